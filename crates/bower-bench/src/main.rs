@@ -1,0 +1,2 @@
+//! Measures Bowerbird.
+fn main() {}

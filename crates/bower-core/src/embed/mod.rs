@@ -1,0 +1,1 @@
+//! Local embedding: MiniLM in int8, its tokenizer and its packed file. Vectors of different models never meet.

@@ -1,0 +1,223 @@
+//! The words of the engine as types: items, their kinds and states, row ids, changes, scores.
+//! Nothing here reads or writes; a value of these types cannot be wrong.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// An item's row in its store: never reused, never renumbered. `u32` keeps the indexes small (4 billion inserts).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RowId(pub u32);
+
+/// The number of a change, from the store's one counter. All rows written in one transaction share it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Change(pub u64);
+
+/// What a derived index holds: everything that one store had written up to one change.
+///
+/// `mark` is the store's fingerprint of that change, so that an index is also refused when a backup was restored
+/// and other changes were then written under the same numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// The store's identity, made once when it was created.
+    pub store: String,
+    /// The last change that the index holds.
+    pub change: Change,
+    /// The store's fingerprint of that change.
+    pub mark: u64,
+}
+
+/// A row with a channel's score. Ordered best first by [`Scored::cmp_best_first`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scored {
+    /// The item's row.
+    pub row: RowId,
+    /// The channel's raw score; higher is better.
+    pub score: f32,
+}
+
+impl Scored {
+    /// Total order: higher score first, then smaller row, so that equal inputs give equal bytes.
+    pub fn cmp_best_first(a: &Self, b: &Self) -> std::cmp::Ordering {
+        b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))
+    }
+}
+
+/// A set of rows as a bitmap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowSet {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl RowSet {
+    /// The empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a row; false if it was there.
+    pub fn insert(&mut self, row: RowId) -> bool {
+        let (word, bit) = (row.0 as usize / 64, row.0 % 64);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        let fresh = self.words[word] & (1 << bit) == 0;
+        self.words[word] |= 1 << bit;
+        self.len += usize::from(fresh);
+        fresh
+    }
+
+    /// Whether the row is in the set.
+    #[inline]
+    pub fn contains(&self, row: RowId) -> bool {
+        self.words.get(row.0 as usize / 64).is_some_and(|word| word & (1 << (row.0 % 64)) != 0)
+    }
+
+    /// How many rows the set holds.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The rows, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = RowId> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, &word)| {
+            std::iter::successors((word != 0).then_some(word), |rest| {
+                let rest = rest & (rest - 1);
+                (rest != 0).then_some(rest)
+            })
+            .map(move |rest| RowId(at as u32 * 64 + rest.trailing_zeros()))
+        })
+    }
+}
+
+impl FromIterator<RowId> for RowSet {
+    fn from_iter<I: IntoIterator<Item = RowId>>(rows: I) -> Self {
+        let mut set = Self::new();
+        for row in rows {
+            set.insert(row);
+        }
+        set
+    }
+}
+
+/// Which rows a channel may return: those in `keep` (all, where it is none) that are not in `drop`.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowed<'a> {
+    /// The filter's rows; `None` lets every row pass.
+    pub keep: Option<&'a RowSet>,
+    /// Rows that were deleted or changed after the index was written.
+    pub drop: &'a RowSet,
+}
+
+impl Allowed<'_> {
+    /// Whether a channel may return this row.
+    #[inline]
+    pub fn contains(&self, row: RowId) -> bool {
+        self.keep.is_none_or(|keep| keep.contains(row)) && !self.drop.contains(row)
+    }
+
+    /// Whether nothing is held back.
+    pub fn is_everything(&self) -> bool {
+        self.keep.is_none() && self.drop.is_empty()
+    }
+}
+
+/// Declares an enum whose variants have one spelling everywhere: code, store, help and JSON.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name { $(#[doc = concat!("`", $word, "`")] $(#[$vdoc])* #[serde(rename = $word)] $variant),+ }
+
+        impl $name {
+            /// Every value, in the order of the glossary.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The word for it in the store, in help and in JSON.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.word())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Error;
+
+            fn from_str(word: &str) -> Result<Self, Error> {
+                Self::ALL.iter().copied().find(|value| value.word() == word).ok_or_else(|| {
+                    let words: Vec<_> = Self::ALL.iter().map(|value| value.word()).collect();
+                    Error::invalid(format!("{} {word:?}", $what), format!("use one of {}", words.join(", ")))
+                })
+            }
+        }
+    };
+}
+
+words! {
+    /// What an item is: something somebody decided to keep, or part of an indexed document.
+    Kind, "kind" { Memory = "memory", Chunk = "chunk" }
+}
+
+words! {
+    /// What a memory is about.
+    MemoryType, "type" {
+        Fact = "fact", Preference = "preference", Pattern = "pattern", Decision = "decision", Gotcha = "gotcha",
+        Convention = "convention", Episode = "episode", Procedure = "procedure", Context = "context",
+        Handoff = "handoff", Digest = "digest",
+    }
+}
+
+words! {
+    /// Who may see an item, together with its owner.
+    Scope, "scope" { Project = "project", Agent = "agent", Mission = "mission", User = "user" }
+}
+
+words! {
+    /// Where an item is in its life.
+    Status, "status" { Candidate = "candidate", Active = "active", Superseded = "superseded", Archived = "archived" }
+}
+
+words! {
+    /// A budget class: pinned always fits, fading goes first. Stored and shown as 1, 2, 3.
+    Tier, "tier" { Pinned = "1", Active = "2", Fading = "3" }
+}
+
+words! {
+    /// A way of finding candidates.
+    Channel, "channel" { Text = "text", Vector = "vector" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_set_gives_back_its_rows_in_order() {
+        let rows = [RowId(700), RowId(0), RowId(64), RowId(63), RowId(700)];
+        let set: RowSet = rows.into_iter().collect();
+        assert_eq!(set.len(), 4);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [RowId(0), RowId(63), RowId(64), RowId(700)]);
+        assert!(set.contains(RowId(63)) && !set.contains(RowId(62)) && !set.contains(RowId(u32::MAX)));
+    }
+
+    #[test]
+    fn a_word_that_is_not_ours_names_those_that_are() {
+        let error = "idea".parse::<MemoryType>().unwrap_err().to_string();
+        assert!(error.starts_with("type \"idea\": use one of fact, preference"), "{error}");
+    }
+}

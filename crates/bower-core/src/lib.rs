@@ -1,0 +1,15 @@
+//! The engine of Bowerbird. It reads no environment, home, clock or terminal: time, paths and seeds are arguments.
+
+pub mod config;
+pub mod embed;
+pub mod error;
+pub mod filter;
+pub mod ingest;
+pub mod item;
+pub mod rank;
+pub mod request;
+pub mod store;
+pub mod text;
+pub mod vector;
+
+pub use error::{Error, Result};

@@ -1,0 +1,1 @@
+//! From channels to one order. Pure functions: same input, same order, every tie broken.

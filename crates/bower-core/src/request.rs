@@ -1,0 +1,459 @@
+//! What the engine is asked and what it answers, as plain data. Serialised, these are the `data` of every front end.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+use crate::filter::Filter;
+use crate::item::{Channel, Kind, MemoryType, RowId, Scope, Status, Tier};
+
+/// A whole item as its reader sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// The row in this store; not shown.
+    #[serde(skip, default = "no_row")]
+    pub row: RowId,
+    /// Stable text id: 16 hex digits.
+    pub id: String,
+    /// Memory or chunk.
+    pub kind: Kind,
+    /// What a memory is about; a chunk has none.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub memory_type: Option<MemoryType>,
+    /// The text.
+    pub content: String,
+    /// Title of the document, or the memory's first sentence.
+    pub summary: String,
+    /// Stored importance, 0..1.
+    pub importance: f32,
+    /// Real uses (not silent prefetches).
+    pub access_count: u64,
+    /// When it was written.
+    pub create_time: Timestamp,
+    /// When it was last used.
+    pub access_time: Timestamp,
+    /// Per-day decay of importance, at least .001.
+    pub decay_rate: f32,
+    /// The conversation it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_conv_id: Option<String>,
+    /// The item that this one replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supersedes_id: Option<String>,
+    /// 0..1.
+    pub confidence: f32,
+    /// Without `#`, lower case, sorted.
+    pub tags: Vec<String>,
+    /// The words that describe it best, best first.
+    pub keywords: Vec<String>,
+    /// Free fields; for a chunk also `path`, `source`, `file_name`, `section_title`, `version`, `chunk_size`.
+    pub metadata: Map<String, Value>,
+    /// Its domain.
+    pub collection: String,
+    /// Who may see it.
+    pub scope: Scope,
+    /// Whose it is, within the scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Where it is in its life.
+    pub status: Status,
+    /// Its budget class.
+    pub tier: Tier,
+}
+
+fn no_row() -> RowId {
+    RowId(0)
+}
+
+/// Which items a command speaks of. Empty lists and `None` hold nothing back, except that archived and superseded
+/// items are left out unless `statuses` names them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    /// Kinds to keep.
+    pub kinds: Vec<Kind>,
+    /// Collections to keep.
+    pub collections: Vec<String>,
+    /// Memory types to keep.
+    pub types: Vec<MemoryType>,
+    /// Items must carry every one of these tags.
+    pub tags: Vec<String>,
+    /// A filter over metadata and text.
+    pub filter: Option<Filter>,
+    /// Written at or after.
+    pub since: Option<Timestamp>,
+    /// Written before.
+    pub until: Option<Timestamp>,
+    /// Documents of this version only (memories pass only when this is `None`).
+    pub version: Option<String>,
+    /// Scope to keep.
+    pub scope: Option<Scope>,
+    /// Owner to keep.
+    pub owner: Option<String>,
+    /// Statuses to keep; empty is candidate and active.
+    pub statuses: Vec<Status>,
+}
+
+/// A question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryRequest {
+    /// Any Unicode text.
+    pub text: String,
+    /// Hits wanted, 1 to 50.
+    pub limit: usize,
+    /// Words alone: no model is loaded.
+    pub fast: bool,
+    /// What may be found.
+    pub select: Selection,
+}
+
+/// An answer: hits, what it cost, and what was missing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The question as asked.
+    pub query: String,
+    /// Best first.
+    #[serde(rename = "results")]
+    pub hits: Vec<Hit>,
+    /// Different items that any channel found, before the limit.
+    pub total_found: usize,
+    /// Wall time inside the engine.
+    pub took_ms: f64,
+    /// The model whose vectors were compared, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_used: Option<String>,
+    /// Channels that were missing or failed, with the reason. Empty is a whole answer.
+    pub degraded: Vec<Degraded>,
+    /// What was spent.
+    pub effort: Effort,
+}
+
+/// An item that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Hit {
+    /// The item.
+    pub memory: Item,
+    /// 0..1.
+    pub score: f32,
+    /// The text channel's BM25 score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bm25: Option<f32>,
+    /// The vector channel's cosine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub semantic: Option<f32>,
+    /// Rank and raw score in each channel that found it.
+    pub signals: Vec<Signal>,
+}
+
+/// A channel's opinion of one item.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Signal {
+    /// Who says so.
+    pub channel: Channel,
+    /// From 1.
+    pub rank: usize,
+    /// The channel's own scale.
+    pub score: f32,
+}
+
+/// A channel that did not take part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Degraded {
+    /// Which.
+    pub channel: Channel,
+    /// Why, in one line, with what to do.
+    pub reason: String,
+}
+
+/// What an answer cost.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Effort {
+    /// Each channel with its candidates and time.
+    pub channels: Vec<ChannelEffort>,
+    /// Different items considered.
+    pub candidates: usize,
+    /// Rows that were searched outside the indexes because they are newer.
+    pub tail: usize,
+    /// Time to make the query's vector; 0 when it was cached or not needed.
+    pub embed_ms: f64,
+    /// Whether the query's vector came from the cache.
+    pub vector_cached: bool,
+}
+
+/// One channel's part of the effort.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ChannelEffort {
+    /// Which.
+    pub channel: Channel,
+    /// Items it gave.
+    pub candidates: usize,
+    /// Wall time.
+    pub took_ms: f64,
+}
+
+/// Something to keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurateRequest {
+    /// The text, not blank, at most 1 MiB.
+    pub content: String,
+    /// What it is about; `fact` unless told.
+    pub memory_type: Option<MemoryType>,
+    /// Tags, with or without `#`.
+    pub tags: Vec<String>,
+    /// Free fields.
+    pub metadata: Map<String, Value>,
+    /// Its domain; the settings' `memory_collection` unless told.
+    pub collection: Option<String>,
+    /// Who may see it.
+    pub scope: Scope,
+    /// Whose it is.
+    pub owner: Option<String>,
+    /// Pinned items stay in tier 1.
+    pub pinned: bool,
+    /// The conversation it came from.
+    pub source_conv_id: Option<String>,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Curated {
+    /// The item's id.
+    pub id: String,
+    /// Its first sentence.
+    pub summary: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub memory_type: MemoryType,
+    /// Wall time inside the engine.
+    pub took_ms: f64,
+    /// The same text was already kept; tags and metadata were merged into it.
+    pub is_update: bool,
+    /// Whether it was kept.
+    pub accepted: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Channels that cannot find it yet, with the reason.
+    pub degraded: Vec<Degraded>,
+}
+
+/// Paths to index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexRequest {
+    /// Files and folders; made absolute by the caller.
+    pub paths: Vec<PathBuf>,
+    /// The domain; the settings' `document_collection` unless told.
+    pub collection: Option<String>,
+    /// Globs that a file must match (any of them), gitignore syntax.
+    pub include: Vec<String>,
+    /// Globs that keep a file out.
+    pub exclude: Vec<String>,
+    /// Who may see the chunks.
+    pub scope: Scope,
+    /// Whose they are.
+    pub owner: Option<String>,
+}
+
+/// How far an index run is; sent at each step, for a progress bar.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IndexProgress {
+    /// Files found so far; the walk goes on while files are read.
+    Found {
+        /// Files to look at.
+        files: usize,
+    },
+    /// The walk has ended.
+    Walked {
+        /// Files to look at.
+        files: usize,
+    },
+    /// One file was dealt with (read, unchanged or skipped).
+    File {
+        /// Chunks that it added to the queue.
+        chunks: usize,
+    },
+    /// Chunks were committed.
+    Committed {
+        /// Chunks written in this step, vectors included.
+        chunks: usize,
+    },
+    /// The indexes are being brought up to date.
+    Folding,
+}
+
+/// What an index run did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct IndexReport {
+    /// Files looked at.
+    pub files: usize,
+    /// Files that were new or changed.
+    pub indexed: usize,
+    /// Files whose content hash was the same.
+    pub unchanged: usize,
+    /// Documents removed because their file is gone.
+    pub removed: usize,
+    /// Chunks written.
+    pub chunks_added: usize,
+    /// Chunks removed.
+    pub chunks_removed: usize,
+    /// Chunks that were kept from an earlier version of their document.
+    pub chunks_kept: usize,
+    /// Vectors made.
+    pub embedded: usize,
+    /// Files left out, each with the reason.
+    pub skipped: Vec<Skipped>,
+    /// Wall time.
+    pub took_ms: f64,
+    /// Share of the threads' CPU time that was spent in the model, 0..1.
+    pub model_share: f64,
+    /// Channels that cannot find the new chunks, with the reason.
+    pub degraded: Vec<Degraded>,
+}
+
+/// A file that was left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+/// A page of items.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listing {
+    /// Newest first.
+    pub memories: Vec<Item>,
+    /// How many the selection holds in all.
+    pub total: usize,
+}
+
+/// What to forget.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ForgetRequest {
+    /// These items, by id (or a unique prefix of at least 6 digits).
+    Ids(Vec<String>),
+    /// Everything that a selection holds.
+    Selected(Selection),
+}
+
+/// Proof of a deletion.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Forgotten {
+    /// The ids.
+    pub forgotten: Vec<String>,
+    /// What was removed where.
+    pub receipt: Receipt,
+}
+
+/// Counts of what a deletion removed. It says nothing of the text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Receipt {
+    /// Items.
+    pub items: usize,
+    /// Their vectors.
+    pub vectors: usize,
+    /// Documents left without a chunk and removed with them.
+    pub documents: usize,
+    /// The event that records it.
+    pub event: u64,
+    /// SHA-256 over the sorted ids.
+    pub sha256: String,
+    /// Whether this was only a dry run.
+    pub dry_run: bool,
+}
+
+/// The state of a store and its indexes.
+#[derive(Clone, Debug, Serialize)]
+pub struct StatusReport {
+    /// Memories that are not archived or superseded.
+    pub total_memories: u64,
+    /// Chunks.
+    pub total_chunks: u64,
+    /// Documents.
+    pub total_documents: u64,
+    /// Bytes of the store and its indexes.
+    pub total_size_bytes: u64,
+    /// Memories by type.
+    pub by_type: std::collections::BTreeMap<String, u64>,
+    /// Items by collection.
+    pub by_collection: std::collections::BTreeMap<String, u64>,
+    /// Mean stored importance of the memories.
+    pub avg_importance: f64,
+    /// Whether both indexes match the store.
+    pub index_healthy: bool,
+    /// The store file.
+    pub db_path: PathBuf,
+    /// `none`, `tail`, `int8` or `two-stage`.
+    pub vector_index_tier: String,
+    /// The schema's number.
+    pub schema: u32,
+    /// The store's last change.
+    pub change: u64,
+    /// Rows not yet folded into the text index.
+    pub text_tail: u64,
+    /// Rows not yet folded into the vector index.
+    pub vector_tail: u64,
+    /// Items without a vector of the current model.
+    pub unembedded: u64,
+    /// The local model and whether it is there.
+    pub model: ModelState,
+}
+
+/// The local model as the engine found it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelState {
+    /// Its name.
+    pub name: String,
+    /// `ready`, `missing`, `off` or `damaged`.
+    pub state: String,
+    /// What is wrong and what to do, where it is not ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// One examination by `doctor`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was examined.
+    pub name: String,
+    /// What was found.
+    pub outcome: Outcome,
+    /// In words.
+    pub detail: String,
+    /// What to do, where something is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// How an examination ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Nothing to do.
+    Good,
+    /// Works, but less well than it could.
+    Weak,
+    /// Something is broken.
+    Bad,
+}
+
+/// One line of an item's history.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// Its number.
+    pub event: u64,
+    /// The change it belongs to.
+    pub change: u64,
+    /// When.
+    pub time: Timestamp,
+    /// What was done: `curate`, `confirm`, `index`, `remove`, `forget`.
+    pub action: String,
+    /// The item or document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Who did it.
+    pub actor: String,
+    /// Counts and reasons; never the item's text.
+    pub detail: Value,
+}

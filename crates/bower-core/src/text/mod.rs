@@ -1,0 +1,1 @@
+//! Language analysis and the lexical index. User text never reaches a query language.

@@ -1,0 +1,1 @@
+//! Vectors: quantise, scan, file format. Vectors of different models are never compared.

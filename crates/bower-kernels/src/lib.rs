@@ -1,0 +1,7 @@
+//! The arithmetic of Bowerbird. The only crate with unsafe code; every fast path has a plain twin with the same results.
+
+pub mod cpu;
+pub mod map;
+
+pub use cpu::Isa;
+pub use map::{Access, Mapped};

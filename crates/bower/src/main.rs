@@ -1,0 +1,2 @@
+//! The `bower` command.
+fn main() {}
