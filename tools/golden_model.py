@@ -14,8 +14,10 @@ import json
 import math
 import random
 import sys
+import unicodedata
 from pathlib import Path
 
+from golden_texts import SENTENCES, WORDS
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece
 
@@ -93,6 +95,99 @@ def write_unicode(tokenizer):
     print(f"{UNICODE_RS}: {len(dropped)} dropped, {len(alone)} punctuation")
 
 
+# ---- token ids ------------------------------------------------------------------------------------------------------
+
+# Where random characters come from: a string picks a few of these, so that neighbours belong together.
+BLOCKS = [
+    (0x00, 0x1F), (0x20, 0x7E), (0x20, 0x7E), (0x7F, 0xFF), (0xA0, 0xFF), (0x100, 0x17F), (0x180, 0x24F), (0x250, 0x2AF),
+    (0x2B0, 0x2FF), (0x300, 0x36F), (0x370, 0x3FF), (0x400, 0x4FF), (0x500, 0x52F), (0x530, 0x58F), (0x590, 0x5FF),
+    (0x600, 0x6FF), (0x700, 0x74F), (0x780, 0x7BF), (0x840, 0x8FF), (0x900, 0x97F), (0x980, 0x9FF), (0xA00, 0xAFF),
+    (0xB00, 0xBFF), (0xC00, 0xD7F), (0xE00, 0xE7F), (0xE80, 0xFFF), (0x1000, 0x109F), (0x10A0, 0x10FF), (0x1100, 0x11FF),
+    (0x1200, 0x139F), (0x13A0, 0x16FF), (0x1700, 0x18AF), (0x1AB0, 0x1AFF), (0x1B00, 0x1C7F), (0x1C80, 0x1CFF),
+    (0x1D00, 0x1DFF), (0x1E00, 0x1EFF), (0x1E00, 0x1EFF), (0x1F00, 0x1FFF), (0x2000, 0x206F), (0x2070, 0x20CF),
+    (0x20D0, 0x20FF), (0x2100, 0x218F), (0x2190, 0x22FF), (0x2300, 0x24FF), (0x2500, 0x27BF), (0x27C0, 0x2BFF),
+    (0x2C00, 0x2DFF), (0x2E00, 0x2E7F), (0x2E80, 0x2FFF), (0x3000, 0x303F), (0x3040, 0x30FF), (0x3100, 0x33FF),
+    (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0x4E00, 0x9FFF), (0xA000, 0xA6FF), (0xA700, 0xABFF), (0xAC00, 0xD7FF),
+    (0xAC00, 0xD7FF), (0xE000, 0xF8FF), (0xF900, 0xFAFF), (0xFB00, 0xFDFF), (0xFE00, 0xFE6F), (0xFE70, 0xFEFF),
+    (0xFF00, 0xFFEF), (0xFFF0, 0xFFFF), (0x10000, 0x1083F), (0x10840, 0x10FFF), (0x11000, 0x11FFF), (0x12000, 0x14FFF),
+    (0x16000, 0x18FFF), (0x1B000, 0x1CFFF), (0x1D000, 0x1D7FF), (0x1D800, 0x1EFFF), (0x1F000, 0x1FAFF), (0x20000, 0x2A6DF),
+    (0x2A700, 0x2CEAF), (0x2F800, 0x2FA1F), (0x30000, 0x323AF), (0xE0000, 0xE01EF), (0x100000, 0x10FFFF),
+]
+SPACES = [" ", " ", " ", " ", "  ", "\t", "\n", "\r\n", "\u00a0", "\u2003", "\u3000", "\u200b", "\x0b", "\x85"]
+MARKS = list(".,;:!?-_'\"()[]{}<>/\\@#$%^&*+=~`|") + ["\u2019", "\u2014", "\u2026", "\u3002", "\uff0c", "[SEP]", "[MASK]"]
+
+
+def fuzzed(random_, pieces):
+    """One string of a few parts: pieces, random characters of chosen blocks, punctuation, spaces."""
+    blocks = random_.sample(BLOCKS, random_.randint(1, 3))
+    out = []
+    for _ in range(random_.randint(1, 9)):
+        kind = random_.random()
+        if kind < 0.40:
+            word = "".join(random_.choice(pieces).removeprefix("##") for _ in range(random_.randint(1, 2)))
+            out.append(random_.choice([str, str, str.upper, str.title, lambda w: unicodedata.normalize("NFD", w)])(word))
+        elif kind < 0.75:
+            for _ in range(random_.randint(1, 4)):
+                code = random_.randint(*random_.choice(blocks))
+                out.append(chr(code) if not 0xD800 <= code < 0xE000 else " ")
+        elif kind < 0.85:
+            out.append(random_.choice(MARKS))
+        if random_.random() < 0.45:
+            out.append(random_.choice(SPACES))
+    return "".join(out)
+
+
+def written():
+    """The written texts, and each again in other forms: case, decomposition, joined, cut, very long words."""
+    out = ["", " ", "\n\t ", *SENTENCES]
+    for number, text in enumerate(SENTENCES):
+        out.append([text.upper(), text.lower(), text.swapcase(), text.title()][number % 4])
+        out.append(unicodedata.normalize(["NFD", "NFC", "NFKD", "NFKC"][number % 4], text))
+        out.append([text[::-1], text.replace(" ", ""), "\u200b".join(text), "\u0301".join(text)][number % 4])
+    for count in (99, 100, 101, 400):
+        out += ["a" * count, "\u00e9" * count, "e\u0301" * count, "\u4e2d" * count, "x" * (count - 1) + "\u0130",
+                "1" * count + "." + "2" * count]
+    return out
+
+
+def write_wordpiece(tokenizer):
+    """Writes texts with their ids (JSON lines), and for all characters a digest of the ids in each block of 256."""
+    random_ = random.Random(20_260_101)
+    pieces = [piece for piece, row in tokenizer.get_vocab().items() if not piece.startswith("[") or row > 998]
+    pieces.sort()
+    texts = written() + [fuzzed(random_, pieces) for _ in range(3_000)]
+    texts = list(dict.fromkeys(texts))
+    path = GOLDEN / "wordpiece.jsonl"
+    with path.open("w", encoding="ascii", newline="\n") as out:
+        for text in texts:
+            ids = tokenizer.encode(text, add_special_tokens=False).ids
+            out.write(json.dumps([text, ids], separators=(",", ":")) + "\n")
+    print(f"{path}: {len(texts)} texts, {path.stat().st_size} bytes")
+
+    # A line covers consecutive blocks of one digest: the first block, how many, FNV-1a (32 bits) over the ids.
+    runs = []
+    for block in range(0x1100):
+        digest = 0x811C9DC5
+        for code in range(block << 8, (block + 1) << 8):
+            if 0xD800 <= code < 0xE000:
+                continue
+            for number in tokenizer.encode(in_places(chr(code)), add_special_tokens=False).ids:
+                for byte in number.to_bytes(4, "little"):
+                    digest = (digest ^ byte) * 0x01000193 & 0xFFFFFFFF
+        if runs and runs[-1][2] == digest:
+            runs[-1][1] += 1
+        else:
+            runs.append([block, 1, digest])
+    path = GOLDEN / "characters.txt"
+    path.write_text("".join(f"{first:x} {count} {digest:08x}\n" for first, count, digest in runs), encoding="ascii")
+    print(f"{path}: {len(runs)} runs, {path.stat().st_size} bytes")
+
+
+def in_places(character):
+    """A character alone, inside a word, and after a capital."""
+    return f"{character} x{character}x A{character} {character}s."
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -101,6 +196,8 @@ def main():
     GOLDEN.mkdir(parents=True, exist_ok=True)
     if "unicode" in wanted:
         write_unicode(tokenizer)
+    if "wordpiece" in wanted:
+        write_wordpiece(tokenizer)
 
 
 if __name__ == "__main__":

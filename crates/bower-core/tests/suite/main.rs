@@ -1,0 +1,4 @@
+//! The integration tests of the core, as one binary: linking once is what keeps the suite fast.
+
+mod model;
+mod wordpiece;
