@@ -58,6 +58,11 @@ def ranges(codes):
     return out
 
 
+def literal(code):
+    """As clippy wants it: groups of four from six digits on."""
+    return f"0x{code:x}" if code < 0x100000 else f"0x{code >> 16:04x}_{code & 0xFFFF:04x}"
+
+
 def write_unicode(tokenizer):
     """Asks the reference about every character and writes the two tables that the standard library cannot give."""
     normal, words = tokenizer.normalizer, tokenizer.pre_tokenizer
@@ -85,7 +90,7 @@ def write_unicode(tokenizer):
         lines += ["#[rustfmt::skip]", f"pub(super) static {name}: [(u32, u32); {len(found)}] = ["]
         row = "   "
         for first, last in found:
-            cell = f" (0x{first:x}, 0x{last:x}),"
+            cell = f" ({literal(first)}, {literal(last)}),"
             if len(row) + len(cell) > 110:
                 lines.append(row)
                 row = "   "

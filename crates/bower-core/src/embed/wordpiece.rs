@@ -132,7 +132,8 @@ impl<'a> WordPiece<'a> {
         if header[..4] != MAGIC {
             return Err(damaged("section is something else"));
         }
-        let number = |index: usize| read(header, index + 1).expect("the header holds 16 numbers");
+        // The header holds 16 numbers, so the default is never taken.
+        let number = |index: usize| read(header, index + 1).unwrap_or_default();
         if number(0) != FORMAT {
             return Err(damaged(format!("section has format {}, not {FORMAT}", number(0))));
         }
@@ -195,27 +196,21 @@ impl<'a> WordPiece<'a> {
 
     /// Appends the ids of a text's pieces, without `[CLS]` and `[SEP]`. Allocates only to grow `ids`.
     pub fn encode(&self, text: &str, ids: &mut Vec<u32>) {
-        let bytes = text.as_bytes();
         let mut word = Word::new();
-        let mut at = 0;
-        while at < bytes.len() {
-            let byte = bytes[at];
-            if byte < 0x80 {
-                at += 1;
-                match ASCII[usize::from(byte)] {
-                    Ascii::DROP => {}
-                    Ascii::SPACE => self.finish(&mut word, ids),
-                    Ascii::ALONE => {
-                        self.finish(&mut word, ids);
-                        word.push_ascii(byte);
-                        self.finish(&mut word, ids);
-                    }
-                    letter => word.push_ascii(letter),
-                }
-            } else {
-                let c = text[at..].chars().next().expect("`at` is below the length and on a boundary");
-                at += c.len_utf8();
+        for c in text.chars() {
+            if !c.is_ascii() {
                 self.encode_char(c, &mut word, ids);
+                continue;
+            }
+            match ASCII[c as usize] {
+                Ascii::DROP => {}
+                Ascii::SPACE => self.finish(&mut word, ids),
+                Ascii::ALONE => {
+                    self.finish(&mut word, ids);
+                    word.push_ascii(c as u8);
+                    self.finish(&mut word, ids);
+                }
+                letter => word.push_ascii(letter),
             }
         }
         self.finish(&mut word, ids);
@@ -417,7 +412,7 @@ fn place(hash: u64, continues: u32) -> (u32, u32) {
 fn read(bytes: &[u8], index: usize) -> Option<u32> {
     let start = index.checked_mul(4)?;
     let four = bytes.get(start..start.checked_add(4)?)?;
-    Some(u32::from_le_bytes(four.try_into().expect("a slice of four bytes")))
+    Some(u32::from_le_bytes(four.try_into().ok()?))
 }
 
 fn damaged(reason: impl Into<String>) -> Error {
@@ -498,7 +493,6 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         assert!(pack_vocabulary(format!("[UNK]\n[CLS]\n[SEP]\n{}", "x".repeat(129)).as_bytes()).is_err());
-        assert_eq!(pack_vocabulary(VOCABULARY).unwrap(), pack_vocabulary(&VOCABULARY.to_vec()).unwrap());
         let crlf = String::from_utf8(VOCABULARY.to_vec()).unwrap().replace('\n', "\r\n");
         assert_eq!(pack_vocabulary(VOCABULARY).unwrap(), pack_vocabulary(crlf.as_bytes()).unwrap());
     }

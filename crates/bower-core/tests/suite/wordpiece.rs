@@ -7,7 +7,8 @@ use bower_core::embed::wordpiece::{WordPiece, pack_vocabulary};
 use crate::model::model_dir;
 
 fn section() -> Vec<u8> {
-    pack_vocabulary(&std::fs::read(model_dir().join("vocab.txt")).unwrap()).unwrap()
+    let vocabulary = std::fs::read(model_dir().join("vocab.txt")).expect("model_dir has seen the file");
+    pack_vocabulary(&vocabulary).expect("the model's own vocabulary")
 }
 
 #[test]
