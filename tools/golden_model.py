@@ -8,8 +8,6 @@ tokenizers and safetensors. Nothing here shares code with the crates: that is th
 same package versions (the seeds are fixed).
 """
 
-import base64
-import hashlib
 import json
 import math
 import random
@@ -17,7 +15,9 @@ import sys
 import unicodedata
 from pathlib import Path
 
+import numpy as np
 from golden_texts import SENTENCES, WORDS
+from safetensors.numpy import load_file
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece
 
@@ -193,6 +193,101 @@ def in_places(character):
     return f"{character} x{character}x A{character} {character}s."
 
 
+# ---- sentence vectors -----------------------------------------------------------------------------------------------
+
+LAYERS, HEADS, EPSILON = 6, 12, 1e-12
+MAX_PIECES = 254  # what a window holds beside [CLS] and [SEP]
+CLS, SEP = 101, 102
+
+
+class Float64:
+    """The whole model in float64, written from the architecture (Devlin et al. 2018), not from anybody's code."""
+
+    def __init__(self, path):
+        self.weights = {name: value.astype(np.float64) for name, value in load_file(path).items()}
+        self.erf = np.frompyfunc(math.erf, 1, 1)
+
+    def norm(self, rows, name):
+        centred = rows - rows.mean(axis=1, keepdims=True)
+        scale = np.sqrt((centred**2).mean(axis=1, keepdims=True) + EPSILON)
+        return centred / scale * self.weights[name + ".weight"] + self.weights[name + ".bias"]
+
+    def dense(self, rows, name):
+        return rows @ self.weights[name + ".weight"].T + self.weights[name + ".bias"]
+
+    def states(self, ids):
+        """The last layer's states, one row for each id."""
+        table = "embeddings.{}_embeddings.weight"
+        rows = self.weights[table.format("word")][ids] + self.weights[table.format("position")][: len(ids)]
+        rows = self.norm(rows + self.weights[table.format("token_type")][0], "embeddings.LayerNorm")
+        for layer in range(LAYERS):
+            at = f"encoder.layer.{layer}."
+            query, key, value = (
+                self.dense(rows, f"{at}attention.self.{part}").reshape(len(ids), HEADS, -1).swapaxes(0, 1)
+                for part in ("query", "key", "value")
+            )
+            scores = query @ key.swapaxes(1, 2) / math.sqrt(query.shape[2])
+            weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+            weights /= weights.sum(axis=2, keepdims=True)
+            mixed = (weights @ value).swapaxes(0, 1).reshape(len(ids), -1)
+            rows = self.norm(rows + self.dense(mixed, f"{at}attention.output.dense"), f"{at}attention.output.LayerNorm")
+            inner = self.dense(rows, f"{at}intermediate.dense")
+            inner = inner * 0.5 * (1 + self.erf(inner / math.sqrt(2)).astype(np.float64))
+            rows = self.norm(rows + self.dense(inner, f"{at}output.dense"), f"{at}output.LayerNorm")
+        return rows
+
+    def vector(self, ids):
+        """Near-equal windows of at most 254 pieces, each between [CLS] and [SEP]; mean over all their rows; unit length."""
+        windows = max(1, -(-len(ids) // MAX_PIECES))
+        cuts = [len(ids) * window // windows for window in range(windows + 1)]
+        rows = [self.states([CLS, *ids[start:end], SEP]) for start, end in zip(cuts, cuts[1:])]
+        mean = np.concatenate(rows).mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+
+def check_published(tokenizer, model):
+    """The similarities that the model's documentation prints, so that the float64 pass is not only ours."""
+    texts = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
+    vectors = [model.vector(tokenizer.encode(text, add_special_tokens=False).ids) for text in texts]
+    for one, other, published in ((0, 1, 0.6660), (0, 2, 0.1046), (1, 2, 0.1411)):
+        found = vectors[one] @ vectors[other]
+        assert abs(found - published) < 6e-5, (texts[one], texts[other], found, published)
+
+
+def of_length(tokenizer, random_, pieces):
+    """A text of exactly so many pieces: whole sentences in random order, then single words."""
+    count = lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+    words = [word for word in WORDS if count(word) == 1]
+    out, left = [], pieces
+    for text in random_.sample(SENTENCES * 8, len(SENTENCES) * 8):
+        if left >= (size := count(text)):
+            out.append(text)
+            left -= size
+        if left < 12:
+            break
+    out += random_.choices(words, k=left)
+    text = " ".join(out)
+    assert count(text) == pieces
+    return text
+
+
+def write_minilm(tokenizer, source):
+    """Writes texts, how many pieces they have, and their vectors in millionths (JSON lines)."""
+    model = Float64(source / "model.safetensors")
+    check_published(tokenizer, model)
+    random_ = random.Random(20_260_102)
+    lengths = (2, 14, 31, 62, 126, 127, 200, 253, 254, 255, 256, 400, 508, 509, 763, 1_300)
+    texts = ["", *SENTENCES, *(of_length(tokenizer, random_, pieces) for pieces in lengths)]
+    path = GOLDEN / "minilm.jsonl"
+    with path.open("w", encoding="ascii", newline="\n") as out:
+        for text in texts:
+            ids = tokenizer.encode(text, add_special_tokens=False).ids
+            vector = [round(float(value) * 1e6) for value in model.vector(ids)]
+            line = {"text": text, "pieces": len(ids), "vector": vector}
+            out.write(json.dumps(line, separators=(",", ":")) + "\n")
+    print(f"{path}: {len(texts)} texts, {path.stat().st_size} bytes")
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -203,6 +298,8 @@ def main():
         write_unicode(tokenizer)
     if "wordpiece" in wanted:
         write_wordpiece(tokenizer)
+    if "minilm" in wanted:
+        write_minilm(tokenizer, source)
 
 
 if __name__ == "__main__":
