@@ -154,7 +154,7 @@ impl Multiply<'_> {
             let (out, _) = out[(row + r) * outputs + block * TILE..][..TILE].as_chunks_mut::<LANES>();
             for i in 0..TILE / LANES {
                 for (integer, sum) in integers[i].iter_mut().zip(&sums[i]) {
-                    *integer -= zero * sum;
+                    *integer = integer.wrapping_sub(zero.wrapping_mul(*sum));
                 }
                 let x = simd.mul(simd.from_ints(&integers[i]), simd.mul(scale, simd.load(&scales[i])));
                 let x = simd.add(x, simd.load(&bias[i]));
