@@ -20,6 +20,9 @@ pub(super) enum When {
     Due,
 }
 
+/// Memory for terms that are not yet written, in bytes.
+const FOLD_MEMORY: usize = 64 << 20;
+
 /// Rows read from the store at once while folding.
 const PAGE: usize = 512;
 
@@ -80,7 +83,8 @@ impl Engine {
         let mut fresh = pages(&rows, |page| {
             Ok(store.texts(page)?.into_iter().map(|text| (text.row, text.text)).collect())
         });
-        text::fold(&dir, text::FoldPlan::new(next, LANGUAGE, &gone), &mut fresh)?;
+        let plan = text::FoldPlan { next, language: LANGUAGE, gone: &gone, memory_bytes: FOLD_MEMORY };
+        text::fold(&dir, &plan, &mut fresh)?;
         // A store that cannot be written keeps its tail: longer than needed, never wrong.
         match store.drop_tail(upto) {
             Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
