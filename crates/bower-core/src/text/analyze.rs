@@ -1,6 +1,7 @@
 //! From a text to its terms. The same text gives the same terms to the index, the tail, the query and the highlighter.
 
 use rust_stemmers::{Algorithm, Stemmer};
+use std::fmt::Write;
 use std::ops::{ControlFlow, Range};
 
 use super::chars::{self, Class};
@@ -275,7 +276,7 @@ impl Analyzer {
         if folded.len() > LONGEST_TERM {
             let cut = (0..=CUT_TERM).rev().find(|&at| folded.is_char_boundary(at)).unwrap_or(0);
             term.push_str(&folded[..cut]);
-            term.push_str(&format!("~{:016x}", hash(folded)));
+            write!(term, "~{:016x}", hash(folded)).expect("a string can always be written to");
             return;
         }
         let Some(first) = lower.chars().next() else { return };
@@ -355,8 +356,7 @@ fn compound(text: &str, mut at: usize, words: &mut Vec<Range<usize>>) -> usize {
 /// Where the word at `at` ends: letters, digits, their marks, apostrophes inside, commas between thousands.
 fn word_end(text: &str, at: usize) -> usize {
     let mut end = at;
-    let mut chars = text[at..].char_indices();
-    while let Some((offset, c)) = chars.next() {
+    for (offset, c) in text[at..].char_indices() {
         let next = at + offset + c.len_utf8();
         let inside = match chars::class(c) {
             Class::Word | Class::Mark | Class::Ignored => true,

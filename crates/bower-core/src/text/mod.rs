@@ -3,6 +3,7 @@
 pub mod analyze;
 mod chars;
 mod directory;
+pub mod fold;
 pub mod highlight;
 pub mod index;
 pub mod language;
@@ -13,8 +14,9 @@ mod stopwords;
 pub mod tail;
 
 pub use analyze::{ANALYSIS, Analyzer, Found, Purpose, Shape};
+pub use fold::{FoldPlan, fold};
 pub use highlight::{Snippet, snippet};
-pub use index::{FoldPlan, TextIndex, fold};
+pub use index::TextIndex;
 pub use language::Language;
 pub use query::{QueryTerm, query_terms};
 pub use tail::{Tail, TailScan, encode_terms, search_tail};

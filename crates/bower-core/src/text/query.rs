@@ -34,9 +34,9 @@ pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
         let stop = language == Language::English && is_stop(text, &found, has_lower, first);
         first = false;
         if stop {
-            stops.add(found.term)
+            stops.add(found.term);
         } else {
-            kept.add(found.term)
+            kept.add(found.term);
         }
         let full = kept.list.len() >= MOST_TERMS;
         if full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -100,7 +100,8 @@ mod tests {
 
     #[test]
     fn a_megabyte_is_capped() {
-        let text: String = (0..200_000).map(|n| format!("w{n} ")).collect();
+        let words: Vec<_> = (0..200_000).map(|n| format!("w{n}")).collect();
+        let text = words.join(" ");
         assert_eq!(query_terms(&text, Language::English).len(), MOST_TERMS);
     }
 }

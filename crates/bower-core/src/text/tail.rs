@@ -84,7 +84,7 @@ impl<'a> TailScan<'a> {
     /// Fails where the blob is not one of [`encode_terms`].
     pub fn push(&mut self, row: RowId, blob: &[u8]) -> Result<()> {
         let well_formed =
-            blob.len() >= HEADER && (blob.len() - HEADER) % ENTRY == 0 && blob[0] == TAIL_FORMAT;
+            blob.len() >= HEADER && (blob.len() - HEADER).is_multiple_of(ENTRY) && blob[0] == TAIL_FORMAT;
         if !well_formed {
             let reason = format!("{} bytes are not of tail format {TAIL_FORMAT}", blob.len());
             return Err(Error::invalid(format!("terms of row {}", row.0), reason));
