@@ -2,6 +2,7 @@
 
 pub mod cpu;
 pub mod map;
+pub mod scan;
 
 pub use cpu::Isa;
 pub use map::{Access, Mapped};
