@@ -1,2 +1,7 @@
 //! Measures Bowerbird.
-fn main() {}
+
+mod vectors;
+
+fn main() -> bower_core::Result<()> {
+    vectors::run()
+}

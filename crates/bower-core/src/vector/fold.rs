@@ -228,6 +228,8 @@ struct Source<'a> {
     bytes: &'a [u8],
     origin: Option<(&'a Segment, &'a Fate)>,
     at: usize,
+    /// Up to here the operating system was asked to read.
+    asked: usize,
 }
 
 impl Source<'_> {
@@ -237,8 +239,9 @@ impl Source<'_> {
             while self.at < self.ids.len() && fate.dead[self.at / 8] >> (self.at % 8) & 1 == 1 {
                 self.at += 1;
             }
-            if self.at.is_multiple_of(AHEAD) {
+            if self.at >= self.asked {
                 segment.warm_bytes(self.at, 2 * AHEAD);
+                self.asked = self.at + AHEAD;
             }
         }
         self.ids.get(self.at).copied()
@@ -258,9 +261,16 @@ fn merge<'d>(
         bytes: segment.bytes(),
         origin: Some((segment, fate)),
         at: 0,
+        asked: 0,
     });
-    let new =
-        Source { ids: &spool.ids, scales: &spool.scales, bytes: spool.map.bytes(), origin: None, at: 0 };
+    let new = Source {
+        ids: &spool.ids,
+        scales: &spool.scales,
+        bytes: spool.map.bytes(),
+        origin: None,
+        at: 0,
+        asked: 0,
+    };
     let mut sources: Vec<Source> = std::iter::once(new).chain(old).collect();
     let mut last = None;
     loop {
