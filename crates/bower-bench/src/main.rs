@@ -3,14 +3,17 @@
 use std::path::Path;
 
 mod model;
+mod vectors;
 
 fn main() {
     let mut args = std::env::args().skip(1);
-    if let (Some(part), Some(path)) = (args.next(), args.next())
-        && part == "model"
-        && let Err(error) = model::run(Path::new(&path))
-    {
-        eprintln!("{error}");
-        std::process::exit(3);
+    match (args.next().as_deref(), args.next()) {
+        (Some("model"), Some(path)) => {
+            if let Err(error) = model::run(Path::new(&path)) {
+                eprintln!("{error}");
+                std::process::exit(3);
+            }
+        }
+        _ => vectors::run().unwrap(),
     }
 }
