@@ -197,7 +197,8 @@ impl Cutter<'_> {
 }
 
 fn leads(kind: &str) -> bool {
-    kind.contains("comment") || matches!(kind, "attribute_item" | "decorator" | "marker_annotation" | "annotation")
+    kind.contains("comment")
+        || matches!(kind, "attribute_item" | "decorator" | "marker_annotation" | "annotation")
 }
 
 /// Atoms that make one chunk. A definition begins a chunk unless the one before it is short or it is short itself.
@@ -220,7 +221,8 @@ fn groups(source: &str, atoms: &[Atom], max: usize) -> Vec<Range<usize>> {
             let whole = atoms[at..end].iter().any(|atom| atom.whole);
             let room = fits(text_of(source, atoms, last.start..end), max);
             let both_long = || {
-                !fits(text_of(source, atoms, last.clone()), short) && !fits(text_of(source, atoms, at..end), short)
+                !fits(text_of(source, atoms, last.clone()), short)
+                    && !fits(text_of(source, atoms, at..end), short)
             };
             room && !(whole && both_long())
         });
@@ -251,4 +253,70 @@ fn trim(source: &str, range: Range<usize>) -> Range<usize> {
     let start = part[..visible].rfind('\n').map_or(0, |newline| newline + 1);
     let end = part.trim_end().len();
     if end <= start { range.start..range.start } else { range.start + start..range.start + end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, language: Language, max: usize, expected: &[(&str, &str)]) {
+        let settings = Settings { code_chunk_max: max, ..Settings::default() };
+        let reading = parse(source, language, &settings);
+        let got: Vec<_> = reading
+            .drafts
+            .iter()
+            .map(|draft| (draft.section.as_deref().unwrap_or_default(), draft.content.as_str()))
+            .collect();
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn comments_stay_with_what_they_explain() {
+        let source = "use a::b;\n\n/// Adds one to it.\n#[inline]\nfn first(a: u32) -> u32 {\n    a + 1\n}\n\n\
+                      /// Takes one off it.\nfn second(a: u32) -> u32 {\n    a - 1\n}\n";
+        check(
+            source,
+            Language::Rust,
+            100,
+            &[
+                (
+                    "fn first",
+                    "use a::b;\n\n/// Adds one to it.\n#[inline]\nfn first(a: u32) -> u32 {\n    a + 1\n}",
+                ),
+                ("fn second", "/// Takes one off it.\nfn second(a: u32) -> u32 {\n    a - 1\n}"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_long_definition_is_cut_inside_and_keeps_its_path() {
+        let source = "class Shelf:\n    def put(self, book):\n        self.books.append(book)\n\n    def take(self, name):\n        \
+                      return self.books.pop(name)\n";
+        check(
+            source,
+            Language::Python,
+            80,
+            &[
+                ("class Shelf", "class Shelf:\n    def put(self, book):\n        self.books.append(book)"),
+                ("class Shelf > def take", "    def take(self, name):\n        return self.books.pop(name)"),
+            ],
+        );
+    }
+
+    #[test]
+    fn every_language_names_its_definitions() {
+        for (language, source, section) in [
+            (Language::C, "static int *next(void) { return 0; }", "next"),
+            (Language::Go, "package a\n\nfunc (s *Server) Serve() {}", "func (s *Server) Serve"),
+            (Language::Java, "class A { }", "class A"),
+            (Language::JavaScript, "export const go = async () => 1;", "const go"),
+            (Language::Python, "@cached\ndef f(): pass", "def f"),
+            (Language::Rust, "impl Display for Foo<T> { }", "impl Display for Foo<T>"),
+            (Language::TypeScript, "export interface Bird { name: string }", "interface Bird"),
+            (Language::Tsx, "function App() { return <a/>; }", "function App"),
+        ] {
+            check(source, language, 2_500, &[(section, source)]);
+        }
+    }
 }

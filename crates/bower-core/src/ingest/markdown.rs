@@ -70,7 +70,12 @@ pub(super) fn parse(text: &str, settings: &Settings) -> Reading {
 }
 
 /// The first heading of level 1, and the chunks of `text[start..]`, of which `text[start..markdown]` is kept as it is.
-pub(super) fn chunks(text: &str, start: usize, markdown: usize, settings: &Settings) -> (Option<String>, Vec<Draft>) {
+pub(super) fn chunks(
+    text: &str,
+    start: usize,
+    markdown: usize,
+    settings: &Settings,
+) -> (Option<String>, Vec<Draft>) {
     let outline = outline(text, start, markdown);
     let (min, max) = (settings.markdown_chunk_min, settings.markdown_chunk_max);
     let lines = Lines::new(text);
@@ -194,7 +199,14 @@ fn open(sections: &mut Vec<Section>, level: u8, range: Range<usize>) {
         None => range.end,
     };
     let heading = Some((level, String::new()));
-    sections.push(Section { heading, parent, range: range.start..end, body: range.end, blocks: Vec::new(), length: 0 });
+    sections.push(Section {
+        heading,
+        parent,
+        range: range.start..end,
+        body: range.end,
+        blocks: Vec::new(),
+        length: 0,
+    });
 }
 
 fn block(sections: &mut [Section], start: usize, kind: Shape) {
@@ -240,7 +252,10 @@ fn groups(sections: &[Section], min: usize, max: usize) -> Vec<Range<usize>> {
 /// The last group can grow no more: if it is short, it joins the one before, where that is of the same parent.
 fn settle(sections: &[Section], groups: &mut Vec<(Range<usize>, usize)>, min: usize, max: usize) {
     let [.., (before, before_length), (last, last_length)] = groups.as_mut_slice() else { return };
-    if *last_length < min && *before_length + 2 + *last_length <= max && belongs(sections, before.start, last.start) {
+    if *last_length < min
+        && *before_length + 2 + *last_length <= max
+        && belongs(sections, before.start, last.start)
+    {
         before.end = last.end;
         *before_length += 2 + *last_length;
         groups.pop();
@@ -312,7 +327,13 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
 
 /// Cuts one block: a fence at its lines, each part fenced again; a table at its rows, each part with the header; other text
 /// at paragraphs, lines, sentences.
-fn split_block(text: &str, range: Range<usize>, kind: Shape, room: usize, push: &mut impl FnMut(&str, Range<usize>)) {
+fn split_block(
+    text: &str,
+    range: Range<usize>,
+    kind: Shape,
+    room: usize,
+    push: &mut impl FnMut(&str, Range<usize>),
+) {
     let range = trim(text, range);
     let block = &text[range.clone()];
     let (before, inside, after) = match kind {
@@ -326,10 +347,13 @@ fn split_block(text: &str, range: Range<usize>, kind: Shape, room: usize, push: 
     let frame = length(before) + length(after);
     let (before, inside, after, frame) =
         if frame * 2 > room { ("", 0..block.len(), "", 0) } else { (before, inside, after, frame) };
-    for piece in pieces(&block[inside.clone()], room - frame, 0) {
+    let pieces = pieces(&block[inside.clone()], room - frame, 0);
+    for (at, piece) in pieces.iter().enumerate() {
         let piece = inside.start + piece.start..inside.start + piece.end;
-        let place = range.start + piece.start..range.start + piece.end;
-        push(&format!("{before}{}{after}", &block[piece]), place);
+        // The frame's lines belong to the first and the last part.
+        let start = if at == 0 { range.start } else { range.start + piece.start };
+        let end = if at + 1 == pieces.len() { range.end } else { range.start + piece.end };
+        push(&format!("{before}{}{after}", &block[piece]), start..end);
     }
 }
 
@@ -340,7 +364,11 @@ fn fence(block: &str) -> (&str, Range<usize>, &str) {
     let run = mark.len() - mark.trim_start_matches(['`', '~']).len();
     let last = block.rfind('\n').unwrap_or(open);
     let closing = block[last..].trim();
-    if run >= 3 && last >= open && closing.len() >= run && closing.bytes().all(|byte| mark.as_bytes()[0] == byte) {
+    if run >= 3
+        && last >= open
+        && closing.len() >= run
+        && closing.bytes().all(|byte| mark.as_bytes()[0] == byte)
+    {
         return (&block[..open], open..last, &block[last..]);
     }
     // Never closed: it ends with the file, and so does each part.
@@ -354,4 +382,96 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let start = part[..visible].rfind('\n').map_or(0, |newline| newline + 1);
     let end = part.trim_end().len();
     if end <= start { range.start..range.start } else { range.start + start..range.start + end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, (min, max): (usize, usize), expected: &[(&str, &str, (u32, u32))]) {
+        let settings = Settings { markdown_chunk_min: min, markdown_chunk_max: max, ..Settings::default() };
+        let reading = parse(text, &settings);
+        let got: Vec<_> = reading
+            .drafts
+            .iter()
+            .map(|draft| (draft.section.as_deref().unwrap_or_default(), draft.content.as_str(), draft.lines))
+            .collect();
+        assert_eq!(got, expected);
+    }
+
+    const GUIDE: &str = "---\ntitle: The guide\ntags: [setup]\n---\n\n# Guide\n\n## Install\n\nFetch it. #linux\n\n\
+        ### Linux\n\nRun `make #no`.\n\n```sh\n# not a heading\nmake\n```\n\nUse\n---\n\nAsk [it #no](x#no).\n";
+
+    #[test]
+    fn a_document_is_cut_at_its_headings() {
+        check(
+            GUIDE,
+            (0, 200),
+            &[
+                ("Guide", "# Guide", (6, 6)),
+                ("Guide > Install", "## Install\n\nFetch it. #linux", (8, 10)),
+                (
+                    "Guide > Install > Linux",
+                    "### Linux\n\nRun `make #no`.\n\n```sh\n# not a heading\nmake\n```",
+                    (12, 19),
+                ),
+                ("Guide > Use", "Use\n---\n\nAsk [it #no](x#no).", (21, 24)),
+            ],
+        );
+        let reading = parse(GUIDE, &Settings::default());
+        assert_eq!(reading.title.as_deref(), Some("The guide"));
+        assert_eq!(reading.tags, ["setup", "linux"]);
+        assert_eq!(reading.drafts.len(), 1);
+        assert_eq!(reading.drafts[0].section.as_deref(), Some("Guide > Install"));
+    }
+
+    #[test]
+    fn short_sections_join_under_one_parent_only() {
+        let text = "# A\n\n## B\n\nshort\n\n## C\n\nalso\n\n# D\n\nother words, a few more\n";
+        check(
+            text,
+            (20, 200),
+            &[
+                ("A > B", "# A\n\n## B\n\nshort\n\n## C\n\nalso", (1, 9)),
+                ("D", "# D\n\nother words, a few more", (11, 13)),
+            ],
+        );
+    }
+
+    #[test]
+    fn long_sections_repeat_their_heading_and_keep_blocks_whole() {
+        let text = "# T\n\nOne two three four.\n\n```rs\nlet a = 1;\nlet b = 2;\n```\n\n\
+                    | a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 |\n";
+        check(
+            text,
+            (0, 45),
+            &[
+                ("T", "# T\n\nOne two three four.", (1, 3)),
+                ("T", "# T\n\n```rs\nlet a = 1;\nlet b = 2;\n```", (5, 8)),
+                ("T", "# T\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |", (10, 13)),
+                ("T", "# T\n\n| a | b |\n|---|---|\n| 5 | 6 |", (14, 14)),
+            ],
+        );
+        check(
+            text,
+            (0, 30),
+            &[
+                ("T", "# T\n\nOne two three four.", (1, 3)),
+                ("T", "# T\n\n```rs\nlet a = 1;\n```", (5, 6)),
+                ("T", "# T\n\n```rs\nlet b = 2;\n```", (7, 8)),
+                ("T", "# T\n\n| a | b |\n|---|---|", (10, 11)),
+                ("T", "# T\n\n| 1 | 2 |\n| 3 | 4 |", (12, 13)),
+                ("T", "# T\n\n| 5 | 6 |", (14, 14)),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_broken_head_stays_text() {
+        let reading = parse("---\ntitle: [x\n---\n# H\n\ntext\n", &Settings::default());
+        assert_eq!(reading.title.as_deref(), Some("H"));
+        assert_eq!(reading.drafts[0].content, "---\ntitle: [x\n---\n# H\n\ntext");
+        assert_eq!(reading.notes.len(), 1);
+    }
 }

@@ -38,7 +38,9 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
         // JavaScript and TypeScript
         "export_statement" => symbol(node.child_by_field_name("declaration")?, source),
         "ambient_declaration" => symbol(node.named_child(0)?, source),
-        "function_declaration" if node.child_by_field_name("result").is_some() || is_go(node) => named("func"),
+        "function_declaration" if node.child_by_field_name("result").is_some() || is_go(node) => {
+            named("func")
+        }
         "function_declaration" | "generator_function_declaration" => named("function"),
         "class_declaration" | "abstract_class_declaration" | "class" if node.is_named() => named("class"),
         "interface_declaration" => named("interface"),
@@ -66,12 +68,16 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
         "constructor_declaration" => named("constructor"),
         "record_declaration" => named("record"),
         "annotation_type_declaration" => named("@interface"),
-        "type_declaration" => Some(format!("type {}", text(node.named_child(0)?.child_by_field_name("name")?, source))),
+        "type_declaration" => {
+            Some(format!("type {}", text(node.named_child(0)?.child_by_field_name("name")?, source)))
+        }
         // C
         "struct_specifier" if node.child_by_field_name("body").is_some() => named("struct"),
         "union_specifier" if node.child_by_field_name("body").is_some() => named("union"),
         "enum_specifier" if node.child_by_field_name("body").is_some() => named("enum"),
-        "type_definition" => Some(format!("typedef {}", text(declared(node.child_by_field_name("declarator")?)?, source))),
+        "type_definition" => {
+            Some(format!("typedef {}", text(declared(node.child_by_field_name("declarator")?)?, source)))
+        }
         "preproc_function_def" => named("#define"),
         _ => None,
     }
