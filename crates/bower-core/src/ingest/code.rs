@@ -68,9 +68,11 @@ struct Atom {
 
 /// Larger sources were written by programs; their trees take some twenty times their bytes.
 const TREE_BYTES: usize = 2 << 20;
-/// The parser calls back every 100 operations; sound code needs fewer than one call for each 16 bytes (measured on this
-/// repository: one for 60), inputs made to exhaust its error recovery any number.
-const BYTES_A_CALL: usize = 8;
+/// The parser calls back every 100 operations. Inputs made to exhaust its error recovery take any number of them, some
+/// 65 microseconds a call: this many for each file and for its bytes are let pass, and never more than the limit.
+const CALLS: usize = 500;
+const BYTES_A_CALL: usize = 32;
+const CALLS_MAX: usize = 15_000;
 /// Definitions nested deeper are cut at lines.
 const DEPTH: usize = 40;
 
@@ -91,7 +93,7 @@ fn tree(source: &str, language: Language) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
     // A budget of operations, not of time: the same file gives the same chunks on every machine.
-    let mut calls = 1_000 + source.len() / BYTES_A_CALL;
+    let mut calls = (CALLS + source.len() / BYTES_A_CALL).min(CALLS_MAX);
     let mut progress = |_: &tree_sitter::ParseState| match calls.checked_sub(1) {
         Some(left) => {
             calls = left;
@@ -167,7 +169,7 @@ impl Cutter<'_> {
             None => around,
         };
         let whole = name != around;
-        if fits(self.source[range.clone()].trim(), self.max) {
+        if fits(&self.source[trim(self.source, range.clone())], self.max) {
             let leads = leads(node.kind());
             self.atoms.push(Atom { range: range.clone(), symbol: name, leads, whole });
             return range.end;
@@ -243,7 +245,7 @@ fn touches(source: &str, atom: &Atom) -> bool {
 }
 
 fn text_of<'a>(source: &'a str, atoms: &[Atom], range: Range<usize>) -> &'a str {
-    source[atoms[range.start].range.start..atoms[range.end - 1].range.end].trim()
+    &source[trim(source, atoms[range.start].range.start..atoms[range.end - 1].range.end)]
 }
 
 /// A range without outer blank lines; the first line keeps its indentation.

@@ -270,9 +270,8 @@ impl Page {
                 self.table =
                     Table { depth: self.table.depth + 1, layout: self.table.depth > 0, ..Table::default() };
             }
-            "tr" => self.end_row(),
             "td" | "th" => self.cell(),
-            "caption" | "thead" | "tbody" | "tfoot" => self.end_row(),
+            "tr" | "caption" | "thead" | "tbody" | "tfoot" => self.end_row(),
             _ if BLOCKS.contains(&name) => self.paragraph(),
             _ => {}
         }
@@ -680,11 +679,10 @@ fn token(html: &str, at: usize) -> Token {
         let byte = bytes[end];
         match quote {
             Some(mark) if byte == mark => quote = None,
-            Some(_) => {}
             // A quotation mark opens a value only after `=`.
             None if matches!(byte, b'"' | b'\'') && before == b'=' => quote = Some(byte),
             None if byte == b'>' => break,
-            None => {}
+            Some(_) | None => {}
         }
         if !byte.is_ascii_whitespace() {
             before = byte;

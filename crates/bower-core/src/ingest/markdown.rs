@@ -1,6 +1,7 @@
 //! Markdown: front matter, then chunks by heading. Blocks (fences, tables, paragraphs) are cut only when one alone is too long.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::parse::{Draft, Reading};
@@ -94,7 +95,9 @@ pub(super) fn chunks(
                 push(text[range.clone()].to_owned(), range);
             }
         } else {
-            split(text, &sections[0], max, &mut push);
+            for section in sections {
+                split(text, section, max, &mut push);
+            }
         }
     }
     let title = outline.sections.iter().find_map(|section| match &section.heading {
@@ -121,7 +124,8 @@ fn outline(text: &str, start: usize, markdown: usize) -> Outline {
     let mut depth = 0_usize;
     let mut title: Option<String> = None;
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    for (event, range) in Parser::new_ext(&text[markdown..], options).into_offset_iter() {
+    let readable = without_open_brackets(&text[markdown..]);
+    for (event, range) in Parser::new_ext(&readable, options).into_offset_iter() {
         let range = range.start + markdown..range.end + markdown;
         if masks(&event) && masked.last().is_none_or(|last| last.end <= range.start) {
             masked.push(range.clone());
@@ -173,6 +177,26 @@ fn outline(text: &str, start: usize, markdown: usize) -> Outline {
         section.length = length(text[section.range.clone()].trim());
     }
     Outline { sections, masked }
+}
+
+/// The same text with each `<` that no `>` follows soon made a point: the parser looks for the end of a tag from every
+/// such bracket (100 KB of `<a` and line ends took it longer than 15 s). Texts with few of them stay as they are.
+fn without_open_brackets(text: &str) -> Cow<'_, str> {
+    const FEW: usize = 500;
+    const SOON: usize = 500;
+    if text.bytes().filter(|&byte| byte == b'<').nth(FEW).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut closed = usize::MAX;
+    let mut readable: Vec<u8> = text.bytes().collect();
+    for (at, byte) in readable.iter_mut().enumerate().rev() {
+        match *byte {
+            b'>' => closed = at,
+            b'<' if closed == usize::MAX || closed - at > SOON => *byte = b'.',
+            _ => {}
+        }
+    }
+    Cow::Owned(String::from_utf8(readable).expect("one ASCII byte took the place of another"))
 }
 
 fn masks(event: &Event<'_>) -> bool {
@@ -301,7 +325,7 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
     for (at, block) in section.blocks.iter().enumerate() {
         let end = section.blocks.get(at + 1).map_or(section.range.end, |next| next.start);
         // What stands between blocks (link definitions, blank lines) goes with the block before it.
-        if fits(text[pending.start..end].trim(), room) {
+        if fits(&text[trim(text, pending.start..end)], room) {
             pending.end = end;
             continue;
         }
@@ -310,7 +334,7 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
             push(&text[before.clone()], before);
         }
         pending = block.start..end;
-        if !fits(text[pending.clone()].trim(), room) {
+        if !fits(&text[trim(text, pending.clone())], room) {
             split_block(text, pending, block.kind, room, &mut push);
             pending = end..end;
         }

@@ -188,7 +188,7 @@ mod tests {
         // A quadratic step over this many repetitions would take minutes.
         for unit in [
             "#", "# a\n", "`", "[", "<div>", "<b>", "<a \"", "</", "<!--", "&", "*a", "> ", "- ", "|", "x",
-            "(", "{", "\"", "'", "/*", "a\n\n", "#a1 ", "![", "<pre>",
+            "(", "{", "\"", "'", "/*", "a\n\n", "#a1 ", "![", "<pre>", "<a\n",
         ] {
             let text = unit.repeat(100_000 / unit.len());
             for extension in ["md", "html", "txt", "rs", "py", "js", "c"] {

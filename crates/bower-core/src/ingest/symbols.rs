@@ -12,14 +12,14 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
         // Rust
         "function_item" | "function_signature_item" => named("fn"),
         "struct_item" => named("struct"),
-        "enum_item" => named("enum"),
+        "enum_item" | "enum_declaration" => named("enum"),
         "union_item" => named("union"),
         "trait_item" => named("trait"),
         "mod_item" => named("mod"),
         "macro_definition" => named("macro"),
         "const_item" => named("const"),
         "static_item" => named("static"),
-        "type_item" => named("type"),
+        "type_item" | "type_alias_declaration" => named("type"),
         "impl_item" => {
             let of = text(node.child_by_field_name("type")?, source);
             Some(match node.child_by_field_name("trait") {
@@ -44,8 +44,6 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
         "function_declaration" | "generator_function_declaration" => named("function"),
         "class_declaration" | "abstract_class_declaration" | "class" if node.is_named() => named("class"),
         "interface_declaration" => named("interface"),
-        "type_alias_declaration" => named("type"),
-        "enum_declaration" => named("enum"),
         "internal_module" | "module" if node.is_named() => named("namespace"),
         "method_definition" => named("method"),
         "lexical_declaration" | "variable_declaration" => {
