@@ -68,9 +68,11 @@ struct Atom {
 
 /// Larger sources were written by programs; their trees take some twenty times their bytes.
 const TREE_BYTES: usize = 2 << 20;
-/// The parser calls back every 100 operations; sound code needs fewer than one call for each 16 bytes (measured on this
-/// repository: one for 60), inputs made to exhaust its error recovery any number.
-const BYTES_A_CALL: usize = 8;
+/// The parser calls back every 100 operations. Inputs made to exhaust its error recovery take any number of them, some
+/// 65 microseconds a call: this many for each file and for its bytes are let pass, and never more than the limit.
+const CALLS: usize = 500;
+const BYTES_A_CALL: usize = 32;
+const CALLS_MAX: usize = 15_000;
 /// Definitions nested deeper are cut at lines.
 const DEPTH: usize = 40;
 
@@ -91,7 +93,7 @@ fn tree(source: &str, language: Language) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
     // A budget of operations, not of time: the same file gives the same chunks on every machine.
-    let mut calls = 1_000 + source.len() / BYTES_A_CALL;
+    let mut calls = (CALLS + source.len() / BYTES_A_CALL).min(CALLS_MAX);
     let mut progress = |_: &tree_sitter::ParseState| match calls.checked_sub(1) {
         Some(left) => {
             calls = left;
@@ -167,7 +169,7 @@ impl Cutter<'_> {
             None => around,
         };
         let whole = name != around;
-        if fits(self.source[range.clone()].trim(), self.max) {
+        if fits(&self.source[trim(self.source, range.clone())], self.max) {
             let leads = leads(node.kind());
             self.atoms.push(Atom { range: range.clone(), symbol: name, leads, whole });
             return range.end;
@@ -197,7 +199,8 @@ impl Cutter<'_> {
 }
 
 fn leads(kind: &str) -> bool {
-    kind.contains("comment") || matches!(kind, "attribute_item" | "decorator" | "marker_annotation" | "annotation")
+    kind.contains("comment")
+        || matches!(kind, "attribute_item" | "decorator" | "marker_annotation" | "annotation")
 }
 
 /// Atoms that make one chunk. A definition begins a chunk unless the one before it is short or it is short itself.
@@ -220,7 +223,8 @@ fn groups(source: &str, atoms: &[Atom], max: usize) -> Vec<Range<usize>> {
             let whole = atoms[at..end].iter().any(|atom| atom.whole);
             let room = fits(text_of(source, atoms, last.start..end), max);
             let both_long = || {
-                !fits(text_of(source, atoms, last.clone()), short) && !fits(text_of(source, atoms, at..end), short)
+                !fits(text_of(source, atoms, last.clone()), short)
+                    && !fits(text_of(source, atoms, at..end), short)
             };
             room && !(whole && both_long())
         });
@@ -241,7 +245,7 @@ fn touches(source: &str, atom: &Atom) -> bool {
 }
 
 fn text_of<'a>(source: &'a str, atoms: &[Atom], range: Range<usize>) -> &'a str {
-    source[atoms[range.start].range.start..atoms[range.end - 1].range.end].trim()
+    &source[trim(source, atoms[range.start].range.start..atoms[range.end - 1].range.end)]
 }
 
 /// A range without outer blank lines; the first line keeps its indentation.
@@ -251,4 +255,70 @@ fn trim(source: &str, range: Range<usize>) -> Range<usize> {
     let start = part[..visible].rfind('\n').map_or(0, |newline| newline + 1);
     let end = part.trim_end().len();
     if end <= start { range.start..range.start } else { range.start + start..range.start + end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, language: Language, max: usize, expected: &[(&str, &str)]) {
+        let settings = Settings { code_chunk_max: max, ..Settings::default() };
+        let reading = parse(source, language, &settings);
+        let got: Vec<_> = reading
+            .drafts
+            .iter()
+            .map(|draft| (draft.section.as_deref().unwrap_or_default(), draft.content.as_str()))
+            .collect();
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn comments_stay_with_what_they_explain() {
+        let source = "use a::b;\n\n/// Adds one to it.\n#[inline]\nfn first(a: u32) -> u32 {\n    a + 1\n}\n\n\
+                      /// Takes one off it.\nfn second(a: u32) -> u32 {\n    a - 1\n}\n";
+        check(
+            source,
+            Language::Rust,
+            100,
+            &[
+                (
+                    "fn first",
+                    "use a::b;\n\n/// Adds one to it.\n#[inline]\nfn first(a: u32) -> u32 {\n    a + 1\n}",
+                ),
+                ("fn second", "/// Takes one off it.\nfn second(a: u32) -> u32 {\n    a - 1\n}"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_long_definition_is_cut_inside_and_keeps_its_path() {
+        let source = "class Shelf:\n    def put(self, book):\n        self.books.append(book)\n\n    def take(self, name):\n        \
+                      return self.books.pop(name)\n";
+        check(
+            source,
+            Language::Python,
+            80,
+            &[
+                ("class Shelf", "class Shelf:\n    def put(self, book):\n        self.books.append(book)"),
+                ("class Shelf > def take", "    def take(self, name):\n        return self.books.pop(name)"),
+            ],
+        );
+    }
+
+    #[test]
+    fn every_language_names_its_definitions() {
+        for (language, source, section) in [
+            (Language::C, "static int *next(void) { return 0; }", "next"),
+            (Language::Go, "package a\n\nfunc (s *Server) Serve() {}", "func (s *Server) Serve"),
+            (Language::Java, "class A { }", "class A"),
+            (Language::JavaScript, "export const go = async () => 1;", "const go"),
+            (Language::Python, "@cached\ndef f(): pass", "def f"),
+            (Language::Rust, "impl Display for Foo<T> { }", "impl Display for Foo<T>"),
+            (Language::TypeScript, "export interface Bird { name: string }", "interface Bird"),
+            (Language::Tsx, "function App() { return <a/>; }", "function App"),
+        ] {
+            check(source, language, 2_500, &[(section, source)]);
+        }
+    }
 }

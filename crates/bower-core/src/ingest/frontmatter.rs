@@ -36,7 +36,11 @@ pub(super) fn parse(text: &str) -> Head {
         Err(error) => {
             let error = error.to_string();
             let first = error.lines().next().unwrap_or_default();
-            Head { broken: body, note: Some(format!("front matter kept as text: {first}")), ..Head::default() }
+            Head {
+                broken: body,
+                note: Some(format!("front matter kept as text: {first}")),
+                ..Head::default()
+            }
         }
     }
 }
@@ -88,7 +92,9 @@ fn from_fields(fields: Map<String, Value>, body: usize) -> Head {
             (_, value @ (Value::Bool(_) | Value::Number(_) | Value::String(_))) => {
                 head.metadata.insert(key, value);
             }
-            (_, Value::Array(values)) if values.iter().all(|value| !value.is_array() && !value.is_object()) => {
+            (_, Value::Array(values))
+                if values.iter().all(|value| !value.is_array() && !value.is_object()) =>
+            {
                 head.metadata.insert(key, Value::Array(values));
             }
             (_, Value::Null | Value::Array(_) | Value::Object(_)) => {}
@@ -142,7 +148,13 @@ mod tests {
         check("---\ntags: one, two\n---", None, &["one", "two"], &json!({}), "");
         check("---\ntags: one #two\n...\nx", None, &["one"], &json!({}), "x");
         check("---\ntags: one two\n---\nx", None, &["one", "two"], &json!({}), "x");
-        check("+++\ntitle = \"T\"\ntags = [\"a\", \"b\"]\nweight = 2\n+++\nx", Some("T"), &["a", "b"], &json!({"weight": 2}), "x");
+        check(
+            "+++\ntitle = \"T\"\ntags = [\"a\", \"b\"]\nweight = 2\n+++\nx",
+            Some("T"),
+            &["a", "b"],
+            &json!({"weight": 2}),
+            "x",
+        );
         for text in ["# H\n", "---\nno end\n", "---\njust a sentence\n---\n", "----\na: b\n----\n"] {
             check(text, None, &[], &json!({}), text);
         }

@@ -38,12 +38,33 @@ const SILENT: &[&str] = &["canvas", "datalist", "object", "select", "svg", "temp
 /// Elements that surround the content of a page.
 const AROUND: &[&str] = &["button", "dialog", "footer", "menu", "nav"];
 /// Elements whose content is no HTML: it ends at their end tag only (HTML standard, 13.2.5.1 and 13.2.6.4).
-const RAW: &[&str] =
-    &["iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"];
+const RAW: &[&str] = &["iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"];
 /// Elements that begin a paragraph of their own.
 const BLOCKS: &[&str] = &[
-    "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt", "fieldset",
-    "figcaption", "figure", "form", "header", "hgroup", "hr", "main", "optgroup", "option", "p", "search", "section",
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "center",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "form",
+    "header",
+    "hgroup",
+    "hr",
+    "main",
+    "optgroup",
+    "option",
+    "p",
+    "search",
+    "section",
     "summary",
 ];
 /// Deeper lists are written at this depth: indentation would grow with the square of the depth.
@@ -246,11 +267,11 @@ impl Page {
             "table" => {
                 self.leave_row();
                 self.paragraph();
-                self.table = Table { depth: self.table.depth + 1, layout: self.table.depth > 0, ..Table::default() };
+                self.table =
+                    Table { depth: self.table.depth + 1, layout: self.table.depth > 0, ..Table::default() };
             }
-            "tr" => self.end_row(),
             "td" | "th" => self.cell(),
-            "caption" | "thead" | "tbody" | "tfoot" => self.end_row(),
+            "tr" | "caption" | "thead" | "tbody" | "tfoot" => self.end_row(),
             _ if BLOCKS.contains(&name) => self.paragraph(),
             _ => {}
         }
@@ -292,7 +313,8 @@ impl Page {
                 self.end_row();
                 self.paragraph();
                 // What is left of a table around this one is a layout.
-                self.table = Table { depth: self.table.depth.saturating_sub(1), layout: true, ..Table::default() };
+                self.table =
+                    Table { depth: self.table.depth.saturating_sub(1), layout: true, ..Table::default() };
             }
             _ if BLOCKS.contains(&name) => self.paragraph(),
             _ => {}
@@ -355,6 +377,9 @@ impl Page {
             self.table.layout = true;
             if self.table.in_row {
                 self.table.in_row = false;
+                if self.table.cells == 1 && self.out.ends_with("| ") {
+                    self.out.truncate(self.out.len() - 2);
+                }
                 self.breaks = 2;
             }
         }
@@ -371,7 +396,9 @@ impl Page {
         self.mark.clear();
         self.flush_breaks();
         let now = std::mem::replace(&mut self.line, line);
-        for (at, row) in [format!("{fence}{language}").as_str()].into_iter().chain(code.split('\n')).enumerate() {
+        for (at, row) in
+            [format!("{fence}{language}").as_str()].into_iter().chain(code.split('\n')).enumerate()
+        {
             if at > 0 {
                 self.newline();
                 // Code begins right after its tag, as a rule.
@@ -431,7 +458,10 @@ impl Page {
             }
             if self.mark.is_empty() {
                 // Text must not become a heading, quotation, fence or comment.
-                if word.starts_with(['#', '>', '<', '~', '=']) || word.starts_with("```") || word.starts_with("--") {
+                if word.starts_with(['#', '>', '<', '~', '='])
+                    || word.starts_with("```")
+                    || word.starts_with("--")
+                {
                     self.out.push('\\');
                 }
             } else {
@@ -478,7 +508,8 @@ impl Page {
         let mut counted = 0;
         for range in &self.main {
             // A range begins before the line ends that were still waiting.
-            let skipped = self.out[range.clone()].len() - self.out[range.clone()].trim_start_matches('\n').len();
+            let skipped =
+                self.out[range.clone()].len() - self.out[range.clone()].trim_start_matches('\n').len();
             let range = range.start + skipped..range.end;
             let part = self.out[range.clone()].trim_end();
             if part.is_empty() {
@@ -505,8 +536,9 @@ impl Page {
             rest = &rest[at..];
             // The longest name of the standard has 31 letters.
             let end = rest.bytes().take(34).position(|byte| byte == b';');
-            let Some(end) = end.filter(|&end| end > 1 && rest[1..end].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'#'))
-            else {
+            let Some(end) = end.filter(|&end| {
+                end > 1 && rest[1..end].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'#')
+            }) else {
                 text.push('&');
                 rest = &rest[1..];
                 continue;
@@ -555,14 +587,31 @@ fn is_silent(name: &str, attributes: &str, boilerplate: Boilerplate) -> bool {
     if SILENT.contains(&name) {
         return true;
     }
-    let void = matches!(name, "img" | "br" | "hr" | "input" | "meta" | "link" | "area" | "base" | "col" | "embed" | "source" | "track" | "wbr");
+    let void = matches!(
+        name,
+        "img"
+            | "br"
+            | "hr"
+            | "input"
+            | "meta"
+            | "link"
+            | "area"
+            | "base"
+            | "col"
+            | "embed"
+            | "source"
+            | "track"
+            | "wbr"
+    );
     // Their end tags may be left out, so what follows could not be told from what is inside.
-    let open_ended = matches!(name, "p" | "li" | "td" | "th" | "tr" | "dt" | "dd" | "body" | "html" | "option");
+    let open_ended =
+        matches!(name, "p" | "li" | "td" | "th" | "tr" | "dt" | "dd" | "body" | "html" | "option");
     boilerplate == Boilerplate::Dropped
         && !void
         && !open_ended
         && (AROUND.contains(&name)
-            || attribute(attributes, "role").is_some_and(|role| matches!(role, "navigation" | "search" | "contentinfo"))
+            || attribute(attributes, "role")
+                .is_some_and(|role| matches!(role, "navigation" | "search" | "contentinfo"))
             || attribute(attributes, "aria-hidden") == Some("true")
             || attribute(attributes, "hidden").is_some())
 }
@@ -619,7 +668,8 @@ fn token(html: &str, at: usize) -> Token {
     if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
         return Token { kind: Kind::Text, attributes: at..at, end: at + 1 };
     }
-    let name_end = name.find(|letter: char| letter.is_whitespace() || matches!(letter, '>' | '/')).unwrap_or(name.len());
+    let name_end =
+        name.find(|letter: char| letter.is_whitespace() || matches!(letter, '>' | '/')).unwrap_or(name.len());
     let attributes_start = name_start + name_end;
     let bytes = html.as_bytes();
     let mut end = attributes_start;
@@ -629,11 +679,10 @@ fn token(html: &str, at: usize) -> Token {
         let byte = bytes[end];
         match quote {
             Some(mark) if byte == mark => quote = None,
-            Some(_) => {}
             // A quotation mark opens a value only after `=`.
             None if matches!(byte, b'"' | b'\'') && before == b'=' => quote = Some(byte),
             None if byte == b'>' => break,
-            None => {}
+            Some(_) | None => {}
         }
         if !byte.is_ascii_whitespace() {
             before = byte;
@@ -686,4 +735,51 @@ fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<&'a str> {
         rest = after.trim_start();
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(html: &str, expected: &str) {
+        let page = Page::read(html, Boilerplate::Dropped);
+        assert_eq!(page.out.trim_end(), expected);
+        assert_eq!(page.lines.len(), page.out.matches('\n').count() + 1, "a source line for each line");
+    }
+
+    #[test]
+    fn pages_become_markdown() {
+        check(
+            "<h1>A &amp; <b>B</b></h1><p>One\n two<br>three&nbsp;&eacute;</p>x",
+            "# A & B\n\nOne two\nthree é\n\nx",
+        );
+        check("<ul><li>a<li>b<ol><li>c</ol></ul>d", "- a\n- b\n  1. c\n\nd");
+        check(
+            "<pre><code class=\"x language-rust\">fn a() {\n  b &lt; c\n}\n</code></pre>",
+            "```rust\nfn a() {\n  b < c\n}\n```",
+        );
+        check("Use <code>a  b</code>, <a href='x'>this</a>.", "Use `a b`, this.");
+        check("<table><tr><th>k<th>v<tr><td>a|b<td>1</table>", "| k | v |\n| --- | --- |\n| a\\|b | 1 |");
+        check("<table><tr><td><h2>H</h2>p</td><td>q</td></tr></table>", "## H\n\np\n\nq");
+        check("<nav>menu<div>x</div></nav><p># no\n&gt; x</p><script>if (a<b) '</p>'</script>", "\\# no > x");
+        check(
+            "<header>top</header><main><p>the text of the page</p></main><footer>f</footer>",
+            "the text of the page",
+        );
+        check("a < b <!-- <p>no</p> --> c<3 <svg><text>no</text></svg>", "a < b c<3");
+    }
+
+    #[test]
+    fn chunks_know_their_lines_and_title() {
+        let html = "<html><head>\n<title>The\n page</title>\n</head><body>\n<h1>H</h1>\n<p>one</p>\n\n<p>two #a</p></body>";
+        let reading = parse(html, &Settings::default());
+        assert_eq!(reading.title.as_deref(), Some("The page"));
+        assert_eq!(reading.drafts.len(), 1);
+        assert_eq!(
+            (reading.drafts[0].content.as_str(), reading.drafts[0].lines),
+            ("# H\n\none\n\ntwo #a", (5, 8))
+        );
+        assert_eq!(parse("<nav>only this", &Settings::default()).drafts[0].content, "only this");
+    }
 }

@@ -1,6 +1,7 @@
 //! Markdown: front matter, then chunks by heading. Blocks (fences, tables, paragraphs) are cut only when one alone is too long.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::parse::{Draft, Reading};
@@ -70,7 +71,12 @@ pub(super) fn parse(text: &str, settings: &Settings) -> Reading {
 }
 
 /// The first heading of level 1, and the chunks of `text[start..]`, of which `text[start..markdown]` is kept as it is.
-pub(super) fn chunks(text: &str, start: usize, markdown: usize, settings: &Settings) -> (Option<String>, Vec<Draft>) {
+pub(super) fn chunks(
+    text: &str,
+    start: usize,
+    markdown: usize,
+    settings: &Settings,
+) -> (Option<String>, Vec<Draft>) {
     let outline = outline(text, start, markdown);
     let (min, max) = (settings.markdown_chunk_min, settings.markdown_chunk_max);
     let lines = Lines::new(text);
@@ -89,7 +95,9 @@ pub(super) fn chunks(text: &str, start: usize, markdown: usize, settings: &Setti
                 push(text[range.clone()].to_owned(), range);
             }
         } else {
-            split(text, &sections[0], max, &mut push);
+            for section in sections {
+                split(text, section, max, &mut push);
+            }
         }
     }
     let title = outline.sections.iter().find_map(|section| match &section.heading {
@@ -116,7 +124,8 @@ fn outline(text: &str, start: usize, markdown: usize) -> Outline {
     let mut depth = 0_usize;
     let mut title: Option<String> = None;
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    for (event, range) in Parser::new_ext(&text[markdown..], options).into_offset_iter() {
+    let readable = without_open_brackets(&text[markdown..]);
+    for (event, range) in Parser::new_ext(&readable, options).into_offset_iter() {
         let range = range.start + markdown..range.end + markdown;
         if masks(&event) && masked.last().is_none_or(|last| last.end <= range.start) {
             masked.push(range.clone());
@@ -170,6 +179,26 @@ fn outline(text: &str, start: usize, markdown: usize) -> Outline {
     Outline { sections, masked }
 }
 
+/// The same text with each `<` that no `>` follows soon made a point: the parser looks for the end of a tag from every
+/// such bracket (100 KB of `<a` and line ends took it longer than 15 s). Texts with few of them stay as they are.
+fn without_open_brackets(text: &str) -> Cow<'_, str> {
+    const FEW: usize = 500;
+    const SOON: usize = 500;
+    if text.bytes().filter(|&byte| byte == b'<').nth(FEW).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut closed = usize::MAX;
+    let mut readable: Vec<u8> = text.bytes().collect();
+    for (at, byte) in readable.iter_mut().enumerate().rev() {
+        match *byte {
+            b'>' => closed = at,
+            b'<' if closed == usize::MAX || closed - at > SOON => *byte = b'.',
+            _ => {}
+        }
+    }
+    Cow::Owned(String::from_utf8(readable).expect("one ASCII byte took the place of another"))
+}
+
 fn masks(event: &Event<'_>) -> bool {
     match event {
         Event::Code(_) | Event::Html(_) | Event::InlineHtml(_) => true,
@@ -194,7 +223,14 @@ fn open(sections: &mut Vec<Section>, level: u8, range: Range<usize>) {
         None => range.end,
     };
     let heading = Some((level, String::new()));
-    sections.push(Section { heading, parent, range: range.start..end, body: range.end, blocks: Vec::new(), length: 0 });
+    sections.push(Section {
+        heading,
+        parent,
+        range: range.start..end,
+        body: range.end,
+        blocks: Vec::new(),
+        length: 0,
+    });
 }
 
 fn block(sections: &mut [Section], start: usize, kind: Shape) {
@@ -240,7 +276,10 @@ fn groups(sections: &[Section], min: usize, max: usize) -> Vec<Range<usize>> {
 /// The last group can grow no more: if it is short, it joins the one before, where that is of the same parent.
 fn settle(sections: &[Section], groups: &mut Vec<(Range<usize>, usize)>, min: usize, max: usize) {
     let [.., (before, before_length), (last, last_length)] = groups.as_mut_slice() else { return };
-    if *last_length < min && *before_length + 2 + *last_length <= max && belongs(sections, before.start, last.start) {
+    if *last_length < min
+        && *before_length + 2 + *last_length <= max
+        && belongs(sections, before.start, last.start)
+    {
         before.end = last.end;
         *before_length += 2 + *last_length;
         groups.pop();
@@ -286,7 +325,7 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
     for (at, block) in section.blocks.iter().enumerate() {
         let end = section.blocks.get(at + 1).map_or(section.range.end, |next| next.start);
         // What stands between blocks (link definitions, blank lines) goes with the block before it.
-        if fits(text[pending.start..end].trim(), room) {
+        if fits(&text[trim(text, pending.start..end)], room) {
             pending.end = end;
             continue;
         }
@@ -295,7 +334,7 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
             push(&text[before.clone()], before);
         }
         pending = block.start..end;
-        if !fits(text[pending.clone()].trim(), room) {
+        if !fits(&text[trim(text, pending.clone())], room) {
             split_block(text, pending, block.kind, room, &mut push);
             pending = end..end;
         }
@@ -312,7 +351,13 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
 
 /// Cuts one block: a fence at its lines, each part fenced again; a table at its rows, each part with the header; other text
 /// at paragraphs, lines, sentences.
-fn split_block(text: &str, range: Range<usize>, kind: Shape, room: usize, push: &mut impl FnMut(&str, Range<usize>)) {
+fn split_block(
+    text: &str,
+    range: Range<usize>,
+    kind: Shape,
+    room: usize,
+    push: &mut impl FnMut(&str, Range<usize>),
+) {
     let range = trim(text, range);
     let block = &text[range.clone()];
     let (before, inside, after) = match kind {
@@ -326,10 +371,13 @@ fn split_block(text: &str, range: Range<usize>, kind: Shape, room: usize, push: 
     let frame = length(before) + length(after);
     let (before, inside, after, frame) =
         if frame * 2 > room { ("", 0..block.len(), "", 0) } else { (before, inside, after, frame) };
-    for piece in pieces(&block[inside.clone()], room - frame, 0) {
+    let pieces = pieces(&block[inside.clone()], room - frame, 0);
+    for (at, piece) in pieces.iter().enumerate() {
         let piece = inside.start + piece.start..inside.start + piece.end;
-        let place = range.start + piece.start..range.start + piece.end;
-        push(&format!("{before}{}{after}", &block[piece]), place);
+        // The frame's lines belong to the first and the last part.
+        let start = if at == 0 { range.start } else { range.start + piece.start };
+        let end = if at + 1 == pieces.len() { range.end } else { range.start + piece.end };
+        push(&format!("{before}{}{after}", &block[piece]), start..end);
     }
 }
 
@@ -340,7 +388,11 @@ fn fence(block: &str) -> (&str, Range<usize>, &str) {
     let run = mark.len() - mark.trim_start_matches(['`', '~']).len();
     let last = block.rfind('\n').unwrap_or(open);
     let closing = block[last..].trim();
-    if run >= 3 && last >= open && closing.len() >= run && closing.bytes().all(|byte| mark.as_bytes()[0] == byte) {
+    if run >= 3
+        && last >= open
+        && closing.len() >= run
+        && closing.bytes().all(|byte| mark.as_bytes()[0] == byte)
+    {
         return (&block[..open], open..last, &block[last..]);
     }
     // Never closed: it ends with the file, and so does each part.
@@ -354,4 +406,96 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let start = part[..visible].rfind('\n').map_or(0, |newline| newline + 1);
     let end = part.trim_end().len();
     if end <= start { range.start..range.start } else { range.start + start..range.start + end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, (min, max): (usize, usize), expected: &[(&str, &str, (u32, u32))]) {
+        let settings = Settings { markdown_chunk_min: min, markdown_chunk_max: max, ..Settings::default() };
+        let reading = parse(text, &settings);
+        let got: Vec<_> = reading
+            .drafts
+            .iter()
+            .map(|draft| (draft.section.as_deref().unwrap_or_default(), draft.content.as_str(), draft.lines))
+            .collect();
+        assert_eq!(got, expected);
+    }
+
+    const GUIDE: &str = "---\ntitle: The guide\ntags: [setup]\n---\n\n# Guide\n\n## Install\n\nFetch it. #linux\n\n\
+        ### Linux\n\nRun `make #no`.\n\n```sh\n# not a heading\nmake\n```\n\nUse\n---\n\nAsk [it #no](x#no).\n";
+
+    #[test]
+    fn a_document_is_cut_at_its_headings() {
+        check(
+            GUIDE,
+            (0, 200),
+            &[
+                ("Guide", "# Guide", (6, 6)),
+                ("Guide > Install", "## Install\n\nFetch it. #linux", (8, 10)),
+                (
+                    "Guide > Install > Linux",
+                    "### Linux\n\nRun `make #no`.\n\n```sh\n# not a heading\nmake\n```",
+                    (12, 19),
+                ),
+                ("Guide > Use", "Use\n---\n\nAsk [it #no](x#no).", (21, 24)),
+            ],
+        );
+        let reading = parse(GUIDE, &Settings::default());
+        assert_eq!(reading.title.as_deref(), Some("The guide"));
+        assert_eq!(reading.tags, ["setup", "linux"]);
+        assert_eq!(reading.drafts.len(), 1);
+        assert_eq!(reading.drafts[0].section.as_deref(), Some("Guide > Install"));
+    }
+
+    #[test]
+    fn short_sections_join_under_one_parent_only() {
+        let text = "# A\n\n## B\n\nshort\n\n## C\n\nalso\n\n# D\n\nother words, a few more\n";
+        check(
+            text,
+            (20, 200),
+            &[
+                ("A > B", "# A\n\n## B\n\nshort\n\n## C\n\nalso", (1, 9)),
+                ("D", "# D\n\nother words, a few more", (11, 13)),
+            ],
+        );
+    }
+
+    #[test]
+    fn long_sections_repeat_their_heading_and_keep_blocks_whole() {
+        let text = "# T\n\nOne two three four.\n\n```rs\nlet a = 1;\nlet b = 2;\n```\n\n\
+                    | a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 |\n";
+        check(
+            text,
+            (0, 45),
+            &[
+                ("T", "# T\n\nOne two three four.", (1, 3)),
+                ("T", "# T\n\n```rs\nlet a = 1;\nlet b = 2;\n```", (5, 8)),
+                ("T", "# T\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |", (10, 13)),
+                ("T", "# T\n\n| a | b |\n|---|---|\n| 5 | 6 |", (14, 14)),
+            ],
+        );
+        check(
+            text,
+            (0, 30),
+            &[
+                ("T", "# T\n\nOne two three four.", (1, 3)),
+                ("T", "# T\n\n```rs\nlet a = 1;\n```", (5, 6)),
+                ("T", "# T\n\n```rs\nlet b = 2;\n```", (7, 8)),
+                ("T", "# T\n\n| a | b |\n|---|---|", (10, 11)),
+                ("T", "# T\n\n| 1 | 2 |\n| 3 | 4 |", (12, 13)),
+                ("T", "# T\n\n| 5 | 6 |", (14, 14)),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_broken_head_stays_text() {
+        let reading = parse("---\ntitle: [x\n---\n# H\n\ntext\n", &Settings::default());
+        assert_eq!(reading.title.as_deref(), Some("H"));
+        assert_eq!(reading.drafts[0].content, "---\ntitle: [x\n---\n# H\n\ntext");
+        assert_eq!(reading.notes.len(), 1);
+    }
 }

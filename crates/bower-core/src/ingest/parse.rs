@@ -134,3 +134,91 @@ fn is_version(part: &str) -> bool {
         numbers.split('.').all(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::split::length;
+    use super::*;
+    use proptest::prelude::*;
+
+    const EXTENSIONS: &[&str] =
+        &["md", "html", "txt", "csv", "json", "rb", "c", "go", "java", "js", "py", "rs", "ts", "tsx", ""];
+
+    fn small() -> Settings {
+        Settings {
+            markdown_chunk_max: 60,
+            markdown_chunk_min: 20,
+            code_chunk_max: 60,
+            text_chunk_max: 40,
+            text_chunk_overlap: 8,
+            ..Settings::default()
+        }
+    }
+
+    fn examine(name: &str, bytes: &[u8], settings: &Settings) {
+        let Ok(parsed) = parse(Path::new(name), bytes, settings) else { return };
+        let newlines = bytes.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count() as u32;
+        let mut keys = std::collections::HashSet::new();
+        for chunk in &parsed.chunks {
+            assert!(!chunk.content.trim().is_empty(), "{name}: {chunk:?}");
+            assert!(length(&chunk.content) <= 60, "{name}: {chunk:?}");
+            assert!(1 <= chunk.lines.0 && chunk.lines.0 <= chunk.lines.1, "{name}: {chunk:?}");
+            assert!(chunk.lines.1 <= newlines + 1, "{name}: {chunk:?}");
+            assert!(keys.insert(&chunk.key), "{name}: {chunk:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..EXTENSIONS.len()) {
+            examine(&format!("a.{}", EXTENSIONS[at]), &bytes, &small());
+        }
+
+        #[test]
+        fn no_markup_makes_it_panic(
+            text in "([-#>`~|*_=+&<>/\\\\\\[\\](){}\"'!:;. \n\t]{1,4}|[a-zé漢😀]{1,9}|<(/?)(p|pre|li|td|table|main|h2|nav|code|script)>|---\n){0,60}",
+            at in 0..EXTENSIONS.len(),
+        ) {
+            examine(&format!("a.{}", EXTENSIONS[at]), text.as_bytes(), &small());
+        }
+    }
+
+    #[test]
+    fn long_runs_of_one_thing_take_linear_time() {
+        // A quadratic step over this many repetitions would take minutes.
+        for unit in [
+            "#", "# a\n", "`", "[", "<div>", "<b>", "<a \"", "</", "<!--", "&", "*a", "> ", "- ", "|", "x",
+            "(", "{", "\"", "'", "/*", "a\n\n", "#a1 ", "![", "<pre>", "<a\n",
+        ] {
+            let text = unit.repeat(100_000 / unit.len());
+            for extension in ["md", "html", "txt", "rs", "py", "js", "c"] {
+                let _ = parse(Path::new(&format!("a.{extension}")), text.as_bytes(), &Settings::default());
+            }
+        }
+    }
+
+    #[test]
+    fn the_version_is_the_part_nearest_the_file() {
+        for (path, expected) in [
+            ("/docs/v1.2/guide/a.md", "v1.2"),
+            ("/docs/v1/v2.0.1/a.md", "v2.0.1"),
+            ("/docs/v1/v3.md", "v3"),
+            ("/docs/vault/v/v1./v1a/1.2/a.md", "current"),
+            ("a.md", "current"),
+        ] {
+            assert_eq!(version(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn repeated_chunks_have_keys_of_their_own() {
+        let text = "same words here\n".repeat(6);
+        let settings = Settings { text_chunk_max: 32, text_chunk_overlap: 0, ..Settings::default() };
+        let parsed = parse(Path::new("a.txt"), text.as_bytes(), &settings).expect("text");
+        let keys: Vec<_> = parsed.chunks.iter().map(|chunk| chunk.key.as_str()).collect();
+        assert_eq!(keys.len(), 3);
+        assert_eq!(keys[0].len(), 32);
+        assert_eq!(keys[1], format!("{}-1", keys[0]));
+        assert_eq!(keys[2], format!("{}-2", keys[0]));
+    }
+}

@@ -113,8 +113,11 @@ pub(super) fn minified(text: &str) -> Option<String> {
     // Prose of one line a chapter has spaces; what machines pack has few.
     let spaces = || text.bytes().filter(|&byte| byte == b' ').count();
     let average = text.len() / lines;
-    (text.len() >= MINIFIED_BYTES && average >= MINIFIED_LINE && text.is_ascii() && spaces() * 12 < text.len())
-        .then(|| format!("minified: {average} characters a line"))
+    (text.len() >= MINIFIED_BYTES
+        && average >= MINIFIED_LINE
+        && text.is_ascii()
+        && spaces() * 12 < text.len())
+    .then(|| format!("minified: {average} characters a line"))
 }
 
 #[cfg(test)]

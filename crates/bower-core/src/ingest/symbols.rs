@@ -12,14 +12,14 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
         // Rust
         "function_item" | "function_signature_item" => named("fn"),
         "struct_item" => named("struct"),
-        "enum_item" => named("enum"),
+        "enum_item" | "enum_declaration" => named("enum"),
         "union_item" => named("union"),
         "trait_item" => named("trait"),
         "mod_item" => named("mod"),
         "macro_definition" => named("macro"),
         "const_item" => named("const"),
         "static_item" => named("static"),
-        "type_item" => named("type"),
+        "type_item" | "type_alias_declaration" => named("type"),
         "impl_item" => {
             let of = text(node.child_by_field_name("type")?, source);
             Some(match node.child_by_field_name("trait") {
@@ -38,12 +38,12 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
         // JavaScript and TypeScript
         "export_statement" => symbol(node.child_by_field_name("declaration")?, source),
         "ambient_declaration" => symbol(node.named_child(0)?, source),
-        "function_declaration" if node.child_by_field_name("result").is_some() || is_go(node) => named("func"),
+        "function_declaration" if node.child_by_field_name("result").is_some() || is_go(node) => {
+            named("func")
+        }
         "function_declaration" | "generator_function_declaration" => named("function"),
         "class_declaration" | "abstract_class_declaration" | "class" if node.is_named() => named("class"),
         "interface_declaration" => named("interface"),
-        "type_alias_declaration" => named("type"),
-        "enum_declaration" => named("enum"),
         "internal_module" | "module" if node.is_named() => named("namespace"),
         "method_definition" => named("method"),
         "lexical_declaration" | "variable_declaration" => {
@@ -66,12 +66,16 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
         "constructor_declaration" => named("constructor"),
         "record_declaration" => named("record"),
         "annotation_type_declaration" => named("@interface"),
-        "type_declaration" => Some(format!("type {}", text(node.named_child(0)?.child_by_field_name("name")?, source))),
+        "type_declaration" => {
+            Some(format!("type {}", text(node.named_child(0)?.child_by_field_name("name")?, source)))
+        }
         // C
         "struct_specifier" if node.child_by_field_name("body").is_some() => named("struct"),
         "union_specifier" if node.child_by_field_name("body").is_some() => named("union"),
         "enum_specifier" if node.child_by_field_name("body").is_some() => named("enum"),
-        "type_definition" => Some(format!("typedef {}", text(declared(node.child_by_field_name("declarator")?)?, source))),
+        "type_definition" => {
+            Some(format!("typedef {}", text(declared(node.child_by_field_name("declarator")?)?, source)))
+        }
         "preproc_function_def" => named("#define"),
         _ => None,
     }

@@ -57,9 +57,21 @@ enum Root {
 
 /// Names that tools write and people do not read.
 const LOCK_FILES: &[&str] = &[
-    "bun.lock", "cargo.lock", "composer.lock", "flake.lock", "gemfile.lock", "go.sum", "mix.lock",
-    "npm-shrinkwrap.json", "package-lock.json", "pipfile.lock", "pnpm-lock.yaml", "poetry.lock", "pubspec.lock",
-    "uv.lock", "yarn.lock",
+    "bun.lock",
+    "cargo.lock",
+    "composer.lock",
+    "flake.lock",
+    "gemfile.lock",
+    "go.sum",
+    "mix.lock",
+    "npm-shrinkwrap.json",
+    "package-lock.json",
+    "pipfile.lock",
+    "pnpm-lock.yaml",
+    "poetry.lock",
+    "pubspec.lock",
+    "uv.lock",
+    "yarn.lock",
 ];
 
 /// Walks files and folders.
@@ -125,7 +137,8 @@ impl Walk {
             .sort_by_file_name(std::ffi::OsStr::cmp)
             .filter_entry(move |entry| {
                 let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-                let out = exclude.as_ref().is_some_and(|globs| globs.matched(entry.path(), folder).is_ignore());
+                let out =
+                    exclude.as_ref().is_some_and(|globs| globs.matched(entry.path(), folder).is_ignore());
                 entry.depth() == 0 || !out
             });
         self.current = Some(builder.build());
@@ -201,8 +214,102 @@ fn unreadable(error: &ignore::Error) -> Skipped {
             }
             ignore::Error::WithLineNumber { err, .. } | ignore::Error::WithDepth { err, .. } => inner = err,
             other => {
-                return Skipped { path, reason: format!("cannot be read: {}", other.to_string().replace('\n', " ")) };
+                return Skipped {
+                    path,
+                    reason: format!("cannot be read: {}", other.to_string().replace('\n', " ")),
+                };
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree() -> tempfile::TempDir {
+        // Without the dot that the default prefix has: it would be hidden.
+        let root = tempfile::Builder::new().prefix("walk").tempdir().expect("a folder");
+        for (path, text) in [
+            (".gitignore", "build/\n*.tmp\n"),
+            (".git/config", "x"),
+            (".hidden.md", "x"),
+            ("Cargo.lock", "x"),
+            ("a.md", "x"),
+            ("b/c.rs", "x"),
+            ("b/big.txt", "0123456789"),
+            ("build/out.md", "x"),
+            ("d.tmp", "x"),
+            ("drafts/e.md", "x"),
+        ] {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            std::fs::write(path, text).expect("written");
+        }
+        root
+    }
+
+    #[track_caller]
+    fn check(root: &Path, paths: &[&str], options: &WalkOptions, expected: &[&str]) {
+        let paths: Vec<_> = paths.iter().map(|path| root.join(path)).collect();
+        let root = root.canonicalize().expect("there");
+        let shown = |path: &Path| path.strip_prefix(&root).expect("below").display().to_string();
+        let got: Vec<_> = walk(&paths, options)
+            .expect("a walk")
+            .map(|found| match found {
+                Found::File { path, .. } => shown(&path),
+                Found::Skipped(skipped) => format!("{}: {}", shown(&skipped.path), skipped.reason),
+            })
+            .collect();
+        assert_eq!(got, expected);
+    }
+
+    const LOCK: &str = "Cargo.lock: lock file, written by a tool; name it to index it";
+
+    #[test]
+    fn a_folder_is_walked_as_ripgrep_would() {
+        let root = tree();
+        let root = root.path();
+        let all = WalkOptions::default();
+        check(root, &["."], &all, &[LOCK, "a.md", "b/big.txt", "b/c.rs", "drafts/e.md"]);
+        // Overlapping roots give a file once; what is named itself is always taken.
+        check(
+            root,
+            &["b", ".", "a.md", "b/../d.tmp", ".hidden.md"],
+            &all,
+            &[LOCK, "a.md", "b/big.txt", "b/c.rs", "drafts/e.md", ".hidden.md", "d.tmp"],
+        );
+        check(root, &["build", "Cargo.lock"], &all, &["Cargo.lock", "build/out.md"]);
+        let some = WalkOptions {
+            include: vec!["*.md".into(), "b/".into()],
+            exclude: vec!["drafts".into()],
+            max_bytes: 5,
+        };
+        check(
+            root,
+            &["."],
+            &some,
+            &["a.md", "b/big.txt: too large: 0.0 MiB, the limit is 0.0 MiB", "b/c.rs"],
+        );
+    }
+
+    #[test]
+    fn a_walk_fails_before_it_begins() {
+        let root = tree();
+        let missing = walk(&[root.path().into(), root.path().join("nothing")], &WalkOptions::default());
+        let error = missing.err().expect("an error").to_string();
+        assert!(error.starts_with("no file or folder ") && error.ends_with("nothing"), "{error}");
+        let options = WalkOptions { include: vec!["a{".into()], ..Default::default() };
+        let error = walk(&[root.path().into()], &options).err().expect("an error").to_string();
+        assert!(error.starts_with("include glob \"a{\": "), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_inside_a_folder_are_passed_over() {
+        let root = tree();
+        std::os::unix::fs::symlink(root.path(), root.path().join("b/loop")).expect("linked");
+        std::os::unix::fs::symlink(root.path().join("a.md"), root.path().join("b/z.md")).expect("linked");
+        check(root.path(), &["b"], &WalkOptions::default(), &["b/big.txt", "b/c.rs"]);
     }
 }
