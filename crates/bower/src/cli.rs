@@ -1,5 +1,7 @@
 //! The command line as typed in. Nothing here reads a file, a clock or an environment variable.
 
+#![expect(clippy::doc_markdown, reason = "doc comments here are the help that a terminal shows: no backticks")]
+
 use bower_core::item::{Kind, MemoryType, Scope, Status};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};

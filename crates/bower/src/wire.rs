@@ -66,6 +66,7 @@ impl Output {
             color,
             terminal: self.terminal,
             verbose: self.verbose,
+            here: std::env::current_dir().ok(),
             ..Look::now()
         }
     }

@@ -192,7 +192,7 @@ mod tests {
             "one two three four five six seven eight nine ten eleven twelve",
             "Eleven nine",
             24,
-            "… [nine] ten [eleven] twelve",
+            "… eight [nine] ten [eleven] …",
         );
         check("aaaaaaaaaaaaaaaaaaaaaaaa", "b", 10, "aaaaaaaaaa …");
         check("再試行のポリシー", "試", 40, "再[試]行のポリシー");

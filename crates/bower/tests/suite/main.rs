@@ -1,0 +1,7 @@
+//! Drives the real binary: exit statuses, envelopes, layers of settings. Every test has a home of its own and sees no
+//! variable of its caller's.
+
+mod command;
+mod config;
+mod exits;
+mod shapes;
