@@ -1,6 +1,9 @@
 //! The command line as typed in. Nothing here reads a file, a clock or an environment variable.
 
-#![expect(clippy::doc_markdown, reason = "doc comments here are the help that a terminal shows: no backticks")]
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments here are the help that a terminal shows: no backticks"
+)]
 
 use bower_core::item::{Kind, MemoryType, Scope, Status};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -325,7 +328,7 @@ fn metadata_pair(pair: &str) -> Result<(String, serde_json::Value), String> {
     let scalar = serde_json::from_str::<serde_json::Value>(value)
         .ok()
         .filter(|parsed| !parsed.is_object() && !parsed.is_array() && !parsed.is_string())
-        .filter(|parsed| parsed.to_string() == value);
+        .filter(|parsed| parsed.to_string().as_str() == value);
     Ok((key.trim().to_string(), scalar.unwrap_or_else(|| value.into())))
 }
 

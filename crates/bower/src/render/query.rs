@@ -144,7 +144,7 @@ fn labels(item: &Item, look: &Look) -> String {
 fn bar(score: f32) -> String {
     let eighths = (score * 40.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
-    if eighths % 8 > 0 {
+    if !eighths.is_multiple_of(8) {
         bar.push(char::from_u32(0x2590 - (eighths % 8) as u32).unwrap_or('▏'));
     }
     let empty = 5 - bar.chars().count();
