@@ -2,6 +2,8 @@
 
 mod cli;
 mod commands;
+#[expect(dead_code, reason = "the command that calls it comes with the engine")]
+mod eval;
 mod failure;
 mod render;
 mod settings;

@@ -1,0 +1,71 @@
+# Bowerbird. Two commands matter: `make demo` and `make test`; both are safe to run again. `make help` lists the rest.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+# Kills in `make crash`, and in the shorter run that is part of `make test`.
+KILLS ?= 200
+TEST_KILLS ?= 40
+SEED ?= 1
+# Evaluation sets for `make bench` (BEIR folders) and passages to index (.jsonl or .jsonl.gz); both optional.
+DATA ?= ../shared/data
+PASSAGES ?=
+
+export INSTA_UPDATE := no
+export BOWER_TEST_MODEL := $(CURDIR)/target/model/all-MiniLM-L6-v2
+
+.PHONY: help
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: tools-build ## Build, index this repository and a small garden, ask questions, print ranked answers
+	$(CARGO) build --release --locked -p bower
+	@scripts/model.sh target/release/bower
+	@scripts/demo.sh target/release/bower
+
+.PHONY: test
+test: tools-build test-tools lint model ## Everything that decides whether a change may go in (about 10 minutes from nothing)
+	$(CARGO) test --locked --workspace
+	tools/crash.py --bower target/debug/bower --kills $(TEST_KILLS) --seed $(SEED)
+
+.PHONY: test-full
+test-full: test crash ## `make test`, then the long crash run
+
+.PHONY: test-tools
+test-tools: ## The scripts' own tests
+	python3 -m unittest discover --quiet --start-directory tools --pattern 'test_*.py'
+
+.PHONY: crash
+crash: model ## Kill `bower index` and `bower curate` 200 times and look for what was lost
+	tools/crash.py --bower target/debug/bower --kills $(KILLS) --seed $(SEED)
+
+.PHONY: model
+model: tools-build ## Fetch the local model for the tests (checked by SHA-256, once)
+	$(CARGO) build --locked -p bower
+	@scripts/model.sh target/debug/bower
+
+.PHONY: lint
+lint: tools-build ## Formatting and clippy, warnings are errors
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(CARGO) fmt --all
+
+.PHONY: map
+map: ## Rewrite the file tables of ARCHITECTURE.md
+	tools/map.py
+
+.PHONY: bench
+bench: tools-build ## Measure: model, vectors, cold start, indexing, ranking quality
+	$(CARGO) build --release --locked -p bower -p bower-bench
+	@scripts/model.sh target/release/bower
+	target/release/bower-bench all --bower target/release/bower --data "$(DATA)" $(if $(PASSAGES),--passages "$(PASSAGES)")
+
+.PHONY: tools-build
+tools-build:
+	@scripts/prepare.sh

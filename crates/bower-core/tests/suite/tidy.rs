@@ -1,0 +1,118 @@
+//! The tidy test: the rules of the house, applied to every file that belongs to the repository.
+//! A rule is a pure function in `rules`; here they only meet the tree.
+
+mod rules;
+mod source;
+
+use std::path::{Path, PathBuf};
+
+/// A file of the repository: its path from the root, with `/`, and its text.
+struct Held {
+    path: String,
+    text: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("the workspace is where cargo found it")
+}
+
+/// Every text file that git would keep, by path.
+fn held() -> Vec<Held> {
+    let root = root();
+    let walk = ignore::WalkBuilder::new(&root)
+        .hidden(false)
+        .parents(false)
+        .git_global(false)
+        .require_git(false)
+        .filter_entry(|entry| entry.file_name() != ".git" && entry.file_name() != "target")
+        .sort_by_file_path(Ord::cmp)
+        .build();
+    let mut held = Vec::new();
+    for entry in walk {
+        let entry = entry.expect("the repository can be walked");
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let path = entry.path().strip_prefix(&root).expect("it is below the root");
+        let bytes = std::fs::read(entry.path()).expect("a file of the repository can be read");
+        if let Ok(text) = String::from_utf8(bytes) {
+            held.push(Held { path: path.to_string_lossy().replace('\\', "/"), text });
+        }
+    }
+    held
+}
+
+/// The text of a file that the repository must have.
+fn document(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Applies a rule to every file whose path passes, and fails with all that it finds.
+fn check(belongs: impl Fn(&str) -> bool, rule: impl Fn(&str, &str) -> Vec<String>) {
+    let held = held();
+    let examined: Vec<_> = held.iter().filter(|file| belongs(&file.path)).collect();
+    assert!(!examined.is_empty(), "the rule found no file to examine");
+    none(&examined.iter().flat_map(|file| rule(&file.path, &file.text)).collect::<Vec<_>>());
+}
+
+fn none(problems: &[String]) {
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+fn is_rust(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "rs")
+}
+
+fn is_source(path: &str) -> bool {
+    is_rust(path) && path.starts_with("crates/") && path.contains("/src/")
+}
+
+#[test]
+fn each_file_says_what_lives_in_it() {
+    check(is_rust, rules::first_line);
+}
+
+#[test]
+fn no_file_is_too_long() {
+    check(is_rust, rules::length);
+}
+
+#[test]
+fn unsafe_code_lives_in_the_kernels() {
+    check(is_rust, rules::unsafe_code);
+}
+
+#[test]
+fn the_core_reads_no_surroundings() {
+    check(is_source, rules::pure_core);
+}
+
+#[test]
+fn arrows_point_one_way() {
+    check(|path| is_rust(path) && path.starts_with("crates/"), rules::arrows);
+}
+
+#[test]
+fn the_map_is_short() {
+    none(&rules::map_length(&document("ARCHITECTURE.md")));
+}
+
+#[test]
+fn every_source_file_is_on_the_map() {
+    let held = held();
+    let sources: Vec<_> = held.iter().map(|file| file.path.as_str()).filter(|path| is_source(path)).collect();
+    none(&rules::map_rows(&document("ARCHITECTURE.md"), &sources));
+}
+
+#[test]
+fn the_readme_shows_targets_that_exist() {
+    none(&rules::make_targets(&document("README.md"), &document("Makefile")));
+}
+
+#[test]
+fn nothing_belongs_to_one_machine() {
+    check(|_| true, rules::portable);
+}

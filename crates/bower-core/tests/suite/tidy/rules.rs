@@ -1,0 +1,452 @@
+//! The house rules as pure functions from a file's path and text to the list of what is wrong with it.
+//! Nothing here reads the tree, so that each rule is tested with an example that passes and one that does not.
+
+use super::source::{Named, Token, named, tokens, without_tests};
+
+/// A file past this many lines is two files.
+const MOST_LINES: usize = 800;
+/// ARCHITECTURE.md stays a map.
+const MOST_MAP_LINES: usize = 250;
+
+/// Which rooms of the core a room may name, besides itself. Who is not in the table may not exist.
+/// The pure rooms know values only; `engine` knows all and nobody knows it.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("error", &[]),
+    ("item", &["error"]),
+    ("config", &["error"]),
+    ("filter", &["item", "error"]),
+    ("request", &["item", "error", "filter"]),
+    ("text", &["item", "error"]),
+    ("vector", &["item", "error"]),
+    ("graph", &["item", "error"]),
+    ("rank", &["item", "error"]),
+    ("memory", &["item", "error"]),
+    ("embed", &["item", "error", "config"]),
+    ("llm", &["item", "error", "config"]),
+    ("ingest", &["item", "error", "config", "request"]),
+    ("store", &["item", "error", "request", "filter", "config"]),
+    (
+        "engine",
+        &[
+            "item", "error", "config", "filter", "request", "text", "vector", "graph", "rank", "memory",
+            "embed", "llm", "ingest", "store",
+        ],
+    ),
+];
+
+/// Re-exports at the root of the core, and the room that each belongs to.
+const ROOT_NAMES: &[(&str, &str)] = &[("Error", "error"), ("Result", "error")];
+
+/// What the core must not reach for: environment, home, clock, terminal, an async runtime.
+const OUT_OF_BOUNDS: &[&[&str]] = &[
+    &["env", "var"],
+    &["env", "var_os"],
+    &["env", "vars"],
+    &["env", "vars_os"],
+    &["env", "args"],
+    &["env", "home_dir"],
+    &["env", "current_dir"],
+    &["env", "temp_dir"],
+    &["SystemTime", "now"],
+    &["Timestamp", "now"],
+    &["Zoned", "now"],
+    &["TimeZone", "system"],
+    &["io", "stdin"],
+    &["io", "stdout"],
+    &["io", "stderr"],
+    &["print", "!"],
+    &["println", "!"],
+    &["eprint", "!"],
+    &["eprintln", "!"],
+    &["dbg", "!"],
+];
+
+/// The crates of the workspace that a crate may name.
+const CRATES: &[(&str, &[&str])] = &[
+    ("bower-kernels", &[]),
+    ("bower-core", &["bower_kernels"]),
+    ("bower", &["bower_core", "bower_kernels"]),
+    ("bower-bench", &["bower_core", "bower_kernels"]),
+];
+
+/// A Rust file opens with what lives in it.
+pub fn first_line(path: &str, text: &str) -> Vec<String> {
+    let first = text.lines().next().unwrap_or("");
+    let said = first.strip_prefix("//!").is_some_and(|rest| !rest.trim().is_empty());
+    problem(!said, || format!("{path}:1: the first line must be //! and say what lives here"))
+}
+
+/// A Rust file stays readable.
+pub fn length(path: &str, text: &str) -> Vec<String> {
+    let lines = text.lines().count();
+    problem(lines > MOST_LINES, || format!("{path}: {lines} lines; split it, {MOST_LINES} is the most"))
+}
+
+/// Unsafe code lives in the kernels alone.
+pub fn unsafe_code(path: &str, text: &str) -> Vec<String> {
+    if path.starts_with("crates/bower-kernels/") {
+        return Vec::new();
+    }
+    tokens(text)
+        .iter()
+        .filter(|token| token.text == "unsafe")
+        .map(|token| format!("{path}:{}: unsafe code outside bower-kernels", token.line))
+        .collect()
+}
+
+/// The core is told the time, the paths and the seeds; it looks for none and prints nothing.
+pub fn pure_core(path: &str, text: &str) -> Vec<String> {
+    if !path.starts_with("crates/bower-core/src/") {
+        return Vec::new();
+    }
+    named(&without_tests(&tokens(text)))
+        .iter()
+        .filter_map(|named| {
+            let root = named.parts.first().map(String::as_str);
+            let banned = root == Some("tokio")
+                || OUT_OF_BOUNDS.iter().any(|banned| {
+                    named.parts.windows(2).any(|pair| pair[0] == banned[0] && pair[1] == banned[1])
+                });
+            banned.then(|| {
+                format!(
+                    "{path}:{}: the core may not use {}",
+                    named.line,
+                    named.parts.join("::").replace("::!", "!")
+                )
+            })
+        })
+        .collect()
+}
+
+/// Arrows between crates and between the rooms of the core point one way.
+pub fn arrows(path: &str, text: &str) -> Vec<String> {
+    let Some((member, file)) = path.strip_prefix("crates/").and_then(|rest| rest.split_once('/')) else {
+        return Vec::new();
+    };
+    let Some((_, friends)) = CRATES.iter().find(|(name, _)| *name == member) else {
+        return vec![format!("{path}: crate {member} is not in the table of crates")];
+    };
+    let all: Vec<Token> = tokens(text);
+    let mut wrong = Vec::new();
+    for named in named(&all) {
+        let root = named.parts[0].as_str();
+        let other = CRATES.iter().map(|(name, _)| name.replace('-', "_")).find(|name| name == root);
+        let own = member.replace('-', "_");
+        if let Some(other) = other
+            && other != own
+            && !friends.contains(&other.as_str())
+        {
+            wrong.push(format!("{path}:{}: {member} may not name {other}", named.line));
+        }
+        let Some(("bower-core", module)) = file.strip_prefix("src/").map(|module| (member, module)) else {
+            continue;
+        };
+        if let Some(problem) = room_arrow(module, &named) {
+            wrong.push(format!("{path}:{}: {problem}", named.line));
+        }
+    }
+    wrong
+}
+
+/// What is wrong with one path named in a file of the core, if anything. `module` is relative to `src/`.
+fn room_arrow(module: &str, named: &Named) -> Option<String> {
+    let stem = module.strip_suffix(".rs")?;
+    let stem = stem.strip_suffix("/mod").unwrap_or(stem);
+    if stem == "lib" {
+        return None;
+    }
+    let mut here: Vec<&str> = stem.split('/').collect();
+    let room = here[0];
+    here.extend(named.inside.iter().map(String::as_str));
+    let mut parts = named.parts.iter().map(String::as_str).peekable();
+    match parts.peek().copied() {
+        Some("crate") => {
+            parts.next();
+            here.clear();
+        }
+        Some("self") => {
+            parts.next();
+        }
+        Some("super") => {
+            while parts.next_if_eq(&"super").is_some() {
+                here.pop()?;
+            }
+        }
+        _ => return None,
+    }
+    let target = here.first().copied().or_else(|| parts.next())?;
+    let target = ROOT_NAMES.iter().find(|(name, _)| *name == target).map_or(target, |(_, room)| room);
+    if target == room {
+        return None;
+    }
+    let Some((_, may)) = ARROWS.iter().find(|(name, _)| *name == room) else {
+        return Some(format!("room {room} is not in the table of arrows"));
+    };
+    (!may.contains(&target)).then(|| format!("{room} may not name {target}"))
+}
+
+/// The map stays short.
+pub fn map_length(map: &str) -> Vec<String> {
+    let lines = map.lines().count();
+    problem(lines > MOST_MAP_LINES, || {
+        format!("ARCHITECTURE.md: {lines} lines, {MOST_MAP_LINES} is the most")
+    })
+}
+
+/// Every source file has its row in the "where to go" table, and every row has its file.
+///
+/// The table is split by headings that name a source folder (`crates/bower-core/src`); in the rows below one,
+/// each path in backticks before the second `|` is a file of that folder.
+pub fn map_rows(map: &str, sources: &[&str]) -> Vec<String> {
+    let mut listed = Vec::new();
+    let mut folder = None;
+    let mut table = false;
+    for line in map.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            table = heading.to_lowercase().contains("where to go");
+            folder = None;
+        } else if line.starts_with("### ") {
+            folder = quoted(line).first().map(ToString::to_string);
+        } else if let (true, Some(folder), Some(row)) = (table, &folder, line.strip_prefix('|')) {
+            let cell = row.split('|').next().unwrap_or("");
+            listed.extend(quoted(cell).iter().map(|file| format!("{folder}/{file}")));
+        }
+    }
+    let missing = sources
+        .iter()
+        .filter(|path| !listed.iter().any(|row| row == *path))
+        .map(|path| format!("{path}: has no row in ARCHITECTURE.md's \"where to go\" table"));
+    let dead = listed
+        .iter()
+        .filter(|row| !sources.contains(&row.as_str()))
+        .map(|row| format!("ARCHITECTURE.md: the row of {row} leads nowhere"));
+    missing.chain(dead).collect()
+}
+
+/// Every `make TARGET` that the README shows can be run.
+pub fn make_targets(readme: &str, makefile: &str) -> Vec<String> {
+    let targets: Vec<&str> = makefile
+        .lines()
+        .filter(|line| !line.starts_with(['\t', ' ', '.', '#']))
+        .filter_map(|line| line.split_once(':'))
+        .filter(|(_, rest)| !rest.starts_with('='))
+        .flat_map(|(names, _)| names.split_whitespace())
+        .collect();
+    let mut missing = Vec::new();
+    let mut code = false;
+    for line in readme.lines() {
+        if line.trim_start().starts_with("```") {
+            code = !code;
+            continue;
+        }
+        let spans = if code { vec![line] } else { quoted(line) };
+        for span in spans {
+            for command in span.split("&&").map(str::trim) {
+                let mut words = command.trim_start_matches("$ ").split_whitespace();
+                if words.next() == Some("make")
+                    && let Some(target) = words.next().filter(|word| !word.starts_with(['-', '#']))
+                    && !targets.contains(&target)
+                {
+                    missing.push(format!("README.md: make {target} is not a target of the Makefile"));
+                }
+            }
+        }
+    }
+    missing
+}
+
+/// What is committed works on any machine: no paths of the one it was written on, no registry's host.
+pub fn portable(path: &str, text: &str) -> Vec<String> {
+    // Written in pieces, or this file would break its own rule.
+    let folders = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
+    let hosts = [
+        concat!("crates", ".io"),
+        concat!("pypi", ".org"),
+        concat!("python", "hosted.org"),
+        concat!("npmjs", ".org"),
+        concat!("npmjs", ".com"),
+        concat!("proxy.golang", ".org"),
+    ];
+    let mut wrong = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let at = at + 1;
+        for folder in folders {
+            let alone = line.match_indices(folder).any(|(start, _)| {
+                !line[..start]
+                    .ends_with(|before: char| before.is_alphanumeric() || "_-.}>*/".contains(before))
+            });
+            if alone {
+                wrong.push(format!("{path}:{at}: names a folder of one machine, {folder}"));
+            }
+        }
+        // The lock file is cargo's own, and names where each crate comes from.
+        for host in hosts.iter().filter(|_| path != "Cargo.lock") {
+            if line.contains(host) {
+                wrong.push(format!("{path}:{at}: names the package registry {host}"));
+            }
+        }
+    }
+    wrong
+}
+
+/// The texts between single backticks.
+fn quoted(line: &str) -> Vec<&str> {
+    line.split('`').skip(1).step_by(2).collect()
+}
+
+fn problem(wrong: bool, text: impl Fn() -> String) -> Vec<String> {
+    if wrong { vec![text()] } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The problems, one a line.
+    fn told(problems: &[String]) -> String {
+        problems.join("\n")
+    }
+
+    #[test]
+    fn a_file_says_first_what_lives_in_it() {
+        assert!(first_line("a.rs", "//! Ranks.\nfn f() {}").is_empty());
+        assert_eq!(first_line("a.rs", "//!\n").len(), 1);
+        assert_eq!(first_line("a.rs", "// Ranks.\n").len(), 1);
+        assert_eq!(first_line("a.rs", "").len(), 1);
+    }
+
+    #[test]
+    fn a_file_has_at_most_800_lines() {
+        assert!(length("a.rs", &"x\n".repeat(800)).is_empty());
+        assert_eq!(told(&length("a.rs", &"x\n".repeat(801))), "a.rs: 801 lines; split it, 800 is the most");
+    }
+
+    #[test]
+    fn unsafe_is_for_kernels() {
+        let text = "// unsafe\nlet s = \"unsafe\";\nunsafe { f() }";
+        assert!(unsafe_code("crates/bower-kernels/src/map.rs", text).is_empty());
+        assert!(unsafe_code("crates/bower/src/main.rs", "#![forbid(unsafe_code)] // unsafe").is_empty());
+        assert_eq!(
+            told(&unsafe_code("crates/bower/src/main.rs", text)),
+            "crates/bower/src/main.rs:3: unsafe code outside bower-kernels"
+        );
+    }
+
+    #[test]
+    fn the_core_reads_no_surroundings() {
+        let core = "crates/bower-core/src/rank/fuse.rs";
+        let bad = "use std::env;\nfn f() { env::var(\"HOME\"); println!(\"x\"); jiff::Timestamp::now(); }";
+        assert_eq!(
+            told(&pure_core(core, bad)),
+            format!(
+                "{core}:2: the core may not use env::var\n{core}:2: the core may not use println!\n\
+                 {core}:2: the core may not use jiff::Timestamp::now"
+            )
+        );
+        assert_eq!(pure_core(core, "use std::{env::{var as v}, fs};").len(), 1);
+        assert_eq!(pure_core(core, "use tokio::runtime::Runtime;").len(), 1);
+        assert!(pure_core(core, "fn f(now: Timestamp) { println(\"eprintln!\") }").is_empty());
+        assert!(pure_core(core, &format!("fn g() {{}}\n#[cfg(test)]\nmod tests {{ {bad} }}")).is_empty());
+        assert!(pure_core("crates/bower/src/main.rs", bad).is_empty());
+    }
+
+    #[test]
+    fn arrows_between_rooms_point_one_way() {
+        let rank = "crates/bower-core/src/rank/fuse.rs";
+        assert!(arrows(rank, "use crate::item::{RowId, Scored};\nuse crate::{Error, Result};").is_empty());
+        assert!(
+            arrows(rank, "use super::Fused; mod tests { use super::*; use super::super::x; }").is_empty()
+        );
+        assert_eq!(
+            told(&arrows(rank, "use crate::item::RowId;\nuse crate::{error::Error, store::{Store, Row}};")),
+            format!("{rank}:2: rank may not name store\n{rank}:2: rank may not name store")
+        );
+        assert_eq!(
+            told(&arrows(rank, "fn f() { crate::engine::open() }")),
+            format!("{rank}:1: rank may not name engine")
+        );
+        assert_eq!(
+            told(&arrows(rank, "use super::super::text;")),
+            format!("{rank}:1: rank may not name text")
+        );
+        assert_eq!(
+            told(&arrows(rank, "mod tests { use super::super::super::text::fold; }")),
+            format!("{rank}:1: rank may not name text")
+        );
+        assert_eq!(
+            told(&arrows("crates/bower-core/src/rank/mod.rs", "use super::vector;")).lines().count(),
+            1
+        );
+        assert_eq!(arrows(rank, "use crate::*;").len(), 1);
+        assert_eq!(arrows("crates/bower-core/src/cellar/mod.rs", "use crate::item::RowId;").len(), 1);
+        assert!(
+            arrows("crates/bower-core/src/engine.rs", "use crate::{store, rank::fuse, text::*};").is_empty()
+        );
+        assert_eq!(arrows("crates/bower-core/src/store/mod.rs", "use crate::engine::Engine;").len(), 1);
+    }
+
+    #[test]
+    fn arrows_between_crates_point_one_way() {
+        assert!(arrows("crates/bower/src/main.rs", "use bower_core::engine::Engine;").is_empty());
+        assert!(arrows("crates/bower-core/src/embed/mod.rs", "use bower_kernels::Isa;").is_empty());
+        assert!(arrows("crates/bower-core/tests/suite/main.rs", "use bower_core::item::RowId;").is_empty());
+        let kernel = "crates/bower-kernels/src/gemm.rs";
+        assert_eq!(
+            told(&arrows(kernel, "use bower_core::Error;")),
+            format!("{kernel}:1: bower-kernels may not name bower_core")
+        );
+        assert_eq!(arrows("crates/bower-core/src/engine.rs", "fn f() { bower::main() }").len(), 1);
+    }
+
+    #[test]
+    fn the_table_of_arrows_has_no_circle() {
+        for (room, may) in ARROWS {
+            for other in *may {
+                let back = ARROWS.iter().find(|(name, _)| name == other);
+                assert!(back.is_some_and(|(_, back)| !back.contains(room)), "{room} and {other}");
+                assert_ne!(*other, "engine");
+            }
+        }
+    }
+
+    #[test]
+    fn the_map_is_short_and_complete() {
+        assert!(map_length(&"x\n".repeat(250)).is_empty());
+        assert_eq!(map_length(&"x\n".repeat(251)).len(), 1);
+        let map = "| `no.rs` | before the table |\n## Where to go\n### `crates/a/src`\n| file | holds |\n|---|---|\n\
+                   | `x.rs`, `y/mod.rs` | things like `z.rs` |\n## Other\n| `b.rs` | c |\n";
+        assert!(map_rows(map, &["crates/a/src/x.rs", "crates/a/src/y/mod.rs"]).is_empty());
+        assert_eq!(
+            told(&map_rows(map, &["crates/a/src/x.rs", "crates/a/src/z.rs"])),
+            "crates/a/src/z.rs: has no row in ARCHITECTURE.md's \"where to go\" table\n\
+             ARCHITECTURE.md: the row of crates/a/src/y/mod.rs leads nowhere"
+        );
+    }
+
+    #[test]
+    fn the_readme_shows_only_targets_that_exist() {
+        let makefile = "PARTS := a\n.PHONY: demo\ndemo: build ## try it\n\tmake later\ntest lint: x\n";
+        assert!(
+            make_targets(
+                "Run `make demo`, then make sure.\n```\n$ cd x && make test\nmake -j2\n```",
+                makefile
+            )
+            .is_empty()
+        );
+        assert_eq!(
+            told(&make_targets("```\nmake dmo   # now\n```\n`make later`", makefile)),
+            "README.md: make dmo is not a target of the Makefile\nREADME.md: make later is not a target of the Makefile"
+        );
+        assert_eq!(make_targets("`make PARTS`", makefile).len(), 1);
+    }
+
+    #[test]
+    fn nothing_names_one_machine_or_a_registry() {
+        let folder = concat!("cd /wo", "rk/x");
+        assert_eq!(portable("a.sh", folder).len(), 1);
+        assert!(portable("a.sh", concat!("cd ~/home", "wo", "rk/x and notes/wo", "rk/y")).is_empty());
+        let host = concat!("see https://crates", ".io/crates/x");
+        assert_eq!(portable("README.md", host).len(), 1);
+        assert!(portable("Cargo.lock", host).is_empty());
+    }
+}
