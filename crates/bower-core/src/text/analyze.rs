@@ -1,0 +1,615 @@
+//! From a text to its terms. The same text gives the same terms to the index, the tail, the query and the highlighter.
+
+use rust_stemmers::{Algorithm, Stemmer};
+use std::ops::{ControlFlow, Range};
+
+use super::chars::{self, Class};
+use super::language::Language;
+use super::split;
+
+/// The number of these rules. An index written under another number is rebuilt: its terms would not be found.
+pub const ANALYSIS: u32 = 1;
+
+/// A term longer than this (bytes) is cut and ends in its hash; the longest words of natural languages are shorter.
+const LONGEST_TERM: usize = 64;
+
+/// How much of a cut term stays readable, in bytes at most.
+const CUT_TERM: usize = 40;
+
+/// Words joined by separators stop being one compound after this many bytes, so that `a.b.c…` costs linear time.
+const LONGEST_COMPOUND: usize = 256;
+
+/// What the terms are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be stored: everything that a question might ask for.
+    Index,
+    /// To ask: a run of ideographs asks for its pairs only, not for each character as well.
+    Query,
+}
+
+/// What a term was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A word, or a part of an identifier or hyphenated word.
+    Word,
+    /// An identifier or compound as a whole, beside its parts.
+    Joined,
+    /// One or two characters of a script without spaces.
+    Gram,
+    /// An emoji or, in a text that has nothing else, any other sign.
+    Sign,
+}
+
+/// One occurrence of a term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found<'a> {
+    /// The term as it is indexed: folded and stemmed, never empty, at most 64 bytes.
+    pub term: &'a str,
+    /// The same before stemming.
+    pub folded: &'a str,
+    /// Where it stands in the text, in bytes; terms of one compound overlap.
+    pub at: Range<usize>,
+    /// What it was made of.
+    pub shape: Shape,
+}
+
+/// The analysis of one language, with its buffers. Any string is valid; the result depends on nothing else.
+///
+/// Rules: compatibility forms, case and accents are folded; words are stemmed (Snowball), words with digits are not.
+/// Apostrophes vanish (`don't` is `dont`, `dog's` is `dog`). Words held together by `_ - . @ &`, camel case or digits
+/// give their parts and once the whole without separators, so `getUserName`, `get_user_name` and `get-user-name` share
+/// `getusername`, `e-mail` meets `email`, `node.js` meets `nodejs`. A separator between two digits stays
+/// (`1.2.3`, `2023-05-08`); a hyphenated phrase of three or more plain words (`state-of-the-art`) has no whole, as it
+/// is a phrase and its rare whole would outweigh its words. `C++`, `C#` and `.NET` are terms beside `c` and `net`.
+/// Scripts without spaces and Hangul give pairs of characters (Lee and Ahn 1996 for Korean); ideographs also single.
+pub struct Analyzer {
+    language: Language,
+    latin: Stemmer,
+    cyrillic: Stemmer,
+    greek: Stemmer,
+    arabic: Stemmer,
+    tamil: Stemmer,
+    buffers: Buffers,
+}
+
+#[derive(Default)]
+struct Buffers {
+    words: Vec<Range<usize>>,
+    parts: Vec<Range<usize>>,
+    units: Vec<(Range<usize>, char)>,
+    lower: String,
+    folded: String,
+    term: String,
+    whole: String,
+}
+
+impl std::fmt::Debug for Analyzer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Analyzer").field("language", &self.language).finish_non_exhaustive()
+    }
+}
+
+impl Analyzer {
+    /// The analysis for a language.
+    pub fn new(language: Language) -> Self {
+        Self {
+            language,
+            latin: Stemmer::create(language.latin()),
+            cyrillic: Stemmer::create(Algorithm::Russian),
+            greek: Stemmer::create(Algorithm::Greek),
+            arabic: Stemmer::create(Algorithm::Arabic),
+            tamil: Stemmer::create(Algorithm::Tamil),
+            buffers: Buffers::default(),
+        }
+    }
+
+    /// The language given to [`Analyzer::new`].
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// Calls `emit` with each term in the order of the text until it breaks off.
+    pub fn each(&mut self, text: &str, purpose: Purpose, mut emit: impl FnMut(Found<'_>) -> ControlFlow<()>) {
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let _ = self.walk(text, purpose, &mut buffers, &mut emit);
+        self.buffers = buffers;
+    }
+
+    fn walk(
+        &self,
+        text: &str,
+        purpose: Purpose,
+        buffers: &mut Buffers,
+        emit: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut at = 0;
+        let mut found = false;
+        while let Some(c) = text[at..].chars().next() {
+            match chars::class(c) {
+                Class::Word => {
+                    at = compound(text, at, &mut buffers.words);
+                    at = self.words(text, at, buffers, emit, &mut found)?;
+                }
+                kind @ (Class::Unspaced | Class::Hangul) => {
+                    let end = run_end(text, at, kind);
+                    grams(text, at..end, purpose, buffers, emit)?;
+                    found = true;
+                    at = end;
+                }
+                Class::Pictograph => {
+                    let end = at + c.len_utf8();
+                    sign(c, at..end, &mut buffers.term, emit)?;
+                    found = true;
+                    at = end;
+                }
+                Class::Other if chars::ascii_twin(c) == '.' && is_dot_net(text, at) => {
+                    let end = at + c.len_utf8() + 3;
+                    emit(Found { term: "net", folded: "net", at: at..end, shape: Shape::Word })?;
+                    emit(Found { term: ".net", folded: ".net", at: at..end, shape: Shape::Joined })?;
+                    found = true;
+                    at = end;
+                }
+                Class::Mark | Class::Ignored | Class::Other => at += c.len_utf8(),
+            }
+        }
+        if !found {
+            for (at, c) in text.char_indices().filter(|(_, c)| is_sign(*c)) {
+                sign(c, at..at + c.len_utf8(), &mut buffers.term, emit)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Emits the terms of the compound whose words are in `buffers.words`; returns where the text goes on.
+    fn words(
+        &self,
+        text: &str,
+        end: usize,
+        buffers: &mut Buffers,
+        emit: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>,
+        found: &mut bool,
+    ) -> ControlFlow<(), usize> {
+        let Buffers { words, parts, lower, folded, term, whole, .. } = buffers;
+        let fold = |word: &str, lower: &mut String, folded: &mut String| {
+            lower.clear();
+            folded.clear();
+            chars::lower(self.bare(word), lower);
+            chars::unaccent(lower, folded);
+        };
+        let start = words[0].start;
+        let is_acronym = is_acronym(text, words);
+        whole.clear();
+        let mut alone = String::new();
+        for (nth, word) in words.iter().enumerate() {
+            fold(&text[word.clone()], lower, folded);
+            if folded.is_empty() {
+                continue;
+            }
+            *found = true;
+            if nth > 0 && keeps_separator(text, words[nth - 1].end, word.start, whole, folded) {
+                whole.push(chars::ascii_twin(text[words[nth - 1].end..].chars().next().unwrap_or('-')));
+            }
+            whole.push_str(folded);
+            if is_acronym {
+                continue;
+            }
+            split::parts(&text[word.clone()], parts);
+            if parts.is_empty() {
+                self.stem(lower, folded, term);
+                emit(Found { term, folded, at: word.clone(), shape: Shape::Word })?;
+                continue;
+            }
+            alone.clear();
+            alone.push_str(folded);
+            for part in parts.iter() {
+                let at = word.start + part.start..word.start + part.end;
+                fold(&text[at.clone()], lower, folded);
+                if !folded.is_empty() {
+                    self.stem(lower, folded, term);
+                    emit(Found { term, folded, at, shape: Shape::Word })?;
+                }
+            }
+            if words.len() == 1 {
+                continue; // the whole is emitted below
+            }
+            self.stem(&alone, &alone, term);
+            emit(Found { term, folded: &alone, at: word.clone(), shape: Shape::Joined })?;
+        }
+        if whole.is_empty() {
+            return ControlFlow::Continue(end);
+        }
+        let has_parts = words.len() > 1 || !parts.is_empty();
+        if has_parts && !is_phrase(text, words) {
+            self.stem(whole, whole, term);
+            emit(Found { term, folded: whole, at: start..end, shape: Shape::Joined })?;
+        }
+        let Some(suffix) = suffix(text, words) else { return ControlFlow::Continue(end) };
+        let last = words[words.len() - 1].clone();
+        fold(&text[last.clone()], lower, folded);
+        folded.push_str(suffix);
+        let end = end + text[end..].chars().take(suffix.len()).map(char::len_utf8).sum::<usize>();
+        emit(Found { term: folded, folded, at: last.start..end, shape: Shape::Joined })?;
+        ControlFlow::Continue(end)
+    }
+
+    /// The word without possessive `'s` and, in French and Italian, without an elided article (`l'homme`).
+    fn bare<'a>(&self, word: &'a str) -> &'a str {
+        let Some((at, quote)) = word.char_indices().find(|&(_, c)| chars::ascii_twin(c) == '\'') else {
+            return word;
+        };
+        let (head, tail) = (&word[..at], &word[at + quote.len_utf8()..]);
+        if matches!(tail, "s" | "S") {
+            return head;
+        }
+        let elides = match self.language {
+            Language::French => {
+                ["l", "d", "j", "m", "n", "s", "t", "c", "qu", "jusqu", "lorsqu", "puisqu"].as_slice()
+            }
+            Language::Italian => {
+                ["l", "d", "c", "un", "all", "dall", "dell", "nell", "sull", "quell", "quest"].as_slice()
+            }
+            Language::Arabic
+            | Language::Danish
+            | Language::Dutch
+            | Language::English
+            | Language::Finnish
+            | Language::German
+            | Language::Greek
+            | Language::Hungarian
+            | Language::Norwegian
+            | Language::Portuguese
+            | Language::Romanian
+            | Language::Russian
+            | Language::Spanish
+            | Language::Swedish
+            | Language::Tamil
+            | Language::Turkish => &[],
+        };
+        if elides.iter().any(|article| head.eq_ignore_ascii_case(article)) { tail } else { word }
+    }
+
+    /// The indexed form of a word into `term`: its stem without accents, cut where it is too long.
+    fn stem(&self, lower: &str, folded: &str, term: &mut String) {
+        term.clear();
+        if folded.len() > LONGEST_TERM {
+            let cut = (0..=CUT_TERM).rev().find(|&at| folded.is_char_boundary(at)).unwrap_or(0);
+            term.push_str(&folded[..cut]);
+            term.push_str(&format!("~{:016x}", hash(folded)));
+            return;
+        }
+        let Some(first) = lower.chars().next() else { return };
+        if lower.chars().any(|c| c.is_numeric() || (c.is_ascii() && !c.is_ascii_alphanumeric())) {
+            term.push_str(folded);
+            return;
+        }
+        let stem = match u32::from(first) {
+            0..=0x24F | 0x1E00..=0x1EFF if self.language.latin() == Algorithm::English => {
+                // English words lose their accents before, all others after stemming: their stemmers know them.
+                if folded.is_ascii() {
+                    term.push_str(&self.latin.stem(folded));
+                } else {
+                    term.push_str(folded);
+                }
+                return;
+            }
+            0..=0x24F | 0x1E00..=0x1EFF => self.latin.stem(lower),
+            0x370..=0x3FF | 0x1F00..=0x1FFF => self.greek.stem(lower),
+            0x400..=0x52F => self.cyrillic.stem(lower),
+            0x600..=0x6FF => self.arabic.stem(lower),
+            0xB80..=0xBFF => self.tamil.stem(lower),
+            _ => lower.into(),
+        };
+        chars::unaccent(&stem, term);
+        if term.is_empty() {
+            term.push_str(folded);
+        }
+    }
+}
+
+/// 64 bits of a string: FNV-1a, then the finaliser of `MurmurHash3` so that every bit depends on every byte. Stored in
+/// tails and cut terms, hence fixed for ever.
+pub(super) fn hash(text: &str) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in text.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    }
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ (hash >> 33)
+}
+
+/// Collects the words of the compound that starts at `at` into `words`, cleared first; returns its end.
+fn compound(text: &str, mut at: usize, words: &mut Vec<Range<usize>>) -> usize {
+    words.clear();
+    let start = at;
+    loop {
+        let end = word_end(text, at);
+        words.push(at..end);
+        if end - start > LONGEST_COMPOUND {
+            return end;
+        }
+        let mut rest = text[end..].chars();
+        let Some(separator) = rest.next() else { return end };
+        let mut next = end + separator.len_utf8();
+        let joins = match chars::ascii_twin(separator) {
+            '_' => {
+                let run: usize = rest.take_while(|c| chars::ascii_twin(*c) == '_').map(char::len_utf8).sum();
+                next += run;
+                true
+            }
+            '-' | '.' | '@' | '&' => true,
+            ':' => digit_before(text, end) && digit_after(text, next),
+            '/' => {
+                is_single(&text[at..end]) && next < text.len() && is_single(&text[next..word_end(text, next)])
+            }
+            _ => false,
+        };
+        if !joins || !word_starts(text, next) {
+            return end;
+        }
+        at = next;
+    }
+}
+
+/// Where the word at `at` ends: letters, digits, their marks, apostrophes inside, commas between thousands.
+fn word_end(text: &str, at: usize) -> usize {
+    let mut end = at;
+    let mut chars = text[at..].char_indices();
+    while let Some((offset, c)) = chars.next() {
+        let next = at + offset + c.len_utf8();
+        let inside = match chars::class(c) {
+            Class::Word | Class::Mark | Class::Ignored => true,
+            Class::Other => match chars::ascii_twin(c) {
+                '\'' => word_starts(text, next) && !digit_before(text, at + offset),
+                ',' => is_thousands(&text[at..at + offset], &text[next..]),
+                _ => false,
+            },
+            Class::Unspaced | Class::Hangul | Class::Pictograph => false,
+        };
+        if !inside {
+            break;
+        }
+        end = next;
+    }
+    end
+}
+
+fn word_starts(text: &str, at: usize) -> bool {
+    text[at..].chars().next().is_some_and(|c| chars::class(c) == Class::Word)
+}
+
+fn digit_before(text: &str, at: usize) -> bool {
+    text[..at].chars().next_back().is_some_and(char::is_numeric)
+}
+
+fn digit_after(text: &str, at: usize) -> bool {
+    text[at..].chars().next().is_some_and(char::is_numeric)
+}
+
+fn is_single(word: &str) -> bool {
+    word.chars().filter(|c| chars::class(*c) == Class::Word).take(2).count() == 1
+}
+
+/// Whether a comma between these is that of `1,000`: up to three digits in front, exactly three behind.
+fn is_thousands(before: &str, after: &str) -> bool {
+    let group = before.rsplit(',').next().unwrap_or("");
+    let is_first = group.len() == before.len();
+    let digits = after.bytes().take(4).take_while(u8::is_ascii_digit).count();
+    let good = if is_first { (1..=3).contains(&group.len()) } else { group.len() == 3 };
+    good && group.bytes().all(|b| b.is_ascii_digit()) && digits == 3
+}
+
+/// `U.S.A.`, `e.g.`: single letters held by dots are one word.
+fn is_acronym(text: &str, words: &[Range<usize>]) -> bool {
+    words.len() > 1
+        && words.iter().all(|word| is_single(&text[word.clone()]) && !digit_after(text, word.start))
+        && words.windows(2).all(|pair| &text[pair[0].end..pair[1].start] == ".")
+}
+
+/// `state-of-the-art`: three or more words of lower-case letters held by hyphens.
+fn is_phrase(text: &str, words: &[Range<usize>]) -> bool {
+    words.len() > 2
+        && words.iter().all(|word| text[word.clone()].chars().all(|c| !c.is_numeric()))
+        && words
+            .windows(2)
+            .all(|pair| text[pair[0].end..pair[1].start].chars().all(|c| chars::ascii_twin(c) == '-'))
+}
+
+/// Whether the joined form keeps the separator: between digits, where `1.23` and `12.3` would be one, and `&`.
+fn keeps_separator(text: &str, from: usize, to: usize, before: &str, after: &str) -> bool {
+    let digits = before.ends_with(char::is_numeric) && after.starts_with(char::is_numeric);
+    digits || text[from..to].starts_with(['&', '＆'])
+}
+
+/// `++` or `#` right after the compound where that makes a name: `C++`, `g++`, `C#`, `F#`.
+fn suffix(text: &str, words: &[Range<usize>]) -> Option<&'static str> {
+    let last = words.last()?;
+    let mut rest = text[last.end..].chars().map(chars::ascii_twin);
+    let found = match (rest.next()?, rest.next()) {
+        ('+', Some('+')) if last.len() <= LONGEST_TERM - 2 => "++",
+        ('#', next) if is_single(&text[last.clone()]) => {
+            return (!next.is_some_and(|c| chars::class(c) == Class::Word)).then_some("#");
+        }
+        _ => return None,
+    };
+    (!rest.next().is_some_and(|c| chars::class(c) == Class::Word || c == '+')).then_some(found)
+}
+
+/// `.NET` standing alone; after a word it is part of the compound (`ASP.NET`).
+fn is_dot_net(text: &str, dot: usize) -> bool {
+    let after = &text[dot..][text[dot..].chars().next().map_or(0, char::len_utf8)..];
+    after.get(..3).is_some_and(|name| matches!(name, "NET" | "Net" | "net"))
+        && !word_starts(after, 3)
+        && !text[..dot].ends_with(|c: char| chars::class(c) == Class::Word || c == '.')
+}
+
+fn is_sign(c: char) -> bool {
+    !c.is_whitespace() && !c.is_control() && chars::class(c) != Class::Ignored
+}
+
+fn sign(
+    c: char,
+    at: Range<usize>,
+    term: &mut String,
+    emit: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    term.clear();
+    term.push(chars::ascii_twin(c));
+    emit(Found { term, folded: term, at, shape: Shape::Sign })
+}
+
+fn run_end(text: &str, at: usize, kind: Class) -> usize {
+    let inside = |c: char| chars::class(c) == kind || chars::is_attached(c);
+    text[at..].find(|c| !inside(c)).map_or(text.len(), |len| at + len)
+}
+
+/// Pairs of characters of a run of one script without spaces; a run of one character gives it alone.
+fn grams(
+    text: &str,
+    run: Range<usize>,
+    purpose: Purpose,
+    buffers: &mut Buffers,
+    emit: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    use unicode_normalization::UnicodeNormalization;
+    let Buffers { units, term, .. } = buffers;
+    units.clear();
+    let mut at = run.start;
+    while at < run.end {
+        let mut rest = text[at..run.end].chars();
+        let mut end = at + rest.next().map_or(0, char::len_utf8);
+        for c in rest.take_while(|c| chars::is_attached(*c)) {
+            end += c.len_utf8();
+        }
+        let shown = text[at..end].chars().filter(|c| chars::class(*c) != Class::Ignored);
+        units.extend(shown.nfkc().map(|c| (at..end, c)));
+        at = end;
+    }
+    let single = units.len() == 1;
+    for (nth, (at, c)) in units.iter().enumerate() {
+        if single || (purpose == Purpose::Index && chars::is_ideograph(*c)) {
+            term.clear();
+            term.push(*c);
+            emit(Found { term, folded: term, at: at.clone(), shape: Shape::Gram })?;
+        }
+        if let Some((next, second)) = units.get(nth + 1) {
+            term.clear();
+            term.extend([*c, *second]);
+            emit(Found { term, folded: term, at: at.start..next.end, shape: Shape::Gram })?;
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn terms(text: &str, language: Language) -> Vec<String> {
+        let mut all = Vec::new();
+        Analyzer::new(language).each(text, Purpose::Index, |found| {
+            all.push(found.term.to_owned());
+            ControlFlow::Continue(())
+        });
+        all
+    }
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(terms(text, Language::English).join(" "), expected, "{text}");
+    }
+
+    #[test]
+    fn words_are_folded_and_stemmed() {
+        check("The Réunions, of CAFÉS: running!", "the reunion of cafe run");
+        check("Straße STRASSE ｆｕｌｌ　ｗｉｄｔｈ", "strass strass full width");
+        check("don't dog's dogs’ O'Reilly", "dont dog dog reilli oreilli");
+        check("1,000 12,34 1,000,000", "1000 12 34 1000000");
+        check("Привет миру мир", "привет мир мир");
+        check("", "");
+    }
+
+    #[test]
+    fn identifiers_are_found_whole_and_by_parts() {
+        check("getUserName get_user_name", "get user name getusernam get user name getusernam");
+        check("HTTPServer2", "http server 2 httpserver2");
+        check("e-mail email", "e mail email email");
+        check("kebab-case", "kebab case kebabcas");
+        check("state-of-the-art", "state of the art");
+        check("C++ C# F# g++ c", "c c++ c c# f f# g g++ c");
+        check(".NET ASP.NET", "net .net asp net aspnet");
+        check("node.js v1.2.3", "node js nodej v1 2 3 v1.2.3");
+        check("a/b TCP/IP", "a b ab tcp ip");
+        check("pve-01 2023-05-08 10:30", "pve 01 pve01 2023 05 08 2023-05-08 10 30 10:30");
+        check("U.S.A. e.g. R&D", "usa eg r d r&d");
+        check("john.doe@example.com", "john doe exampl com johndoeexamplecom");
+        check("https://docs.rs/a_b", "https doc rs docsr a b ab");
+        check("3f2a9bc41d iPhone PCRs", "3f2a9bc41d phone iphon pcrs");
+    }
+
+    #[test]
+    fn scripts_without_spaces_give_pairs() {
+        check("東京都", "東 東京 京 京都 都");
+        check("ｶﾞﾗｽ", "ガラ ラス");
+        check("猫", "猫");
+        check("학교에서 집", "학교 교에 에서 집");
+        check("ภาษา", "ภา าษ ษา");
+        check("日本のRust言語", "日 日本 本 本の rust 言 言語 語");
+    }
+
+    #[test]
+    fn signs_are_terms_where_nothing_else_is() {
+        check("*", "*");
+        check("\" =>", "\" = >");
+        check("party 🎉👍🏽", "parti 🎉 👍");
+        check("a * b", "a b");
+        check(" \t\n\u{200b}", "");
+    }
+
+    #[test]
+    fn other_languages_keep_their_accents_until_stemmed() {
+        assert_eq!(terms("l'école des élèves", Language::French), ["ecol", "de", "elev"]);
+        assert_eq!(terms("Häuser Haus", Language::German), ["haus", "haus"]);
+    }
+
+    #[test]
+    fn long_words_are_cut_but_stay_distinct() {
+        let (a, b) = (format!("{}1", "x".repeat(5_000)), format!("{}2", "x".repeat(5_000)));
+        let (a, b) = (terms(&a, Language::English), terms(&b, Language::English));
+        assert!(a.iter().chain(&b).all(|term| term.len() <= LONGEST_TERM), "{a:?}");
+        assert_ne!(a.last(), b.last());
+        let chain = "ab.".repeat(100_000);
+        assert!(terms(&chain, Language::English).len() < 102_000);
+    }
+
+    #[test]
+    fn the_hash_never_changes() {
+        // FNV-1a of "" and "a" (its published test vectors), through MurmurHash3's published finaliser.
+        assert_eq!(hash(""), 0xefd0_1f60_ba99_2926);
+        assert_eq!(hash("a"), 0x82a2_a958_a9be_ce5b);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_valid(text in any::<String>(), language in prop::sample::select(Language::ALL)) {
+            Analyzer::new(language).each(&text, Purpose::Index, |found| {
+                assert!(!found.term.is_empty() && found.term.len() <= LONGEST_TERM);
+                assert!(!text[found.at.clone()].is_empty());
+                ControlFlow::Continue(())
+            });
+        }
+
+        #[test]
+        fn any_mix_of_what_matters_is_valid(
+            text in "[a-zA-Z0-9_.'’,#+&@/: \u{301}éßıİğñöüżабвйёαβςाкिकதமிழ்عرب東カｶﾞ한🎉👍\u{200d}-]{0,60}",
+            language in prop::sample::select(Language::ALL),
+        ) {
+            let first = terms(&text, language);
+            prop_assert_eq!(&first, &terms(&text, language));
+            if text.chars().any(char::is_alphanumeric) {
+                prop_assert!(!first.is_empty());
+            }
+        }
+    }
+}

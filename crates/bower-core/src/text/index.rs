@@ -1,0 +1,729 @@
+//! The lexical index of one store: which rows have a question's terms, best first. Derived: it may always be deleted.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tantivy::index::SegmentReader;
+use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
+use tantivy::postings::{Postings, TermInfo};
+use tantivy::query::{
+    Bm25StatisticsProvider, BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery,
+};
+use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
+use tantivy::{
+    DocAddress, DocSet, Index, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyDocument,
+    TantivyError, Term,
+};
+
+use super::analyze::{ANALYSIS, Analyzer, Purpose};
+use super::directory::Files;
+use super::language::Language;
+use super::query::QueryTerm;
+use super::score::{Bm25, Statistics};
+use super::tail::{self, Tail};
+use crate::error::{Error, Result};
+use crate::item::{Allowed, Coverage, RowId, RowSet, Scored};
+
+/// The layout of fields and payload. An index of another number is rebuilt.
+const FORMAT: u32 = 1;
+
+/// The name under which the analysis is known to the index.
+const TOKENIZER: &str = "bower";
+
+/// tantivy writes `meta.json` last; without it there is no index.
+const META: &str = "meta.json";
+
+/// tantivy refuses a smaller memory budget.
+const LEAST_MEMORY: usize = 15_000_000;
+
+/// Two sums of at most 64 positive `f32` in different orders differ by less than this fraction (64 x 2^-24, doubled).
+const SUM_SLACK: f32 = 8e-6;
+
+/// A segment stays apart from the smaller ones only while it is this many times larger than all of them together.
+const SEGMENT_RATIO: u64 = 4;
+
+/// A segment with more deleted rows than one in this many is written anew.
+const DELETED_SHARE: u64 = 4;
+
+/// What the index holds, kept in the commit itself and so atomic with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Payload {
+    format: u32,
+    analysis: u32,
+    language: Language,
+    coverage: Coverage,
+}
+
+/// An opened generation of the index: it does not change while it is held, whatever is folded meanwhile.
+#[derive(Debug)]
+pub struct TextIndex {
+    dir: std::path::PathBuf,
+    searcher: Searcher,
+    payload: Payload,
+    fields: Fields,
+    docs: u64,
+    tokens: u64,
+}
+
+/// What to fold into the index.
+#[derive(Clone, Debug)]
+pub struct FoldPlan<'a> {
+    /// What the index holds afterwards.
+    pub next: Coverage,
+    /// The language whose stemmer is used; that of the existing index if there is one.
+    pub language: Language,
+    /// Rows to remove, whether or not the index has them.
+    pub gone: &'a RowSet,
+    /// Memory for terms that are not yet written, in bytes; at least 15 MB are used. Larger means fewer merges.
+    pub memory_bytes: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fields {
+    text: Field,
+    row: Field,
+}
+
+impl TextIndex {
+    /// Opens the index in `dir`: `None` where none was ever committed. Nothing is written, no thread is started.
+    ///
+    /// Fails where the index is damaged or of another format or analysis; the caller deletes `dir` and folds anew.
+    pub fn open(dir: &Path) -> Result<Option<Self>> {
+        if !exists(dir)? {
+            return Ok(None);
+        }
+        let failed = |cause: TantivyError| Error::index("open", dir, cause);
+        let (schema, fields) = schema();
+        let index = open_index(dir, &schema)?;
+        // Another process may commit between the two reads; the payload and the segments must be of one commit.
+        let mut metas = index.load_metas().map_err(failed)?;
+        let searcher = loop {
+            let reader = index
+                .reader_builder()
+                .reload_policy(ReloadPolicy::Manual)
+                .doc_store_cache_num_blocks(1)
+                .try_into()
+                .map_err(failed)?;
+            let again = index.load_metas().map_err(failed)?;
+            if again.opstamp == metas.opstamp && again.payload == metas.payload {
+                break reader.searcher();
+            }
+            metas = again;
+        };
+        let Some(payload) = metas.payload else { return Ok(None) };
+        let payload = read_payload(dir, &payload)?;
+        let mut index = Self { dir: dir.to_path_buf(), searcher, payload, fields, docs: 0, tokens: 0 };
+        index.docs =
+            index.searcher.segment_readers().iter().map(|segment| u64::from(segment.max_doc())).sum();
+        for segment in index.searcher.segment_readers() {
+            index.tokens += segment.inverted_index(fields.text).map_err(failed)?.total_num_tokens();
+        }
+        Ok(Some(index))
+    }
+
+    /// What the index holds.
+    pub fn coverage(&self) -> &Coverage {
+        &self.payload.coverage
+    }
+
+    /// The language of the index; questions must be analysed in it.
+    pub fn language(&self) -> Language {
+        self.payload.language
+    }
+
+    /// How many rows the index holds.
+    pub fn len(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads every byte of the index and compares checksums, for `doctor`; fails on the first damaged file.
+    pub fn verify(&self) -> Result<()> {
+        let damaged = self
+            .searcher
+            .index()
+            .validate_checksum()
+            .map_err(|cause| Error::index("verify", &self.dir, cause))?;
+        match damaged.iter().min() {
+            None => Ok(()),
+            Some(file) => Err(Error::Corrupt {
+                path: self.dir.join(file),
+                reason: "its checksum does not match".into(),
+            }),
+        }
+    }
+
+    /// The best `k` rows for `terms` among those of the index that are allowed and those of the tail, best first.
+    ///
+    /// `tail` was scanned for the same `terms`; its rows must be in `allowed.drop` where the index has older versions.
+    /// BM25 (k1 1.2, b .75, lengths quantised to a byte) with the statistics of index and tail together, so a row's
+    /// score does not depend on where it is. Rows that are dropped but not yet folded away count in the statistics.
+    /// Of more than 64 terms that occur the weightiest are used. Equal scores are ordered by row, at the cut-off too.
+    pub fn search(
+        &self,
+        terms: &[QueryTerm],
+        k: usize,
+        allowed: Allowed<'_>,
+        tail: &Tail,
+    ) -> Result<Vec<Scored>> {
+        let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
+        let mut statistics = Statistics {
+            docs: self.docs + tail.statistics.docs,
+            tokens: self.tokens + tail.statistics.tokens,
+            frequencies: vec![0; terms.len()],
+        };
+        let tailed = &tail.statistics.frequencies;
+        if !tailed.is_empty() {
+            if tailed.len() != terms.len() {
+                let reason = format!("scanned for {} terms, searched for {}", tailed.len(), terms.len());
+                return Err(Error::invalid("tail", reason));
+            }
+            statistics.frequencies.copy_from_slice(tailed);
+        }
+        let lookups: Vec<Term> =
+            terms.iter().map(|term| Term::from_field_text(self.fields.text, &term.term)).collect();
+        let mut infos = Vec::with_capacity(self.searcher.segment_readers().len());
+        for segment in self.searcher.segment_readers() {
+            let inverted = segment.inverted_index(self.fields.text).map_err(failed)?;
+            let found: Result<Vec<_>, _> = lookups.iter().map(|term| inverted.get_term_info(term)).collect();
+            let found = found.map_err(|cause| Error::index("search", &self.dir, cause))?;
+            for (frequency, info) in statistics.frequencies.iter_mut().zip(&found) {
+                *frequency += info.as_ref().map_or(0, |info| u64::from(info.doc_freq));
+            }
+            infos.push(found);
+        }
+        let used = tail::select(terms, &statistics);
+        if used.is_empty() || k == 0 {
+            return Ok(Vec::new());
+        }
+        let bm25 = tail::weigh(terms, &statistics, &used);
+        let question = Question { terms, lookups: &lookups, statistics: &statistics, used: &used };
+        let candidates = self.candidates(&question, k, allowed).map_err(failed)?;
+        let mut best = self.rescore(candidates, &infos, &used, &bm25).map_err(failed)?;
+        best.extend(tail.best(&bm25, &used, k));
+        tail::top(&mut best, k);
+        Ok(best)
+    }
+
+    /// At least the rows of the index that belong among the best `k`, by block-max WAND.
+    fn candidates(
+        &self,
+        question: &Question<'_>,
+        k: usize,
+        allowed: Allowed<'_>,
+    ) -> tantivy::Result<Vec<Candidate>> {
+        let scoring = EnableScoring::enabled_from_statistics_provider(question, &self.searcher);
+        let weight = question.query().weight(scoring)?;
+        let slack = if question.used.len() > 1 { SUM_SLACK } else { 0.0 };
+        let mut best = Best::new(k, slack);
+        let everything = allowed.is_everything();
+        for (ord, segment) in self.searcher.segment_readers().iter().enumerate() {
+            let rows = segment.fast_fields().u64("row")?.first_or_default_col(0);
+            let alive = segment.alive_bitset();
+            weight.for_each_pruning(best.threshold, segment, &mut |doc, score| {
+                if alive.is_none_or(|alive| alive.is_alive(doc)) {
+                    let row = RowId(rows.get_val(doc) as u32);
+                    if everything || allowed.contains(row) {
+                        best.push(Candidate { at: DocAddress::new(ord as u32, doc), row, score });
+                    }
+                }
+                best.threshold
+            })?;
+        }
+        Ok(best.finish())
+    }
+
+    /// The candidates with their scores summed in the query's order: block-max WAND sums in an order of its own, and
+    /// rows of equal score would otherwise be ordered by rounding.
+    fn rescore(
+        &self,
+        mut candidates: Vec<Candidate>,
+        infos: &[Vec<Option<TermInfo>>],
+        used: &[usize],
+        bm25: &Bm25,
+    ) -> tantivy::Result<Vec<Scored>> {
+        candidates.sort_unstable_by_key(|candidate| candidate.at);
+        let mut best: Vec<Scored> =
+            candidates.iter().map(|candidate| Scored { row: candidate.row, score: 0.0 }).collect();
+        let mut start = 0;
+        for group in candidates.chunk_by(|a, b| a.at.segment_ord == b.at.segment_ord) {
+            let ord = group[0].at.segment_ord;
+            let segment: &SegmentReader = self.searcher.segment_reader(ord);
+            let inverted = segment.inverted_index(self.fields.text)?;
+            let norms = segment.get_fieldnorms_reader(self.fields.text)?;
+            let scored = &mut best[start..start + group.len()];
+            start += group.len();
+            for (nth, &term) in used.iter().enumerate() {
+                let Some(info) = &infos[ord as usize][term] else { continue };
+                let mut postings =
+                    inverted.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+                for (candidate, scored) in group.iter().zip(scored.iter_mut()) {
+                    let doc = candidate.at.doc_id;
+                    if postings.doc() < doc {
+                        postings.seek(doc);
+                    }
+                    if postings.doc() == doc {
+                        scored.score += bm25.term(nth, norms.fieldnorm_id(doc), postings.term_freq());
+                    }
+                }
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// One search: the terms that are used, and the statistics that tantivy asks for.
+struct Question<'a> {
+    terms: &'a [QueryTerm],
+    lookups: &'a [Term],
+    statistics: &'a Statistics,
+    used: &'a [usize],
+}
+
+impl Question<'_> {
+    fn query(&self) -> BooleanQuery {
+        let clause = |&nth: &usize| {
+            let term = TermQuery::new(self.lookups[nth].clone(), IndexRecordOption::WithFreqs);
+            let weight = self.terms[nth].weight;
+            let query: Box<dyn Query> = match weight.total_cmp(&1.0) {
+                std::cmp::Ordering::Equal => Box::new(term),
+                std::cmp::Ordering::Less | std::cmp::Ordering::Greater => {
+                    Box::new(BoostQuery::new(Box::new(term), weight))
+                }
+            };
+            (Occur::Should, query)
+        };
+        BooleanQuery::new(self.used.iter().map(clause).collect())
+    }
+}
+
+impl Bm25StatisticsProvider for Question<'_> {
+    fn total_num_tokens(&self, _: Field) -> tantivy::Result<u64> {
+        Ok(self.statistics.tokens.max(1))
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.statistics.docs.max(1))
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        let at = self.lookups.iter().position(|lookup| lookup == term);
+        Ok(at.map_or(0, |at| self.statistics.frequencies[at]).min(self.statistics.docs))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    at: DocAddress,
+    row: RowId,
+    score: f32,
+}
+
+/// The best `k` candidates seen and all that rounding might put among them.
+struct Best {
+    k: usize,
+    slack: f32,
+    /// Only scores above this can still belong to the best.
+    threshold: f32,
+    seen: Vec<Candidate>,
+    /// When to throw out what has fallen behind.
+    limit: usize,
+}
+
+impl Best {
+    fn new(k: usize, slack: f32) -> Self {
+        Self {
+            k,
+            slack,
+            threshold: 0.0,
+            seen: Vec::new(),
+            limit: k.saturating_mul(2).max(k.saturating_add(32)),
+        }
+    }
+
+    fn push(&mut self, candidate: Candidate) {
+        self.seen.push(candidate);
+        if self.seen.len() >= self.limit {
+            self.shrink();
+            self.limit = self.limit.max(self.seen.len().saturating_mul(2));
+        }
+    }
+
+    fn shrink(&mut self) {
+        if self.seen.len() <= self.k {
+            return;
+        }
+        let order = |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row));
+        let (_, last, _) = self.seen.select_nth_unstable_by(self.k - 1, order);
+        // Equal scores must still pass, because a later one may have the smaller row.
+        self.threshold = (last.score * (1.0 - self.slack)).next_down().max(0.0);
+        if self.slack > 0.0 {
+            self.seen.retain(|candidate| candidate.score > self.threshold);
+        } else {
+            self.seen.truncate(self.k);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Candidate> {
+        self.shrink();
+        self.seen
+    }
+}
+
+/// Brings the index in `dir` to `plan.next`: removes `plan.gone` and all `fresh` rows, adds `fresh`, commits.
+///
+/// Creates the index where there is none. Either everything is visible afterwards, with the new coverage, or (on any
+/// error, also one from `fresh`, and when the process dies) nothing. The caller holds the fold lock. Segments are
+/// merged until each is four times larger than all smaller ones together: at most `log5(rows) + 1` of them remain
+/// (nine at a million rows), and a row is written again about as often.
+pub fn fold(
+    dir: &Path,
+    plan: &FoldPlan<'_>,
+    fresh: &mut dyn Iterator<Item = Result<(RowId, String)>>,
+) -> Result<()> {
+    let failed = |cause: TantivyError| write_error(dir, cause);
+    let (schema, fields) = schema();
+    let index = if exists(dir)? {
+        open_index(dir, &schema)?
+    } else {
+        std::fs::create_dir_all(dir).map_err(|cause| Error::io("create the folder", dir, cause))?;
+        let files = Files::open(dir).map_err(|cause| Error::index("create", dir, cause))?;
+        Index::create(files, schema, IndexSettings::default()).map_err(failed)?
+    };
+    let metas = index.load_metas().map_err(failed)?;
+    if let Some(payload) = &metas.payload {
+        let found = read_payload(dir, payload)?.language;
+        if found != plan.language {
+            let reason = format!("it was written for {found}, not for {}", plan.language);
+            return Err(Error::Corrupt { path: dir.to_path_buf(), reason });
+        }
+    }
+    let mut index = index;
+    let tokenizers = TokenizerManager::default(); // tantivy asks it for "default" even where a field is a number
+    tokenizers
+        .register(TOKENIZER, Terms { analyzer: Analyzer::new(plan.language), stream: Stream::default() });
+    index.set_tokenizers(tokenizers);
+    let options = IndexWriterOptions::builder()
+        .num_worker_threads(1)
+        .num_merge_threads(1)
+        .memory_budget_per_thread(plan.memory_bytes.max(LEAST_MEMORY))
+        .build();
+    let mut writer: IndexWriter = index.writer_with_options(options).map_err(failed)?;
+    writer.set_merge_policy(Box::new(NoMergePolicy));
+    let has_rows = !metas.segments.is_empty();
+    let remove = |row: RowId| {
+        if has_rows {
+            writer.delete_term(Term::from_field_u64(fields.row, row.0.into()));
+        }
+    };
+    plan.gone.iter().for_each(remove);
+    for row in fresh {
+        let (row, text) = row?;
+        remove(row);
+        let mut document = TantivyDocument::new();
+        document.add_u64(fields.row, row.0.into());
+        document.add_text(fields.text, text);
+        writer.add_document(document).map_err(failed)?;
+    }
+    let payload =
+        Payload { format: FORMAT, analysis: ANALYSIS, language: plan.language, coverage: plan.next.clone() };
+    let payload = serde_json::to_string(&payload).map_err(|cause| Error::index("write", dir, cause))?;
+    let mut commit = writer.prepare_commit().map_err(failed)?;
+    commit.set_payload(&payload);
+    commit.commit().map_err(failed)?;
+    let merged = to_merge(&index.searchable_segment_metas().map_err(failed)?);
+    if !merged.is_empty() {
+        writer.merge(&merged).wait().map_err(failed)?;
+    }
+    writer.garbage_collect_files().wait().map_err(failed)?;
+    writer.wait_merging_threads().map_err(failed)
+}
+
+/// The segments to make one of, none where they are in proportion.
+fn to_merge(segments: &[tantivy::SegmentMeta]) -> Vec<tantivy::index::SegmentId> {
+    let mut segments: Vec<_> = segments.iter().collect();
+    segments.sort_unstable_by_key(|segment| (segment.num_docs(), segment.id()));
+    let mut smaller = 0;
+    let mut count = 0;
+    for (nth, segment) in segments.iter().enumerate() {
+        let docs = u64::from(segment.num_docs());
+        let is_worn = u64::from(segment.num_deleted_docs()) * DELETED_SHARE > u64::from(segment.max_doc());
+        if (nth > 0 && docs < smaller * SEGMENT_RATIO) || is_worn {
+            count = nth + 1;
+        }
+        smaller += docs;
+    }
+    segments[..count].iter().map(|segment| segment.id()).collect()
+}
+
+fn exists(dir: &Path) -> Result<bool> {
+    let meta = dir.join(META);
+    meta.try_exists().map_err(|cause| Error::io("read", &meta, cause))
+}
+
+fn open_index(dir: &Path, schema: &Schema) -> Result<Index> {
+    let files = Files::open(dir).map_err(|cause| Error::index("open", dir, cause))?;
+    let index = Index::open(files).map_err(|cause| Error::index("open", dir, cause))?;
+    if index.schema() != *schema {
+        let reason = "its fields are not those of a text index".into();
+        return Err(Error::Corrupt { path: dir.to_path_buf(), reason });
+    }
+    Ok(index)
+}
+
+fn read_payload(dir: &Path, payload: &str) -> Result<Payload> {
+    let corrupt = |reason: String| Error::Corrupt { path: dir.to_path_buf(), reason };
+    let payload: Payload = serde_json::from_str(payload)
+        .map_err(|cause| corrupt(format!("its commit carries {payload:?}: {cause}")))?;
+    if (payload.format, payload.analysis) != (FORMAT, ANALYSIS) {
+        let found = format!("{}.{}", payload.format, payload.analysis);
+        return Err(corrupt(format!("its format is {found}, this program writes {FORMAT}.{ANALYSIS}")));
+    }
+    Ok(payload)
+}
+
+/// The cause of a failed write, a full disk and a read-only folder told apart.
+fn write_error(dir: &Path, cause: TantivyError) -> Error {
+    use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&cause);
+    while let Some(error) = source {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            return match io.kind() {
+                StorageFull | QuotaExceeded => Error::DiskFull { path: dir.to_path_buf() },
+                ReadOnlyFilesystem | PermissionDenied => Error::ReadOnly { path: dir.to_path_buf() },
+                _ => Error::index("write", dir, cause),
+            };
+        }
+        source = error.source();
+    }
+    Error::index("write", dir, cause)
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut schema = Schema::builder();
+    let terms = TextFieldIndexing::default()
+        .set_tokenizer(TOKENIZER)
+        .set_index_option(IndexRecordOption::WithFreqs)
+        .set_fieldnorms(true);
+    let text = schema.add_text_field("text", TextOptions::default().set_indexing_options(terms));
+    let row = schema.add_u64_field("row", INDEXED | FAST);
+    (schema.build(), Fields { text, row })
+}
+
+/// The analysis as tantivy wants it.
+struct Terms {
+    analyzer: Analyzer,
+    stream: Stream,
+}
+
+impl Clone for Terms {
+    fn clone(&self) -> Self {
+        Self { analyzer: Analyzer::new(self.analyzer.language()), stream: Stream::default() }
+    }
+}
+
+/// The terms of one text, one after the other in one string.
+#[derive(Default)]
+struct Stream {
+    terms: String,
+    ends: Vec<usize>,
+    next: usize,
+    token: Token,
+}
+
+impl Tokenizer for Terms {
+    type TokenStream<'a> = &'a mut Stream;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> &'a mut Stream {
+        let Stream { terms, ends, next, token } = &mut self.stream;
+        terms.clear();
+        ends.clear();
+        *next = 0;
+        token.position = usize::MAX;
+        self.analyzer.each(text, Purpose::Index, |found| {
+            terms.push_str(found.term);
+            ends.push(terms.len());
+            std::ops::ControlFlow::Continue(())
+        });
+        &mut self.stream
+    }
+}
+
+impl TokenStream for &mut Stream {
+    fn advance(&mut self) -> bool {
+        let Some(&end) = self.ends.get(self.next) else { return false };
+        let start = self.next.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.next += 1;
+        self.token.text.clear();
+        self.token.text.push_str(&self.terms[start..end]);
+        self.token.position = self.token.position.wrapping_add(1);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::query::query_terms;
+    use super::super::tail::{TailScan, encode_terms, search_tail};
+    use super::*;
+    use crate::item::Change;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const ENGLISH: Language = Language::English;
+
+    fn coverage(change: u64) -> Coverage {
+        Coverage { store: "s".into(), change: Change(change), mark: change * 7 }
+    }
+
+    fn put(dir: &Path, change: u64, gone: &[u32], rows: &[(u32, &str)]) {
+        let gone = gone.iter().map(|&row| RowId(row)).collect();
+        let plan = FoldPlan { next: coverage(change), language: ENGLISH, gone: &gone, memory_bytes: 0 };
+        fold(dir, &plan, &mut rows.iter().map(|&(row, text)| Ok((RowId(row), text.to_owned())))).unwrap();
+    }
+
+    fn ask(dir: &Path, question: &str) -> Vec<u32> {
+        let index = TextIndex::open(dir).unwrap().unwrap();
+        let all = Allowed { keep: None, drop: &RowSet::new() };
+        let found = index.search(&query_terms(question, ENGLISH), 10, all, &Tail::empty()).unwrap();
+        found.iter().map(|scored| scored.row.0).collect()
+    }
+
+    #[test]
+    fn rows_are_added_replaced_and_removed_with_their_coverage() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = &dir.path().join("text");
+        assert!(TextIndex::open(dir).unwrap().is_none());
+        put(dir, 3, &[], &[(5, "a red house"), (2, "red red wine"), (9, "nothing"), (1, "")]);
+        assert_eq!(ask(dir, "what is red?"), [2, 5]);
+        put(dir, 4, &[2, 77], &[(5, "a blue house"), (6, "a red house")]);
+        assert_eq!((ask(dir, "red"), ask(dir, "houses")), (vec![6], vec![5, 6]));
+        let index = TextIndex::open(dir).unwrap().unwrap();
+        assert_eq!((index.coverage(), index.len(), index.language()), (&coverage(4), 4, ENGLISH));
+        index.verify().unwrap();
+    }
+
+    #[test]
+    fn a_fold_that_fails_leaves_the_last_one() {
+        let dir = tempfile::tempdir().unwrap();
+        put(dir.path(), 1, &[], &[(1, "one")]);
+        let plan = FoldPlan { next: coverage(2), language: ENGLISH, gone: &RowSet::new(), memory_bytes: 0 };
+        let rows = [Ok((RowId(2), "one two".to_owned())), Err(Error::invalid("row 3", "gone"))];
+        assert!(fold(dir.path(), &plan, &mut rows.into_iter()).is_err());
+        assert_eq!(TextIndex::open(dir.path()).unwrap().unwrap().coverage(), &coverage(1));
+        let german = FoldPlan { language: Language::German, ..plan };
+        assert!(
+            fold(dir.path(), &german, &mut std::iter::empty()).unwrap_err().to_string().contains("german")
+        );
+        put(dir.path(), 2, &[], &[(2, "two")]);
+        assert_eq!(ask(dir.path(), "two"), [2]);
+    }
+
+    #[test]
+    fn damage_is_an_error_and_not_an_empty_answer() {
+        let dir = tempfile::tempdir().unwrap();
+        put(dir.path(), 1, &[], &[(1, "one")]);
+        std::fs::write(dir.path().join(META), "{}").unwrap();
+        assert!(TextIndex::open(dir.path()).is_err());
+        let payload =
+            r#"{"format":1,"analysis":0,"language":"english","coverage":{"store":"s","change":1,"mark":1}}"#;
+        assert!(read_payload(dir.path(), payload).unwrap_err().to_string().contains("its format is 1.0"));
+    }
+
+    #[test]
+    fn segments_stay_few() {
+        let dir = tempfile::tempdir().unwrap();
+        for change in 0..24 {
+            put(dir.path(), change, &[], &[(change as u32, "same words")]);
+            let index = TextIndex::open(dir.path()).unwrap().unwrap();
+            assert!(index.searcher.segment_readers().len() <= 3, "after {change}");
+        }
+        assert_eq!(ask(dir.path(), "words"), (0..10).collect::<Vec<_>>());
+    }
+
+    /// BM25 in double precision, straight from its definition; lengths up to 40 are not quantised.
+    fn by_hand(rows: &BTreeMap<u32, String>, terms: &[QueryTerm]) -> Vec<(u32, f64)> {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let rows: Vec<_> = rows.iter().map(|(row, text)| (*row, words(text))).collect();
+        let docs = rows.len() as f64;
+        let average = rows.iter().map(|(_, words)| words.len() as f64).sum::<f64>() / docs;
+        let mut scored = Vec::new();
+        for (row, words) in &rows {
+            let mut score = 0.0;
+            for term in terms {
+                let n = rows.iter().filter(|(_, words)| words.contains(&term.term)).count() as f64;
+                let tf = words.iter().filter(|word| **word == term.term).count() as f64;
+                let norm = 1.2 * (0.25 + 0.75 * words.len() as f64 / average);
+                score += f64::from(term.weight) * (1.0 + (docs - n + 0.5) / (n + 0.5)).ln() * 2.2 * tf
+                    / (tf + norm);
+            }
+            if score > 0.0 {
+                scored.push((*row, score));
+            }
+        }
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        scored
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn a_row_scores_the_same_in_index_and_tail(
+            texts in prop::collection::vec(prop::collection::vec(0_usize..9, 1..30), 1..400),
+            split in any::<u64>(), k in 1_usize..40, kept in 0_usize..4, question in 0_usize..4,
+        ) {
+            const WORDS: [&str; 9] = ["ax", "bo", "cod", "dun", "elf", "fig", "gum", "hat", "ink"];
+            let question = ["gum", "ax bo", "cod cod dun elf", "ink hat fig gum elf dun cod bo ax"][question];
+            let terms = query_terms(question, ENGLISH);
+            let rows: BTreeMap<u32, String> = texts.iter().enumerate().map(|(nth, words)| {
+                let words: Vec<_> = words.iter().map(|&word| WORDS[word * word / 9]).collect();
+                (nth as u32 * 3, words.join(" "))
+            }).collect();
+            let keep: RowSet = rows.keys().filter(|row| *row / 3 % 4 >= kept as u32).map(|&row| RowId(row)).collect();
+            let keep = (kept > 0).then_some(&keep);
+            let drop = RowSet::new();
+            let allowed = Allowed { keep, drop: &drop };
+            let search = |in_main: &dyn Fn(u32) -> bool| {
+                let dir = tempfile::tempdir().unwrap();
+                for part in 0..2 {
+                    let main: Vec<_> = rows.iter().filter(|(row, _)| in_main(**row) && **row % 2 == part)
+                        .map(|(row, text)| (*row, text.as_str())).collect();
+                    put(dir.path(), 1, &[], &main);
+                }
+                let mut scan = TailScan::new(&terms, keep);
+                for (row, text) in rows.iter().filter(|(row, _)| !in_main(**row)) {
+                    scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
+                }
+                let index = TextIndex::open(dir.path()).unwrap().unwrap();
+                index.search(&terms, k, allowed, &scan.finish()).unwrap()
+            };
+            let all = search(&|_| true);
+            prop_assert_eq!(&search(&|row| split >> (row % 61) & 1 == 1), &all);
+            let mut scan = TailScan::new(&terms, keep);
+            for (row, text) in &rows {
+                scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
+            }
+            prop_assert_eq!(&search_tail(&terms, k, &scan.finish()), &all);
+            let mut expected = by_hand(&rows, &terms);
+            expected.retain(|(row, _)| keep.is_none_or(|keep| keep.contains(RowId(*row))));
+            expected.truncate(k);
+            prop_assert_eq!(all.len(), expected.len());
+            for (found, (_, score)) in all.iter().zip(&expected) {
+                prop_assert!((f64::from(found.score) - score).abs() < 1e-4, "{:?} {}", found, score);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! From a question to weighted terms. A question never loses all its words: what would leave nothing is kept.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::analyze::{Analyzer, Found, Purpose, Shape};
+use super::language::Language;
+use super::stopwords;
+
+/// A question's distinct terms stop after this many: the rest of a pasted book adds cost, not meaning. The search
+/// then keeps the rarest (see [`super::index::TextIndex::search`]).
+pub const MOST_TERMS: usize = 256;
+
+/// A term to look for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryTerm {
+    /// The term as it is indexed.
+    pub term: String,
+    /// Multiplies the term's BM25 score: how often the question has it (1 and up).
+    pub weight: f32,
+}
+
+/// The distinct terms of a question in the order of their first occurrence; empty only where the text is.
+///
+/// English stop words go (in other languages BM25's rarity alone weighs words), unless nothing else remains (`who is
+/// it`). A stop word in capitals amid lower case is a name and stays (`WHO`, `IT`), so does a capitalised `May` or
+/// `Will` that does not begin the question.
+pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
+    let mut kept = Terms::default();
+    let mut stops = Terms::default();
+    let has_lower = text.contains(|c: char| c.is_lowercase());
+    let mut first = true;
+    Analyzer::new(language).each(text, Purpose::Query, |found| {
+        let stop = language == Language::English && is_stop(text, &found, has_lower, first);
+        first = false;
+        if stop {
+            stops.add(found.term)
+        } else {
+            kept.add(found.term)
+        }
+        let full = kept.list.len() >= MOST_TERMS;
+        if full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if kept.list.is_empty() { stops.list } else { kept.list }
+}
+
+fn is_stop(text: &str, found: &Found<'_>, has_lower: bool, first: bool) -> bool {
+    if found.shape != Shape::Word {
+        return false;
+    }
+    let shown = &text[found.at.clone()];
+    let shouted = has_lower
+        && shown.chars().filter(|c| c.is_uppercase()).count() >= 2
+        && !shown.contains(char::is_lowercase);
+    let named = !first && shown.starts_with(char::is_uppercase);
+    (stopwords::is_stop(found.folded) && !shouted) || (stopwords::is_name_or_stop(found.folded) && !named)
+}
+
+#[derive(Default)]
+struct Terms {
+    list: Vec<QueryTerm>,
+    at: HashMap<String, usize>,
+}
+
+impl Terms {
+    fn add(&mut self, term: &str) {
+        if let Some(&at) = self.at.get(term) {
+            self.list[at].weight += 1.0;
+            return;
+        }
+        self.at.insert(term.to_owned(), self.list.len());
+        self.list.push(QueryTerm { term: term.to_owned(), weight: 1.0 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let terms = query_terms(text, Language::English);
+        let shown: Vec<_> = terms.iter().map(|t| format!("{}:{}", t.term, t.weight)).collect();
+        assert_eq!(shown.join(" "), expected, "{text}");
+    }
+
+    #[test]
+    fn a_question_loses_its_small_words_but_never_all() {
+        check("What did Caroline research?", "carolin:1 research:1");
+        check("How do I open a file, any file?", "open:1 file:2");
+        check("who is it", "who:1 is:1 it:1");
+        check("to be or not to be", "to:2 be:2 or:1 not:1");
+        check("What's the WHO guideline for IT staff?", "who:1 guidelin:1 it:1 staff:1");
+        check("Will Will come in May?", "will:1 come:1 may:1");
+        check("WHAT IS RUST", "rust:1");
+        check("getUserName", "get:1 user:1 name:1 getusernam:1");
+        check("東京都", "東京:1 京都:1");
+        check("*", "*:1");
+        check("  ", "");
+    }
+
+    #[test]
+    fn a_megabyte_is_capped() {
+        let text: String = (0..200_000).map(|n| format!("w{n} ")).collect();
+        assert_eq!(query_terms(&text, Language::English).len(), MOST_TERMS);
+    }
+}

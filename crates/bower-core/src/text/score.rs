@@ -1,0 +1,73 @@
+//! BM25 as tantivy computes it, for rows of the index and of the tail alike. Scores depend on the sum of both.
+
+use tantivy::fieldnorm::FieldNormReader;
+
+/// Term saturation and length normalisation (Robertson and Zaragoza 2009); tantivy has the same built in.
+const K1: f32 = 1.2;
+const B: f32 = 0.75;
+
+/// Frequencies above this count as this: what a tail's byte can hold, and BM25 hardly tells them apart.
+pub(super) const MOST_FREQUENCY: u32 = 255;
+
+/// What BM25 knows of all rows together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Statistics {
+    /// How many rows there are.
+    pub docs: u64,
+    /// How many terms they hold.
+    pub tokens: u64,
+    /// For each term of the query, how many rows have it.
+    pub frequencies: Vec<u64>,
+}
+
+/// The BM25 of one query, ready to be applied to rows.
+#[derive(Clone, Debug)]
+pub(super) struct Bm25 {
+    weights: Vec<f32>,
+    norms: Box<[f32; 256]>,
+}
+
+impl Bm25 {
+    /// `boosts` has one entry a term, as `statistics.frequencies`.
+    pub fn new(statistics: &Statistics, boosts: impl Iterator<Item = f32>) -> Self {
+        let average = statistics.tokens.max(1) as f32 / statistics.docs.max(1) as f32;
+        let mut norms = Box::new([0.0; 256]);
+        for (id, norm) in (0..=u8::MAX).zip(norms.iter_mut()) {
+            let length = FieldNormReader::id_to_fieldnorm(id) as f32;
+            *norm = K1 * (1.0 - B + B * length / average);
+        }
+        let weights = statistics
+            .frequencies
+            .iter()
+            .zip(boosts)
+            .map(|(&frequency, boost)| idf(frequency, statistics.docs) * (1.0 + K1) * boost);
+        Self { weights: weights.collect(), norms }
+    }
+
+    /// What the term at `nth` adds to a row's score.
+    #[inline]
+    pub fn term(&self, nth: usize, length_id: u8, frequency: u32) -> f32 {
+        let frequency = frequency.min(MOST_FREQUENCY) as f32;
+        self.weights[nth] * (frequency / (frequency + self.norms[usize::from(length_id)]))
+    }
+}
+
+/// `ln(1 + (N - n + .5) / (n + .5))`, as in Lucene and tantivy: never negative.
+pub(super) fn idf(frequency: u64, docs: u64) -> f32 {
+    let rest = docs.saturating_sub(frequency) as f32;
+    (1.0 + (rest + 0.5) / (frequency as f32 + 0.5)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_those_of_the_formula() {
+        // N 10, n 2, average length 8: idf ln(1 + 8.5/2.5) = 1.481605; length 8, frequency 2: 2.2 * 2/(2 + 1.2) * idf.
+        let statistics = Statistics { docs: 10, tokens: 80, frequencies: vec![2] };
+        let bm25 = Bm25::new(&statistics, [1.0].into_iter());
+        assert!((bm25.term(0, 8, 2) - 2.037_206).abs() < 1e-5, "{}", bm25.term(0, 8, 2));
+        assert_eq!(bm25.term(0, 8, 0), 0.0);
+    }
+}

@@ -1,0 +1,41 @@
+//! English words that a question may lose. Only queries lose them, never documents, so the list can change at any time.
+
+/// Sorted: articles, pronouns, prepositions, conjunctions, auxiliaries and question words, folded as terms are before
+/// stemming (apostrophes gone). The 33 of Lucene's `StopAnalyzer`, completed by closed grammatical classes; no noun,
+/// main verb, number or adverb of time is among them.
+const ENGLISH: &[&str] = &[
+    "a", "about", "all", "am", "an", "and", "any", "are", "arent", "as", "at", "be", "because", "been",
+    "being", "but", "by", "can", "cannot", "cant", "could", "couldnt", "did", "didnt", "do", "does",
+    "doesnt", "doing", "dont", "each", "else", "for", "from", "had", "hadnt", "has", "hasnt", "have",
+    "havent", "having", "he", "her", "hers", "him", "his", "how", "i", "id", "if", "im", "in", "into", "is",
+    "isnt", "it", "its", "ive", "me", "might", "must", "my", "no", "nor", "not", "of", "on", "or", "our",
+    "ours", "shall", "she", "should", "shouldnt", "so", "some", "such", "than", "that", "the", "their",
+    "theirs", "them", "then", "there", "these", "they", "theyre", "this", "those", "to", "us", "was",
+    "wasnt", "we", "were", "werent", "what", "when", "where", "which", "while", "who", "whom", "whose",
+    "why", "with", "wont", "would", "wouldnt", "you", "your", "youre", "yours",
+];
+
+/// Auxiliaries that are also names and months: kept when capitalised inside a question ("met Will in May").
+const NAMES: &[&str] = &["may", "will"];
+
+/// Whether a folded, unstemmed word says nothing about what is asked for.
+pub(super) fn is_stop(folded: &str) -> bool {
+    ENGLISH.binary_search(&folded).is_ok()
+}
+
+/// Whether a folded word is an auxiliary that may also be a name.
+pub(super) fn is_name_or_stop(folded: &str) -> bool {
+    NAMES.contains(&folded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_sorted_and_distinct() {
+        assert!(ENGLISH.is_sorted_by(|a, b| a < b));
+        assert!(is_stop("whose") && is_stop("a") && is_stop("yours") && !is_stop("house"));
+        assert!(is_name_or_stop("may") && !is_stop("may"));
+    }
+}
