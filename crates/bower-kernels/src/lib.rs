@@ -9,6 +9,7 @@ mod lanes_neon;
 #[cfg(target_arch = "x86_64")]
 mod lanes_x86;
 pub mod map;
+pub mod scan;
 
 pub use cpu::Isa;
 pub use map::{Access, Mapped};

@@ -1,0 +1,78 @@
+//! Cosines against whole vectors: the unfolded tail and the last rescoring. Both give the same bits for the same numbers.
+
+use bower_kernels::Isa;
+use bower_kernels::scan::exact::{sums_f16, sums_f32};
+
+/// A query whose length is taken once.
+#[derive(Clone, Copy, Debug)]
+pub struct ExactQuery<'a> {
+    isa: Isa,
+    query: &'a [f32],
+    square: f32,
+}
+
+impl<'a> ExactQuery<'a> {
+    /// Prepares a query of any length.
+    pub fn new(query: &'a [f32]) -> Self {
+        let isa = Isa::best();
+        Self { isa, query, square: sums_f32(isa, query, query).1 }
+    }
+
+    /// The cosine with a vector of the same dimension, -1..=1; 0 where either has no direction (zero, not finite) or
+    /// the dimensions differ.
+    pub fn cosine(&self, vector: &[f32]) -> f32 {
+        if vector.len() != self.query.len() {
+            return 0.0;
+        }
+        self.divided(sums_f32(self.isa, self.query, vector))
+    }
+
+    /// The same for a vector as the store keeps it: little-endian IEEE half floats, two bytes a number.
+    pub fn cosine_f16(&self, vector: &[u8]) -> f32 {
+        if vector.len() != 2 * self.query.len() {
+            return 0.0;
+        }
+        self.divided(sums_f16(self.isa, self.query, vector))
+    }
+
+    fn divided(&self, (dot, square): (f32, f32)) -> f32 {
+        let cosine = dot / (self.square.sqrt() * square.sqrt());
+        if cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { 0.0 }
+    }
+}
+
+/// The cosine of two vectors; see [`ExactQuery::cosine`].
+pub fn score_exact(query: &[f32], vector: &[f32]) -> f32 {
+    ExactQuery::new(query).cosine(vector)
+}
+
+/// The cosine with a stored vector; see [`ExactQuery::cosine_f16`].
+pub fn cosine_f16(query: &[f32], vector: &[u8]) -> f32 {
+    ExactQuery::new(query).cosine_f16(vector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use half::f16;
+
+    #[test]
+    fn cosines_by_hand() {
+        assert!((score_exact(&[3.0, 4.0], &[4.0, 3.0]) - 0.96).abs() < 1e-6);
+        assert!((score_exact(&[1.0, 0.0], &[-5.0, 0.0]) + 1.0).abs() < 1e-6);
+        assert_eq!(score_exact(&[0.0, 0.0], &[1.0, 0.0]), 0.0);
+        assert_eq!(score_exact(&[1.0, 0.0], &[f32::NAN, 0.0]), 0.0);
+        assert_eq!(score_exact(&[1.0, 0.0], &[1.0]), 0.0);
+    }
+
+    #[test]
+    fn a_stored_vector_scores_as_its_numbers_do() {
+        let query: Vec<f32> = (0..385).map(|at| ((at * 37 % 101) as f32 - 50.0) / 50.0).collect();
+        let halves: Vec<f16> =
+            (0..385).map(|at| f16::from_f32(((at * 53 % 97) as f32 - 48.0) / 700.0)).collect();
+        let bytes: Vec<u8> = halves.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let floats: Vec<f32> = halves.iter().map(|value| value.to_f32()).collect();
+        assert_eq!(cosine_f16(&query, &bytes).to_bits(), score_exact(&query, &floats).to_bits());
+        assert_eq!(cosine_f16(&query, &bytes[..768]), 0.0);
+    }
+}

@@ -1,0 +1,127 @@
+//! From floats to int8 and to 1-bit codes. A code depends on int8 values alone, so merging segments loses nothing.
+
+use bower_kernels::Isa;
+use bower_kernels::scan::rotate::Rotation;
+use bower_kernels::scan::{bits, bytes};
+
+/// Scales a vector to unit length and writes it as int8 with 128 added, padded to `out`'s length; returns the scale that
+/// makes a byte a coordinate again. A vector without direction (zero, not finite) gets the scale 0 and scores 0.
+pub fn quantise(vector: &[f32], out: &mut [u8]) -> f32 {
+    out.fill(128);
+    let norm = vector.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>().sqrt();
+    let largest = vector.iter().fold(0f32, |most, value| most.max(value.abs()));
+    if !norm.is_finite() || largest == 0.0 {
+        return 0.0;
+    }
+    let to_byte = 127.0 / largest;
+    for (byte, value) in out.iter_mut().zip(vector) {
+        *byte = (128.0 + (value * to_byte).round().clamp(-127.0, 127.0)) as u8;
+    }
+    (f64::from(largest) / (127.0 * norm)) as f32
+}
+
+/// The coordinates of a quantised vector.
+pub fn restore(bytes: &[u8], scale: f32, out: &mut [f32]) {
+    for (value, byte) in out.iter_mut().zip(bytes) {
+        *value = (f32::from(*byte) - 128.0) * scale;
+    }
+}
+
+/// A query for the int8 scan.
+pub struct ByteQuery {
+    /// Signed values, padded with 0.
+    pub values: Vec<i8>,
+    /// Makes a value a coordinate of the unit vector again.
+    pub scale: f32,
+}
+
+impl ByteQuery {
+    /// Quantises a query as rows are quantised.
+    pub fn new(query: &[f32]) -> Self {
+        let mut row = vec![0; bytes::stride(query.len())];
+        let scale = quantise(query, &mut row);
+        Self { values: row.into_iter().map(|byte| (byte ^ 128) as i8).collect(), scale }
+    }
+}
+
+/// A query for the 1-bit scan of one segment: the rotated unit query against the segment's rotated centre.
+///
+/// With o a vector, q the query and c the centre, `o·q = (o-c)·(q-c) + (o-c)·c + c·q`: only the first term is estimated.
+/// The second is a factor of the code, the third is one number a query.
+pub fn bit_query(rotated: &[f32], centre: &[f32]) -> bits::BitQuery {
+    let residual: Vec<f32> = rotated.iter().zip(centre).map(|(value, centre)| value - centre).collect();
+    let shared: f64 =
+        rotated.iter().zip(centre).map(|(value, centre)| f64::from(*value) * f64::from(*centre)).sum();
+    bits::BitQuery::new(&residual, shared as f32)
+}
+
+/// Makes the codes of one segment.
+pub struct Coder<'a> {
+    rotation: &'a Rotation,
+    isa: Isa,
+    /// The segment's centre, rotated.
+    centre: &'a [f32],
+    residual: Vec<f32>,
+}
+
+impl<'a> Coder<'a> {
+    /// A coder around a rotated centre.
+    pub fn new(rotation: &'a Rotation, isa: Isa, centre: &'a [f32]) -> Self {
+        Self { rotation, isa, centre, residual: vec![0.0; centre.len()] }
+    }
+
+    /// Writes one quantised vector's code into a block.
+    ///
+    /// With r the rotated residual and s its signs, RaBitQ's estimate of `r·q` is `|r|²/Σ|r| · (s·q)` (their
+    /// `|r| <s,q> / <s,r/|r|>`, section 3.2, without the common √d).
+    pub fn write(&mut self, bytes: &[u8], scale: f32, block: &mut [u8], place: usize) {
+        restore(bytes, scale, &mut self.residual);
+        self.rotation.apply(self.isa, &mut self.residual);
+        let (mut square, mut sum, mut along) = (0f64, 0f64, 0f64);
+        for (value, centre) in self.residual.iter_mut().zip(self.centre) {
+            *value -= centre;
+            let wide = f64::from(*value);
+            square += wide * wide;
+            sum += wide.abs();
+            along += wide * f64::from(*centre);
+        }
+        let a = if sum > 0.0 { square / sum } else { 0.0 };
+        bits::set(block, place, &self.residual, a as f32, along as f32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn int8_by_hand() {
+        // (3, -4, 0): length 5, largest 4, so the steps are 4/127/5.
+        let mut out = [0u8; 5];
+        let scale = quantise(&[3.0, -4.0, 0.0], &mut out);
+        assert_eq!(out, [128 + 95, 128 - 127, 128, 128, 128]);
+        assert!((scale - 0.8 / 127.0).abs() < 1e-7);
+        let mut back = [0f32; 3];
+        restore(&out, scale, &mut back);
+        assert!((back[0] - 0.6).abs() < 0.004 && (back[1] + 0.8).abs() < 1e-6 && back[2] == 0.0);
+    }
+
+    #[test]
+    fn a_vector_without_direction_scores_nothing() {
+        for vector in [[0.0; 3], [f32::NAN, 1.0, 1.0], [f32::INFINITY, 0.0, 0.0]] {
+            let mut out = [7u8; 3];
+            assert_eq!(quantise(&vector, &mut out), 0.0);
+            assert_eq!(out, [128; 3]);
+        }
+    }
+
+    #[test]
+    fn quantising_what_was_restored_changes_nothing() {
+        let vector: Vec<f32> = (0..64).map(|at| ((at * 29 % 61) as f32 - 30.0) / 7.0).collect();
+        let (mut once, mut twice, mut back) = ([0u8; 64], [0u8; 64], [0f32; 64]);
+        let scale = quantise(&vector, &mut once);
+        restore(&once, scale, &mut back);
+        quantise(&back, &mut twice);
+        assert_eq!(once, twice);
+    }
+}

@@ -1,0 +1,22 @@
+//! The vector scans: rotation, 1-bit codes, int8 and half-float scores. Every path of a kernel gives the same bits as its plain twin.
+
+pub mod bits;
+pub mod bytes;
+pub mod exact;
+pub mod rotate;
+
+/// A small seeded generator for the tests of these kernels (splitmix64, Steele et al. 2014).
+#[cfg(test)]
+pub(crate) struct Dice(pub u64);
+
+#[cfg(test)]
+impl Dice {
+    pub fn next(&mut self) -> u64 {
+        rotate::splitmix(&mut self.0)
+    }
+
+    /// Uniform in -1..1.
+    pub fn float(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+}
