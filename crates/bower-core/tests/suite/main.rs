@@ -1,4 +1,5 @@
 //! The integration tests of the core, as one binary: linking once is what keeps the suite fast.
 
+mod minilm;
 mod model;
 mod wordpiece;
