@@ -2,9 +2,9 @@
 
 mod cli;
 mod commands;
-#[expect(dead_code, reason = "the command that calls it comes with the engine")]
 mod eval;
 mod failure;
+mod model;
 mod render;
 mod settings;
 mod wire;
@@ -67,6 +67,8 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Status => commands::status::run(session).map(done),
         Command::Config(arguments) => commands::config::run(arguments, session).map(done),
         Command::Doctor => commands::doctor::run(session),
+        Command::Model(arguments) => commands::model::run(arguments, session).map(done),
+        Command::Eval(arguments) => commands::eval::run(&arguments, session).map(done),
         Command::Completions(arguments) => commands::completions::run(&arguments).map(done),
         Command::Version => commands::version::run(session).map(done),
     }

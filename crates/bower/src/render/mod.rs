@@ -5,6 +5,7 @@ pub mod config;
 pub mod excerpt;
 pub mod index;
 pub mod item;
+pub mod model;
 pub mod query;
 #[cfg(test)]
 pub mod sample;
