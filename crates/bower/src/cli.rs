@@ -334,6 +334,9 @@ pub enum ModelAction {
         /// The model hub's address, for mirrors
         #[arg(long, value_name = "URL", default_value = crate::model::HUB)]
         mirror: String,
+        /// The Python that runs pip
+        #[arg(long, value_name = "PROGRAM", default_value = crate::model::PYTHON)]
+        python: String,
     },
     /// The models there are and which of them are installed
     List,

