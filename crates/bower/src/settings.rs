@@ -19,6 +19,8 @@ pub enum Form {
     Word(&'static [&'static str]),
     /// Text that is not blank.
     Text,
+    /// A folder's whole path; none unless it is told.
+    Folder,
     /// A whole number, both ends included.
     Whole(u64, u64),
     /// A number, both ends included.
@@ -50,6 +52,7 @@ pub const KNOBS: &[Knob] = &[
     ),
     knob("busy_timeout_ms", Form::Whole(0, 3_600_000), "how long a write waits for another process's write"),
     knob("model", Form::Text, "the local model, or none for words alone"),
+    knob("models_folder", Form::Folder, "where models are kept; models in the home unless told"),
     knob("threads", Form::Whole(0, 1_024), "threads that embed while indexing; 0 is one per core"),
     knob("document_collection", Form::Text, "the collection that index writes to"),
     knob("memory_collection", Form::Text, "the collection that curate writes to"),
@@ -238,7 +241,7 @@ pub fn known(key: &str) -> Result<&'static Knob, String> {
 pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
     let text = text.trim();
     let value = match knob.form {
-        Form::Word(_) | Form::Text => Value::from(text),
+        Form::Word(_) | Form::Text | Form::Folder => Value::from(text),
         Form::Whole(..) => {
             text.replace('_', "").parse::<u64>().map_or_else(|_| Value::from(text), Value::from)
         }
@@ -253,6 +256,9 @@ fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
         Form::Word(all) => (value.as_str().is_some_and(|word| all.contains(&word)), all.join(" or ")),
         Form::Text => {
             (value.as_str().is_some_and(|text| !text.trim().is_empty()), "text that is not blank".into())
+        }
+        Form::Folder => {
+            (value.as_str().is_some_and(|path| Path::new(path).is_absolute()), "an absolute path".into())
         }
         Form::Whole(from, to) => (
             value.as_u64().is_some_and(|number| (from..=to).contains(&number)),
@@ -340,7 +346,12 @@ mod tests {
         theirs.sort();
         assert_eq!(ours, theirs);
         for knob in KNOBS {
-            checked(knob, defaults[knob.key].clone()).expect("a default is within its own range");
+            let default = defaults[knob.key].clone();
+            assert!(
+                knob.form == Form::Folder && default.is_null() || checked(knob, default).is_ok(),
+                "{}",
+                knob.key
+            );
         }
         assert_eq!(resolve(&Layers::default()).unwrap().settings, Settings::default());
     }
@@ -367,7 +378,7 @@ mod tests {
         assert_eq!(got("threads"), "3 from BOWER_THREADS");
         assert_eq!(got("rrf_k"), "9.0 from --set");
         assert_eq!(got("model"), "\"none\" from /h/config.toml");
-        assert_eq!(got("candidates"), "100 from built-in");
+        assert_eq!(got("candidates"), "200 from built-in");
         assert_eq!(got("sync"), "\"full\" from --set");
         assert_eq!(resolved.settings.threads, 3);
         assert_eq!(resolved.settings.sync, bower_core::config::Sync::Full);
@@ -389,6 +400,11 @@ mod tests {
         fails(
             &file("threads = -1"),
             "/h/config.toml:1: threads: -1 is not a whole number from 0 to 1024",
+            "",
+        );
+        fails(
+            &file("models_folder = \"m\""),
+            "/h/config.toml:1: models_folder: \"m\" is not an absolute path",
             "",
         );
         fails(&file("sync = \"fast\""), "/h/config.toml:1: sync: \"fast\" is not normal or full", "");

@@ -66,6 +66,7 @@ impl Output {
             color,
             terminal: self.terminal,
             verbose: self.verbose,
+            here: std::env::current_dir().ok(),
             ..Look::now()
         }
     }
@@ -73,13 +74,13 @@ impl Output {
     /// Prints a command's data: the envelope, or what `text` makes of it.
     pub fn say<T: Serialize>(&self, data: &T, text: impl FnOnce(&Look) -> String) -> Result<()> {
         match self.format {
-            Format::Text | Format::Context => self.put(&text(&self.look())),
-            Format::Json => self.put(&self.envelope(true, data)?),
+            Format::Text | Format::Context => Self::put(&text(&self.look())),
+            Format::Json => Self::put(&self.envelope(true, data)?),
         }
     }
 
     /// Prints text as it is, whatever the format.
-    pub fn put(&self, text: &str) -> Result<()> {
+    pub fn put(text: &str) -> Result<()> {
         let mut out = std::io::stdout().lock();
         let ends = text.is_empty() || text.ends_with('\n');
         let written = out
@@ -118,7 +119,7 @@ impl Output {
                 let causes = if self.verbose { &failure.causes[..] } else { &[] };
                 let data =
                     Wrong { error: &failure.message, status: "error", hint: failure.hint.as_deref(), causes };
-                self.envelope(false, data).is_ok_and(|text| self.put(&text).is_ok())
+                self.envelope(false, data).is_ok_and(|text| Self::put(&text).is_ok())
             }
             Format::Text | Format::Context => false,
         };

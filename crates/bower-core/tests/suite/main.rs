@@ -1,6 +1,7 @@
 //! The integration tests of the core, as one binary: linking once is what keeps the suite fast.
 
 mod engine;
+mod minilm;
 mod model;
 mod tidy;
 mod wordpiece;

@@ -2,13 +2,13 @@
 
 use clap::CommandFactory;
 
-use super::Session;
 use crate::cli::{Cli, CompletionsArgs};
 use crate::failure::Result;
+use crate::wire::Output;
 
 /// Prints the script.
-pub fn run(arguments: &CompletionsArgs, session: &Session) -> Result<()> {
+pub fn run(arguments: &CompletionsArgs) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "bower", &mut script);
-    session.out.put(&String::from_utf8_lossy(&script))
+    Output::put(&String::from_utf8_lossy(&script))
 }

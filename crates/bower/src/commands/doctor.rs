@@ -5,7 +5,7 @@ use bower_core::request::{Check, Outcome};
 use serde::Serialize;
 use std::process::ExitCode;
 
-use super::Session;
+use super::{Session, now};
 use crate::failure::{Exit, Failure, Result};
 use crate::render;
 
@@ -22,7 +22,7 @@ pub fn run(session: &Session) -> Result<ExitCode> {
     match session.settings(&home) {
         Ok(resolved) => {
             checks.push(good("settings", format!("{} is in order", home.config().display())));
-            match Engine::open(&home.path, resolved.settings).and_then(|engine| engine.doctor()) {
+            match Engine::open(&home.path, resolved.settings, now()).and_then(|engine| engine.doctor()) {
                 Ok(found) => checks.extend(found),
                 Err(error) => checks.push(bad("store", error.into())),
             }

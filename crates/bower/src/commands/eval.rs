@@ -21,9 +21,12 @@ pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
     let set = Set::load(&arguments.dir)?;
     let home = session.home()?;
     let mut settings = session.settings(&home)?.settings;
-    settings.models_folder.get_or_insert_with(|| home.path.join("models"));
+    settings.models_folder.get_or_insert_with(|| home.models());
     let folder = tempfile::tempdir().map_err(|source| {
-        Failure::environment(format!("cannot create a temporary folder: {source}"), "set TMPDIR to a folder with room")
+        Failure::environment(
+            format!("cannot create a temporary folder: {source}"),
+            "set TMPDIR to a folder with room",
+        )
     })?;
     let engine = Engine::open(folder.path(), settings.clone(), now())?;
     session.out.note(&format!("indexing {} documents …", set.documents.len()));
@@ -69,8 +72,12 @@ fn ask(engine: &Engine, settings: &Settings, query: &Query) -> bower_core::Resul
         None => Selection::default(),
     };
     let start = Instant::now();
-    let ranking =
-        engine.rank(&RankRequest { text: &query.text, depth: settings.candidates, fast: false, select: &select })?;
+    let ranking = engine.rank(&RankRequest {
+        text: &query.text,
+        depth: settings.candidates,
+        fast: false,
+        select: &select,
+    })?;
     let took_ms = start.elapsed().as_secs_f64() * 1e3;
     let ids = |rows: &[Scored]| engine.sources(rows);
     let mut channels = BTreeMap::from([(Channel::Text.word().to_owned(), ids(&ranking.text)?)]);

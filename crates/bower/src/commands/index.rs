@@ -65,7 +65,7 @@ impl Progress {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
         } else {
             let bar = ProgressBar::new(0);
-            let template = "{bar:24.green/dim} {percent:>3}% {msg}  {per_sec:.dim}  {eta:.dim} left";
+            let template = "{bar:24.green/dim} {percent:>3}% {msg}, {eta} left";
             bar.set_style(
                 ProgressStyle::with_template(template)
                     .expect("the template is a constant that a test draws")
@@ -104,7 +104,8 @@ impl Progress {
             .map(|count| count.load(Ordering::Relaxed));
         self.bar.set_length(expected_chunks(files, read, queued));
         self.bar.set_position(committed);
-        self.bar.set_message(format!("{read} of {files} files, {committed} chunks"));
+        let rate = self.bar.per_sec();
+        self.bar.set_message(format!("{read} of {files} files, {committed} chunks, {rate:.0} a second"));
     }
 }
 

@@ -5,11 +5,13 @@ pub mod completions;
 pub mod config;
 pub mod curate;
 pub mod doctor;
+pub mod eval;
 pub mod forget;
 pub mod get;
 pub mod history;
 pub mod index;
 pub mod list;
+pub mod model;
 pub mod query;
 pub mod status;
 pub mod version;
@@ -69,12 +71,12 @@ impl Session {
     pub fn engine(&self) -> Result<Engine> {
         let home = self.home()?;
         let settings = self.settings(&home)?.settings;
-        Ok(Engine::open(&home.path, settings)?)
+        Ok(Engine::open(&home.path, settings, now())?)
     }
 
     /// Folds what is due, after the answer is out. A failure here changes nothing that was acknowledged.
     pub fn maintain(&self, engine: &Engine) {
-        match engine.maintain() {
+        match engine.maintain(now()) {
             Ok(true) => self.out.detail("folded new changes into the indexes"),
             Ok(false) => {}
             Err(error) => self.out.detail(&format!("could not fold new changes into the indexes: {error}")),

@@ -15,6 +15,7 @@ use super::index::once;
 use crate::cli::Format;
 use crate::failure::{Failure, Result};
 use crate::render;
+use crate::wire::Output;
 
 /// Editors write in bursts: a batch waits until nothing happened to its files for this long.
 const QUIET: Duration = Duration::from_millis(400);
@@ -54,7 +55,7 @@ pub fn run(engine: &Engine, request: &IndexRequest, session: &Session) -> Result
         match once(engine, &IndexRequest { paths, ..request.clone() }, session) {
             Ok(report) if session.out.format == Format::Text => {
                 if report.indexed + report.removed > 0 || session.out.verbose {
-                    session.out.put(&render::index::batch(changed, &report, &session.out.look()))?;
+                    Output::put(&render::index::batch(changed, &report, &session.out.look()))?;
                 }
                 session.maintain(engine);
             }

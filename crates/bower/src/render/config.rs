@@ -26,6 +26,7 @@ pub fn all(home: &Home, settings: &[Chosen], look: &Look) -> String {
     for chosen in settings {
         let value = match &chosen.value {
             Value::String(text) => text.clone(),
+            Value::Null => "-".to_string(),
             other => other.to_string(),
         };
         table.row([chosen.key, &value, &origin(&chosen.origin), chosen.meaning]);

@@ -18,7 +18,7 @@ pub fn one(item: &Item, look: &Look) -> String {
         None => item.kind.to_string(),
     };
     table.row(["id", &item.id]).row(["kind", &kind]);
-    let place = place(item, look.width.saturating_sub(14));
+    let place = place(item, look.width.saturating_sub(14), look);
     if !place.is_empty() {
         table.row(["from", &place]);
     }
@@ -49,7 +49,7 @@ pub fn one(item: &Item, look: &Look) -> String {
         }
     }
     // A chunk's place is shown above.
-    let shown = ["path", "source", "file_name", "section_title", "lines"];
+    let shown = ["path", "source", "document", "file_name", "section_title", "lines"];
     for (key, value) in
         item.metadata.iter().filter(|(key, value)| !shown.contains(&key.as_str()) && !value.is_null())
     {
@@ -80,7 +80,7 @@ pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
         };
         let title = match item.kind {
             Kind::Memory => line(&item.summary),
-            Kind::Chunk => place(item, look.width),
+            Kind::Chunk => place(item, look.width, look),
         };
         let title = if title.is_empty() { line(&item.summary) } else { title };
         table.row([item.id.as_str(), &what, &format!("{pin}{title}"), &look.age(item.create_time)]);

@@ -5,6 +5,7 @@ pub mod config;
 pub mod excerpt;
 pub mod index;
 pub mod item;
+pub mod model;
 pub mod query;
 #[cfg(test)]
 pub mod sample;
@@ -14,6 +15,7 @@ pub mod table;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::borrow::Cow;
+use std::path::PathBuf;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -30,6 +32,8 @@ pub struct Look {
     pub verbose: bool,
     /// What ages are counted from.
     pub now: Timestamp,
+    /// The folder that paths are seen from.
+    pub here: Option<PathBuf>,
     /// What times are shown in.
     pub zone: fn() -> TimeZone,
 }
@@ -43,6 +47,7 @@ impl Look {
             terminal: false,
             verbose: false,
             now: Timestamp::now(),
+            here: None,
             zone: TimeZone::system,
         }
     }
@@ -192,7 +197,7 @@ pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -247,7 +252,7 @@ mod tests {
         assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
         assert_eq!(cut("ab", 0), "");
         assert_eq!(cut_start("a/long/path.md", 8), "…path.md");
-        assert_eq!(columns(&cut("👩‍👩‍👧 family", 5)), 4);
+        assert_eq!(columns(&cut("👩‍👩‍👧 family", 5)), 5);
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use bower_core::item::{Kind, Tier};
 use bower_core::request::{Answer, Hit, Item};
+use bower_core::text::QueryTerm;
 use std::fmt::Write as _;
+use std::path::Path;
 
-use super::excerpt::{excerpt, wrap};
+use super::excerpt::{excerpt, terms, wrap};
 use super::table::{Column, Table};
 use super::{Look, clean, columns, cut, cut_start, duration, line, style, thousands};
 
@@ -16,8 +18,9 @@ const LINES: usize = 3;
 /// The answer for a person.
 pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     let mut out = String::new();
+    let question = terms(&answer.query);
     for (at, hit) in answer.hits.iter().enumerate() {
-        out.push_str(&one(at + 1, hit, &answer.query, look));
+        out.push_str(&one(at + 1, hit, &question, look));
         if explain {
             out.push_str(&signals(hit, look));
         }
@@ -34,7 +37,9 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     out
 }
 
-fn one(rank: usize, hit: &Hit, question: &str, look: &Look) -> String {
+fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
+    // Lines longer than this are hard to follow, and the score should stay near its title.
+    let look = &Look { width: look.width.min(INDENT + 110), ..look.clone() };
     let item = &hit.memory;
     let age = look.age(item.create_time);
     let score = hit.score.clamp(0.0, 1.0);
@@ -51,14 +56,21 @@ fn one(rank: usize, hit: &Hit, question: &str, look: &Look) -> String {
         look.paint(strength(score), &bar(score)),
         look.paint(style::DIM, &age),
     );
-    let place = place(item, look.width.saturating_sub(INDENT));
+    let place = place(item, look.width.saturating_sub(INDENT), look);
     if !place.is_empty() {
         let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &place));
     }
     let room = look.width.saturating_sub(INDENT).max(16);
-    let shown = excerpt(&item.content, question, room.min(110) * LINES - 8);
-    // A memory of one sentence is its own title.
-    if shown.text != title {
+    // A memory begins with its title: its first sentence.
+    let content = item.content.trim_start();
+    let rest = if item.summary.is_empty() {
+        content
+    } else {
+        content.strip_prefix(&*item.summary).unwrap_or(content)
+    };
+    let content = if title.ends_with('…') { content } else { rest };
+    let shown = excerpt(content, question, room * LINES - 8);
+    if !shown.text.is_empty() && shown.text != title {
         out.push_str(&wrap(
             &shown,
             INDENT,
@@ -82,10 +94,11 @@ fn title(item: &Item) -> String {
 }
 
 /// `path:120-134  Guide › Install`, in at most `width` columns: the heading gives way, then the path's start.
-pub fn place(item: &Item, width: usize) -> String {
+pub fn place(item: &Item, width: usize, look: &Look) -> String {
     let text =
         |key: &str| item.metadata.get(key).and_then(|value| value.as_str()).map(line).unwrap_or_default();
     let path = [text("source"), text("path")].into_iter().find(|path| !path.is_empty()).unwrap_or_default();
+    let path = nearer(&path, look.here.as_deref());
     let lines = item.metadata.get("lines").and_then(|lines| lines.as_array());
     let number = |at: usize| lines.and_then(|lines| lines.get(at)).and_then(serde_json::Value::as_u64);
     let lines = match (number(0), number(1)) {
@@ -101,6 +114,12 @@ pub fn place(item: &Item, width: usize) -> String {
         (false, false) if room >= 8 => format!("{path}  {}", cut_start(&section, room)),
         (false, _) => path,
     }
+}
+
+/// The path as seen from the current folder, where it lies below it.
+fn nearer(path: &str, here: Option<&Path>) -> String {
+    let below = here.and_then(|here| Path::new(path).strip_prefix(here).ok()).and_then(Path::to_str);
+    below.filter(|below| !below.is_empty()).unwrap_or(path).to_string()
 }
 
 /// Tags, type, pin, short id.
@@ -127,7 +146,7 @@ fn labels(item: &Item, look: &Look) -> String {
 fn bar(score: f32) -> String {
     let eighths = (score * 40.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
-    if eighths % 8 > 0 {
+    if !eighths.is_multiple_of(8) {
         bar.push(char::from_u32(0x2590 - (eighths % 8) as u32).unwrap_or('▏'));
     }
     let empty = 5 - bar.chars().count();
@@ -143,6 +162,9 @@ fn strength(score: f32) -> anstyle::Style {
 }
 
 fn signals(hit: &Hit, look: &Look) -> String {
+    if hit.signals.is_empty() {
+        return String::new();
+    }
     let mut table = Table::new(
         INDENT,
         [
@@ -284,6 +306,16 @@ mod tests {
         let mut answer = sample::answer();
         answer.hits.pop();
         insta::assert_snapshot!(context(&answer, &sample::look(80)));
+    }
+
+    #[test]
+    fn paths_are_seen_from_here() {
+        let check =
+            |path: &str, expected: &str| assert_eq!(nearer(path, Some(Path::new("/home/ada"))), expected);
+        check("/home/ada/docs/a.md", "docs/a.md");
+        check("/home/adam/a.md", "/home/adam/a.md");
+        check("/home/ada", "/home/ada");
+        assert_eq!(nearer("/home/ada/a.md", None), "/home/ada/a.md");
     }
 
     #[test]

@@ -96,7 +96,7 @@ mod tests {
         let mut table = Table::new(1, [Column::new(), Column::new().shrinks(), Column::new().right()]);
         table.row(["a", "short", "1"]).row(["記憶", "a long cell that gives way", "1,234"]);
         let look = Look { width: 30, ..Look::now() };
-        assert_eq!(table.print(&look), " a     short                 1\n 記憶  a long cell that…  1,234\n");
+        assert_eq!(table.print(&look), " a     short                 1\n 記憶  a long cell tha…  1,234\n");
         assert!(table.print(&look).lines().all(|line| columns(line) <= 30));
     }
 }

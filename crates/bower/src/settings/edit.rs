@@ -14,7 +14,7 @@ pub fn read(path: &Path, text: &str) -> Result<Vec<(&'static str, Value)>> {
         format!("{}:{}", path.display(), line_of(text, span.map_or(0, |span| span.start)))
     };
     let mut values = Vec::new();
-    for (key, item) in document.as_table().iter() {
+    for (key, item) in document.as_table() {
         let span = document.as_table().key(key).and_then(toml_edit::Key::span).or_else(|| item.span());
         let knob = known(key).map_err(|why| {
             Failure::environment(format!("{}: unknown setting {}", place(span.clone()), one_line(key)), why)
@@ -44,23 +44,20 @@ pub fn set(path: &Path, text: &str, knob: &Knob, value: &Value) -> Result<String
             return Err(Failure::internal(format!("no setting holds {value}")));
         }
     };
-    match document.get_mut(knob.key).and_then(Item::as_value_mut) {
-        Some(old) => {
-            *new.decor_mut() = old.decor().clone();
-            *old = new;
-        }
-        None => {
-            // What follows the last line (comments, blank lines) would otherwise end up after the new line.
-            let trailing = document.trailing().as_str().unwrap_or_default().to_string();
-            document.set_trailing("");
-            document.insert(knob.key, Item::Value(new));
-            if !trailing.is_empty()
-                && let Some(mut key) = document.key_mut(knob.key)
-            {
-                let end = if trailing.ends_with('\n') { "" } else { "\n" };
-                key.leaf_decor_mut().set_prefix(format!("{trailing}{end}"));
-            }
-        }
+    if let Some(old) = document.get_mut(knob.key).and_then(Item::as_value_mut) {
+        *new.decor_mut() = old.decor().clone();
+        *old = new;
+        return Ok(document.to_string());
+    }
+    // What follows the last line (comments, blank lines) would otherwise end up after the new line.
+    let trailing = document.trailing().as_str().unwrap_or_default().to_string();
+    document.set_trailing("");
+    document.insert(knob.key, Item::Value(new));
+    if !trailing.is_empty()
+        && let Some(mut key) = document.key_mut(knob.key)
+    {
+        let end = if trailing.ends_with('\n') { "" } else { "\n" };
+        key.leaf_decor_mut().set_prefix(format!("{trailing}{end}"));
     }
     Ok(document.to_string())
 }
@@ -110,5 +107,5 @@ fn scalar(item: &Item) -> Result<Value, String> {
 
 /// Lines count from 1.
 fn line_of(text: &str, at: usize) -> usize {
-    text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
+    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
 }

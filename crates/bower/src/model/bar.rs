@@ -1,0 +1,109 @@
+//! A pull as somebody watches it, on standard error: a bar in a terminal, plain lines elsewhere. Nothing is drawn that
+//! [`super::PullStep`] did not say.
+
+use std::io::Write;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::PullStep;
+
+/// Shows steps; hand `|step| bar.show(&step)` to [`super::pull`].
+pub struct Bar {
+    /// None where lines are wanted.
+    bar: Option<ProgressBar>,
+    out: Box<dyn Write>,
+    total: u64,
+    /// The tenth that was last told, for lines.
+    tenth: u64,
+}
+
+impl Bar {
+    /// A bar when standard error is a terminal, else lines.
+    pub fn new(is_terminal: bool) -> Self {
+        let bar = is_terminal.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()));
+        Self { bar, out: Box::new(std::io::stderr()), total: 0, tenth: 0 }
+    }
+
+    /// Shows one step.
+    pub fn show(&mut self, step: &PullStep<'_>) {
+        match step {
+            PullStep::Waiting => self.line("another process is fetching this model; waiting for it"),
+            PullStep::Trying { source } => {
+                self.line(&format!("fetching from {source}"));
+                self.spin("connecting");
+            }
+            PullStep::Failed { source, reason } => self.line(&format!("{source} failed: {reason}")),
+            PullStep::File { file, bytes, have } => self.begin(file, *bytes, *have),
+            PullStep::Bytes { have } => self.advance(*have),
+            PullStep::Checked { file } => self.line(&format!("{file}: checksum is right")),
+            PullStep::Packing => {
+                self.line("packing for this program");
+                self.spin("packing");
+            }
+        }
+    }
+
+    fn begin(&mut self, file: &str, bytes: u64, have: u64) {
+        (self.total, self.tenth) = (bytes, have * 10 / bytes.max(1));
+        if let Some(bar) = &self.bar {
+            bar.disable_steady_tick();
+            bar.set_style(
+                ProgressStyle::with_template(
+                    "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+                )
+                .expect("a template of known keys"),
+            );
+            bar.set_message(file.to_owned());
+            bar.set_length(bytes);
+            bar.set_position(have);
+            bar.reset_eta();
+        } else if have > 0 {
+            self.line(&format!("{file}: {} of {} are here, continuing", mebibytes(have), mebibytes(bytes)));
+        } else {
+            self.line(&format!("{file}: {}", mebibytes(bytes)));
+        }
+    }
+
+    fn advance(&mut self, have: u64) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(have);
+            return;
+        }
+        let tenth = have * 10 / self.total.max(1);
+        // Small files are over before a line could be of use.
+        if tenth > self.tenth && self.total > 8 << 20 {
+            self.tenth = tenth;
+            self.line(&format!("  {}0%", tenth));
+        }
+    }
+
+    fn spin(&self, words: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {msg} {elapsed}").expect("a template of known keys"),
+            );
+            bar.set_message(words.to_owned());
+            bar.enable_steady_tick(std::time::Duration::from_millis(100));
+        }
+    }
+
+    fn line(&mut self, words: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(words),
+            // Talk that nobody can hear must not stop the work.
+            None => drop(writeln!(self.out, "{words}")),
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}

@@ -1,0 +1,214 @@
+//! A model's published files on disk: examined, taken in beside their name, and named only when the checksum is right.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use bower_core::{Error, Result};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::{Fetched, KnownFile, PullStep};
+
+/// What is there of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum FileState {
+    /// Nothing.
+    Missing,
+    /// A transfer that was cut.
+    Partial {
+        /// Here so far.
+        bytes: u64,
+    },
+    /// Something else than was published.
+    Damaged {
+        /// Its length.
+        bytes: u64,
+        /// How it differs.
+        reason: String,
+    },
+    /// All of it, with the right checksum.
+    Whole {
+        /// Its length.
+        bytes: u64,
+    },
+}
+
+/// Why a stream was not taken in whole.
+pub(super) enum Cut {
+    /// The source broke; what came is kept.
+    Source(io::Error),
+    /// The source gave more than the file has.
+    TooLong,
+    /// Our own disk failed.
+    Disk(Error),
+}
+
+/// Bytes copied at a time.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// The unfinished form of a file.
+pub(super) fn part_path(folder: &Path, file: &KnownFile) -> PathBuf {
+    folder.join(format!("{}.part", file.name))
+}
+
+/// A file's length, or none where there is no file.
+pub(super) fn length(path: &Path) -> Result<Option<u64>> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Some(found.len())),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::io("read", path, cause)),
+    }
+}
+
+/// Looks at a file and, where there is none, at its unfinished form. Reads the whole file for its checksum.
+pub(super) fn examine(folder: &Path, file: &KnownFile) -> Result<FileState> {
+    let path = folder.join(file.name);
+    let Some(bytes) = length(&path)? else {
+        return Ok(match length(&part_path(folder, file))? {
+            Some(bytes) if bytes > 0 => FileState::Partial { bytes },
+            Some(_) | None => FileState::Missing,
+        });
+    };
+    Ok(match difference(&path, bytes, file)? {
+        Some(reason) => FileState::Damaged { bytes, reason },
+        None => FileState::Whole { bytes },
+    })
+}
+
+/// Appends a stream to the unfinished file, never past the file's length.
+pub(super) fn pour(
+    from: &mut dyn Read,
+    part: &mut File,
+    path: &Path,
+    file: &KnownFile,
+    mut have: u64,
+    report: &mut dyn FnMut(PullStep<'_>),
+) -> Result<(), Cut> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        let count = match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => count,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+            Err(cause) => return Err(Cut::Source(cause)),
+        };
+        have += count as u64;
+        if have > file.bytes {
+            return Err(Cut::TooLong);
+        }
+        part.write_all(&buffer[..count]).map_err(|cause| Cut::Disk(Error::io("write", path, cause)))?;
+        report(PullStep::Bytes { have });
+    }
+}
+
+/// Gives the unfinished file its name, or says why it is not the file and removes it.
+pub(super) fn land(
+    folder: &Path,
+    file: &KnownFile,
+    report: &mut dyn FnMut(PullStep<'_>),
+) -> Result<Option<String>> {
+    let (part, path) = (part_path(folder, file), folder.join(file.name));
+    let bytes = length(&part)?.unwrap_or(0);
+    if let Some(reason) = difference(&part, bytes, file)? {
+        remove(&part)?;
+        return Ok(Some(reason));
+    }
+    let synced = File::options().write(true).open(&part).and_then(|opened| opened.sync_all());
+    synced.map_err(|cause| Error::io("sync", &part, cause))?;
+    fs::rename(&part, &path).map_err(|cause| Error::io("rename to", &path, cause))?;
+    #[cfg(unix)]
+    File::open(folder)
+        .and_then(|opened| opened.sync_all())
+        .map_err(|cause| Error::io("sync the folder", folder, cause))?;
+    report(PullStep::Checked { file: file.name });
+    Ok(None)
+}
+
+/// Takes files from a folder.
+pub(super) fn copy(
+    from: &Path,
+    missing: &[&KnownFile],
+    folder: &Path,
+    report: &mut dyn FnMut(PullStep<'_>),
+) -> Result<Fetched> {
+    // Look first, so that nothing is copied when not all of it is there.
+    for file in missing {
+        let path = from.join(file.name);
+        if length(&path)?.is_none() {
+            return Err(error(format!("{} has no {}", from.display(), file.name)));
+        }
+    }
+    let mut fetched = Fetched::default();
+    for file in missing {
+        let path = from.join(file.name);
+        let mut source = File::open(&path).map_err(|cause| Error::io("read", &path, cause))?;
+        report(PullStep::File { file: file.name, bytes: file.bytes, have: 0 });
+        take(&mut source, &path.display().to_string(), file, folder, report)?;
+        fetched.fetched_bytes += file.bytes;
+    }
+    Ok(fetched)
+}
+
+/// Takes a whole file from a stream that `words` names.
+pub(super) fn take(
+    from: &mut dyn Read,
+    words: &str,
+    file: &KnownFile,
+    folder: &Path,
+    report: &mut dyn FnMut(PullStep<'_>),
+) -> Result<()> {
+    let path = part_path(folder, file);
+    let mut part = File::create(&path).map_err(|cause| Error::io("write", &path, cause))?;
+    let poured = pour(from, &mut part, &path, file, 0, report);
+    drop(part);
+    let reason = match poured {
+        Ok(()) => match land(folder, file, report)? {
+            None => return Ok(()),
+            Some(reason) => reason,
+        },
+        Err(Cut::Disk(error)) => {
+            remove(&path)?;
+            return Err(error);
+        }
+        Err(Cut::Source(cause)) => cause.to_string(),
+        Err(Cut::TooLong) => format!("has more than {} bytes", file.bytes),
+    };
+    remove(&path)?;
+    Err(error(format!("{words} is not the model's {}: {reason}", file.name)))
+}
+
+pub(super) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(cause) => Err(Error::io("remove", path, cause)),
+    }
+}
+
+/// How a file differs from the published one; none when it does not.
+fn difference(path: &Path, bytes: u64, file: &KnownFile) -> Result<Option<String>> {
+    if bytes != file.bytes {
+        return Ok(Some(format!("has {bytes} bytes, not {}", file.bytes)));
+    }
+    let failed = |cause| Error::io("read", path, cause);
+    let mut opened = File::open(path).map_err(failed)?;
+    let mut sum = Sha256::new();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        match opened.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => sum.update(&buffer[..count]),
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(failed(cause)),
+        }
+    }
+    let found: String = sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((found != file.sha256).then(|| format!("has SHA-256 {found}, not {}", file.sha256)))
+}
+
+/// The caller that knows the model puts its name in.
+fn error(reason: String) -> Error {
+    Error::Model { model: String::new(), reason }
+}

@@ -1,0 +1,177 @@
+//! The model hub by HTTP. A transfer that breaks leaves its bytes, and the next request asks only for the rest.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use bower_core::{Error, Result};
+use ureq::Agent;
+use ureq::http::StatusCode;
+
+use super::files::{Cut, land, length, part_path, pour, remove};
+use super::{Fetched, Known, KnownFile, PullStep};
+
+/// Short, because without a network the next source waits for it.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A server that says nothing for so long is taken for gone; a slow one that keeps sending is not.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Broken transfers that are continued in one pull, each only if the one before brought something.
+const RESUMES: usize = 8;
+
+/// Why a request did not bring the rest of a file.
+enum Refused {
+    /// Asking again may help.
+    Broken(String),
+    /// Asking again will not.
+    Final(String),
+    /// Our own disk.
+    Disk(Error),
+}
+
+/// Fetches files, each into its place.
+pub(super) fn fetch(
+    known: &Known,
+    base_url: &str,
+    missing: &[&KnownFile],
+    folder: &Path,
+    report: &mut dyn FnMut(PullStep<'_>),
+) -> Result<Fetched> {
+    let agent: Agent = Agent::config_builder()
+        .timeout_resolve(Some(CONNECT_TIMEOUT))
+        .timeout_connect(Some(CONNECT_TIMEOUT))
+        .timeout_recv_response(Some(SILENCE_TIMEOUT))
+        .timeout_per_read(Some(SILENCE_TIMEOUT))
+        // A compressed answer would make nonsense of lengths and ranges.
+        .accept_encoding("identity")
+        .user_agent(concat!("bowerbird/", env!("CARGO_PKG_VERSION")))
+        .http_status_as_error(false)
+        .build()
+        .into();
+    let mut fetched = Fetched::default();
+    for file in missing {
+        let url =
+            format!("{}/{}/resolve/main/{}", base_url.trim_end_matches('/'), known.repository, file.name);
+        match fetch_file(&agent, &url, file, folder, report, &mut fetched) {
+            Ok(()) => {}
+            Err(Refused::Disk(error)) => return Err(error),
+            Err(Refused::Broken(reason) | Refused::Final(reason)) => {
+                return Err(known.error(format!("cannot fetch {url}: {reason}")));
+            }
+        }
+    }
+    Ok(fetched)
+}
+
+fn fetch_file(
+    agent: &Agent,
+    url: &str,
+    file: &KnownFile,
+    folder: &Path,
+    report: &mut dyn FnMut(PullStep<'_>),
+    fetched: &mut Fetched,
+) -> Result<(), Refused> {
+    let part = part_path(folder, file);
+    let kept = || length(&part).map(|found| found.unwrap_or(0)).map_err(Refused::Disk);
+    if kept()? > file.bytes {
+        remove(&part).map_err(Refused::Disk)?;
+    }
+    // Bytes of an earlier pull: they may be of something else, which only the checksum at the end can tell.
+    let mut inherited = kept()?;
+    let mut resumes = 0;
+    loop {
+        let before = kept()?;
+        if before < file.bytes {
+            let mut from = before;
+            let answer = request(agent, url, file, &part, &mut from, report);
+            let now = kept()?;
+            inherited = inherited.min(from);
+            fetched.fetched_bytes += now.saturating_sub(from);
+            match answer {
+                Ok(()) if now == file.bytes => {}
+                Ok(()) | Err(Refused::Broken(_)) if now > from && resumes < RESUMES => {
+                    resumes += 1;
+                    continue;
+                }
+                Ok(()) => return Err(Refused::Broken(kept_words("the server stopped", now, file))),
+                Err(Refused::Broken(reason)) => return Err(Refused::Broken(kept_words(&reason, now, file))),
+                Err(other) => return Err(other),
+            }
+        }
+        match land(folder, file, report).map_err(Refused::Disk)? {
+            None => {
+                fetched.resumed_bytes += inherited;
+                return Ok(());
+            }
+            // The old beginning may be to blame: once more from the start, which is no longer inherited.
+            Some(_) if inherited > 0 => inherited = 0,
+            Some(reason) => return Err(Refused::Final(format!("what came {reason}"))),
+        }
+    }
+}
+
+/// Asks for the file from `from` on and appends what comes; sets `from` to 0 when the server sends it all again.
+fn request(
+    agent: &Agent,
+    url: &str,
+    file: &KnownFile,
+    part: &Path,
+    from: &mut u64,
+    report: &mut dyn FnMut(PullStep<'_>),
+) -> Result<(), Refused> {
+    let mut call = agent.get(url);
+    if *from > 0 {
+        call = call.header("Range", format!("bytes={from}-"));
+    }
+    let answer = call.call().map_err(|cause| Refused::Broken(words(&cause)))?;
+    let failed = |cause| Refused::Disk(Error::io("write", part, cause));
+    let mut opened = match answer.status() {
+        StatusCode::OK => {
+            *from = 0;
+            File::create(part).map_err(failed)?
+        }
+        StatusCode::PARTIAL_CONTENT if *from > 0 => {
+            let range = answer.headers().get("content-range").and_then(|value| value.to_str().ok());
+            let range = range.unwrap_or("nothing");
+            if !range.starts_with(&format!("bytes {from}-")) {
+                return Err(Refused::Final(format!("asked for bytes {from}-, the server gave {range}")));
+            }
+            File::options().append(true).open(part).map_err(failed)?
+        }
+        StatusCode::RANGE_NOT_SATISFIABLE => {
+            remove(part).map_err(Refused::Disk)?;
+            let reason = format!("the server has a file of at most {from} bytes, not {}", file.bytes);
+            return Err(Refused::Final(reason));
+        }
+        status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
+            return Err(Refused::Broken(format!("the server answered {status}")));
+        }
+        status => return Err(Refused::Final(format!("the server answered {status}"))),
+    };
+    report(PullStep::File { file: file.name, bytes: file.bytes, have: *from });
+    match pour(&mut answer.into_body().into_reader(), &mut opened, part, file, *from, report) {
+        Ok(()) => Ok(()),
+        Err(Cut::Source(cause)) => Err(Refused::Broken(cause.to_string())),
+        Err(Cut::Disk(error)) => Err(Refused::Disk(error)),
+        Err(Cut::TooLong) => {
+            drop(opened);
+            remove(part).map_err(Refused::Disk)?;
+            Err(Refused::Final(format!("the server sends more than {} bytes", file.bytes)))
+        }
+    }
+}
+
+fn kept_words(reason: &str, have: u64, file: &KnownFile) -> String {
+    if have == 0 {
+        return reason.to_owned();
+    }
+    format!("{reason}; {have} of {} bytes are kept, pull again to continue", file.bytes)
+}
+
+/// The library's errors in words for somebody who wonders about the network.
+fn words(cause: &ureq::Error) -> String {
+    match cause {
+        ureq::Error::HostNotFound => "the host is unknown: no network?".into(),
+        ureq::Error::Timeout(_) => format!("no answer in time ({cause})"),
+        other => other.to_string(),
+    }
+}

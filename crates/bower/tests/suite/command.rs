@@ -1,0 +1,112 @@
+//! Runs `bower` in a home of its own. Nothing of the caller's environment reaches it.
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A home, empty at first, without a model: answers come from words alone.
+pub struct Home {
+    folder: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The exit status.
+    pub status: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub talk: String,
+}
+
+impl Home {
+    /// A new one.
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+    }
+
+    /// With a variable in the environment.
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// A path inside the temporary folder, beside the home.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Bowerbird's own folder.
+    pub fn home(&self) -> PathBuf {
+        self.path("home")
+    }
+
+    /// Writes a file and the folders that it needs.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The command, ready to run.
+    pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bower"));
+        command.env_clear().env("BOWER_HOME", self.home()).env("TZ", "UTC").current_dir(self.folder.path());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value))).args(arguments);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it.
+    pub fn run<const N: usize>(&self, arguments: [&str; N]) -> Ended {
+        Ended::from(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs it with text on standard input.
+    pub fn feed<const N: usize>(&self, arguments: [&str; N], input: &[u8]) -> Ended {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || {
+            // The command may end before it has read everything.
+            let _ = stdin.write_all(&input);
+        });
+        let ended = Ended::from(child.wait_with_output().unwrap());
+        writer.join().unwrap();
+        ended
+    }
+
+    /// Runs it and takes the envelope's data.
+    pub fn data<const N: usize>(&self, arguments: [&str; N]) -> Value {
+        let ended = self.run(arguments);
+        assert_eq!(ended.status, 0, "{arguments:?}: {ended:?}");
+        let mut envelope = ended.json();
+        assert_eq!(envelope["success"], true, "{envelope}");
+        envelope["data"].take()
+    }
+}
+
+impl Ended {
+    /// The one envelope on standard output.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|why| panic!("{why}: {self:?}"))
+    }
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            status: output.status.code().expect("no signal ended it"),
+            out: String::from_utf8(output.stdout).unwrap(),
+            talk: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}

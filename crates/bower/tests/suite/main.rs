@@ -1,0 +1,9 @@
+//! Drives the real binary: exit statuses, envelopes, layers of settings. Every test has a home of its own and sees no
+//! variable of its caller's.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+
+mod command;
+mod config;
+mod exits;
+mod shapes;
