@@ -23,6 +23,8 @@ pub struct Settings {
     pub busy_timeout_ms: u64,
     /// The local model's name, or `none` for words alone.
     pub model: String,
+    /// Where models are kept; `models` in the home unless told.
+    pub models_folder: Option<std::path::PathBuf>,
     /// Threads that embed while indexing; 0 is one per core.
     pub threads: usize,
     /// The collection that `index` writes to when none is named.
@@ -41,7 +43,7 @@ pub struct Settings {
     pub text_chunk_overlap: usize,
     /// Files larger than this are skipped and listed, in bytes.
     pub max_file_bytes: u64,
-    /// Candidates that each channel gives to fusion (DESIGN.md's RRF figures: the top 100 of each).
+    /// Candidates that each channel gives to fusion (systems.md, section 1: 200 of each).
     pub candidates: usize,
     /// The constant of reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009: 60).
     pub rrf_k: f32,
@@ -57,6 +59,7 @@ impl Default for Settings {
             sync: Sync::Normal,
             busy_timeout_ms: 30_000,
             model: "all-MiniLM-L6-v2".into(),
+            models_folder: None,
             threads: 0,
             document_collection: "documents".into(),
             memory_collection: "memories".into(),
@@ -66,7 +69,7 @@ impl Default for Settings {
             text_chunk_max: 1_000,
             text_chunk_overlap: 200,
             max_file_bytes: 10 << 20,
-            candidates: 100,
+            candidates: 200,
             rrf_k: 60.0,
             fold_after: 2_000,
             cached_queries: 10_000,

@@ -2,7 +2,8 @@
 //! Nothing here reads or writes; a value of these types cannot be wrong.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use sha2::{Digest, Sha256};
+use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -202,6 +203,32 @@ words! {
     Channel, "channel" { Text = "text", Vector = "vector" }
 }
 
+/// A stable text id: the first 16 hex digits of SHA-256 over the parts, each ended so that ("ab","c") differs from ("a","bc").
+pub fn derive_id(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.finalize().iter().take(8).fold(String::with_capacity(16), |mut id, byte| {
+        let _ = write!(id, "{byte:02x}");
+        id
+    })
+}
+
+/// The text that the channels see for a chunk: title and heading path stand before the content unless it opens with them.
+pub fn indexed_text(title: Option<&str>, section: Option<&str>, content: &str) -> String {
+    let first_line = content.lines().next().unwrap_or("").trim_start_matches('#').trim();
+    let fresh = |head: &&str| !head.is_empty() && *head != first_line;
+    let section = section.map(str::trim).filter(fresh);
+    let title = title
+        .map(str::trim)
+        .filter(fresh)
+        .filter(|title| !section.is_some_and(|path| path.starts_with(title)));
+    let heads = [title, section].into_iter().flatten();
+    heads.chain([content]).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,6 +240,29 @@ mod tests {
         assert_eq!(set.len(), 4);
         assert_eq!(set.iter().collect::<Vec<_>>(), [RowId(0), RowId(63), RowId(64), RowId(700)]);
         assert!(set.contains(RowId(63)) && !set.contains(RowId(62)) && !set.contains(RowId(u32::MAX)));
+    }
+
+    #[test]
+    fn ids_tell_their_parts_apart() {
+        // printf '\\2\\0\\0\\0\\0\\0\\0\\0ab\\1\\0\\0\\0\\0\\0\\0\\0c' | sha256sum | cut -c1-16
+        assert_eq!(derive_id(&["ab", "c"]), "43ee655579de01ca");
+        assert_ne!(derive_id(&["ab", "c"]), derive_id(&["a", "bc"]));
+    }
+
+    #[test]
+    fn a_chunk_is_indexed_under_its_heads_once() {
+        let check = |title, section, content, expected: &str| {
+            assert_eq!(indexed_text(title, section, content), expected);
+        };
+        check(
+            Some("Guide"),
+            Some("Install > Linux"),
+            "## Linux\nrun it",
+            "Guide\nInstall > Linux\n## Linux\nrun it",
+        );
+        check(Some("Guide"), Some("Guide > Linux"), "## Linux\nrun it", "Guide > Linux\n## Linux\nrun it");
+        check(Some("Guide"), Some("Guide"), "# Guide\nrun it", "# Guide\nrun it");
+        check(None, None, "text", "text");
     }
 
     #[test]

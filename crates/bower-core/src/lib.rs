@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod embed;
+pub mod engine;
 pub mod error;
 pub mod filter;
 pub mod ingest;
@@ -12,4 +13,5 @@ pub mod store;
 pub mod text;
 pub mod vector;
 
+pub use engine::Engine;
 pub use error::{Error, Result};

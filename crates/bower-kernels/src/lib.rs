@@ -1,6 +1,13 @@
 //! The arithmetic of Bowerbird. The only crate with unsafe code; every fast path has a plain twin with the same results.
 
 pub mod cpu;
+pub mod floats;
+pub mod gemm;
+mod lanes;
+#[cfg(target_arch = "aarch64")]
+mod lanes_neon;
+#[cfg(target_arch = "x86_64")]
+mod lanes_x86;
 pub mod map;
 
 pub use cpu::Isa;

@@ -1,6 +1,134 @@
-//! The `bower` command.
+//! The `bower` command: one match from command to function. Whatever happens, it ends with a status of `failure::Exit`.
 
-#[expect(dead_code, reason = "the commands that call it come with the engine")]
+mod cli;
+mod commands;
+#[expect(dead_code, reason = "the command that calls it comes with the engine")]
 mod eval;
+mod failure;
+mod render;
+mod settings;
+mod wire;
 
-fn main() {}
+use clap::Parser;
+use clap::error::ErrorKind;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use cli::{Cli, Command, Format};
+use commands::Session;
+use failure::{Exit, Failure, Result, one_line};
+use wire::Output;
+
+/// The first panic of this process: its place and message.
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let message = panic.payload_as_str().unwrap_or("no message");
+        let mut first = PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        first.get_or_insert_with(|| one_line(&format!("{message} ({place})")));
+    }));
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return not_understood(&error, &arguments),
+    };
+    let out = Output::new(cli.command.word(), &cli.global);
+    let session = Session::new(out.clone(), cli.global);
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(cli.command, &session)));
+    let ended = ended.unwrap_or_else(|_| {
+        let first = PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        Err(Failure::internal(first.unwrap_or_else(|| "a panic without a message".into())))
+    });
+    match ended {
+        Ok(code) => code,
+        Err(failure) => {
+            out.fail(&failure);
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+fn run(command: Command, session: &Session) -> Result<ExitCode> {
+    if session.out.format == Format::Context && !matches!(command, Command::Query(_)) {
+        return Err(Failure::usage("--format context is for query", "use --format text or json"));
+    }
+    let done = |()| ExitCode::SUCCESS;
+    match command {
+        Command::Query(arguments) => commands::query::run(&arguments, session).map(done),
+        Command::Curate(arguments) => commands::curate::run(arguments, session).map(done),
+        Command::Index(arguments) => commands::index::run(&arguments, session).map(done),
+        Command::Get(arguments) => commands::get::run(&arguments, session).map(done),
+        Command::List(arguments) => commands::list::run(&arguments, session).map(done),
+        Command::Forget(arguments) => commands::forget::run(&arguments, session).map(done),
+        Command::History(arguments) => commands::history::run(&arguments, session).map(done),
+        Command::Status => commands::status::run(session).map(done),
+        Command::Config(arguments) => commands::config::run(arguments, session).map(done),
+        Command::Doctor => commands::doctor::run(session),
+        Command::Completions(arguments) => commands::completions::run(&arguments, session).map(done),
+        Command::Version => commands::version::run(session).map(done),
+    }
+}
+
+/// Help and the version are answers; everything else is a usage error, in the envelope where that is wanted.
+fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let global = wire::guess(arguments);
+    let named = arguments.iter().skip(1).filter_map(|word| word.to_str()).find(|word| !word.starts_with('-'));
+    let command = <Cli as clap::CommandFactory>::command();
+    let known =
+        named.and_then(|word| command.find_subcommand(word).map(clap::Command::get_name).map(String::from));
+    // The envelope's word must outlive the process's end only; one small leak is simpler than a lifetime everywhere.
+    let out = Output::new(known.map_or("bower", |word| &*word.leak()), &global);
+    let help = |stream| {
+        let text = error.render();
+        if wire::colored(global.color, stream) { text.ansi().to_string() } else { text.to_string() }
+    };
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match out.put(&help(&std::io::stdout())) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => ExitCode::from(failure.exit as u8),
+        },
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+            if out.format != Format::Json =>
+        {
+            out.note(help(&std::io::stdout()).trim_end());
+            ExitCode::from(Exit::Usage as u8)
+        }
+        _ => {
+            out.fail(&usage(error));
+            ExitCode::from(Exit::Usage as u8)
+        }
+    }
+}
+
+/// Clap's several lines as one line and a hint.
+fn usage(error: &clap::Error) -> Failure {
+    if error.kind() == ErrorKind::InvalidUtf8 {
+        return Failure::usage(
+            "an argument is not valid UTF-8",
+            "text must be UTF-8; give it on standard input with - after converting it",
+        );
+    }
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+    ) {
+        return Failure::usage("no command given", "bower --help lists the commands");
+    }
+    let text = error.render().to_string();
+    let mut message = Vec::new();
+    let mut hint = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(tip) = line.strip_prefix("tip:") {
+            hint.push(tip.trim().to_string());
+        } else if let Some(usage) = line.strip_prefix("Usage:") {
+            hint.push(format!("usage: {}", usage.trim()));
+        } else if line.starts_with("For more information") {
+        } else if hint.is_empty() {
+            message.push(line.strip_prefix("error: ").unwrap_or(line).to_string());
+        }
+    }
+    Failure::usage(one_line(&message.join(" ")), hint.join("; "))
+}

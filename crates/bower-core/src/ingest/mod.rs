@@ -1,1 +1,35 @@
 //! From a folder to chunks: walk, parse, chunk, compare. Reads files, writes nothing, knows no store.
+//!
+//! ```no_run
+//! # use bower_core::{config::Settings, ingest};
+//! # fn main() -> bower_core::Result<()> {
+//! let settings = Settings::default();
+//! let walk = ingest::WalkOptions { max_bytes: settings.max_file_bytes, ..Default::default() };
+//! for found in ingest::walk(&["/srv/notes".into()], &walk)? {
+//!     let ingest::Found::File { path, .. } = found else { continue };
+//!     let Ok(bytes) = ingest::read(&path, settings.max_file_bytes) else { continue };
+//!     let hash = ingest::content_hash(&bytes);
+//!     if let Ok(parsed) = ingest::parse(&path, &bytes, &settings) {
+//!         println!("{hash} {:?} {}", parsed.title, parsed.chunks.len());
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
+
+mod code;
+mod diff;
+mod frontmatter;
+mod html;
+mod markdown;
+mod parse;
+mod read;
+mod split;
+mod symbols;
+mod tags;
+mod text;
+mod walk;
+
+pub use diff::{Diff, diff};
+pub use parse::{Chunk, Parsed, parse};
+pub use read::{content_hash, read};
+pub use walk::{Found, Walk, WalkOptions, walk};

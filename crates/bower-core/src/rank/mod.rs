@@ -1,1 +1,3 @@
 //! From channels to one order. Pure functions: same input, same order, every tie broken.
+
+pub mod fuse;

@@ -1,0 +1,173 @@
+//! The packed model file: a page of header, then sections that start at multiples of 64 bytes and are used in place. A file
+//! whose header does not agree with itself and with the file's length is refused before anything else is read.
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+
+// The sections are arrays of little-endian numbers, used where they lie.
+const _: () = assert!(cfg!(target_endian = "little"), "the packed model is little-endian");
+
+/// The file's first eight bytes.
+const MAGIC: [u8; 8] = *b"BOWERMLM";
+/// Raised when the layout changes; another number is refused.
+pub(super) const FORMAT: u32 = 1;
+/// Bytes of the header; the first section follows.
+pub(super) const HEADER: usize = 4096;
+/// Where a section may start.
+const ALIGN: usize = 64;
+/// Longest name of a model, in bytes.
+const NAME: usize = 64;
+/// Byte positions in the header: magic, format, number of sections, file length, name, SHA-256 of all that follows the
+/// header, offset and length of each section. The header's own SHA-256 is its last 32 bytes.
+const AT_FORMAT: usize = 8;
+const AT_COUNT: usize = 12;
+const AT_LENGTH: usize = 16;
+const AT_NAME: usize = 24;
+const AT_CONTENTS: usize = AT_NAME + NAME;
+const AT_TABLE: usize = AT_CONTENTS + 32;
+const AT_CHECK: usize = HEADER - 32;
+
+/// A checked header.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// The model's identity: its name and the arithmetic it is used with.
+    pub(super) name: String,
+    contents: [u8; 32],
+    /// Offset and length of each section.
+    sections: Vec<(usize, usize)>,
+}
+
+impl Layout {
+    /// Reads and checks the header of a whole packed file; the sections themselves are not touched.
+    pub(super) fn read(file: &[u8]) -> Result<Self> {
+        let header =
+            file.get(..HEADER).ok_or_else(|| damaged(format!("has {} bytes, no header", file.len())))?;
+        if header[..8] != MAGIC {
+            return Err(damaged("is not a packed model"));
+        }
+        let format = u32_at(header, AT_FORMAT);
+        if format != FORMAT {
+            return Err(damaged(format!("has format {format}, not {FORMAT}: pack the model again")));
+        }
+        if Sha256::digest(&header[..AT_CHECK])[..] != header[AT_CHECK..] {
+            return Err(damaged("has a damaged header"));
+        }
+        let length = u64_at(header, AT_LENGTH);
+        if length != file.len() as u64 {
+            return Err(damaged(format!("has {} bytes instead of {length}", file.len())));
+        }
+        let name = &header[AT_NAME..AT_CONTENTS];
+        let name = &name[..name.iter().position(|b| *b == 0).unwrap_or(NAME)];
+        let name = String::from_utf8(name.to_vec()).map_err(|_| damaged("has a damaged name"))?;
+        let count = u32_at(header, AT_COUNT) as usize;
+        if count > (AT_CHECK - AT_TABLE) / 16 {
+            return Err(damaged(format!("names {count} sections")));
+        }
+        let mut sections = Vec::with_capacity(count);
+        for index in 0..count {
+            let offset = u64_at(header, AT_TABLE + 16 * index);
+            let len = u64_at(header, AT_TABLE + 16 * index + 8);
+            let inside = offset >= HEADER as u64 && offset.checked_add(len).is_some_and(|end| end <= length);
+            if !inside || !offset.is_multiple_of(ALIGN as u64) {
+                return Err(damaged(format!("has section {index} out of place")));
+            }
+            sections.push((offset as usize, len as usize));
+        }
+        let contents = header[AT_CONTENTS..AT_TABLE].try_into().expect("32 bytes");
+        Ok(Self { name, contents, sections })
+    }
+
+    /// Checks all bytes after the header against their checksum: reads the whole file.
+    pub(super) fn verify(&self, file: &[u8]) -> Result<()> {
+        match file.get(HEADER..).map(Sha256::digest) {
+            Some(sum) if sum[..] == self.contents => Ok(()),
+            Some(_) | None => Err(damaged("has damaged contents: its checksum differs")),
+        }
+    }
+
+    /// The bytes of a section of the file whose header this is.
+    pub(super) fn section<'a>(&self, file: &'a [u8], index: usize) -> Result<&'a [u8]> {
+        self.sections
+            .get(index)
+            .and_then(|&(offset, len)| file.get(offset..offset + len))
+            .ok_or_else(|| damaged(format!("has no section {index}")))
+    }
+}
+
+/// Lays sections out as a packed file.
+///
+/// # Panics
+/// When the name or the table does not fit the header: both are fixed when the program is written.
+pub(super) fn write(name: &str, sections: &[Vec<u8>]) -> Vec<u8> {
+    assert!(name.len() <= NAME, "name of the model");
+    assert!(sections.len() <= (AT_CHECK - AT_TABLE) / 16, "number of sections");
+    let mut file = vec![0; HEADER];
+    for (index, section) in sections.iter().enumerate() {
+        file.resize(file.len().next_multiple_of(ALIGN), 0);
+        let at = AT_TABLE + 16 * index;
+        let offset = file.len() as u64;
+        file[at..at + 8].copy_from_slice(&offset.to_le_bytes());
+        file[at + 8..at + 16].copy_from_slice(&(section.len() as u64).to_le_bytes());
+        file.extend_from_slice(section);
+    }
+    let length = file.len() as u64;
+    file[..8].copy_from_slice(&MAGIC);
+    file[AT_FORMAT..AT_FORMAT + 4].copy_from_slice(&FORMAT.to_le_bytes());
+    file[AT_COUNT..AT_COUNT + 4].copy_from_slice(&(sections.len() as u32).to_le_bytes());
+    file[AT_LENGTH..AT_LENGTH + 8].copy_from_slice(&length.to_le_bytes());
+    file[AT_NAME..AT_NAME + name.len()].copy_from_slice(name.as_bytes());
+    let contents = Sha256::digest(&file[HEADER..]);
+    file[AT_CONTENTS..AT_TABLE].copy_from_slice(&contents);
+    let check = Sha256::digest(&file[..AT_CHECK]);
+    file[AT_CHECK..HEADER].copy_from_slice(&check);
+    file
+}
+
+/// An error about a packed file as such; the caller that knows its path puts it in front.
+pub(super) fn damaged(reason: impl Into<String>) -> Error {
+    Error::Model { model: "packed file".into(), reason: reason.into() }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file() -> Vec<u8> {
+        write("m.i8-1", &[vec![1, 2, 3], vec![], vec![7; 100]])
+    }
+
+    #[test]
+    fn sections_come_back_aligned() {
+        let file = file();
+        let layout = Layout::read(&file).unwrap();
+        assert_eq!(layout.name, "m.i8-1");
+        assert_eq!(layout.section(&file, 0).unwrap(), [1, 2, 3]);
+        assert!(layout.section(&file, 1).unwrap().is_empty());
+        assert_eq!(layout.section(&file, 2).unwrap(), [7; 100]);
+        assert!(layout.section(&file, 3).is_err());
+        layout.verify(&file).unwrap();
+    }
+
+    #[test]
+    fn every_cut_and_every_changed_byte_is_seen() {
+        let whole = file();
+        for len in 0..whole.len() {
+            assert!(Layout::read(&whole[..len]).is_err(), "cut to {len}");
+        }
+        for at in (0..whole.len()).step_by(7).chain([HEADER, whole.len() - 1]) {
+            let mut file = whole.clone();
+            file[at] ^= 0x40;
+            let seen = Layout::read(&file).and_then(|layout| layout.verify(&file));
+            assert!(matches!(seen, Err(Error::Model { .. })), "byte {at} changed");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The engine: index, query, curate, forget, maintain as straight lines, top to bottom. It calls the rooms in order and
+//! does little else; nobody knows the engine but the programs that use it.
+
+mod answer;
+mod curate;
+mod fold;
+mod health;
+mod indexes;
+mod lookup;
+mod model;
+mod pipeline;
+
+use jiff::Timestamp;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use crate::config::Settings;
+use crate::error::Result;
+use crate::item::Scored;
+use crate::request::{
+    Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport, IndexRequest,
+    Item, Listing, QueryRequest, Selection, StatusReport,
+};
+use crate::store::{NewVector, SqliteStore, Store};
+use crate::text::Language;
+
+pub use answer::{Ranking, RankRequest};
+pub use pipeline::DocumentInput;
+
+/// The language of the text index. One a store for now; the index carries it, so a change rebuilds the index.
+const LANGUAGE: Language = Language::English;
+
+/// Who writes, in events.
+const ACTOR: &str = "bower";
+
+/// A store with its indexes and its model, opened in one folder. Cheap to open: nothing is read before it is needed.
+pub struct Engine {
+    home: PathBuf,
+    settings: Settings,
+    store: Box<dyn Store>,
+    indexes: indexes::Indexes,
+    model: model::LocalModel,
+    /// Query vectors made since the last [`Engine::maintain`], for the cache.
+    fresh_queries: Mutex<Vec<(String, NewVector)>>,
+}
+
+impl Engine {
+    /// Opens the store in `home`, making the folder and the store where there are none.
+    pub fn open(home: &Path, settings: Settings, now: Timestamp) -> Result<Self> {
+        let store = SqliteStore::open(&home.join("memory.db"), &settings, now)?;
+        let model = model::LocalModel::new(home, &settings);
+        let indexes = indexes::Indexes::new(home.join("index").join(store.identity()));
+        let fresh_queries = Mutex::default();
+        Ok(Self { home: home.to_path_buf(), settings, store: Box::new(store), indexes, model, fresh_queries })
+    }
+
+    /// Reads files into a collection: walk, parse, compare, embed, commit, fold.
+    ///
+    /// Only what changed is read again; what vanished is removed; a run that was killed is continued by the next.
+    pub fn index(
+        &self,
+        request: &IndexRequest,
+        now: Timestamp,
+        progress: &(dyn Fn(IndexProgress) + Sync),
+    ) -> Result<IndexReport> {
+        let mut report = pipeline::index_files(self, request, now, progress)?;
+        report.embedded += pipeline::embed_pending(self, now, progress)?;
+        progress(IndexProgress::Folding);
+        self.fold(fold::When::Always)?;
+        Ok(report)
+    }
+
+    /// Adds documents that are not files (a BEIR corpus, a page from elsewhere), the same way as [`Engine::index`].
+    pub fn add_documents(&self, documents: Vec<DocumentInput>, now: Timestamp) -> Result<IndexReport> {
+        let report = pipeline::add_documents(self, documents, now)?;
+        self.fold(fold::When::Always)?;
+        Ok(report)
+    }
+
+    /// Answers a question: analyse, retrieve from both channels side by side, fuse by row, load.
+    pub fn query(&self, request: &QueryRequest, now: Timestamp) -> Result<Answer> {
+        answer::query(self, request, now)
+    }
+
+    /// The ranked rows behind an answer, deeper than an answer goes, channel by channel. For evaluation.
+    pub fn rank(&self, request: &RankRequest<'_>) -> Result<Ranking> {
+        answer::rank(self, request)
+    }
+
+    /// The path (or caller's id) of the document of each ranked chunk; rows that are no chunks are passed over.
+    pub fn sources(&self, rows: &[Scored]) -> Result<Vec<String>> {
+        let rows: Vec<_> = rows.iter().map(|hit| hit.row).collect();
+        Ok(self.store.documents_of(&rows)?.into_iter().flatten().collect())
+    }
+
+    /// Keeps a memory. When this returns, every process finds it.
+    pub fn curate(&self, request: &CurateRequest, now: Timestamp) -> Result<Curated> {
+        curate::curate(self, request, now)
+    }
+
+    /// An item by its id or a prefix of at least 6 digits that only it has.
+    pub fn get(&self, id: &str) -> Result<Item> {
+        lookup::get(self, id)
+    }
+
+    /// Items of a selection, newest first.
+    pub fn list(&self, select: &Selection, limit: usize, offset: usize) -> Result<Listing> {
+        lookup::list(self, select, limit, offset)
+    }
+
+    /// Removes items from every table and index, and says what went.
+    pub fn forget(&self, request: &ForgetRequest, dry_run: bool, now: Timestamp) -> Result<Forgotten> {
+        lookup::forget(self, request, dry_run, now)
+    }
+
+    /// What happened to an item, oldest first. Works for items that are gone.
+    pub fn history(&self, id: &str) -> Result<Vec<Event>> {
+        lookup::history(self, id)
+    }
+
+    /// Counts, sizes and the state of the indexes.
+    pub fn status(&self) -> Result<StatusReport> {
+        health::status(self)
+    }
+
+    /// Examines store, indexes and model.
+    pub fn doctor(&self) -> Result<Vec<Check>> {
+        health::doctor(self)
+    }
+
+    /// Gives vectors to items that have none of the present model; how many it gave.
+    pub fn embed_pending(&self, now: Timestamp, progress: &(dyn Fn(IndexProgress) + Sync)) -> Result<usize> {
+        pipeline::embed_pending(self, now, progress)
+    }
+
+    /// Does what an answer must not wait for: keeps the vectors of recent queries, folds the indexes' tails where they are long.
+    ///
+    /// True where something was folded; false where nothing was due or another process is at it.
+    pub fn maintain(&self, now: Timestamp) -> Result<bool> {
+        answer::keep_query_vectors(self, now)?;
+        self.fold(fold::When::Due)
+    }
+}

@@ -1,0 +1,166 @@
+//! Folding: what the store has and the indexes have not goes into the next generation, under a lock that dies with
+//! its process. The store is only read, so a fold blocks no writer; a reader keeps the generation that it opened.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use super::indexes::{Derived, Found, covered};
+use super::{Engine, LANGUAGE};
+use crate::error::{Error, Result};
+use crate::item::{Change, RowId};
+use crate::store::Store;
+use crate::{text, vector};
+
+/// When to fold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// Whenever an index lacks a change.
+    Always,
+    /// When the tail is longer than the settings' `fold_after`, or an index does not match the store.
+    Due,
+}
+
+/// Rows read from the store at once while folding.
+const PAGE: usize = 512;
+
+impl Engine {
+    /// Brings both indexes up to date; false where nothing was due or another process is folding.
+    pub(super) fn fold(&self, when: When) -> Result<bool> {
+        let due = self.due(when)?;
+        if !due.text && !due.vector {
+            return Ok(false);
+        }
+        let Some(_lock) = FoldLock::take(self.indexes.folder())? else { return Ok(false) };
+        // Another process may have folded while this one came here.
+        let due = self.due(when)?;
+        if due.text {
+            self.fold_text()?;
+        }
+        if due.vector && let Ok(embedder) = self.model.get() {
+            self.fold_vectors(embedder.model(), embedder.dimension())?;
+        }
+        self.indexes.reopen();
+        Ok(due.text || due.vector)
+    }
+
+    fn due(&self, when: When) -> Result<Due> {
+        let store = &*self.store;
+        let newest = store.coverage()?.change;
+        let most = match when {
+            When::Always => 0,
+            When::Due => self.settings.fold_after,
+        };
+        let text = self.indexes.text(store)?;
+        let text_due = is_due(&text, newest, |after| Ok(store.text_rows(after, newest)?.len() > most))?;
+        let vector_due = match self.model.get() {
+            Ok(embedder) => {
+                let model = embedder.model();
+                let vector = self.indexes.vector(model, store)?;
+                is_due(&vector, newest, |after| Ok(store.vector_rows(model, after, newest)?.len() > most))?
+            }
+            Err(_) => false,
+        };
+        // Removals alone are folded too when asked for, so that an index does not carry the forgotten on.
+        let removed = |after| when == When::Always && store.gone(after, newest).is_ok_and(|gone| !gone.is_empty());
+        Ok(Due {
+            text: text_due || (text.good().is_some() && removed(covered(&text))),
+            vector: vector_due,
+        })
+    }
+
+    fn fold_text(&self) -> Result<()> {
+        let (store, dir) = (&*self.store, self.indexes.text_dir());
+        let found = self.indexes.text(store)?;
+        clear_unusable(&found, &dir)?;
+        let after = covered(&found);
+        let next = store.coverage()?;
+        let gone = store.gone(after, next.change)?;
+        let rows = store.text_rows(after, next.change)?;
+        let upto = next.change;
+        let mut fresh = pages(&rows, |page| {
+            Ok(store.texts(page)?.into_iter().map(|text| (text.row, text.text)).collect())
+        });
+        text::fold(&dir, text::FoldPlan::new(next, LANGUAGE, &gone), &mut fresh)?;
+        // A store that cannot be written keeps its tail: longer than needed, never wrong.
+        match store.drop_tail(upto) {
+            Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn fold_vectors(&self, model: &str, dimension: usize) -> Result<()> {
+        let (store, dir) = (&*self.store, self.indexes.vector_dir(model));
+        let found = self.indexes.vector(model, store)?;
+        clear_unusable(&found, &dir)?;
+        let after = covered(&found);
+        let next = store.coverage()?;
+        let gone = store.gone(after, next.change)?;
+        let rows = store.vector_rows(model, after, next.change)?;
+        let mut fresh = pages(&rows, |page| {
+            let vectors = store.vectors(model, page)?;
+            let whole = page.iter().zip(vectors).filter_map(|(row, half)| half.map(|half| (*row, half)));
+            Ok(whole.map(|(row, half)| (row, super::answer::floats(&half))).collect())
+        });
+        vector::fold(&dir, found.good(), next, model, dimension, &gone, &mut fresh)
+    }
+}
+
+struct Due {
+    text: bool,
+    vector: bool,
+}
+
+fn is_due<T: Derived>(
+    found: &Found<T>,
+    newest: Change,
+    tail_is_long: impl FnOnce(Change) -> Result<bool>,
+) -> Result<bool> {
+    match found {
+        Found::Unusable(_) => Ok(true),
+        Found::Good(_) if covered(found) == newest => Ok(false),
+        Found::Absent | Found::Good(_) => tail_is_long(covered(found)),
+    }
+}
+
+fn clear_unusable<T>(found: &Found<T>, dir: &Path) -> Result<()> {
+    match found {
+        Found::Unusable(_) if dir.exists() => {
+            std::fs::remove_dir_all(dir).map_err(|source| Error::io("remove the unusable index", dir, source))
+        }
+        Found::Unusable(_) | Found::Absent | Found::Good(_) => Ok(()),
+    }
+}
+
+/// Rows with what is loaded for them, a page at a time.
+fn pages<'a, T: 'a>(
+    rows: &'a [RowId],
+    load: impl Fn(&[RowId]) -> Result<Vec<(RowId, T)>> + 'a,
+) -> impl Iterator<Item = Result<(RowId, T)>> + 'a {
+    rows.chunks(PAGE).flat_map(move |page| match load(page) {
+        Ok(loaded) => loaded.into_iter().map(Ok).collect::<Vec<_>>(),
+        Err(error) => vec![Err(error)],
+    })
+}
+
+/// The right to fold. The operating system takes it back when its process ends, however it ends.
+struct FoldLock {
+    _file: File,
+}
+
+impl FoldLock {
+    fn take(folder: &Path) -> Result<Option<Self>> {
+        std::fs::create_dir_all(folder).map_err(|source| Error::io("create the folder", folder, source))?;
+        let path = folder.join("fold.lock");
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|source| Error::io("open the lock", &path, source))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(Error::io("lock", &path, source)),
+        }
+    }
+}

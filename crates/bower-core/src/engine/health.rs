@@ -1,0 +1,144 @@
+//! What state a store is in: counts for `status`, examinations for `doctor`. Reads only.
+
+use std::path::Path;
+
+use super::Engine;
+use super::indexes::{Derived, Found, covered};
+use crate::embed::MiniLm;
+use crate::error::Result;
+use crate::request::{Check, Outcome, StatusReport};
+use crate::store::Store;
+
+pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
+    let store = &*engine.store;
+    let model = engine.model.state();
+    let identity = engine.model.get().map_or("", |embedder| embedder.model());
+    let counts = store.counts(identity)?;
+    let newest = store.coverage()?.change;
+    let text = engine.indexes.text(store)?;
+    let vector = engine.indexes.vector(identity, store)?;
+    let text_tail = store.text_rows(covered(&text), newest)?.len() as u64;
+    let vector_tail = store.vector_rows(identity, covered(&vector), newest)?.len() as u64;
+    let tier = match (vector.good(), vector_tail, counts.embedded) {
+        (Some(index), _, _) => index.tier().word().to_owned(),
+        (None, _, 0) => "none".to_owned(),
+        (None, _, _) => "tail".to_owned(),
+    };
+    Ok(StatusReport {
+        total_memories: counts.memories,
+        total_chunks: counts.chunks,
+        total_documents: counts.documents,
+        total_size_bytes: store.size_bytes()? + folder_bytes(engine.indexes.folder()),
+        by_type: counts.by_type,
+        by_collection: counts.by_collection,
+        avg_importance: counts.avg_importance,
+        index_healthy: !is_unusable(&text) && !is_unusable(&vector),
+        db_path: engine.home.join("memory.db"),
+        vector_index_tier: tier,
+        schema: store.schema(),
+        change: newest.0,
+        text_tail,
+        vector_tail,
+        unembedded: (counts.memories + counts.chunks).saturating_sub(counts.embedded),
+        model,
+    })
+}
+
+fn is_unusable<T>(found: &Found<T>) -> bool {
+    match found {
+        Found::Unusable(_) => true,
+        Found::Absent | Found::Good(_) => false,
+    }
+}
+
+fn folder_bytes(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => folder_bytes(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+pub(super) fn doctor(engine: &Engine) -> Result<Vec<Check>> {
+    let store = &*engine.store;
+    let mut checks = vec![store_check(store)];
+    let text = engine.indexes.text(store)?;
+    checks.push(index_check("text index", &text, store, |index| index.verify()));
+    match engine.model.get() {
+        Ok(embedder) => {
+            let vector = engine.indexes.vector(embedder.model(), store)?;
+            checks.push(index_check("vector index", &vector, store, |index| index.verify()));
+            checks.push(match MiniLm::open(engine.model.packed()).and_then(|model| model.verify()) {
+                Ok(()) => good("model", format!("{} is whole", embedder.model())),
+                Err(error) => bad("model", error.to_string(), "run bower model pull"),
+            });
+            let missing = store.unembedded(embedder.model(), 1)?;
+            if !missing.is_empty() {
+                let report = status(engine)?;
+                checks.push(Check {
+                    name: "vectors".into(),
+                    outcome: Outcome::Weak,
+                    detail: format!("{} items have no vector of the present model", report.unembedded),
+                    hint: Some("run bower index on any path: it embeds what is waiting".into()),
+                });
+            }
+        }
+        Err(state) => checks.push(Check {
+            name: "model".into(),
+            outcome: Outcome::Weak,
+            detail: state.reason.clone().unwrap_or_else(|| state.state.clone()),
+            hint: Some("run bower model pull; until then questions are answered by words alone".into()),
+        }),
+    }
+    Ok(checks)
+}
+
+fn store_check(store: &dyn Store) -> Check {
+    match store.verify() {
+        Ok(findings) if findings.is_empty() => good("store", format!("schema {}, every page is sound", store.schema())),
+        Ok(findings) => bad("store", findings.join("; "), "restore memory.db from a backup"),
+        Err(error) => bad("store", error.to_string(), "restore memory.db from a backup"),
+    }
+}
+
+fn index_check<T: Derived>(
+    name: &str,
+    found: &Found<T>,
+    store: &dyn Store,
+    verify: impl FnOnce(&T) -> Result<()>,
+) -> Check {
+    const REBUILD: &str = "nothing is lost: the next bower index or curate builds it anew";
+    match found {
+        Found::Absent => good(name, "none yet: everything is searched directly".into()),
+        Found::Unusable(reason) => Check {
+            name: name.into(),
+            outcome: Outcome::Weak,
+            detail: reason.clone(),
+            hint: Some(REBUILD.into()),
+        },
+        Found::Good(index) => match verify(index) {
+            Ok(()) => {
+                let newest = store.coverage().map_or(0, |coverage| coverage.change.0);
+                good(name, format!("holds change {} of {newest}", covered(found).0))
+            }
+            Err(error) => Check {
+                name: name.into(),
+                outcome: Outcome::Bad,
+                detail: error.to_string(),
+                hint: Some("delete the folder index/ in the home: nothing is lost, it is built anew".into()),
+            },
+        },
+    }
+}
+
+fn good(name: &str, detail: String) -> Check {
+    Check { name: name.into(), outcome: Outcome::Good, detail, hint: None }
+}
+
+fn bad(name: &str, detail: String, hint: &str) -> Check {
+    Check { name: name.into(), outcome: Outcome::Bad, detail, hint: Some(hint.into()) }
+}

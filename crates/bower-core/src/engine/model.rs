@@ -1,0 +1,61 @@
+//! The local model, opened when it is first needed. A missing model is a state, not an error: words still work.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::config::Settings;
+use crate::embed::{Embedder, IDENTITY, MiniLm};
+use crate::request::ModelState;
+
+/// What stands in the settings for "no model".
+const NONE: &str = "none";
+
+pub(super) struct LocalModel {
+    name: String,
+    packed: PathBuf,
+    opened: OnceLock<Result<Box<dyn Embedder>, ModelState>>,
+}
+
+impl LocalModel {
+    pub(super) fn new(home: &Path, settings: &Settings) -> Self {
+        let models = settings.models_folder.clone().unwrap_or_else(|| home.join("models"));
+        let packed = models.join(&settings.model).join(format!("{IDENTITY}.packed"));
+        Self { name: settings.model.clone(), packed, opened: OnceLock::new() }
+    }
+
+    /// The embedder, or why there is none.
+    pub(super) fn get(&self) -> Result<&dyn Embedder, &ModelState> {
+        self.opened.get_or_init(|| self.open()).as_ref().map(|embedder| &**embedder)
+    }
+
+    /// The packed file, for `doctor`.
+    pub(super) fn packed(&self) -> &Path {
+        &self.packed
+    }
+
+    pub(super) fn state(&self) -> ModelState {
+        match self.get() {
+            Ok(_) => ModelState { name: self.name.clone(), state: "ready".into(), reason: None },
+            Err(state) => state.clone(),
+        }
+    }
+
+    fn open(&self) -> Result<Box<dyn Embedder>, ModelState> {
+        let state = |state: &str, reason: String| ModelState {
+            name: self.name.clone(),
+            state: state.into(),
+            reason: Some(reason),
+        };
+        if self.name == NONE {
+            return Err(state("off", "no model is chosen (setting model = none)".into()));
+        }
+        if !self.packed.exists() {
+            let reason = format!("model {} is not installed: run bower model pull", self.name);
+            return Err(state("missing", reason));
+        }
+        match MiniLm::open(&self.packed) {
+            Ok(model) => Ok(Box::new(model)),
+            Err(error) => Err(state("damaged", format!("{error}: run bower model pull"))),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Indexing as one pipeline with bounded queues: a reader (walk, hash, parse, compare), one embedder a core, and the
+//! caller's thread that commits. A document is committed whole or not at all, so a killed run is simply run again.
+
+mod sources;
+mod work;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use jiff::Timestamp;
+use std::num::NonZero;
+use std::time::{Duration, Instant};
+
+use super::answer::{halves, milliseconds};
+use super::{ACTOR, Engine, LANGUAGE, fold};
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::item::{Channel, RowId, Scope};
+use crate::request::{Degraded, IndexProgress, IndexReport, IndexRequest};
+use crate::store::{NewDocument, NewVector, Stamp};
+use crate::text;
+use sources::{Draft, Read};
+use work::{Assembly, Embedded, Unit};
+
+pub use sources::DocumentInput;
+
+/// Chunks that may wait between two stages: enough that no stage waits for another, few enough to stay small.
+const QUEUE: usize = 64;
+/// A commit holds at most about this many chunks …
+const BATCH_CHUNKS: usize = 256;
+/// … and waits at most this long for more.
+const BATCH_WAIT: Duration = Duration::from_millis(500);
+/// A long run folds on the way, so that questions asked meanwhile stay fast.
+const FOLD_EVERY: usize = 25_000;
+
+/// Seconds of CPU that each stage used, for the report's `model_share`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    model: f64,
+    rest: f64,
+}
+
+pub(super) fn index_files(
+    engine: &Engine,
+    request: &IndexRequest,
+    now: Timestamp,
+    progress: &(dyn Fn(IndexProgress) + Sync),
+) -> Result<IndexReport> {
+    let files = sources::Files::open(engine, request)?;
+    let (mut report, files) = run(engine, files, now, progress)?;
+    let vanished = files.vanished(engine)?;
+    report.removed = vanished.len();
+    if !vanished.is_empty() {
+        report.chunks_removed += engine.store.remove_documents(&vanished, Stamp { now, actor: ACTOR })?;
+    }
+    Ok(report)
+}
+
+pub(super) fn add_documents(engine: &Engine, documents: Vec<DocumentInput>, now: Timestamp) -> Result<IndexReport> {
+    Ok(run(engine, sources::Inputs::new(documents), now, &|_| {})?.0)
+}
+
+/// Where documents come from.
+trait Source: Send {
+    /// Reads on, giving each step to `each` until it says stop (false).
+    fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(Read) -> bool) -> Result<()>;
+}
+
+fn run<S: Source>(
+    engine: &Engine,
+    mut source: S,
+    now: Timestamp,
+    progress: &(dyn Fn(IndexProgress) + Sync),
+) -> Result<(IndexReport, S)> {
+    let start = Instant::now();
+    let mut report = IndexReport::default();
+    let embedder = engine.model.get();
+    if let Err(state) = embedder {
+        let reason = state.reason.clone().unwrap_or_else(|| state.state.clone());
+        report.degraded.push(Degraded { channel: Channel::Vector, reason });
+    }
+    let embedder = embedder.ok();
+    let (to_embed, units) = bounded::<Unit>(QUEUE);
+    let (to_write, steps) = bounded::<Step>(QUEUE);
+    let outcome = std::thread::scope(|threads| {
+        let reader = {
+            let (to_write, source) = (to_write.clone(), &mut source);
+            threads.spawn(move || {
+                let before = cpu_seconds();
+                let outcome = read(engine, source, &to_embed, &to_write);
+                (outcome, cpu_seconds() - before)
+            })
+        };
+        let embedders: Vec<_> = (0..embedder_threads(engine))
+            .map(|_| {
+                let (units, to_write) = (units.clone(), to_write.clone());
+                threads.spawn(move || embed_units(embedder, &units, &to_write))
+            })
+            .collect();
+        // The writer's queue ends when the last of the other stages has let go of it.
+        drop((units, to_write));
+        let before = cpu_seconds();
+        let written = write(engine, steps, now, progress, &mut report);
+        let mut cpu = Cpu { model: 0.0, rest: cpu_seconds() - before };
+        let (read, spent) = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        cpu.rest += spent;
+        for embedder in embedders {
+            let spent = embedder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            cpu.model += spent.model;
+            cpu.rest += spent.rest;
+        }
+        written.and(read).map(|()| cpu)
+    });
+    let cpu = outcome?;
+    report.model_share = if cpu.model > 0.0 { cpu.model / (cpu.model + cpu.rest) } else { 0.0 };
+    report.took_ms = milliseconds(start);
+    Ok((report, source))
+}
+
+fn embedder_threads(engine: &Engine) -> usize {
+    match engine.settings.threads {
+        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    }
+}
+
+/// What reaches the writer.
+enum Step {
+    Read(Read),
+    Embedded(Result<Embedded>),
+}
+
+fn read(engine: &Engine, source: &mut impl Source, to_embed: &Sender<Unit>, to_write: &Sender<Step>) -> Result<()> {
+    source.read(engine, &mut |read| match read {
+        Read::Changed(draft) => work::units(*draft).all(|unit| to_embed.send(unit).is_ok()),
+        other => to_write.send(Step::Read(other)).is_ok(),
+    })
+}
+
+/// Embeds units until the reader has no more, or until the writer has gone.
+fn embed_units(embedder: Option<&dyn Embedder>, units: &Receiver<Unit>, to_write: &Sender<Step>) -> Cpu {
+    let mut cpu = Cpu::default();
+    for unit in units {
+        let before = cpu_seconds();
+        let mut model = 0.0;
+        let embedded = unit.embed(|text| {
+            let start = cpu_seconds();
+            let vector = embedder.map(|embedder| vector_of(embedder, text)).transpose();
+            model += cpu_seconds() - start;
+            Ok((text::encode_terms(text, LANGUAGE), vector?))
+        });
+        cpu.model += model;
+        cpu.rest += cpu_seconds() - before - model;
+        if to_write.send(Step::Embedded(embedded)).is_err() {
+            break;
+        }
+    }
+    cpu
+}
+
+fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector> {
+    Ok(NewVector { model: embedder.model().to_owned(), half: halves(&embedder.embed(text)?) })
+}
+
+/// Takes what comes, in any order, and commits whole documents in batches.
+fn write(
+    engine: &Engine,
+    steps: Receiver<Step>,
+    now: Timestamp,
+    progress: &(dyn Fn(IndexProgress) + Sync),
+    report: &mut IndexReport,
+) -> Result<()> {
+    let mut assembly = Assembly::default();
+    let mut batch = Batch::new(engine, now);
+    let mut found = 0;
+    for step in steps {
+        match step {
+            Step::Read(Read::Found) => {
+                found += 1;
+                report.files += 1;
+                progress(IndexProgress::Found { files: found });
+            }
+            Step::Read(Read::Walked) => progress(IndexProgress::Walked { files: found }),
+            Step::Read(Read::Unchanged) => {
+                report.unchanged += 1;
+                progress(IndexProgress::File { chunks: 0 });
+            }
+            Step::Read(Read::Skipped(skipped)) => {
+                report.skipped.push(skipped);
+                progress(IndexProgress::File { chunks: 0 });
+            }
+            Step::Read(Read::Changed(_)) => unreachable!("changed documents go to the embedders"),
+            Step::Embedded(embedded) => {
+                if let Some(document) = assembly.take(embedded?) {
+                    report.indexed += 1;
+                    report.chunks_kept += document.kept.len();
+                    report.embedded += document.added.iter().filter(|chunk| chunk.vector.is_some()).count();
+                    progress(IndexProgress::File { chunks: document.added.len() });
+                    batch.push(document, report, progress)?;
+                }
+            }
+        }
+        batch.commit_if_old(report, progress)?;
+    }
+    batch.commit(report, progress)
+}
+
+/// Documents on their way into one transaction.
+struct Batch<'a> {
+    engine: &'a Engine,
+    now: Timestamp,
+    documents: Vec<NewDocument>,
+    chunks: usize,
+    since: Instant,
+    unfolded: usize,
+}
+
+impl<'a> Batch<'a> {
+    fn new(engine: &'a Engine, now: Timestamp) -> Self {
+        Self { engine, now, documents: Vec::new(), chunks: 0, since: Instant::now(), unfolded: 0 }
+    }
+
+    fn push(
+        &mut self,
+        document: NewDocument,
+        report: &mut IndexReport,
+        progress: &(dyn Fn(IndexProgress) + Sync),
+    ) -> Result<()> {
+        if self.documents.is_empty() {
+            self.since = Instant::now();
+        }
+        self.chunks += document.added.len();
+        self.documents.push(document);
+        if self.chunks >= BATCH_CHUNKS { self.commit(report, progress) } else { Ok(()) }
+    }
+
+    fn commit_if_old(
+        &mut self,
+        report: &mut IndexReport,
+        progress: &(dyn Fn(IndexProgress) + Sync),
+    ) -> Result<()> {
+        if self.since.elapsed() >= BATCH_WAIT { self.commit(report, progress) } else { Ok(()) }
+    }
+
+    fn commit(&mut self, report: &mut IndexReport, progress: &(dyn Fn(IndexProgress) + Sync)) -> Result<()> {
+        if self.documents.is_empty() {
+            return Ok(());
+        }
+        let written = self.engine.store.put_documents(&self.documents, Stamp { now: self.now, actor: ACTOR })?;
+        let (added, removed) = written.iter().fold((0, 0), |sum, one| (sum.0 + one.added, sum.1 + one.removed));
+        report.chunks_added += added;
+        report.chunks_removed += removed;
+        progress(IndexProgress::Committed { chunks: added });
+        self.documents.clear();
+        self.chunks = 0;
+        self.unfolded += added;
+        if self.unfolded >= FOLD_EVERY {
+            self.unfolded = 0;
+            self.engine.fold(fold::When::Always)?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows given vectors in one transaction.
+const PENDING_PAGE: usize = 256;
+
+pub(super) fn embed_pending(
+    engine: &Engine,
+    now: Timestamp,
+    progress: &(dyn Fn(IndexProgress) + Sync),
+) -> Result<usize> {
+    let Ok(embedder) = engine.model.get() else { return Ok(0) };
+    let mut embedded = 0;
+    loop {
+        let upto = engine.store.coverage()?.change;
+        let rows = engine.store.unembedded(embedder.model(), PENDING_PAGE)?;
+        let vectors = embed_rows(engine, embedder, &rows)?;
+        let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR });
+        // Nothing waiting, or rows that change faster than they are embedded: the next run takes them.
+        match if rows.is_empty() { Ok(0) } else { written } {
+            Ok(0) => return Ok(embedded),
+            Ok(written) => {
+                embedded += written;
+                progress(IndexProgress::Committed { chunks: written });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn embed_rows(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<Vec<(RowId, NewVector)>> {
+    let texts = engine.store.texts(rows)?;
+    let share = texts.len().div_ceil(embedder_threads(engine)).max(1);
+    std::thread::scope(|threads| {
+        let shares: Vec<_> = texts
+            .chunks(share)
+            .map(|texts| {
+                threads.spawn(move || {
+                    texts.iter().map(|text| Ok((text.row, vector_of(embedder, &text.text)?))).collect::<Result<Vec<_>>>()
+                })
+            })
+            .collect();
+        let mut vectors = Vec::with_capacity(texts.len());
+        for share in shares {
+            vectors.extend(share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(vectors)
+    })
+}
+
+/// CPU seconds of the calling thread.
+#[cfg(unix)]
+fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Without a thread clock no share is reported.
+#[cfg(not(unix))]
+fn cpu_seconds() -> f64 {
+    0.0
+}

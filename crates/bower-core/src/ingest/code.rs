@@ -1,0 +1,254 @@
+//! Source code by its syntax tree: whole definitions where they fit, with the comments above them. No overlap.
+
+use std::ops::{ControlFlow, Range};
+use tree_sitter::{Node, ParseOptions, Parser, Tree};
+
+use super::parse::{Draft, Reading};
+use super::split::{Lines, fits, pieces};
+use super::symbols::symbol;
+use super::text;
+use crate::config::Settings;
+
+/// A language with a grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    C,
+    Go,
+    Java,
+    JavaScript,
+    Python,
+    Rust,
+    TypeScript,
+    Tsx,
+}
+
+impl Language {
+    /// By a file's name and extension, both in lower case.
+    pub(super) fn of(name: &str, extension: &str) -> Option<Self> {
+        Some(match extension {
+            "c" | "h" => Self::C,
+            "go" => Self::Go,
+            "java" => Self::Java,
+            "js" | "jsx" | "mjs" | "cjs" => Self::JavaScript,
+            "py" | "pyi" | "pyw" => Self::Python,
+            "rs" => Self::Rust,
+            "ts" | "mts" | "cts" => Self::TypeScript,
+            "tsx" => Self::Tsx,
+            _ if matches!(name, "sconstruct" | "wscript") => Self::Python,
+            _ => return None,
+        })
+    }
+
+    fn grammar(self) -> tree_sitter::Language {
+        match self {
+            Self::C => tree_sitter_c::LANGUAGE,
+            Self::Go => tree_sitter_go::LANGUAGE,
+            Self::Java => tree_sitter_java::LANGUAGE,
+            Self::JavaScript => tree_sitter_javascript::LANGUAGE,
+            Self::Python => tree_sitter_python::LANGUAGE,
+            Self::Rust => tree_sitter_rust::LANGUAGE,
+            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+            Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX,
+        }
+        .into()
+    }
+}
+
+/// Part of a file that is not cut further.
+#[derive(Debug)]
+struct Atom {
+    range: Range<usize>,
+    /// Place in the table of symbol paths.
+    symbol: Option<usize>,
+    /// Belongs to the atom after it: a comment or attribute right above.
+    leads: bool,
+    /// A whole definition, which is a chunk of its own unless it is short.
+    whole: bool,
+}
+
+/// Larger sources were written by programs; their trees take some twenty times their bytes.
+const TREE_BYTES: usize = 2 << 20;
+/// The parser calls back every 100 operations; sound code needs fewer than one call for each 16 bytes (measured on this
+/// repository: one for 60), inputs made to exhaust its error recovery any number.
+const BYTES_A_CALL: usize = 8;
+/// Definitions nested deeper are cut at lines.
+const DEPTH: usize = 40;
+
+/// Parses a file in a language with a grammar; as lines, where the grammar gives up.
+pub(super) fn parse(source: &str, language: Language, settings: &Settings) -> Reading {
+    let max = settings.code_chunk_max;
+    let drafts = match tree(source, language) {
+        Some(tree) => chunks(source, &tree, max),
+        None => text::drafts(source, "", max, 0),
+    };
+    Reading { drafts, ..Reading::default() }
+}
+
+fn tree(source: &str, language: Language) -> Option<Tree> {
+    if source.len() > TREE_BYTES {
+        return None;
+    }
+    let mut parser = Parser::new();
+    parser.set_language(&language.grammar()).ok()?;
+    // A budget of operations, not of time: the same file gives the same chunks on every machine.
+    let mut calls = 1_000 + source.len() / BYTES_A_CALL;
+    let mut progress = |_: &tree_sitter::ParseState| match calls.checked_sub(1) {
+        Some(left) => {
+            calls = left;
+            ControlFlow::Continue(())
+        }
+        None => ControlFlow::Break(()),
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let bytes = source.as_bytes();
+    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+}
+
+fn chunks(source: &str, tree: &Tree, max: usize) -> Vec<Draft> {
+    let mut walk = Cutter { source, max, atoms: Vec::new(), paths: Vec::new() };
+    let end = walk.inside(tree.root_node(), None, 0, 0);
+    walk.lines(end..source.len(), None);
+    let lines = Lines::new(source);
+    let mut drafts = Vec::new();
+    for group in groups(source, &walk.atoms, max) {
+        let atoms = &walk.atoms[group];
+        let range = trim(source, atoms[0].range.start..atoms[atoms.len() - 1].range.end);
+        if range.is_empty() {
+            continue;
+        }
+        // The first definition names the chunk; where none begins here, what is around it.
+        let named = |whole: bool| atoms.iter().find(|atom| atom.whole == whole && atom.symbol.is_some());
+        let symbol = named(true).or_else(|| named(false)).and_then(|atom| atom.symbol);
+        drafts.push(Draft {
+            content: source[range.clone()].to_owned(),
+            section: symbol.map(|at| walk.paths[at].clone()),
+            lines: lines.of(&range),
+            tags: Vec::new(),
+        });
+    }
+    drafts
+}
+
+struct Cutter<'a> {
+    source: &'a str,
+    max: usize,
+    atoms: Vec<Atom>,
+    paths: Vec<String>,
+}
+
+impl Cutter<'_> {
+    /// Cuts what is inside a node, from `start` on, and gives back where it stopped. White space goes with what follows.
+    fn inside(&mut self, node: Node<'_>, symbol: Option<usize>, mut start: usize, depth: usize) -> usize {
+        let mut cursor = node.walk();
+        let mut more = cursor.goto_first_child();
+        while more {
+            let child = cursor.node();
+            let end = child.end_byte();
+            if end > start {
+                start = self.node(child, symbol, start, depth);
+            }
+            more = cursor.goto_next_sibling();
+        }
+        start
+    }
+
+    fn node(&mut self, node: Node<'_>, around: Option<usize>, start: usize, depth: usize) -> usize {
+        let range = start..node.end_byte();
+        let own = symbol(node, self.source);
+        let name = match own {
+            Some(name) => {
+                let path = match around {
+                    Some(at) => format!("{} > {name}", self.paths[at]),
+                    None => name,
+                };
+                self.paths.push(path);
+                Some(self.paths.len() - 1)
+            }
+            None => around,
+        };
+        let whole = name != around;
+        if fits(self.source[range.clone()].trim(), self.max) {
+            let leads = leads(node.kind());
+            self.atoms.push(Atom { range: range.clone(), symbol: name, leads, whole });
+            return range.end;
+        }
+        if node.child_count() == 0 || depth >= DEPTH {
+            self.lines(range.clone(), name);
+            return range.end;
+        }
+        let first = self.atoms.len();
+        let end = self.inside(node, name, start, depth + 1);
+        if end < range.end {
+            self.lines(end..range.end, name);
+        }
+        // The definition's head names its first chunk.
+        if whole && let Some(atom) = self.atoms.get_mut(first) {
+            atom.whole = true;
+        }
+        range.end
+    }
+
+    fn lines(&mut self, range: Range<usize>, symbol: Option<usize>) {
+        for piece in pieces(&self.source[range.clone()], self.max, 0) {
+            let range = range.start + piece.start..range.start + piece.end;
+            self.atoms.push(Atom { range, symbol, leads: false, whole: false });
+        }
+    }
+}
+
+fn leads(kind: &str) -> bool {
+    kind.contains("comment") || matches!(kind, "attribute_item" | "decorator" | "marker_annotation" | "annotation")
+}
+
+/// Atoms that make one chunk. A definition begins a chunk unless the one before it is short or it is short itself.
+fn groups(source: &str, atoms: &[Atom], max: usize) -> Vec<Range<usize>> {
+    // A fifth of a chunk is some ten lines.
+    let short = max / 5;
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while at < atoms.len() {
+        // A run of comments and the definition right below them move as one, if they fit.
+        let mut end = at + 1;
+        while end < atoms.len()
+            && atoms[end - 1].leads
+            && touches(source, &atoms[end])
+            && fits(text_of(source, atoms, at..end + 1), max)
+        {
+            end += 1;
+        }
+        let joins = groups.last().is_some_and(|last| {
+            let whole = atoms[at..end].iter().any(|atom| atom.whole);
+            let room = fits(text_of(source, atoms, last.start..end), max);
+            let both_long = || {
+                !fits(text_of(source, atoms, last.clone()), short) && !fits(text_of(source, atoms, at..end), short)
+            };
+            room && !(whole && both_long())
+        });
+        match groups.last_mut() {
+            Some(last) if joins => last.end = end,
+            _ => groups.push(at..end),
+        }
+        at = end;
+    }
+    groups
+}
+
+/// Whether an atom begins on the line below the one before it.
+fn touches(source: &str, atom: &Atom) -> bool {
+    let text = &source[atom.range.clone()];
+    let space = &text[..text.len() - text.trim_start().len()];
+    space.bytes().filter(|&byte| byte == b'\n').count() <= 1
+}
+
+fn text_of<'a>(source: &'a str, atoms: &[Atom], range: Range<usize>) -> &'a str {
+    source[atoms[range.start].range.start..atoms[range.end - 1].range.end].trim()
+}
+
+/// A range without outer blank lines; the first line keeps its indentation.
+fn trim(source: &str, range: Range<usize>) -> Range<usize> {
+    let part = &source[range.clone()];
+    let visible = part.len() - part.trim_start().len();
+    let start = part[..visible].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = part.trim_end().len();
+    if end <= start { range.start..range.start } else { range.start + start..range.start + end }
+}

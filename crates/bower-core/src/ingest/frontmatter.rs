@@ -1,0 +1,158 @@
+//! The YAML (`---`) or TOML-like (`+++`) head of a Markdown file. A head that cannot be read stays text and is noted.
+
+use serde_json::{Map, Value};
+
+use super::tags;
+
+/// What a head says.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Head {
+    pub title: Option<String>,
+    pub tags: Vec<String>,
+    pub metadata: Map<String, Value>,
+    /// Where the body begins, in bytes. 0 without a head.
+    pub body: usize,
+    /// Where a head that cannot be read ends, in bytes: up to there the text is no Markdown. 0 where there is none.
+    pub broken: usize,
+    /// What is wrong with it.
+    pub note: Option<String>,
+}
+
+/// A longer head is taken for text: it would be read whole, by a parser that keeps a tree of it.
+const MAX_BYTES: usize = 64 << 10;
+
+/// Reads the head of a text whose line ends are `\n`.
+pub(super) fn parse(text: &str) -> Head {
+    let Some((yaml, body)) = fence(text, "---") else {
+        return toml(text);
+    };
+    if yaml.trim().is_empty() {
+        return Head { body, ..Head::default() };
+    }
+    match serde_saphyr::from_str::<Value>(yaml) {
+        Ok(Value::Object(fields)) => from_fields(fields, body),
+        // A thematic break, a sentence, another break: valid YAML, but no head.
+        Ok(_) => Head::default(),
+        Err(error) => {
+            let error = error.to_string();
+            let first = error.lines().next().unwrap_or_default();
+            Head { broken: body, note: Some(format!("front matter kept as text: {first}")), ..Head::default() }
+        }
+    }
+}
+
+/// The text between a first line `mark` and the next, and where the rest begins.
+fn fence<'a>(text: &'a str, mark: &str) -> Option<(&'a str, usize)> {
+    let inside = text.strip_prefix(mark)?.strip_prefix('\n')?;
+    let start = text.len() - inside.len();
+    let mut at = start;
+    for line in inside.split_inclusive('\n') {
+        let end = line.trim_end();
+        if end == mark || (end == "..." && mark == "---") {
+            return Some((&text[start..at], at + line.len()));
+        }
+        at += line.len();
+        if at - start > MAX_BYTES {
+            break;
+        }
+    }
+    None
+}
+
+/// `key = value` lines with strings, numbers, booleans and lists of them, as Hugo's heads are; tables end it.
+fn toml(text: &str) -> Head {
+    let Some((inside, body)) = fence(text, "+++") else { return Head::default() };
+    let mut fields = Map::new();
+    for line in inside.lines() {
+        let line = line.trim();
+        if line.starts_with('[') {
+            break;
+        }
+        let Some((key, value)) = line.split_once('=') else { continue };
+        // TOML's strings, numbers, booleans and lists of them are YAML's flow style too.
+        if let Ok(value) = serde_saphyr::from_str::<Value>(value.trim()) {
+            fields.insert(key.trim().trim_matches('"').to_owned(), value);
+        }
+    }
+    from_fields(fields, body)
+}
+
+fn from_fields(fields: Map<String, Value>, body: usize) -> Head {
+    let mut head = Head { body, ..Head::default() };
+    for (key, value) in fields {
+        match (key.to_ascii_lowercase().as_str(), value) {
+            ("title", value @ (Value::String(_) | Value::Number(_))) => {
+                head.title = Some(plain(&value).trim().to_owned()).filter(|title| !title.is_empty());
+            }
+            ("tags" | "tag" | "keywords", value) => add_tags(&mut head.tags, &value),
+            (_, value @ (Value::Bool(_) | Value::Number(_) | Value::String(_))) => {
+                head.metadata.insert(key, value);
+            }
+            (_, Value::Array(values)) if values.iter().all(|value| !value.is_array() && !value.is_object()) => {
+                head.metadata.insert(key, Value::Array(values));
+            }
+            (_, Value::Null | Value::Array(_) | Value::Object(_)) => {}
+        }
+    }
+    head
+}
+
+/// A list of tags, or one string of them apart by commas or, where it has none, by white space.
+fn add_tags(tags: &mut Vec<String>, value: &Value) {
+    match value {
+        Value::Array(values) => {
+            for value in values {
+                tags::add(tags, &plain(value));
+            }
+        }
+        Value::String(list) if list.contains(',') => list.split(',').for_each(|tag| tags::add(tags, tag)),
+        Value::String(list) => list.split_whitespace().for_each(|tag| tags::add(tags, tag)),
+        other => tags::add(tags, &plain(other)),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(_) | Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(text: &str, title: Option<&str>, tags: &[&str], metadata: &Value, rest: &str) {
+        let head = parse(text);
+        assert_eq!(head.title.as_deref(), title);
+        assert_eq!(head.tags, tags);
+        assert_eq!(&Value::Object(head.metadata), metadata);
+        assert_eq!(&text[head.body..], rest);
+    }
+
+    #[test]
+    fn heads_are_read_or_left_alone() {
+        let head = "---\ntitle: Setup\ntags: [linux, '#net work', linux]\naliases: [a, b]\ndraft: true\nrank: 3\n\
+                    date: 2024-05-01\nnested: {a: 1}\nempty:\n---\nBody\n";
+        let metadata = json!({"aliases": ["a", "b"], "draft": true, "rank": 3, "date": "2024-05-01"});
+        check(head, Some("Setup"), &["linux", "net work"], &metadata, "Body\n");
+        check("---\ntags: one, two\n---", None, &["one", "two"], &json!({}), "");
+        check("---\ntags: one #two\n...\nx", None, &["one"], &json!({}), "x");
+        check("---\ntags: one two\n---\nx", None, &["one", "two"], &json!({}), "x");
+        check("+++\ntitle = \"T\"\ntags = [\"a\", \"b\"]\nweight = 2\n+++\nx", Some("T"), &["a", "b"], &json!({"weight": 2}), "x");
+        for text in ["# H\n", "---\nno end\n", "---\njust a sentence\n---\n", "----\na: b\n----\n"] {
+            check(text, None, &[], &json!({}), text);
+        }
+        check("---\n---\nx", None, &[], &json!({}), "x");
+    }
+
+    #[test]
+    fn a_broken_head_is_kept_and_noted() {
+        let head = parse("---\ntitle: [unclosed\n---\nBody");
+        assert_eq!((head.body, head.broken), (0, 25));
+        assert!(head.note.expect("a note").starts_with("front matter kept as text: "));
+    }
+}

@@ -1,0 +1,173 @@
+//! From a file to text: size, kind and encoding. Whatever is not text is refused with a reason that a user understands.
+
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::parse::hex;
+use crate::request::Skipped;
+
+/// Binary files show a NUL byte this early (git looks as far, `buffer_is_binary` in its xdiff-interface.c).
+const SNIFF_BYTES: usize = 8_000;
+
+/// A text this long whose lines are this long on average was written by a machine for a machine.
+const MINIFIED_BYTES: usize = 20_000;
+const MINIFIED_LINE: usize = 2_000;
+
+/// Reads a whole file of at most `max_bytes` bytes.
+///
+/// What is no regular file, is larger, or cannot be read comes back as [`Skipped`] with the reason.
+pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Skipped> {
+    let skip = |reason: String| Skipped { path: path.to_path_buf(), reason };
+    let failed = |source: std::io::Error| skip(format!("cannot be read: {source}"));
+    // Asked before opening: opening a named pipe would wait for its writer for ever.
+    let metadata = path.metadata().map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(skip("not a regular file".into()));
+    }
+    if metadata.len() > max_bytes {
+        return Err(skip(too_large(metadata.len(), max_bytes)));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
+    // The limit holds for files that grow while they are read, and for those that claim no length (/proc).
+    let mut limited = File::open(path).map_err(failed)?.take(max_bytes.saturating_add(1));
+    limited.read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(skip(too_large(bytes.len() as u64, max_bytes)));
+    }
+    Ok(bytes)
+}
+
+/// SHA-256 of a file's bytes, as 64 hex digits.
+pub fn content_hash(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+pub(super) fn too_large(bytes: u64, max_bytes: u64) -> String {
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    format!("too large: {:.1} MiB, the limit is {:.1} MiB", mib(bytes), mib(max_bytes))
+}
+
+/// The text of a file with `\n` line ends and no byte order mark, or why it is none.
+pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
+    if bytes.is_empty() {
+        return Err("empty");
+    }
+    let text = match bytes {
+        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => return Err("UTF-32 text; save it as UTF-8"),
+        [0xFF, 0xFE, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes)?),
+        [0xFE, 0xFF, rest @ ..] => Cow::Owned(utf16(rest, u16::from_be_bytes)?),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => Cow::Borrowed(utf8(rest)?),
+        _ => Cow::Borrowed(utf8(bytes)?),
+    };
+    if text.trim().is_empty() {
+        return Err("empty: only white space");
+    }
+    Ok(clean(text))
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, &'static str> {
+    if bytes.starts_with(b"%PDF-") {
+        return Err("PDF; only text files are read");
+    }
+    if bytes[..bytes.len().min(SNIFF_BYTES)].contains(&0) {
+        return Err("binary file");
+    }
+    std::str::from_utf8(bytes).map_err(|_| "not UTF-8 text: binary or another encoding")
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, &'static str> {
+    const DAMAGED: &str = "damaged UTF-16 text";
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err(DAMAGED);
+    }
+    char::decode_utf16(pairs.iter().map(|&pair| unit(pair))).collect::<Result<_, _>>().map_err(|_| DAMAGED)
+}
+
+/// One spelling of the end of a line, and no NUL (databases and terminals cut text there). Keeps the number of lines.
+fn clean(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| byte == b'\r' || byte == 0) {
+        return text;
+    }
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(letter) = rest.next() {
+        match letter {
+            '\r' => {
+                rest.next_if_eq(&'\n');
+                clean.push('\n');
+            }
+            '\0' => clean.push(char::REPLACEMENT_CHARACTER),
+            other => clean.push(other),
+        }
+    }
+    Cow::Owned(clean)
+}
+
+/// Why a text is not worth reading: bundles, source maps, dumps in one line.
+pub(super) fn minified(text: &str) -> Option<String> {
+    let lines = text.bytes().filter(|&byte| byte == b'\n').count() + 1;
+    // Prose of one line a chapter has spaces; what machines pack has few.
+    let spaces = || text.bytes().filter(|&byte| byte == b' ').count();
+    let average = text.len() / lines;
+    (text.len() >= MINIFIED_BYTES && average >= MINIFIED_LINE && text.is_ascii() && spaces() * 12 < text.len())
+        .then(|| format!("minified: {average} characters a line"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], expected: Result<&str, &str>) {
+        assert_eq!(decode(bytes).as_deref().map_err(|reason| *reason), expected, "{bytes:?}");
+    }
+
+    #[test]
+    fn encodings_are_read_or_named() {
+        check(b"a\r\nb\rc\n", Ok("a\nb\nc\n"));
+        check(b"\xEF\xBB\xBFgr\xC3\xBCn", Ok("grün"));
+        check(b"\xFF\xFEa\0\xFC\0\r\0\n\0", Ok("aü\n"));
+        check(b"\xFE\xFF\0a\xD8\x3D\xDE\x00", Ok("a😀"));
+        check(b"\xFF\xFEa", Err("damaged UTF-16 text"));
+        check(b"\xFF\xFE\0\xD8", Err("damaged UTF-16 text"));
+        check(b"\xFF\xFE\0\0a\0\0\0", Err("UTF-32 text; save it as UTF-8"));
+        check(b"gr\xFCn", Err("not UTF-8 text: binary or another encoding"));
+        check(b"\x7FELF\0\0", Err("binary file"));
+        check(b"%PDF-1.7 ...", Err("PDF; only text files are read"));
+        check(b"", Err("empty"));
+        check(b" \r\n\t", Err("empty: only white space"));
+        check(b"\xEF\xBB\xBF", Err("empty: only white space"));
+        let late = [&[b'a'; SNIFF_BYTES][..], b"\0"].concat();
+        assert!(decode(&late).expect("text").ends_with("a\u{FFFD}"));
+    }
+
+    #[test]
+    fn a_hash_is_of_the_bytes() {
+        // FIPS 180-2, appendix B.1.
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(content_hash(b"abc"), expected);
+        assert_ne!(content_hash(b"a\r\n"), content_hash(b"a\n"));
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_say_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a.txt");
+        std::fs::write(&file, "12345").expect("written");
+        assert_eq!(read(&file, 5).expect("read"), b"12345");
+        assert_eq!(read(&file, 4).unwrap_err().reason, "too large: 0.0 MiB, the limit is 0.0 MiB");
+        assert_eq!(read(folder.path(), 9).unwrap_err().reason, "not a regular file");
+        assert!(read(&folder.path().join("b"), 9).unwrap_err().reason.starts_with("cannot be read: No such"));
+    }
+
+    #[test]
+    fn machine_made_lines_are_recognised() {
+        assert_eq!(minified(&"a={b:1};".repeat(4_000)).as_deref(), Some("minified: 32000 characters a line"));
+        assert_eq!(minified(&"some words in one long paragraph. ".repeat(4_000)), None);
+        assert_eq!(minified(&"a={b:1};\n".repeat(4_000)), None);
+        assert_eq!(minified("a={b:1};"), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! Names of what source code defines, from syntax trees. Never reads more of a node than its head.
+
+use tree_sitter::Node;
+
+/// A longer name (a macro's arguments, a generated type) is cut.
+const NAME_MAX: usize = 80;
+
+/// What a node defines, e.g. `fn parse`, `impl Display for Foo`, `class Shelf`, `func (s *Server) Serve`; none where it is no definition.
+pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
+    let named = |word: &str| Some(format!("{word} {}", text(node.child_by_field_name("name")?, source)));
+    match node.kind() {
+        // Rust
+        "function_item" | "function_signature_item" => named("fn"),
+        "struct_item" => named("struct"),
+        "enum_item" => named("enum"),
+        "union_item" => named("union"),
+        "trait_item" => named("trait"),
+        "mod_item" => named("mod"),
+        "macro_definition" => named("macro"),
+        "const_item" => named("const"),
+        "static_item" => named("static"),
+        "type_item" => named("type"),
+        "impl_item" => {
+            let of = text(node.child_by_field_name("type")?, source);
+            Some(match node.child_by_field_name("trait") {
+                Some(name) => format!("impl {} for {of}", text(name, source)),
+                None => format!("impl {of}"),
+            })
+        }
+        // Python; `class_definition` is its own
+        "decorated_definition" => symbol(node.child_by_field_name("definition")?, source),
+        "class_definition" => named("class"),
+        "function_definition" => match node.child_by_field_name("declarator") {
+            // C, whose name is at the bottom of its declarator
+            Some(declarator) => Some(text(declared(declarator)?, source)),
+            None => named("def"),
+        },
+        // JavaScript and TypeScript
+        "export_statement" => symbol(node.child_by_field_name("declaration")?, source),
+        "ambient_declaration" => symbol(node.named_child(0)?, source),
+        "function_declaration" if node.child_by_field_name("result").is_some() || is_go(node) => named("func"),
+        "function_declaration" | "generator_function_declaration" => named("function"),
+        "class_declaration" | "abstract_class_declaration" | "class" if node.is_named() => named("class"),
+        "interface_declaration" => named("interface"),
+        "type_alias_declaration" => named("type"),
+        "enum_declaration" => named("enum"),
+        "internal_module" | "module" if node.is_named() => named("namespace"),
+        "method_definition" => named("method"),
+        "lexical_declaration" | "variable_declaration" => {
+            let declarator = node.named_child(0)?;
+            let function = matches!(
+                declarator.child_by_field_name("value")?.kind(),
+                "arrow_function" | "function_expression" | "class" | "call_expression" | "object"
+            );
+            let name = declarator.child_by_field_name("name")?;
+            function.then(|| format!("const {}", text(name, source)))
+        }
+        // Java and Go; `method_declaration` is both languages'
+        "method_declaration" => match node.child_by_field_name("receiver") {
+            Some(receiver) => {
+                let name = text(node.child_by_field_name("name")?, source);
+                Some(format!("func {} {name}", text(receiver, source)))
+            }
+            None => named("method"),
+        },
+        "constructor_declaration" => named("constructor"),
+        "record_declaration" => named("record"),
+        "annotation_type_declaration" => named("@interface"),
+        "type_declaration" => Some(format!("type {}", text(node.named_child(0)?.child_by_field_name("name")?, source))),
+        // C
+        "struct_specifier" if node.child_by_field_name("body").is_some() => named("struct"),
+        "union_specifier" if node.child_by_field_name("body").is_some() => named("union"),
+        "enum_specifier" if node.child_by_field_name("body").is_some() => named("enum"),
+        "type_definition" => Some(format!("typedef {}", text(declared(node.child_by_field_name("declarator")?)?, source))),
+        "preproc_function_def" => named("#define"),
+        _ => None,
+    }
+}
+
+/// Go's and JavaScript's function declarations share a kind; only Go's keyword is `func`.
+fn is_go(node: Node<'_>) -> bool {
+    node.child(0).is_some_and(|keyword| keyword.kind() == "func")
+}
+
+/// The identifier that a C declarator declares: behind pointers, arrays, parameters, parentheses.
+fn declared(mut node: Node<'_>) -> Option<Node<'_>> {
+    // Nobody writes a deeper one; a machine might.
+    for _ in 0..16 {
+        if matches!(node.kind(), "identifier" | "type_identifier" | "field_identifier") {
+            return Some(node);
+        }
+        node = node.child_by_field_name("declarator").or_else(|| node.named_child(0))?;
+    }
+    None
+}
+
+/// A node's text in one line.
+fn text(node: Node<'_>, source: &str) -> String {
+    let text = &source[node.byte_range()];
+    let mut name = String::new();
+    for word in text.split_whitespace() {
+        if !name.is_empty() {
+            name.push(' ');
+        }
+        name.push_str(word);
+        if name.len() > NAME_MAX {
+            break;
+        }
+    }
+    match name.char_indices().nth(NAME_MAX) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
+}

@@ -1,0 +1,65 @@
+//! Tags: `#word` in running text, and lists of them without duplicates. Code and links are masked by the caller.
+
+use std::ops::Range;
+
+/// More tags than this on one document say nothing any more, and each is compared with all others.
+const MAX_TAGS: usize = 500;
+
+/// Adds a tag as it is written, without `#` and outer white space, unless it is empty, there already or one of too many.
+pub(super) fn add(tags: &mut Vec<String>, tag: &str) {
+    let tag = tag.trim().trim_start_matches('#').trim();
+    if !tag.is_empty() && tags.len() < MAX_TAGS && !tags.iter().any(|known| known == tag) {
+        tags.push(tag.to_owned());
+    }
+}
+
+/// The `#tag`s (a letter, then letters, digits, `_` and `-`) of `text[range]` outside the `masked` ranges.
+///
+/// A tag follows white space, an opening bracket or quote, or nothing. `#fff` and `#a1b2c3` are colours. `masked` is ascending.
+pub(super) fn inline(text: &str, range: Range<usize>, masked: &[Range<usize>]) -> Vec<String> {
+    let mut tags = Vec::new();
+    for (at, _) in text[range.clone()].match_indices('#') {
+        let at = range.start + at;
+        let opens = match text[..at].chars().next_back() {
+            None => true,
+            Some(before) => before.is_whitespace() || matches!(before, '(' | '"' | '\'' | '\u{201C}' | '（' | '「' | '、' | '。'),
+        };
+        let next = masked.partition_point(|mask| mask.end <= at);
+        if !opens || masked.get(next).is_some_and(|mask| mask.start <= at) {
+            continue;
+        }
+        let rest = &text[at + 1..range.end];
+        let end = rest.find(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '-')));
+        let tag = rest[..end.unwrap_or(rest.len())].trim_end_matches('-');
+        if tag.starts_with(char::is_alphabetic) && !is_colour(tag) {
+            add(&mut tags, tag);
+        }
+    }
+    tags
+}
+
+fn is_colour(tag: &str) -> bool {
+    matches!(tag.len(), 3 | 4 | 6 | 8)
+        && tag.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && (tag.bytes().any(|byte| byte.is_ascii_digit()) || tag.bytes().all(|byte| tag.starts_with(byte as char)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(inline(text, 0..text.len(), &[]), expected, "{text}");
+    }
+
+    #[test]
+    fn tags_are_told_from_other_hashes() {
+        check("#one and #two-b, (#three_3). #one", &["one", "two-b", "three_3"]);
+        check("# heading ## more #1 #-a a#b \\#c /#d [#e] #", &[]);
+        check("#grün #日本語 #Ärger-", &["grün", "日本語", "Ärger"]);
+        check("#fff #FFFFFF #a1b2c3 #add #facade #beef1", &["add", "facade", "beef1"]);
+        check("#a/b #c.", &["a", "c"]);
+        assert_eq!(inline("#a #b #c", 0..5, &[0..2]), ["b"]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Plain text, data files, and code without a grammar. Cuts at paragraphs, lines and sentences; never fails.
+
+use super::parse::{Draft, Reading};
+use super::split::{Lines, fits, pieces};
+use crate::config::Settings;
+
+/// Data is looked up by its values: repeating a chunk's end in the next one would only list it twice.
+const DATA: &[&str] = &[
+    "cfg", "conf", "csv", "env", "ini", "json", "json5", "jsonc", "jsonl", "lock", "ndjson", "properties", "toml", "tsv",
+    "xml", "yaml", "yml",
+];
+
+/// Source code of languages that have no grammar here: code's size, no overlap.
+const CODE: &[&str] = &[
+    "asm", "awk", "bash", "bat", "cc", "clj", "cljs", "cmake", "cpp", "cs", "css", "cu", "cxx", "dart", "el", "elm", "erl", "ex",
+    "exs", "fish", "fs", "gd", "glsl", "gradle", "graphql", "groovy", "hh", "hlsl", "hpp", "hrl", "hs", "hxx", "jl",
+    "kt", "kts", "less", "lisp", "lua", "m", "mk", "ml", "mli", "mm", "nim", "nix", "pas", "php", "pl", "pm", "proto",
+    "ps1", "r", "rb", "rkt", "s", "sass", "scala", "scm", "scss", "sh", "sol", "sql", "svelte", "swift", "tcl", "tf",
+    "v", "vb", "vim", "vue", "wgsl", "zig", "zsh",
+];
+
+/// Cuts a text by its kind: prose in overlapping chunks of `text_chunk_max`, data of the same size without overlap, code of
+/// `code_chunk_max` without overlap. Each further chunk of a .csv or .tsv file repeats the header row.
+pub(super) fn parse(text: &str, extension: &str, settings: &Settings) -> Reading {
+    let (max, overlap) = if CODE.contains(&extension) {
+        (settings.code_chunk_max, 0)
+    } else if DATA.contains(&extension) {
+        (settings.text_chunk_max, 0)
+    } else {
+        (settings.text_chunk_max, settings.text_chunk_overlap)
+    };
+    let header = match extension {
+        "csv" | "tsv" => text.lines().next().filter(|line| fits(line, max / 4)).unwrap_or_default(),
+        _ => "",
+    };
+    Reading { drafts: drafts(text, header, max, overlap), ..Reading::default() }
+}
+
+/// Chunks of a whole text; all but the first begin with `header`, where it is not empty.
+pub(super) fn drafts(text: &str, header: &str, max: usize, overlap: usize) -> Vec<Draft> {
+    let lines = Lines::new(text);
+    let room = if header.is_empty() { max } else { max - super::split::length(header) - 1 };
+    let draft = |(at, range): (usize, std::ops::Range<usize>)| {
+        let piece = &text[range.clone()];
+        let content = if at > 0 && !header.is_empty() { format!("{header}\n{piece}") } else { piece.to_owned() };
+        Draft { content, section: None, lines: lines.of(&range), tags: Vec::new() }
+    };
+    pieces(text, room, overlap).into_iter().enumerate().map(draft).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, extension: &str, expected: &[(&str, (u32, u32))]) {
+        let settings = Settings { text_chunk_max: 40, text_chunk_overlap: 10, code_chunk_max: 60, ..Settings::default() };
+        let reading = parse(text, extension, &settings);
+        let got: Vec<_> = reading.drafts.iter().map(|draft| (draft.content.as_str(), draft.lines)).collect();
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn kinds_of_text_are_cut_their_own_way() {
+        let prose = "The first day was calm.\nThe second.\nThe third one brought rain.";
+        check(prose, "txt", &[
+            ("The first day was calm.\nThe second.", (1, 2)),
+            ("The third one brought rain.", (3, 3)),
+        ]);
+        check("name,age\nann,40\nbob,41\ncarl,42\ndora,43\neve,44\n", "csv", &[
+            ("name,age\nann,40\nbob,41\ncarl,42", (1, 4)),
+            ("name,age\ndora,43\neve,44", (5, 6)),
+        ]);
+        check("def a\n  1\nend\n\ndef b\n  puts 'some more words'\n  2\nend\n\ndef c\nend\n", "rb", &[
+            ("def a\n  1\nend\n\ndef b\n  puts 'some more words'\n  2\nend", (1, 8)),
+            ("def c\nend", (10, 11)),
+        ]);
+    }
+}

@@ -1,0 +1,208 @@
+//! From paths to files, as ripgrep would. A path that does not exist fails before the first file is given out.
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::read;
+use crate::error::{Error, Result};
+use crate::request::Skipped;
+
+/// What a walk leaves out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkOptions {
+    /// Globs in gitignore syntax, relative to each folder walked; a file must match one of them. None lets all pass.
+    pub include: Vec<String>,
+    /// Globs in gitignore syntax; what matches is left out, folders with all they hold.
+    pub exclude: Vec<String>,
+    /// Larger files are listed as skipped, in bytes.
+    pub max_bytes: u64,
+}
+
+impl Default for WalkOptions {
+    fn default() -> Self {
+        Self { include: Vec::new(), exclude: Vec::new(), max_bytes: u64::MAX }
+    }
+}
+
+/// One thing that a walk met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A file to read.
+    File {
+        /// Absolute and canonical.
+        path: PathBuf,
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// A file or folder that is left out for a reason worth telling (not: ignored, hidden or excluded).
+    Skipped(Skipped),
+}
+
+/// A running walk; reads folders as it is asked for files. Made by [`walk`].
+pub struct Walk {
+    roots: std::vec::IntoIter<Root>,
+    current: Option<ignore::Walk>,
+    include: Option<Gitignore>,
+    options: WalkOptions,
+    /// Files given out, kept only where two roots may meet.
+    seen: Option<HashSet<PathBuf>>,
+}
+
+enum Root {
+    File(PathBuf),
+    Folder(PathBuf),
+}
+
+/// Names that tools write and people do not read.
+const LOCK_FILES: &[&str] = &[
+    "bun.lock", "cargo.lock", "composer.lock", "flake.lock", "gemfile.lock", "go.sum", "mix.lock",
+    "npm-shrinkwrap.json", "package-lock.json", "pipfile.lock", "pnpm-lock.yaml", "poetry.lock", "pubspec.lock",
+    "uv.lock", "yarn.lock",
+];
+
+/// Walks files and folders.
+///
+/// Within a root, files come in the order of their paths (bytes, part by part); roots are sorted too, and a file is given out once
+/// even where roots overlap. `.gitignore`, `.ignore` and `.git/info/exclude` count, also those in folders above a
+/// root, in repositories or not; the user's global excludes do not (they live in the home folder). Hidden files,
+/// `.git` and `.bowerbird` among them, and symbolic links inside folders are passed over. A file that is named
+/// itself is always given out; if it is too large it is listed.
+///
+/// # Errors
+/// [`Error::NotFound`] for a path that does not exist, [`Error::Invalid`] for a glob, both before anything is read.
+pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk> {
+    // Globs are checked here so that a typing error does not show after an hour of indexing.
+    matcher(Path::new("/"), "include", &options.include)?;
+    matcher(Path::new("/"), "exclude", &options.exclude)?;
+    let mut roots = paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>>>()?;
+    roots.sort();
+    roots.dedup();
+    let seen = (roots.len() > 1).then(HashSet::new);
+    let roots: Vec<Root> = roots
+        .into_iter()
+        .map(|path| if path.is_dir() { Root::Folder(path) } else { Root::File(path) })
+        .collect();
+    Ok(Walk { roots: roots.into_iter(), current: None, include: None, options: options.clone(), seen })
+}
+
+fn canonical(path: &Path) -> Result<PathBuf> {
+    std::fs::canonicalize(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+            Error::NotFound { what: "file or folder", id: path.display().to_string() }
+        }
+        _ => Error::io("find", path, source),
+    })
+}
+
+/// Matches what any of the globs would ignore, were they lines of a .gitignore in `root`.
+fn matcher(root: &Path, what: &str, globs: &[String]) -> Result<Option<Gitignore>> {
+    if globs.is_empty() {
+        return Ok(None);
+    }
+    let mut builder = GitignoreBuilder::new(root);
+    let invalid = |glob: &str, source: ignore::Error| {
+        Error::invalid(format!("{what} glob {glob:?}"), source.to_string().replace('\n', " "))
+    };
+    for glob in globs {
+        builder.add_line(None, glob).map_err(|source| invalid(glob, source))?;
+    }
+    builder.build().map(Some).map_err(|source| invalid(&globs.join(" "), source))
+}
+
+impl Walk {
+    fn enter(&mut self, root: &Path) {
+        // The globs were compiled once by `walk`; another root changes only what they are relative to.
+        let compile = |what, globs: &[String]| matcher(root, what, globs).ok().flatten();
+        self.include = compile("include", &self.options.include);
+        let exclude = compile("exclude", &self.options.exclude).map(Arc::new);
+        let mut builder = ignore::WalkBuilder::new(root);
+        builder
+            .git_global(false) // it is found through the environment and the home folder
+            .require_git(false)
+            .current_dir(root) // else the process's own would be asked for
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .filter_entry(move |entry| {
+                let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+                let out = exclude.as_ref().is_some_and(|globs| globs.matched(entry.path(), folder).is_ignore());
+                entry.depth() == 0 || !out
+            });
+        self.current = Some(builder.build());
+    }
+
+    fn entry(&mut self, entry: Result<ignore::DirEntry, ignore::Error>) -> Option<Found> {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => return Some(Found::Skipped(unreadable(&error))),
+        };
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            return None;
+        }
+        let included = |globs: &Gitignore| globs.matched_path_or_any_parents(entry.path(), false).is_ignore();
+        if self.include.as_ref().is_some_and(|globs| !included(globs)) {
+            return None;
+        }
+        let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+        if LOCK_FILES.contains(&name.as_str()) {
+            let reason = "lock file, written by a tool; name it to index it".into();
+            return Some(Found::Skipped(Skipped { path: entry.into_path(), reason }));
+        }
+        self.file(entry.into_path())
+    }
+
+    fn file(&mut self, path: PathBuf) -> Option<Found> {
+        if self.seen.as_mut().is_some_and(|seen| !seen.insert(path.clone())) {
+            return None;
+        }
+        Some(match path.metadata() {
+            Err(source) => Found::Skipped(Skipped { path, reason: format!("cannot be read: {source}") }),
+            Ok(metadata) if metadata.len() > self.options.max_bytes => {
+                let reason = read::too_large(metadata.len(), self.options.max_bytes);
+                Found::Skipped(Skipped { path, reason })
+            }
+            Ok(metadata) => Found::File { path, bytes: metadata.len() },
+        })
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        loop {
+            while let Some(entry) = self.current.as_mut().and_then(Iterator::next) {
+                if let Some(found) = self.entry(entry) {
+                    return Some(found);
+                }
+            }
+            self.current = None;
+            match self.roots.next()? {
+                Root::Folder(path) => self.enter(&path),
+                Root::File(path) => {
+                    if let Some(found) = self.file(path) {
+                        return Some(found);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The path and cause inside the walker's nested error.
+fn unreadable(error: &ignore::Error) -> Skipped {
+    let mut path = PathBuf::new();
+    let mut inner = error;
+    loop {
+        match inner {
+            ignore::Error::WithPath { path: at, err } => {
+                path.clone_from(at);
+                inner = err;
+            }
+            ignore::Error::WithLineNumber { err, .. } | ignore::Error::WithDepth { err, .. } => inner = err,
+            other => {
+                return Skipped { path, reason: format!("cannot be read: {}", other.to_string().replace('\n', " ")) };
+            }
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
+
+use jiff::Timestamp;
+use serde_json::{Map, json};
+use std::path::Path;
+
+use super::{
+    KeptChunk, NewChunk, NewDocument, NewMemory, NewVector, SqliteStore, Stamp, Store, TailText, Written,
+};
+use crate::config::Settings;
+use crate::error::Error;
+use crate::filter::Filter;
+use crate::item::{Change, MemoryType, RowId, RowSet, Scope, Status, Tier, derive_id};
+use crate::request::Selection;
+
+const MODEL: &str = "test-model";
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_700_000_000 + second).unwrap()
+}
+
+fn stamp(second: i64) -> Stamp<'static> {
+    Stamp { now: at(second), actor: "test" }
+}
+
+fn vector(value: u8) -> NewVector {
+    NewVector { model: MODEL.into(), half: vec![value; 16] }
+}
+
+fn memory(content: &str) -> NewMemory {
+    NewMemory {
+        id: derive_id(&["memories", content]),
+        collection: "memories".into(),
+        memory_type: MemoryType::Decision,
+        content: content.into(),
+        summary: content.into(),
+        importance: 0.5,
+        confidence: 0.6,
+        decay_rate: 0.01,
+        tags: vec!["alpha".into()],
+        keywords: vec!["key".into()],
+        metadata: Map::from_iter([("team".to_owned(), json!("core")), ("n".to_owned(), json!(7))]),
+        scope: Scope::Project,
+        owner: Some("ann".into()),
+        status: Status::Active,
+        tier: Tier::Active,
+        source: "test".into(),
+        source_conv_id: None,
+        terms: vec![1, 2, 3],
+        vector: Some(vector(1)),
+    }
+}
+
+fn chunk(document: &str, content: &str, position: u32) -> NewChunk {
+    NewChunk {
+        id: derive_id(&[document, content]),
+        key: content.into(),
+        content: content.into(),
+        section: Some("Guide > Install".into()),
+        position,
+        lines: (position * 10 + 1, position * 10 + 9),
+        tags: vec!["beta".into()],
+        terms: vec![9],
+        vector: Some(vector(2)),
+    }
+}
+
+fn document(path: &str, added: &[&str]) -> NewDocument {
+    NewDocument {
+        id: derive_id(&["documents", path]),
+        collection: "documents".into(),
+        path: path.into(),
+        file_name: path.rsplit('/').next().unwrap().into(),
+        title: Some("Guide".into()),
+        version: "v2.1".into(),
+        hash: "h1".into(),
+        recipe: "r1".into(),
+        bytes: 10,
+        metadata: Map::from_iter([("author".to_owned(), json!("Ann"))]),
+        scope: Scope::Project,
+        owner: None,
+        kept: Vec::new(),
+        added: added.iter().enumerate().map(|(at, text)| chunk(path, text, at as u32)).collect(),
+        removed: Vec::new(),
+    }
+}
+
+fn rows(set: Option<RowSet>) -> Vec<u32> {
+    set.expect("the selection holds something back").iter().map(|row| row.0).collect()
+}
+
+fn with_store(check: impl Fn(&dyn Store, &Path)) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
+    check(&store, &path);
+    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_memory_is_read_back_whole_by_another_handle() {
+    with_store(|store, path| {
+        let kept = store.put_memory(&memory("ports are 8080"), stamp(1)).unwrap();
+        assert!(!kept.is_update);
+        let other = SqliteStore::open(path, &Settings::default(), at(9)).unwrap();
+        assert_eq!(other.identity(), store.identity());
+        let item = other.items(&[kept.row, RowId(99)]).unwrap();
+        assert!(item[1].is_none());
+        let item = item[0].clone().unwrap();
+        assert_eq!(
+            (item.content.as_str(), item.tags.join(","), item.tier),
+            ("ports are 8080", "alpha".into(), Tier::Active)
+        );
+        assert_eq!(
+            (item.memory_type, item.create_time, item.owner.as_deref()),
+            (Some(MemoryType::Decision), at(1), Some("ann"))
+        );
+        assert_eq!((item.metadata["n"].clone(), item.keywords), (json!(7), vec!["key".to_owned()]));
+        assert_eq!(other.vectors(MODEL, &[kept.row]).unwrap(), [Some(vec![1; 16])]);
+        assert_eq!(other.vectors("another-model", &[kept.row]).unwrap(), [None]);
+    });
+}
+
+#[test]
+fn the_same_memory_again_is_confirmed_and_merged() {
+    with_store(|store, _| {
+        let first = store.put_memory(&memory("same"), stamp(1)).unwrap();
+        let mut again = memory("same");
+        again.tags = vec!["gamma".into()];
+        again.metadata = Map::from_iter([("n".to_owned(), json!(8))]);
+        again.tier = Tier::Pinned;
+        let second = store.put_memory(&again, stamp(2)).unwrap();
+        assert_eq!((second.row, second.is_update), (first.row, true));
+        let item = store.items(&[first.row]).unwrap()[0].clone().unwrap();
+        assert_eq!(item.tags, ["alpha", "gamma"]);
+        assert_eq!((item.metadata["n"].clone(), item.metadata["team"].clone()), (json!(8), json!("core")));
+        assert_eq!((item.tier, item.create_time), (Tier::Pinned, at(1)));
+        let actions: Vec<_> =
+            store.events(&again.id).unwrap().into_iter().map(|event| event.action).collect();
+        assert_eq!(actions, ["curate", "confirm"]);
+    });
+}
+
+#[test]
+fn a_document_keeps_adds_and_removes_chunks() {
+    with_store(|store, _| {
+        store.put_documents(&[document("/a/v2.1/guide.md", &["one", "two", "three"])], stamp(1)).unwrap();
+        let id = derive_id(&["documents", "/a/v2.1/guide.md"]);
+        let before = store.chunks(&id).unwrap();
+        let mut next = document("/a/v2.1/guide.md", &[]);
+        next.hash = "h2".into();
+        next.kept = vec![KeptChunk { row: before[2].1, position: 0, lines: (1, 2) }];
+        next.added = vec![chunk("/a/v2.1/guide.md", "four", 1)];
+        next.removed = vec![before[0].1, before[1].1];
+        let mark = store.coverage().unwrap();
+        assert_eq!(store.put_documents(&[next], stamp(2)).unwrap(), [Written { added: 1, removed: 2 }]);
+        let after = store.chunks(&id).unwrap();
+        assert_eq!(after.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["three", "four"]);
+        assert_eq!(after[0].1, before[2].1);
+        assert!(after[1].1 > before[2].1, "a row number is never used again");
+        let now = store.coverage().unwrap();
+        let gone: Vec<_> = store.gone(mark.change, now.change).unwrap().iter().collect();
+        assert_eq!(gone, [before[0].1, before[1].1, after[1].1]);
+        assert_eq!(store.documents("documents").unwrap()[0].hash, "h2");
+        let item = store.items(&[after[0].1]).unwrap()[0].clone().unwrap();
+        assert_eq!(
+            (item.metadata["path"].clone(), item.metadata["lines"].clone()),
+            (json!("/a/v2.1/guide.md"), json!([1, 2]))
+        );
+        assert_eq!(
+            (item.metadata["author"].clone(), item.metadata["version"].clone()),
+            (json!("Ann"), json!("v2.1"))
+        );
+        assert_eq!(store.remove_documents(&[id.clone()], stamp(3)).unwrap(), 2);
+        assert_eq!(store.chunks(&id).unwrap(), []);
+        assert_eq!(store.events(&id).unwrap().len(), 3, "history outlives the document");
+    });
+}
+
+#[test]
+fn the_tail_gives_what_is_newer_and_nothing_else() {
+    with_store(|store, _| {
+        let first = store.put_memory(&memory("one"), stamp(1)).unwrap();
+        let covered = store.coverage().unwrap();
+        let second = store.put_memory(&memory("two"), stamp(2)).unwrap();
+        let tail = |after| {
+            let mut seen = Vec::new();
+            store
+                .tail_texts(after, &mut |row, text| {
+                    seen.push((
+                        row,
+                        match text {
+                            TailText::Terms(terms) => format!("{terms:?}"),
+                            TailText::Text(text) => text,
+                        },
+                    ));
+                })
+                .unwrap();
+            seen
+        };
+        assert_eq!(tail(covered.change), [(second.row, "[1, 2, 3]".to_owned())]);
+        store.drop_tail(covered.change).unwrap();
+        assert_eq!(
+            tail(Change(0)),
+            [(first.row, "one".to_owned()), (second.row, "[1, 2, 3]".to_owned())],
+            "without kept terms the text itself is given"
+        );
+        let mut seen = Vec::new();
+        store.tail_vectors(MODEL, covered.change, &mut |row, half| seen.push((row, half.len()))).unwrap();
+        assert_eq!(seen, [(second.row, 16)]);
+        assert_eq!(store.tail_vectors("another-model", Change(0), &mut |_, _| {}).unwrap(), 0);
+    });
+}
+
+#[test]
+fn an_index_of_another_store_or_another_history_is_not_confirmed() {
+    with_store(|store, path| {
+        store.put_memory(&memory("one"), stamp(1)).unwrap();
+        let backup = path.with_file_name("backup.db");
+        rusqlite::Connection::open(path)
+            .unwrap()
+            .execute("VACUUM INTO ?1", [backup.to_str().unwrap()])
+            .unwrap();
+        store.put_memory(&memory("two"), stamp(2)).unwrap();
+        let covered = store.coverage().unwrap();
+        assert!(store.confirms(&covered).unwrap());
+
+        let restored = SqliteStore::open(&backup, &Settings::default(), at(3)).unwrap();
+        assert!(!restored.confirms(&covered).unwrap(), "ahead of the restored store");
+        restored.put_memory(&memory("another two"), stamp(4)).unwrap();
+        assert_eq!(restored.coverage().unwrap().change, covered.change);
+        assert!(!restored.confirms(&covered).unwrap(), "the same number in another history");
+
+        let other = SqliteStore::open(&path.with_file_name("other.db"), &Settings::default(), at(5)).unwrap();
+        assert_ne!(other.identity(), store.identity());
+        assert!(!other.confirms(&covered).unwrap());
+    });
+}
+
+#[test]
+fn forgetting_removes_the_text_from_the_files_and_leaves_a_receipt() {
+    with_store(|store, path| {
+        let kept = store.put_memory(&memory("the zanzibar secret"), stamp(1)).unwrap();
+        store.put_documents(&[document("/a/x.md", &["one"])], stamp(1)).unwrap();
+        let chunk = store.chunks(&derive_id(&["documents", "/a/x.md"])).unwrap()[0].1;
+        let dry = store.forget(&[kept.row], true, stamp(2)).unwrap();
+        assert_eq!((dry.items, dry.vectors, dry.dry_run), (1, 1, true));
+        assert!(store.items(&[kept.row]).unwrap()[0].is_some());
+        let receipt = store.forget(&[kept.row, chunk, RowId(77)], false, stamp(3)).unwrap();
+        assert_eq!((receipt.items, receipt.vectors, receipt.documents, receipt.dry_run), (2, 2, 1, false));
+        assert!(store.items(&[kept.row]).unwrap()[0].is_none());
+        rusqlite::Connection::open(path).unwrap().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        let bytes = std::fs::read(path).unwrap();
+        assert!(!bytes.windows(8).any(|window| window == b"zanzibar"));
+        assert_eq!(store.events(&memory("the zanzibar secret").id).unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn a_selection_holds_back_what_it_says() {
+    with_store(|store, _| {
+        let one = store.put_memory(&memory("first one"), stamp(1)).unwrap().row.0;
+        let mut other = memory("second Two");
+        other.memory_type = MemoryType::Fact;
+        other.tags = vec!["beta".into()];
+        other.metadata = Map::from_iter([("n".to_owned(), json!("7"))]);
+        other.owner = None;
+        let two = store.put_memory(&other, stamp(5)).unwrap().row.0;
+        store.put_documents(&[document("/a/v2.1/x.md", &["third"])], stamp(9)).unwrap();
+        let three = store.chunks(&derive_id(&["documents", "/a/v2.1/x.md"])).unwrap()[0].1.0;
+        let mut archived = memory("archived");
+        archived.status = Status::Archived;
+        let four = store.put_memory(&archived, stamp(9)).unwrap().row.0;
+
+        assert_eq!(store.select(&Selection::default()).unwrap(), None);
+        assert_eq!(store.hidden().unwrap().iter().map(|row| row.0).collect::<Vec<_>>(), [four]);
+        let check = |select: Selection, expected: &[u32]| {
+            assert_eq!(rows(store.select(&select).unwrap()), expected, "{select:?}");
+            assert_eq!(store.page(&select, 10, 0).unwrap().1, expected.len(), "{select:?}");
+        };
+        let base = Selection::default;
+        check(Selection { types: vec![MemoryType::Fact], ..base() }, &[two]);
+        check(Selection { tags: vec!["beta".into()], ..base() }, &[two, three]);
+        check(Selection { tags: vec!["beta".into(), "alpha".into()], ..base() }, &[]);
+        check(Selection { since: Some(at(5)), until: Some(at(9)), ..base() }, &[two]);
+        check(Selection { version: Some("v2.1".into()), ..base() }, &[three]);
+        check(Selection { owner: Some("ann".into()), ..base() }, &[one]);
+        check(Selection { statuses: vec![Status::Archived], ..base() }, &[four]);
+        let filter = |json: &str, expected: &[u32]| {
+            check(Selection { filter: Some(Filter::parse(json).unwrap()), ..base() }, expected);
+        };
+        filter(r#"{"n":7}"#, &[one]);
+        filter(r#"{"n":"7"}"#, &[two]);
+        filter(r#"{"n":{"$gt":6.5}}"#, &[one]);
+        filter(r#"{"n":{"$ne":7}}"#, &[two, three]);
+        filter(r#"{"n":{"$in":[7,"7"]}}"#, &[one, two]);
+        filter(r#"{"n":{"$nin":[]}}"#, &[one, two, three]);
+        filter(r#"{"author":"Ann"}"#, &[three]);
+        filter(r#"{"path":{"$gte":"/a"}}"#, &[three]);
+        filter(r#"{"chunk_size":{"$lt":6}}"#, &[three]);
+        filter(r#"{"$contains":"two"}"#, &[two]);
+        filter(r#"{"$not_contains":"two"}"#, &[one, three]);
+        filter(r#"{"$or":[{"n":7},{"section_title":"Guide > Install"}]}"#, &[one, three]);
+        filter(r#"{"x' OR 1=1 --":"'; DROP TABLE items"}"#, &[]);
+    });
+}
+
+#[test]
+fn late_vectors_reach_only_rows_whose_text_still_stands() {
+    with_store(|store, _| {
+        let mut bare = memory("no vector yet");
+        bare.vector = None;
+        let row = store.put_memory(&bare, stamp(1)).unwrap().row;
+        assert_eq!(store.unembedded(MODEL, 10).unwrap(), [row]);
+        let upto = store.coverage().unwrap().change;
+        assert_eq!(
+            store.put_vectors(&[(row, vector(3)), (RowId(50), vector(3))], upto, stamp(2)).unwrap(),
+            1
+        );
+        assert_eq!(store.unembedded(MODEL, 10).unwrap(), []);
+        assert_eq!(
+            store.unembedded("next-model", 10).unwrap(),
+            [row],
+            "a vector of another model does not count"
+        );
+        assert_eq!(store.counts(MODEL).unwrap().embedded, 1);
+    });
+}
+
+#[test]
+fn the_cache_keeps_the_newest_and_tells_models_apart() {
+    with_store(|store, _| {
+        for (second, text) in ["a", "b", "c"].into_iter().enumerate() {
+            store.cache_vectors(&[(text.into(), vector(second as u8))], 2, stamp(second as i64)).unwrap();
+        }
+        assert_eq!(store.cached_vector(MODEL, "a").unwrap(), None);
+        assert_eq!(store.cached_vector(MODEL, "c").unwrap(), Some(vec![2; 16]));
+        assert_eq!(store.cached_vector("another-model", "c").unwrap(), None);
+    });
+}
+
+#[test]
+fn many_handles_write_at_once_and_nobody_sees_a_lock() {
+    with_store(|store, path| {
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                scope.spawn(move || {
+                    let store = SqliteStore::open(path, &Settings::default(), at(0)).unwrap();
+                    for n in 0..25 {
+                        store.put_memory(&memory(&format!("writer {writer} says {n}")), stamp(n)).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(store.counts(MODEL).unwrap().memories, 100);
+        assert_eq!(store.coverage().unwrap().change, Change(100));
+    });
+}
+
+#[test]
+fn a_new_store_may_be_opened_by_many_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/home/memory.db");
+    let identities: Vec<String> = std::thread::scope(|scope| {
+        let open = || SqliteStore::open(&path, &Settings::default(), at(0)).unwrap().identity().to_owned();
+        let threads: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(identities.iter().all(|identity| *identity == identities[0]), "{identities:?}");
+}
+
+#[test]
+fn files_that_are_not_our_store_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |name: &str, make: &dyn Fn(&Path), expected: fn(&Error) -> bool| {
+        let path = folder.path().join(name);
+        make(&path);
+        let before = std::fs::read(&path).unwrap();
+        let error = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap_err();
+        assert!(expected(&error), "{name}: {error:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{name} was touched");
+    };
+    check(
+        "text.db",
+        &|path| std::fs::write(path, "not a database, but long enough to be read as one".repeat(40)).unwrap(),
+        |error| matches!(error, Error::NotAStore { .. }),
+    );
+    check(
+        "foreign.db",
+        &|path| rusqlite::Connection::open(path).unwrap().execute_batch("CREATE TABLE t (a)").unwrap(),
+        |error| matches!(error, Error::NotAStore { .. }),
+    );
+    check(
+        "newer.db",
+        &|path| {
+            drop(SqliteStore::open(path, &Settings::default(), at(0)).unwrap());
+            rusqlite::Connection::open(path)
+                .unwrap()
+                .execute_batch("PRAGMA user_version = 9; PRAGMA journal_mode = DELETE")
+                .unwrap();
+        },
+        |error| matches!(error, Error::NewerSchema { found: 9, .. }),
+    );
+}
+
+/// Interrupts a write after every number of steps of the database's machine: the store holds all of it or none.
+#[test]
+fn a_write_that_is_cut_short_anywhere_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
+    store.put_documents(&[document("/a/guide.md", &["one", "two"])], stamp(1)).unwrap();
+    let id = derive_id(&["documents", "/a/guide.md"]);
+    let state = |store: &SqliteStore| {
+        let chunks = store.chunks(&id).unwrap();
+        (store.coverage().unwrap(), chunks, store.counts(MODEL).unwrap(), store.events(&id).unwrap().len())
+    };
+    let before = state(&store);
+    let mut next = document("/a/guide.md", &[]);
+    next.added = vec![chunk("/a/guide.md", "three", 1)];
+    next.removed = vec![before.1[0].1];
+    let mut interrupted = 0;
+    for steps in (1..).map(|n| n * 7) {
+        store.interrupt_after(steps);
+        match store.put_documents(std::slice::from_ref(&next), stamp(2)) {
+            Err(error) => {
+                assert!(matches!(error, Error::Store { .. }), "{error:?}");
+                assert_eq!(state(&store), before, "after {steps} steps");
+                interrupted += 1;
+            }
+            Ok(written) => {
+                assert_eq!(written, [Written { added: 1, removed: 1 }]);
+                break;
+            }
+        }
+    }
+    assert!(interrupted > 10, "only {interrupted} writes were cut short");
+    let store = SqliteStore::open(&path, &Settings::default(), at(3)).unwrap();
+    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_full_disk_is_named_and_the_write_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
+    store.put_memory(&memory("fits"), stamp(1)).unwrap();
+    store.limit_pages();
+    let error = store.put_memory(&memory(&"does not fit ".repeat(100_000)), stamp(2)).unwrap_err();
+    assert!(matches!(error, Error::DiskFull { .. }), "{error:?}");
+    assert_eq!(store.counts(MODEL).unwrap().memories, 1);
+}

@@ -1,0 +1,319 @@
+//! The embedded store: one SQLite file in WAL mode. A reader never waits; a writer waits its turn; nobody sees a lock.
+
+mod read;
+mod schema;
+mod select;
+mod write;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::config::{Settings, Sync};
+use crate::error::{Error, Result};
+use crate::item::derive_id;
+
+/// An opened store file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    identity: String,
+    settings: Settings,
+    read_only: Option<ReadOnly>,
+    /// Connections at rest: a reader takes one or opens another, so channels can read side by side.
+    idle: Mutex<Vec<Connection>>,
+    /// One writer at a time in this process; other processes are waited for in SQLite.
+    writing: Mutex<()>,
+}
+
+/// Why a store was opened for reading only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadOnly {
+    /// The file cannot be written, its folder can.
+    File,
+    /// Nothing in the folder can be written and there is no log: the file cannot change while it is read.
+    Immutable,
+}
+
+/// A connection on loan; it goes back to rest when dropped.
+struct Reader<'a> {
+    store: &'a SqliteStore,
+    connection: Option<Connection>,
+}
+
+impl std::ops::Deref for Reader<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection.as_ref().expect("the connection leaves only in drop")
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            lock(&self.store.idle).push(connection);
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Opens the store at `path`, making it (and its folder) where there is none, and bringing an older schema up to date.
+    ///
+    /// A store that cannot be written is opened for reading; its writes then fail with [`Error::ReadOnly`].
+    pub fn open(path: &Path, settings: &Settings, now: Timestamp) -> Result<Self> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        if !path.exists() {
+            make_private_folder(folder)?;
+        }
+        let mut store = Self {
+            path: path.to_path_buf(),
+            identity: String::new(),
+            settings: settings.clone(),
+            read_only: None,
+            idle: Mutex::new(Vec::new()),
+            writing: Mutex::new(()),
+        };
+        let connection = match store.connect().and_then(|connection| store.prepare(connection, now)) {
+            Err(Error::ReadOnly { .. }) if path.exists() => {
+                store.read_only = Some(store.read_only_mode());
+                let connection = store.connect()?;
+                store.check_schema(&connection)?;
+                connection
+            }
+            other => other?,
+        };
+        store.identity = connection
+            .query_row("SELECT identity FROM store", [], |row| row.get(0))
+            .map_err(|source| store.failed("read the identity", source))?;
+        lock(&store.idle).push(connection);
+        Ok(store)
+    }
+
+    /// The store's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn read_only_mode(&self) -> ReadOnly {
+        let log = self.path.with_extension("db-wal");
+        match std::fs::metadata(log) {
+            Ok(log) if log.len() > 0 => ReadOnly::File,
+            _ => ReadOnly::Immutable,
+        }
+    }
+
+    /// A new connection with this store's pragmas. Touches the file's header only.
+    fn connect(&self) -> Result<Connection> {
+        let failed = |source| self.failed("open the store", source);
+        let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = match self.read_only {
+            None => Connection::open_with_flags(
+                &self.path,
+                flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+            ),
+            Some(ReadOnly::File) => {
+                Connection::open_with_flags(&self.path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)
+            }
+            Some(ReadOnly::Immutable) => {
+                let uri = format!("file:{}?immutable=1", percent_encode(&self.path));
+                Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)
+            }
+        }
+        .map_err(failed)?;
+        connection.busy_timeout(Duration::from_millis(self.settings.busy_timeout_ms)).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        let synchronous = match self.settings.sync {
+            Sync::Normal => "NORMAL",
+            Sync::Full => "FULL",
+        };
+        connection
+            .execute_batch(&format!(
+                "PRAGMA synchronous = {synchronous}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
+                 PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -8192;"
+            ))
+            .map_err(failed)?;
+        Ok(connection)
+    }
+
+    /// Makes sure that the file is a store of the newest schema.
+    fn prepare(&self, mut connection: Connection, now: Timestamp) -> Result<Connection> {
+        if self.check_schema(&connection)? == schema::NEWEST {
+            return Ok(connection);
+        }
+        let failed = |source| self.failed("create the store", source);
+        self.enter_wal(&connection)?;
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        // Another process may have been here while this one waited: read the number again inside the transaction.
+        let from = self.check_schema(&transaction)?;
+        for step in &schema::MIGRATIONS[from as usize..] {
+            transaction.execute_batch(step).map_err(failed)?;
+        }
+        if from == 0 {
+            let identity = fresh_identity(&transaction, &self.path, now).map_err(failed)?;
+            transaction
+                .execute(
+                    "INSERT INTO store (one, identity, change, create_time) VALUES (1, ?1, 0, ?2)",
+                    (identity, now.as_microsecond()),
+                )
+                .map_err(failed)?;
+            transaction.pragma_update(None, "application_id", schema::APPLICATION_ID).map_err(failed)?;
+        }
+        transaction.pragma_update(None, "user_version", schema::NEWEST).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(connection)
+    }
+
+    /// Turning WAL on needs the file for itself and does not wait by itself, so this does, like any other write.
+    fn enter_wal(&self, connection: &Connection) -> Result<()> {
+        let start = Instant::now();
+        loop {
+            match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
+                Err(source) if is_busy(&source) && !self.waited_out(start) => {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                other => return other.map_err(|source| self.failed("create the store", source)),
+            }
+        }
+    }
+
+    /// The file's schema number; 0 is a file with nothing in it. Anything but a store is an error.
+    fn check_schema(&self, connection: &Connection) -> Result<u32> {
+        let failed = |source| self.failed("open the store", source);
+        let pragma =
+            |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0)).map_err(failed);
+        let (application, found) = (pragma("application_id")?, pragma("user_version")?);
+        if application != schema::APPLICATION_ID {
+            let tables: i64 = connection
+                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+                .map_err(failed)?;
+            if application != 0 || found != 0 || tables != 0 {
+                let reason = "it is another program's database".to_owned();
+                return Err(Error::NotAStore { path: self.path.clone(), reason });
+            }
+        }
+        let found = u32::try_from(found).unwrap_or(u32::MAX);
+        if found > schema::NEWEST {
+            return Err(Error::NewerSchema { path: self.path.clone(), found, known: schema::NEWEST });
+        }
+        Ok(found)
+    }
+
+    /// A connection for reading.
+    fn reader(&self) -> Result<Reader<'_>> {
+        let idle = lock(&self.idle).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.connect()?,
+        };
+        Ok(Reader { store: self, connection: Some(connection) })
+    }
+
+    /// Runs one write transaction: everything in `body` is kept, or nothing.
+    fn write<T>(
+        &self,
+        doing: &'static str,
+        body: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        if self.read_only.is_some() {
+            return Err(Error::ReadOnly { path: self.path.clone() });
+        }
+        let _turn = lock(&self.writing);
+        let mut reader = self.reader()?;
+        let connection = reader.connection.as_mut().expect("a reader on loan has its connection");
+        let result = (|| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = body(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        })();
+        if result.is_err() {
+            // A connection that failed half way is not trusted with the next write.
+            reader.connection = None;
+        }
+        result.map_err(|source| self.failed(doing, source))
+    }
+
+    fn waited_out(&self, start: Instant) -> bool {
+        start.elapsed() > Duration::from_millis(self.settings.busy_timeout_ms)
+    }
+
+    /// A SQLite error as ours.
+    fn failed(&self, doing: &'static str, source: rusqlite::Error) -> Error {
+        let path = self.path.clone();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Error::Busy { path, waited_ms: self.settings.busy_timeout_ms }
+            }
+            Some(ErrorCode::DiskFull) => Error::DiskFull { path },
+            Some(ErrorCode::ReadOnly) => Error::ReadOnly { path },
+            // A folder that cannot be written makes SQLite fail to open its log; a path that cannot exist fails likewise.
+            Some(ErrorCode::CannotOpen) if self.read_only.is_none() && path.exists() => {
+                Error::ReadOnly { path }
+            }
+            Some(ErrorCode::NotADatabase) => {
+                Error::NotAStore { path, reason: "it is not a database at all".to_owned() }
+            }
+            Some(ErrorCode::DatabaseCorrupt) => Error::Corrupt { path, reason: source.to_string() },
+            _ => Error::Store { doing, path, source: source.into() },
+        }
+    }
+}
+
+#[cfg(test)]
+impl SqliteStore {
+    /// Fault injection: the connection at rest fails after so many steps of SQLite's machine.
+    pub(crate) fn interrupt_after(&self, steps: std::os::raw::c_int) {
+        let mut reader = self.reader().unwrap();
+        let connection = reader.connection.as_mut().unwrap();
+        connection.progress_handler(steps, Some(|| true)).unwrap();
+    }
+
+    /// Fault injection: the file may not grow beyond its present size.
+    pub(crate) fn limit_pages(&self) {
+        let connection = self.reader().unwrap();
+        let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        connection.query_row(&format!("PRAGMA max_page_count = {}", pages + 8), [], |_| Ok(())).unwrap();
+    }
+}
+
+/// Takes a lock whose holder cannot leave anything half done, so a panic elsewhere does not poison it for us.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// An identity that no other store has: SQLite's randomness (seeded by the system) with the path and the time.
+fn fresh_identity(connection: &Connection, path: &Path, now: Timestamp) -> rusqlite::Result<String> {
+    let random: String = connection.query_row("SELECT hex(randomblob(16))", [], |row| row.get(0))?;
+    Ok(derive_id(&[&random, &path.to_string_lossy(), &now.to_string()]))
+}
+
+/// Memories are private: the folder is made for its owner alone.
+fn make_private_folder(folder: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|source| Error::io("create the folder", folder, source))
+}
+
+/// A path inside a `file:` URI.
+fn percent_encode(path: &Path) -> String {
+    use std::fmt::Write;
+    path.to_string_lossy().bytes().fold(String::new(), |mut uri, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => uri.push(char::from(byte)),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+        uri
+    })
+}

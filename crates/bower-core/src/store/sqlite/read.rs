@@ -1,0 +1,503 @@
+//! Every read of the embedded store, and the table of its operations.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use super::write::{cache_key, row_id};
+use super::{SqliteStore, schema, select};
+use crate::error::{Error, Result};
+use crate::item::{Change, Coverage, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
+use crate::request::{Event, Item, Receipt, Selection};
+use crate::store::{
+    Counts, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewVector, Stamp, Store, TailText,
+    Written,
+};
+
+impl SqliteStore {
+    /// Runs a read on a connection of its own.
+    fn read<T>(
+        &self,
+        doing: &'static str,
+        body: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let reader = self.reader()?;
+        body(&reader).map_err(|source| self.failed(doing, source))
+    }
+}
+
+/// The fingerprint of a change: its first event, which no other history shares (its time is in microseconds).
+fn mark(connection: &Connection, change: Change) -> rusqlite::Result<Option<u64>> {
+    connection
+        .prepare_cached(
+            "SELECT event, time, action, coalesce(subject, '') FROM events WHERE change = ?1 ORDER BY event LIMIT 1",
+        )?
+        .query_row([change.0], |row| {
+            let (event, time): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let (action, subject): (String, String) = (row.get(2)?, row.get(3)?);
+            let id = derive_id(&[&event.to_string(), &time.to_string(), &action, &subject]);
+            Ok(u64::from_str_radix(&id, 16).expect("an id is 16 hex digits"))
+        })
+        .optional()
+}
+
+fn timestamp(microseconds: i64) -> rusqlite::Result<Timestamp> {
+    Timestamp::from_microsecond(microseconds).map_err(|source| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Integer, source.into())
+    })
+}
+
+fn word<T: std::str::FromStr<Err = Error>>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    parse_word(&row.get::<_, String>(column)?)
+}
+
+fn parse_word<T: std::str::FromStr<Err = Error>>(word: &str) -> rusqlite::Result<T> {
+    word.parse().map_err(|source: Error| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, source.into())
+    })
+}
+
+fn json_field<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+    serde_json::from_str(text).map_err(|source| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, source.into())
+    })
+}
+
+const ITEM: &str = "SELECT i.row, i.id, i.kind, i.collection, i.type, i.importance, i.confidence, i.decay_rate,
+ i.access_count, i.create_time, i.access_time, i.scope, i.owner, i.status, i.tier, i.metadata, i.source_conv_id,
+ i.supersedes_id, i.first_line, i.last_line, t.summary, t.section, t.content, t.keywords,
+ d.id AS document_id, d.path, d.file_name, d.title, d.version, d.metadata AS document_metadata
+ FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
+
+fn read_item(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Item> {
+    let id = row_id(row.get("row")?)?;
+    let kind: Kind = word(row, "kind")?;
+    let content: String = row.get("content")?;
+    let mut metadata: Map<String, Value> = json_field(&row.get::<_, String>("metadata")?)?;
+    let mut summary: String = row.get("summary")?;
+    if kind == Kind::Chunk {
+        let document: Option<String> = row.get("document_metadata")?;
+        let mut fields: Map<String, Value> = document.map_or(Ok(Map::new()), |text| json_field(&text))?;
+        fields.append(&mut metadata);
+        metadata = fields;
+        let path: Option<String> = row.get("path")?;
+        metadata.insert("path".into(), json!(path));
+        metadata.insert("source".into(), json!(path));
+        metadata.insert("document".into(), json!(row.get::<_, Option<String>>("document_id")?));
+        metadata.insert("file_name".into(), json!(row.get::<_, Option<String>>("file_name")?));
+        metadata.insert("section_title".into(), json!(row.get::<_, Option<String>>("section")?));
+        metadata.insert("version".into(), json!(row.get::<_, Option<String>>("version")?));
+        metadata.insert("chunk_size".into(), json!(content.chars().count()));
+        metadata.insert(
+            "lines".into(),
+            json!([row.get::<_, Option<u32>>("first_line")?, row.get::<_, Option<u32>>("last_line")?]),
+        );
+        let title: Option<String> = row.get("title")?;
+        summary = title.unwrap_or_else(|| row.get("file_name").unwrap_or_default());
+    }
+    let mut tags = connection.prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?;
+    let tags = tags.query_map([id.0], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    let tier: i64 = row.get("tier")?;
+    Ok(Item {
+        row: id,
+        id: row.get("id")?,
+        kind,
+        memory_type: row.get::<_, Option<String>>("type")?.map(|word| parse_word(&word)).transpose()?,
+        content,
+        summary,
+        importance: row.get("importance")?,
+        access_count: row.get::<_, i64>("access_count")?.unsigned_abs(),
+        create_time: timestamp(row.get("create_time")?)?,
+        access_time: timestamp(row.get("access_time")?)?,
+        decay_rate: row.get("decay_rate")?,
+        source_conv_id: row.get("source_conv_id")?,
+        supersedes_id: row.get("supersedes_id")?,
+        confidence: row.get("confidence")?,
+        tags,
+        keywords: json_field(&row.get::<_, String>("keywords")?)?,
+        metadata,
+        collection: row.get("collection")?,
+        scope: word(row, "scope")?,
+        owner: row.get("owner")?,
+        status: word(row, "status")?,
+        tier: parse_word::<Tier>(&tier.to_string())?,
+    })
+}
+
+const INDEXED: &str = "SELECT t.content, t.section, d.title FROM items i JOIN texts t ON t.row = i.row
+ LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
+
+fn read_indexed(row: &Row<'_>) -> rusqlite::Result<String> {
+    let (content, section, title): (String, Option<String>, Option<String>) =
+        (row.get(0)?, row.get(1)?, row.get(2)?);
+    Ok(indexed_text(title.as_deref(), section.as_deref(), &content))
+}
+
+fn row_ids(
+    rows: rusqlite::MappedRows<'_, impl FnMut(&Row<'_>) -> rusqlite::Result<RowId>>,
+) -> rusqlite::Result<Vec<RowId>> {
+    let mut rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    rows.sort_unstable();
+    Ok(rows)
+}
+
+fn first(row: &Row<'_>) -> rusqlite::Result<RowId> {
+    row_id(row.get(0)?)
+}
+
+impl Store for SqliteStore {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn schema(&self) -> u32 {
+        schema::NEWEST
+    }
+
+    fn coverage(&self) -> Result<Coverage> {
+        self.read("read the last change", |connection| {
+            let change: Change = connection
+                .prepare_cached("SELECT change FROM store")?
+                .query_row([], |row| row.get(0))
+                .map(Change)?;
+            Ok(Coverage {
+                store: self.identity.clone(),
+                change,
+                mark: mark(connection, change)?.unwrap_or(0),
+            })
+        })
+    }
+
+    fn confirms(&self, coverage: &Coverage) -> Result<bool> {
+        if coverage.store != self.identity {
+            return Ok(false);
+        }
+        self.read("read a change", |connection| {
+            Ok(mark(connection, coverage.change)?.unwrap_or(0) == coverage.mark
+                && (coverage.change == Change(0) || coverage.mark != 0))
+        })
+    }
+
+    fn put_memory(&self, memory: &NewMemory, stamp: Stamp<'_>) -> Result<Kept> {
+        self.write_memory(memory, stamp)
+    }
+
+    fn put_documents(&self, documents: &[NewDocument], stamp: Stamp<'_>) -> Result<Vec<Written>> {
+        self.write_documents(documents, stamp)
+    }
+
+    fn remove_documents(&self, ids: &[String], stamp: Stamp<'_>) -> Result<usize> {
+        self.delete_documents(ids, stamp)
+    }
+
+    fn put_vectors(&self, vectors: &[(RowId, NewVector)], upto: Change, stamp: Stamp<'_>) -> Result<usize> {
+        self.write_vectors(vectors, upto, stamp)
+    }
+
+    fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt> {
+        self.remove_items(rows, dry_run, stamp)
+    }
+
+    fn cache_vectors(&self, vectors: &[(String, NewVector)], most: usize, stamp: Stamp<'_>) -> Result<()> {
+        self.write_cache(vectors, most, stamp)
+    }
+
+    fn drop_tail(&self, upto: Change) -> Result<()> {
+        self.delete_tail(upto)
+    }
+
+    fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>> {
+        self.read("read the items", |connection| {
+            let mut statement = connection.prepare_cached(ITEM)?;
+            rows.iter()
+                .map(|row| statement.query_row([row.0], |row| read_item(connection, row)).optional())
+                .collect()
+        })
+    }
+
+    fn rows_by_id(&self, prefix: &str, most: usize) -> Result<Vec<(RowId, String)>> {
+        self.read("look up the id", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT row, id FROM items WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT ?2",
+                )?
+                .query_map(params![prefix, most], |row| Ok((first(row)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+
+    fn select(&self, selection: &Selection) -> Result<Option<RowSet>> {
+        if select::is_everything(selection) {
+            return Ok(None);
+        }
+        let condition = select::condition(selection);
+        self.read("select the items", |connection| {
+            let sql = format!("SELECT i.row FROM items i WHERE {}", condition.sql);
+            let mut statement = connection.prepare(&sql)?;
+            statement
+                .query_map(params_from_iter(condition.values), first)?
+                .collect::<rusqlite::Result<_>>()
+                .map(Some)
+        })
+    }
+
+    fn hidden(&self) -> Result<RowSet> {
+        self.read("select the hidden items", |connection| {
+            connection
+                .prepare_cached("SELECT row FROM items WHERE status IN ('superseded', 'archived')")?
+                .query_map([], first)?
+                .collect()
+        })
+    }
+
+    fn page(&self, selection: &Selection, limit: usize, offset: usize) -> Result<(Vec<RowId>, usize)> {
+        let condition = select::condition(selection);
+        self.read("list the items", |connection| {
+            let total = connection
+                .prepare(&format!("SELECT count(*) FROM items i WHERE {}", condition.sql))?
+                .query_row(params_from_iter(&condition.values), |row| row.get(0))?;
+            let mut statement = connection.prepare(&format!(
+                "SELECT i.row FROM items i WHERE {} ORDER BY i.create_time DESC, i.row DESC LIMIT {limit} OFFSET {offset}",
+                condition.sql
+            ))?;
+            let rows = statement.query_map(params_from_iter(&condition.values), first)?;
+            Ok((rows.collect::<rusqlite::Result<_>>()?, total))
+        })
+    }
+
+    fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>> {
+        self.read("read the documents", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT id, path, hash, recipe FROM documents WHERE collection = ?1 ORDER BY path",
+                )?
+                .query_map([collection], |row| {
+                    Ok(KnownDocument {
+                        id: row.get(0)?,
+                        path: row.get(1)?,
+                        hash: row.get(2)?,
+                        recipe: row.get(3)?,
+                    })
+                })?
+                .collect()
+        })
+    }
+
+    fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>> {
+        self.read("read a document's chunks", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT t.key, i.row FROM documents d JOIN items i ON i.document = d.row JOIN texts t ON t.row = i.row
+                     WHERE d.id = ?1 ORDER BY i.position, i.row",
+                )?
+                .query_map([document], |row| Ok((row.get(0)?, row_id(row.get(1)?)?)))?
+                .collect()
+        })
+    }
+
+    fn documents_of(&self, rows: &[RowId]) -> Result<Vec<Option<String>>> {
+        self.read("read the documents of items", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT d.path FROM items i JOIN documents d ON d.row = i.document WHERE i.row = ?1",
+            )?;
+            rows.iter().map(|row| statement.query_row([row.0], |row| row.get(0)).optional()).collect()
+        })
+    }
+
+    fn gone(&self, after: Change, upto: Change) -> Result<RowSet> {
+        self.read("read the changes", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT row FROM removals WHERE change > ?1 AND change <= ?2
+                     UNION ALL SELECT row FROM items WHERE text_change > ?1 AND text_change <= ?2",
+                )?
+                .query_map([after.0, upto.0], first)?
+                .collect()
+        })
+    }
+
+    fn text_rows(&self, after: Change, upto: Change) -> Result<Vec<RowId>> {
+        self.read("read the changes", |connection| {
+            row_ids(
+                connection
+                    .prepare_cached("SELECT row FROM items WHERE text_change > ?1 AND text_change <= ?2")?
+                    .query_map([after.0, upto.0], first)?,
+            )
+        })
+    }
+
+    fn texts(&self, rows: &[RowId]) -> Result<Vec<IndexedText>> {
+        self.read("read the texts", |connection| {
+            let mut statement = connection.prepare_cached(INDEXED)?;
+            let mut texts = Vec::with_capacity(rows.len());
+            for row in rows {
+                if let Some(text) = statement.query_row([row.0], read_indexed).optional()? {
+                    texts.push(IndexedText { row: *row, text });
+                }
+            }
+            Ok(texts)
+        })
+    }
+
+    fn tail_texts(&self, after: Change, each: &mut dyn FnMut(RowId, TailText<'_>)) -> Result<usize> {
+        self.read("read the newest texts", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT i.row, l.terms FROM items i LEFT JOIN tail l ON l.row = i.row WHERE i.text_change > ?1",
+            )?;
+            let mut indexed = connection.prepare_cached(INDEXED)?;
+            let mut rows = statement.query([after.0])?;
+            let mut count = 0;
+            while let Some(row) = rows.next()? {
+                let id = first(row)?;
+                match row.get_ref(1)?.as_blob_or_null()? {
+                    Some(terms) => each(id, TailText::Terms(terms)),
+                    None => each(id, TailText::Text(indexed.query_row([id.0], read_indexed)?)),
+                }
+                count += 1;
+            }
+            Ok(count)
+        })
+    }
+
+    fn vector_rows(&self, model: &str, after: Change, upto: Change) -> Result<Vec<RowId>> {
+        self.read("read the changes", |connection| {
+            row_ids(
+                connection
+                    .prepare_cached(
+                        "SELECT v.row FROM vectors v JOIN models m ON m.row = v.model
+                         WHERE m.name = ?1 AND v.change > ?2 AND v.change <= ?3",
+                    )?
+                    .query_map(params![model, after.0, upto.0], first)?,
+            )
+        })
+    }
+
+    fn tail_vectors(&self, model: &str, after: Change, each: &mut dyn FnMut(RowId, &[u8])) -> Result<usize> {
+        self.read("read the newest vectors", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT v.row, v.vector FROM vectors v
+                 WHERE v.model = (SELECT row FROM models WHERE name = ?1) AND v.change > ?2",
+            )?;
+            let mut rows = statement.query(params![model, after.0])?;
+            let mut count = 0;
+            while let Some(row) = rows.next()? {
+                each(first(row)?, row.get_ref(1)?.as_blob()?);
+                count += 1;
+            }
+            Ok(count)
+        })
+    }
+
+    fn vectors(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.read("read the vectors", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT v.vector FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1 AND m.name = ?2",
+            )?;
+            rows.iter().map(|row| statement.query_row(params![row.0, model], |row| row.get(0)).optional()).collect()
+        })
+    }
+
+    fn unembedded(&self, model: &str, most: usize) -> Result<Vec<RowId>> {
+        self.read("look for items without a vector", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT i.row FROM items i LEFT JOIN vectors v ON v.row = i.row
+                     WHERE v.row IS NULL OR v.model IS NOT (SELECT row FROM models WHERE name = ?1) ORDER BY i.row LIMIT ?2",
+                )?
+                .query_map(params![model, most], first)?
+                .collect()
+        })
+    }
+
+    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<Vec<u8>>> {
+        self.read("look up the query's vector", |connection| {
+            connection
+                .prepare_cached("SELECT vector FROM embedding_cache WHERE key = ?1")?
+                .query_row([cache_key(model, text)], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    fn events(&self, subject: &str) -> Result<Vec<Event>> {
+        self.read("read the history", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT event, change, time, action, subject, actor, detail FROM events WHERE subject = ?1 ORDER BY event",
+                )?
+                .query_map([subject], |row| {
+                    Ok(Event {
+                        event: row.get::<_, i64>(0)?.unsigned_abs(),
+                        change: row.get::<_, i64>(1)?.unsigned_abs(),
+                        time: timestamp(row.get(2)?)?,
+                        action: row.get(3)?,
+                        subject: row.get(4)?,
+                        actor: row.get(5)?,
+                        detail: json_field(&row.get::<_, String>(6)?)?,
+                    })
+                })?
+                .collect()
+        })
+    }
+
+    fn counts(&self, model: &str) -> Result<Counts> {
+        self.read("count the items", |connection| {
+            let count = |sql: &str| connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, u64>(0));
+            let groups = |sql: &str| {
+                connection
+                    .prepare_cached(sql)?
+                    .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u64>(1)?)))?
+                    .collect::<rusqlite::Result<BTreeMap<_, _>>>()
+            };
+            let by_type = groups(
+                "SELECT type, count(*) FROM items WHERE kind = 'memory' AND status IN ('candidate', 'active') GROUP BY type",
+            )?;
+            Ok(Counts {
+                memories: by_type.values().sum(),
+                chunks: count("SELECT (SELECT count(*) FROM items) - (SELECT count(*) FROM items WHERE kind = 'memory' AND type IS NOT NULL)")?,
+                documents: count("SELECT count(*) FROM documents")?,
+                by_type,
+                by_collection: groups("SELECT collection, count(*) FROM items GROUP BY collection")?,
+                avg_importance: connection
+                    .prepare_cached("SELECT coalesce(avg(importance), 0) FROM items WHERE kind = 'memory' AND type IS NOT NULL")?
+                    .query_row([], |row| row.get(0))?,
+                embedded: connection
+                    .prepare_cached("SELECT count(*) FROM vectors WHERE model = (SELECT row FROM models WHERE name = ?1)")?
+                    .query_row([model], |row| row.get(0))?,
+            })
+        })
+    }
+
+    fn size_bytes(&self) -> Result<u64> {
+        Ok(["db", "db-wal"]
+            .iter()
+            .filter_map(|extension| std::fs::metadata(self.path().with_extension(extension)).ok())
+            .map(|file| file.len())
+            .sum())
+    }
+
+    fn verify(&self) -> Result<Vec<String>> {
+        self.read("examine the store", |connection| {
+            let mut findings = connection
+                .prepare("PRAGMA integrity_check(20)")?
+                .query_map([], |row| row.get::<_, String>(0))?
+                .filter(|line| !matches!(line, Ok(line) if line == "ok"))
+                .collect::<rusqlite::Result<Vec<_>>>()?;
+            let mut orphans = connection.prepare("PRAGMA foreign_key_check")?;
+            let mut rows = orphans.query([])?;
+            while let Some(row) = rows.next()? {
+                let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
+                findings.push(format!("a row of {table} names a row of {parent} that is not there"));
+            }
+            let bare: u64 = connection.query_row(
+                "SELECT count(*) FROM items i LEFT JOIN texts t ON t.row = i.row WHERE t.row IS NULL",
+                [],
+                |row| row.get(0),
+            )?;
+            if bare > 0 {
+                findings.push(format!("{bare} items have no text"));
+            }
+            Ok(findings)
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! The schema as numbered steps. A step that has been released is never edited; a change is a new step at the end.
+
+/// `PRAGMA application_id` of every Bowerbird store: "BOWR".
+pub const APPLICATION_ID: i32 = 0x424F_5752;
+
+/// The steps; step `n` brings a store from schema `n` to `n + 1`.
+pub const MIGRATIONS: &[&str] = &[SCHEMA_1];
+
+/// The number of the newest schema.
+pub const NEWEST: u32 = MIGRATIONS.len() as u32;
+
+/// Items are narrow and their texts apart, so that a filter over a million rows reads megabytes, not gigabytes.
+/// Times are microseconds since 1970. `AUTOINCREMENT` keeps a row number from ever being used again, which is what
+/// lets an index mask a removed row. Events have no foreign key: history outlives what it describes.
+const SCHEMA_1: &str = "
+CREATE TABLE store (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  identity TEXT NOT NULL,
+  change INTEGER NOT NULL,
+  create_time INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE documents (
+  row INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  collection TEXT NOT NULL,
+  path TEXT NOT NULL,
+  file_name TEXT NOT NULL,
+  title TEXT,
+  version TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  recipe TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  metadata TEXT NOT NULL,
+  create_time INTEGER NOT NULL,
+  update_time INTEGER NOT NULL
+) STRICT;
+CREATE INDEX documents_path ON documents (collection, path);
+
+CREATE TABLE items (
+  row INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  collection TEXT NOT NULL,
+  type TEXT,
+  importance REAL NOT NULL,
+  confidence REAL NOT NULL,
+  decay_rate REAL NOT NULL,
+  access_count INTEGER NOT NULL DEFAULT 0,
+  observations INTEGER NOT NULL DEFAULT 1,
+  create_time INTEGER NOT NULL,
+  access_time INTEGER NOT NULL,
+  update_time INTEGER NOT NULL,
+  valid_from INTEGER,
+  valid_to INTEGER,
+  scope TEXT NOT NULL,
+  owner TEXT,
+  status TEXT NOT NULL,
+  tier INTEGER NOT NULL,
+  metadata TEXT NOT NULL,
+  source TEXT NOT NULL,
+  source_conv_id TEXT,
+  supersedes_id TEXT,
+  document INTEGER REFERENCES documents (row),
+  position INTEGER,
+  first_line INTEGER,
+  last_line INTEGER,
+  text_change INTEGER NOT NULL
+) STRICT;
+CREATE INDEX items_text_change ON items (text_change);
+CREATE INDEX items_document ON items (document, position) WHERE document IS NOT NULL;
+CREATE INDEX items_collection ON items (collection);
+CREATE INDEX items_create_time ON items (create_time);
+CREATE INDEX items_memory ON items (type) WHERE kind = 'memory';
+CREATE INDEX items_hidden ON items (status) WHERE status IN ('superseded', 'archived');
+
+CREATE TABLE texts (
+  row INTEGER PRIMARY KEY REFERENCES items (row),
+  summary TEXT NOT NULL,
+  section TEXT,
+  key TEXT,
+  content TEXT NOT NULL,
+  keywords TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE tags (
+  tag TEXT NOT NULL,
+  row INTEGER NOT NULL REFERENCES items (row),
+  PRIMARY KEY (tag, row)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tags_row ON tags (row);
+
+CREATE TABLE models (
+  row INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE vectors (
+  row INTEGER PRIMARY KEY REFERENCES items (row),
+  model INTEGER NOT NULL REFERENCES models (row),
+  change INTEGER NOT NULL,
+  vector BLOB NOT NULL
+) STRICT;
+CREATE INDEX vectors_change ON vectors (model, change);
+
+CREATE TABLE tail (
+  row INTEGER PRIMARY KEY REFERENCES items (row),
+  change INTEGER NOT NULL,
+  terms BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE removals (
+  change INTEGER NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (change, row)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE embedding_cache (
+  key BLOB PRIMARY KEY,
+  model INTEGER NOT NULL REFERENCES models (row),
+  used_time INTEGER NOT NULL,
+  vector BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX embedding_cache_used ON embedding_cache (used_time);
+
+CREATE TABLE events (
+  event INTEGER PRIMARY KEY AUTOINCREMENT,
+  change INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT,
+  actor TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_change ON events (change);
+CREATE INDEX events_subject ON events (subject) WHERE subject IS NOT NULL;
+";

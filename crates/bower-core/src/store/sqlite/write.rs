@@ -1,0 +1,463 @@
+//! Every write of the embedded store. Each runs in one transaction and leaves its events in it.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::SqliteStore;
+use crate::item::{Change, Kind, RowId, Status};
+use crate::request::Receipt;
+use crate::store::{Kept, NewChunk, NewDocument, NewMemory, NewVector, Stamp, Written};
+
+/// The next change number. Taken inside the transaction, so numbers appear in the order of commits.
+fn next_change(connection: &Connection) -> Result<Change> {
+    connection
+        .prepare_cached("UPDATE store SET change = change + 1 RETURNING change")?
+        .query_row([], |row| row.get(0))
+        .map(Change)
+}
+
+fn record(
+    connection: &Connection,
+    change: Change,
+    stamp: Stamp<'_>,
+    action: &str,
+    subject: Option<&str>,
+    detail: &Value,
+) -> Result<u64> {
+    connection
+        .prepare_cached(
+            "INSERT INTO events (change, time, action, subject, actor, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            change.0,
+            stamp.now.as_microsecond(),
+            action,
+            subject,
+            stamp.actor,
+            detail.to_string()
+        ])?;
+    Ok(connection.last_insert_rowid().unsigned_abs())
+}
+
+/// A row number for the indexes. The store would hold four billion inserts before this fails.
+pub(super) fn row_id(row: i64) -> Result<RowId> {
+    u32::try_from(row).map(RowId).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, row))
+}
+
+fn model_row(connection: &Connection, name: &str) -> Result<i64> {
+    connection
+        .prepare_cached("INSERT INTO models (name) VALUES (?1) ON CONFLICT (name) DO NOTHING")?
+        .execute([name])?;
+    connection.prepare_cached("SELECT row FROM models WHERE name = ?1")?.query_row([name], |row| row.get(0))
+}
+
+fn put_vector(connection: &Connection, row: RowId, vector: &NewVector, change: Change) -> Result<()> {
+    let model = model_row(connection, &vector.model)?;
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO vectors (row, model, change, vector) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![row.0, model, change.0, vector.half])?;
+    Ok(())
+}
+
+fn put_tags(connection: &Connection, row: RowId, tags: &[String]) -> Result<()> {
+    let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO tags (tag, row) VALUES (?1, ?2)")?;
+    tags.iter().try_for_each(|tag| insert.execute(params![tag, row.0]).map(drop))
+}
+
+fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO tail (row, change, terms) VALUES (?1, ?2, ?3)")?
+        .execute(params![row.0, change.0, terms])?;
+    Ok(())
+}
+
+/// Removes one item from every table and remembers the row, so that indexes mask it.
+fn remove_row(connection: &Connection, row: RowId, change: Change) -> Result<bool> {
+    for table in ["tags", "vectors", "tail", "texts"] {
+        connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
+    }
+    let removed = connection.prepare_cached("DELETE FROM items WHERE row = ?1")?.execute([row.0])? > 0;
+    if removed {
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO removals (change, row) VALUES (?1, ?2)")?
+            .execute(params![change.0, row.0])?;
+    }
+    Ok(removed)
+}
+
+fn json_text(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|source| rusqlite::Error::ToSqlConversionFailure(source.into()))
+}
+
+impl SqliteStore {
+    pub(super) fn write_memory(&self, memory: &NewMemory, stamp: Stamp<'_>) -> crate::Result<Kept> {
+        self.write("keep the memory", |connection| {
+            let present: Option<(i64, String, String)> = connection
+                .prepare_cached("SELECT row, metadata, status FROM items WHERE id = ?1")?
+                .query_row([&memory.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .optional()?;
+            let change = next_change(connection)?;
+            match present {
+                Some((row, metadata, status)) => {
+                    let row = row_id(row)?;
+                    confirm(connection, row, &metadata, &status, memory, change, stamp)?;
+                    Ok(Kept { row, is_update: true })
+                }
+                None => Ok(Kept { row: insert_memory(connection, memory, change, stamp)?, is_update: false }),
+            }
+        })
+    }
+
+    pub(super) fn write_documents(
+        &self,
+        documents: &[NewDocument],
+        stamp: Stamp<'_>,
+    ) -> crate::Result<Vec<Written>> {
+        self.write("write the documents", |connection| {
+            let change = next_change(connection)?;
+            documents.iter().map(|document| write_document(connection, document, change, stamp)).collect()
+        })
+    }
+
+    pub(super) fn delete_documents(&self, ids: &[String], stamp: Stamp<'_>) -> crate::Result<usize> {
+        self.write("remove the documents", |connection| {
+            let change = next_change(connection)?;
+            let mut gone = 0;
+            for id in ids {
+                let found: Option<(i64, String)> = connection
+                    .prepare_cached("SELECT row, path FROM documents WHERE id = ?1")?
+                    .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+                    .optional()?;
+                let Some((document, path)) = found else { continue };
+                let rows = rows_of_document(connection, document)?;
+                for row in &rows {
+                    remove_row(connection, *row, change)?;
+                }
+                connection.prepare_cached("DELETE FROM documents WHERE row = ?1")?.execute([document])?;
+                let detail = json!({ "path": path, "chunks": rows.len() });
+                record(connection, change, stamp, "remove", Some(id), &detail)?;
+                gone += rows.len();
+            }
+            Ok(gone)
+        })
+    }
+
+    pub(super) fn write_vectors(
+        &self,
+        vectors: &[(RowId, NewVector)],
+        upto: Change,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<usize> {
+        self.write("write the vectors", |connection| {
+            let change = next_change(connection)?;
+            let mut written = 0;
+            for (row, vector) in vectors {
+                let stands = connection
+                    .prepare_cached("SELECT 1 FROM items WHERE row = ?1 AND text_change <= ?2")?
+                    .exists(params![row.0, upto.0])?;
+                if stands {
+                    put_vector(connection, *row, vector, change)?;
+                    written += 1;
+                }
+            }
+            record(connection, change, stamp, "embed", None, &json!({ "vectors": written }))?;
+            Ok(written)
+        })
+    }
+
+    pub(super) fn remove_items(
+        &self,
+        rows: &[RowId],
+        dry_run: bool,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<Receipt> {
+        let forget = |connection: &Connection| {
+            let mut receipt = Receipt { dry_run, ..Receipt::default() };
+            let mut ids = Vec::new();
+            let mut documents = std::collections::BTreeSet::new();
+            // What is forgotten is overwritten with zeros; other deletions need not pay for that.
+            connection.pragma_update(None, "secure_delete", true)?;
+            let change = next_change(connection)?;
+            for row in rows {
+                let found: Option<(String, Option<i64>, bool)> = connection
+                    .prepare_cached(
+                        "SELECT id, document, EXISTS (SELECT 1 FROM vectors v WHERE v.row = i.row)
+                         FROM items i WHERE row = ?1",
+                    )?
+                    .query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                    .optional()?;
+                let Some((id, document, embedded)) = found else { continue };
+                remove_row(connection, *row, change)?;
+                record(connection, change, stamp, "forget", Some(&id), &json!({}))?;
+                documents.extend(document);
+                receipt.items += 1;
+                receipt.vectors += usize::from(embedded);
+                ids.push(id);
+            }
+            for document in documents {
+                receipt.documents += connection
+                    .prepare_cached(
+                        "DELETE FROM documents WHERE row = ?1 AND NOT EXISTS (SELECT 1 FROM items WHERE document = ?1)",
+                    )?
+                    .execute([document])?;
+            }
+            ids.sort_unstable();
+            receipt.sha256 =
+                Sha256::digest(ids.join("\n").as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+            let detail = json!({ "items": receipt.items, "vectors": receipt.vectors,
+                "documents": receipt.documents, "sha256": receipt.sha256 });
+            receipt.event = record(connection, change, stamp, "forget", None, &detail)?;
+            Ok(receipt)
+        };
+        if !dry_run {
+            return self.write("forget the items", |transaction| forget(transaction));
+        }
+        // A dry run does everything and takes it back: what it reports is what would happen.
+        let mut receipt = None;
+        let undone = self.write::<()>("forget the items", |transaction| {
+            receipt = Some(forget(transaction)?);
+            Err(rusqlite::Error::StatementChangedRows(0))
+        });
+        match (receipt, undone) {
+            (Some(receipt), _) => Ok(Receipt { event: 0, ..receipt }),
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Ok(Receipt { dry_run, ..Receipt::default() }),
+        }
+    }
+
+    pub(super) fn write_cache(
+        &self,
+        vectors: &[(String, NewVector)],
+        most: usize,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<()> {
+        self.write("keep the query's vector", |connection| {
+            for (text, vector) in vectors {
+                let model = model_row(connection, &vector.model)?;
+                connection
+                    .prepare_cached(
+                        "INSERT OR REPLACE INTO embedding_cache (key, model, used_time, vector) VALUES (?1, ?2, ?3, ?4)",
+                    )?
+                    .execute(params![
+                        cache_key(&vector.model, text),
+                        model,
+                        stamp.now.as_microsecond(),
+                        vector.half
+                    ])?;
+            }
+            let held: usize = connection
+                .prepare_cached("SELECT count(*) FROM embedding_cache")?
+                .query_row([], |row| row.get(0))?;
+            connection
+                .prepare_cached(
+                    "DELETE FROM embedding_cache WHERE key IN
+                     (SELECT key FROM embedding_cache ORDER BY used_time, key LIMIT ?1)",
+                )?
+                .execute([held.saturating_sub(most)])?;
+            Ok(())
+        })
+    }
+
+    pub(super) fn delete_tail(&self, upto: Change) -> crate::Result<()> {
+        self.write("shorten the tail", |connection| {
+            connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([upto.0])?;
+            Ok(())
+        })
+    }
+}
+
+/// The cache's key: the model is in it, so vectors of different models never meet.
+pub(super) fn cache_key(model: &str, text: &str) -> Vec<u8> {
+    let mut hash = Sha256::new();
+    hash.update(model.as_bytes());
+    hash.update(b":");
+    hash.update(text.as_bytes());
+    hash.finalize().to_vec()
+}
+
+fn insert_memory(
+    connection: &Connection,
+    memory: &NewMemory,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<RowId> {
+    let now = stamp.now.as_microsecond();
+    connection
+        .prepare_cached(
+            "INSERT INTO items (id, kind, collection, type, importance, confidence, decay_rate, create_time, access_time,
+             update_time, scope, owner, status, tier, metadata, source, source_conv_id, text_change)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+        )?
+        .execute(params![
+            memory.id,
+            Kind::Memory.word(),
+            memory.collection,
+            memory.memory_type.word(),
+            memory.importance,
+            memory.confidence,
+            memory.decay_rate,
+            now,
+            memory.scope.word(),
+            memory.owner,
+            memory.status.word(),
+            memory.tier as i64 + 1,
+            json_text(&memory.metadata)?,
+            memory.source,
+            memory.source_conv_id,
+            change.0,
+        ])?;
+    let row = row_id(connection.last_insert_rowid())?;
+    connection
+        .prepare_cached("INSERT INTO texts (row, summary, content, keywords) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![row.0, memory.summary, memory.content, json_text(&memory.keywords)?])?;
+    put_tags(connection, row, &memory.tags)?;
+    put_tail(connection, row, change, &memory.terms)?;
+    if let Some(vector) = &memory.vector {
+        put_vector(connection, row, vector, change)?;
+    }
+    let detail = json!({ "type": memory.memory_type.word(), "collection": memory.collection });
+    record(connection, change, stamp, "curate", Some(&memory.id), &detail)?;
+    Ok(row)
+}
+
+/// The same text again: one more observation; tags and metadata are merged, and an archived memory comes back.
+fn confirm(
+    connection: &Connection,
+    row: RowId,
+    metadata: &str,
+    status: &str,
+    memory: &NewMemory,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    let mut merged: Map<String, Value> = serde_json::from_str(metadata).unwrap_or_default();
+    merged.extend(memory.metadata.clone());
+    let status = if status == Status::Archived.word() { memory.status.word() } else { status };
+    connection
+        .prepare_cached(
+            "UPDATE items SET observations = observations + 1, metadata = ?2, update_time = ?3, status = ?4,
+             tier = min(tier, ?5) WHERE row = ?1",
+        )?
+        .execute(params![
+            row.0,
+            json_text(&merged)?,
+            stamp.now.as_microsecond(),
+            status,
+            memory.tier as i64 + 1
+        ])?;
+    put_tags(connection, row, &memory.tags)?;
+    if let Some(vector) = &memory.vector {
+        let same: Option<String> = connection
+            .prepare_cached("SELECT m.name FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1")?
+            .query_row([row.0], |row| row.get(0))
+            .optional()?;
+        if same.as_ref() != Some(&vector.model) {
+            put_vector(connection, row, vector, change)?;
+        }
+    }
+    record(connection, change, stamp, "confirm", Some(&memory.id), &json!({ "tags": memory.tags }))?;
+    Ok(())
+}
+
+fn rows_of_document(connection: &Connection, document: i64) -> Result<Vec<RowId>> {
+    connection
+        .prepare_cached("SELECT row FROM items WHERE document = ?1")?
+        .query_map([document], |row| row_id(row.get(0)?))?
+        .collect()
+}
+
+fn write_document(
+    connection: &Connection,
+    document: &NewDocument,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<Written> {
+    let now = stamp.now.as_microsecond();
+    let row: i64 = connection
+        .prepare_cached(
+            "INSERT INTO documents (id, collection, path, file_name, title, version, hash, recipe, bytes, metadata,
+             create_time, update_time) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)
+             ON CONFLICT (id) DO UPDATE SET title = ?5, version = ?6, hash = ?7, recipe = ?8, bytes = ?9, metadata = ?10,
+             update_time = ?11 RETURNING row",
+        )?
+        .query_row(
+            params![
+                document.id,
+                document.collection,
+                document.path,
+                document.file_name,
+                document.title,
+                document.version,
+                document.hash,
+                document.recipe,
+                document.bytes.cast_signed(),
+                json_text(&document.metadata)?,
+                now,
+            ],
+            |row| row.get(0),
+        )?;
+    let mut written = Written::default();
+    for gone in &document.removed {
+        written.removed += usize::from(remove_row(connection, *gone, change)?);
+    }
+    for kept in &document.kept {
+        connection
+            .prepare_cached("UPDATE items SET position = ?2, first_line = ?3, last_line = ?4 WHERE row = ?1")?
+            .execute(params![kept.row.0, kept.position, kept.lines.0, kept.lines.1])?;
+    }
+    for chunk in &document.added {
+        written.added += usize::from(insert_chunk(connection, document, row, chunk, change, now)?);
+    }
+    let detail = json!({ "path": document.path, "added": written.added, "removed": written.removed,
+        "kept": document.kept.len() });
+    record(connection, change, stamp, "index", Some(&document.id), &detail)?;
+    Ok(written)
+}
+
+/// Adds a chunk; false where another process added the same one first.
+fn insert_chunk(
+    connection: &Connection,
+    document: &NewDocument,
+    document_row: i64,
+    chunk: &NewChunk,
+    change: Change,
+    now: i64,
+) -> Result<bool> {
+    let added = connection
+        .prepare_cached(
+            "INSERT INTO items (id, kind, collection, importance, confidence, decay_rate, create_time, access_time,
+             update_time, scope, owner, status, tier, metadata, source, document, position, first_line, last_line, text_change)
+             VALUES (?1, ?2, ?3, .5, 1, .01, ?4, ?4, ?4, ?5, ?6, ?7, 2, '{}', 'index', ?8, ?9, ?10, ?11, ?12)
+             ON CONFLICT (id) DO NOTHING",
+        )?
+        .execute(params![
+            chunk.id,
+            Kind::Chunk.word(),
+            document.collection,
+            now,
+            document.scope.word(),
+            document.owner,
+            Status::Active.word(),
+            document_row,
+            chunk.position,
+            chunk.lines.0,
+            chunk.lines.1,
+            change.0,
+        ])?;
+    if added == 0 {
+        return Ok(false);
+    }
+    let row = row_id(connection.last_insert_rowid())?;
+    connection
+        .prepare_cached("INSERT INTO texts (row, summary, section, key, content, keywords) VALUES (?1, '', ?2, ?3, ?4, '[]')")?
+        .execute(params![row.0, chunk.section, chunk.key, chunk.content])?;
+    put_tags(connection, row, &chunk.tags)?;
+    put_tail(connection, row, change, &chunk.terms)?;
+    if let Some(vector) = &chunk.vector {
+        put_vector(connection, row, vector, change)?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,419 @@
+//! The engine end to end on real files, the real model and the real indexes.
+
+use bower_core::config::Settings;
+use bower_core::engine::{DocumentInput, Engine};
+use bower_core::filter::Filter;
+use bower_core::item::{Channel, Kind, MemoryType, Scope};
+use bower_core::request::{
+    Answer, CurateRequest, ForgetRequest, IndexReport, IndexRequest, QueryRequest, Selection,
+};
+use bower_core::{Error, Result};
+use jiff::Timestamp;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::model::models_folder;
+
+/// A home with a folder of files beside it.
+struct Place {
+    folder: tempfile::TempDir,
+    settings: Settings,
+}
+
+impl Place {
+    fn new() -> Self {
+        let settings = Settings { models_folder: Some(models_folder()), threads: 2, ..Settings::default() };
+        Self { folder: tempfile::tempdir().unwrap(), settings }
+    }
+
+    fn without_model() -> Self {
+        let mut place = Self::new();
+        place.settings.model = "none".into();
+        place
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    fn notes(&self) -> PathBuf {
+        self.folder.path().join("notes")
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.notes().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn open(&self) -> Engine {
+        Engine::open(&self.home(), self.settings.clone(), now()).unwrap()
+    }
+
+    fn index(&self, engine: &Engine) -> IndexReport {
+        engine.index(&index_request(&[self.notes()]), now(), &|_| {}).unwrap()
+    }
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_second(1_790_000_000).unwrap()
+}
+
+fn index_request(paths: &[PathBuf]) -> IndexRequest {
+    IndexRequest {
+        paths: paths.to_vec(),
+        collection: None,
+        include: Vec::new(),
+        exclude: Vec::new(),
+        scope: Scope::Project,
+        owner: None,
+    }
+}
+
+fn memory(content: &str) -> CurateRequest {
+    CurateRequest {
+        content: content.into(),
+        memory_type: None,
+        tags: Vec::new(),
+        metadata: serde_json::Map::new(),
+        collection: None,
+        scope: Scope::Project,
+        owner: None,
+        pinned: false,
+        source_conv_id: None,
+    }
+}
+
+fn ask_with(engine: &Engine, text: &str, fast: bool, select: Selection) -> Result<Answer> {
+    engine.query(&QueryRequest { text: text.into(), limit: 10, fast, select }, now())
+}
+
+fn ask(engine: &Engine, text: &str) -> Answer {
+    ask_with(engine, text, false, Selection::default()).unwrap()
+}
+
+fn contents(answer: &Answer) -> Vec<&str> {
+    answer.hits.iter().map(|hit| hit.memory.content.as_str()).collect()
+}
+
+fn file_names(answer: &Answer) -> Vec<String> {
+    let name = |hit: &bower_core::request::Hit| hit.memory.metadata["file_name"].as_str().unwrap().to_owned();
+    answer.hits.iter().map(name).collect()
+}
+
+#[test]
+fn files_and_memories_are_found_by_words_and_by_meaning() {
+    let place = Place::new();
+    place.write("garden.md", "# Garden\n\n## Watering\nTomatoes want a deep soak twice a week, in the morning.\n");
+    place.write("engine.rs", "/// Opens the store.\npub fn open_store(path: &str) -> Store {\n    Store::new(path)\n}\n");
+    let engine = place.open();
+    let report = place.index(&engine);
+    assert_eq!((report.files, report.indexed, report.chunks_added, report.embedded), (2, 2, 2, 2), "{report:?}");
+    assert_eq!(report.degraded, []);
+    engine.curate(&memory("The release train leaves every second Tuesday."), now()).unwrap();
+
+    let by_meaning = ask(&engine, "how often should I irrigate vegetables?");
+    assert_eq!(file_names(&by_meaning)[0], "garden.md");
+    assert!(by_meaning.hits[0].semantic.unwrap() > 0.3, "{:?}", by_meaning.hits[0].semantic);
+    assert_eq!(by_meaning.degraded, []);
+    let by_word = ask_with(&engine, "openStore", true, Selection::default()).unwrap();
+    assert_eq!(file_names(&by_word)[0], "engine.rs");
+    assert_eq!(by_word.hits[0].signals[0].channel, Channel::Text);
+    assert_eq!(by_word.model_used, None);
+    let both = ask(&engine, "when is the next release?");
+    assert_eq!(both.hits[0].memory.kind, Kind::Memory);
+    assert_eq!(both.hits[0].signals.len(), 2, "both channels found it");
+    assert!(both.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
+}
+
+#[test]
+fn only_what_changed_is_read_again_and_what_vanished_goes() {
+    let place = Place::new();
+    place.write("a.md", format!("# A\n\n## One\n{}\n\n## Two\n{}\n", "Apples grow on trees. ".repeat(12), "Boats float. ".repeat(20)));
+    let b = place.write("b.txt", "Copper conducts electricity.");
+    let engine = place.open();
+    let first = place.index(&engine);
+    let again = place.index(&engine);
+    assert_eq!((again.unchanged, again.indexed, again.chunks_added, again.embedded), (2, 0, 0, 0));
+
+    place.write("a.md", format!("# A\n\n## One\n{}\n\n## Two\n{}\n", "Apples grow on trees. ".repeat(12), "Trains run on rails. ".repeat(12)));
+    fs::remove_file(b).unwrap();
+    let third = place.index(&engine);
+    assert_eq!((third.indexed, third.removed), (1, 1), "{third:?}");
+    assert!(third.chunks_kept >= 1 && third.chunks_added < first.chunks_added, "{third:?}");
+    assert!(contents(&ask(&engine, "copper electricity")).iter().all(|text| !text.contains("Copper")));
+    assert!(contents(&ask(&engine, "boats")).iter().all(|text| !text.contains("Boats")));
+    assert!(contents(&ask(&engine, "trains rails"))[0].contains("Trains"));
+}
+
+#[test]
+fn files_that_cannot_be_read_are_listed_and_stop_nothing() {
+    let place = Place::new();
+    place.write("good.md", "Perfectly fine text.");
+    place.write("image.png", [0x89, b'P', b'N', b'G', 0, 0, 0, 1]);
+    place.write("latin.txt", [b'c', b'a', b'f', 0xE9]);
+    place.write("huge.txt", "x ".repeat(6 << 20));
+    let engine = place.open();
+    let report = place.index(&engine);
+    assert_eq!(report.indexed, 1);
+    assert_eq!(report.skipped.len(), 3, "{:?}", report.skipped);
+    let missing = engine.index(&index_request(&[place.notes(), place.notes().join("nowhere")]), now(), &|_| {});
+    assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
+}
+
+#[test]
+fn a_write_is_found_by_the_next_query_of_another_engine_before_and_after_folding() {
+    let place = Place::new();
+    let writer = place.open();
+    let reader = place.open();
+    let check = |text: &str, expected: &str| assert_eq!(contents(&ask(&reader, text))[0], expected);
+    for n in 0..30 {
+        writer.curate(&memory(&format!("filler number {n} about nothing in particular")), now()).unwrap();
+    }
+    writer.curate(&memory("zebra crossings are striped"), now()).unwrap();
+    check("zebra", "zebra crossings are striped");
+    // What is folded and what is newer are one list; a generation written by another engine is picked up.
+    place.write("x.md", "unrelated");
+    place.index(&writer);
+    assert_eq!(reader.status().unwrap().text_tail, 0);
+    check("zebra", "zebra crossings are striped");
+    writer.curate(&memory("okapi are striped too"), now()).unwrap();
+    check("okapi", "okapi are striped too");
+    assert_eq!(reader.status().unwrap().text_tail, 1);
+}
+
+#[test]
+fn the_order_does_not_depend_on_what_is_folded() {
+    let place = Place::new();
+    let engine = place.open();
+    let texts: Vec<_> = (0..60)
+        .map(|n| format!("note {n} about {} and {}", ["rivers", "hills", "lakes"][n % 3], ["birds", "fish"][n % 2]))
+        .collect();
+    for text in &texts {
+        engine.curate(&memory(text), now()).unwrap();
+    }
+    let before = ask(&engine, "birds at rivers");
+    assert_eq!(before.effort.tail, 60);
+    place.write("x.md", "unrelated words");
+    place.index(&engine);
+    let after = ask(&engine, "birds at rivers");
+    assert_eq!(after.effort.tail, 0);
+    let firsts = |answer: &Answer| contents(answer)[..5].iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    assert_eq!(firsts(&before), firsts(&after));
+}
+
+#[test]
+fn deleting_the_index_folder_loses_nothing() {
+    let place = Place::new();
+    place.write("a.md", "Lighthouses warn ships at night.");
+    let engine = place.open();
+    place.index(&engine);
+    let before = ask(&engine, "lighthouses");
+    fs::remove_dir_all(place.home().join("index")).unwrap();
+    let fresh = place.open();
+    let after = ask(&fresh, "lighthouses");
+    assert_eq!(contents(&before), contents(&after));
+    assert_eq!(after.degraded, []);
+    place.index(&fresh);
+    assert_eq!(fresh.status().unwrap().text_tail, 0);
+    assert_eq!(contents(&ask(&fresh, "lighthouses")), contents(&before));
+}
+
+#[test]
+fn an_index_that_does_not_match_is_never_searched_and_is_built_anew() {
+    let place = Place::new();
+    place.write("a.md", "Glaciers carve valleys.");
+    let engine = place.open();
+    place.index(&engine);
+    drop(engine);
+    // A backup from before: same identity, fewer changes, then others under the same numbers.
+    let backup = fs::read(place.home().join("memory.db")).unwrap();
+    let engine = place.open();
+    engine.curate(&memory("volcanoes build islands"), now()).unwrap();
+    place.write("b.md", "Deserts shift.");
+    place.index(&engine);
+    drop(engine);
+    for name in ["memory.db-wal", "memory.db-shm"] {
+        fs::remove_file(place.home().join(name)).unwrap_or_default();
+    }
+    fs::write(place.home().join("memory.db"), backup).unwrap();
+    let restored = place.open();
+    assert!(!restored.status().unwrap().index_healthy);
+    assert!(contents(&ask(&restored, "volcanoes")).iter().all(|text| !text.contains("volcanoes")));
+    assert!(contents(&ask(&restored, "glaciers"))[0].contains("Glaciers"));
+    assert!(restored.maintain(now()).unwrap(), "an index that does not match is due at once");
+    assert!(restored.status().unwrap().index_healthy);
+    assert!(contents(&ask(&restored, "glaciers"))[0].contains("Glaciers"));
+}
+
+#[test]
+fn a_damaged_index_costs_time_and_nothing_else() {
+    let place = Place::new();
+    place.write("a.md", "Windmills grind grain.");
+    let engine = place.open();
+    place.index(&engine);
+    drop(engine);
+    fn files(dir: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    }
+    for path in files(&place.home().join("index")) {
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    }
+    let engine = place.open();
+    assert!(contents(&ask(&engine, "windmills"))[0].contains("Windmills"));
+    engine.maintain(now()).unwrap();
+    assert!(engine.status().unwrap().index_healthy);
+    assert!(contents(&ask(&engine, "windmills"))[0].contains("Windmills"));
+}
+
+#[test]
+fn without_a_model_words_work_and_the_answer_says_so() {
+    let place = Place::without_model();
+    place.write("a.md", "Lanterns glow.");
+    let engine = place.open();
+    let report = place.index(&engine);
+    assert_eq!(report.degraded[0].channel, Channel::Vector);
+    let answer = ask(&engine, "lanterns");
+    assert_eq!(contents(&answer), ["Lanterns glow."]);
+    assert_eq!((answer.model_used.as_deref(), answer.degraded[0].channel), (None, Channel::Vector));
+    // The model arrives: what was written without it is embedded by the next run.
+    let mut with = Place::new();
+    with.folder = place.folder;
+    let engine = with.open();
+    let half = ask(&engine, "lanterns");
+    assert_eq!(half.degraded.len(), 1, "{:?}", half.degraded);
+    assert_eq!(with.index(&engine).embedded, 1);
+    assert_eq!(ask(&engine, "things that shine in the dark").degraded, []);
+}
+
+#[test]
+fn any_text_is_a_question() {
+    let place = Place::new();
+    place.write("a.txt", "Use C++ with a/b paths, don't panic; 日本語のテキスト, and 🦜 too.");
+    let engine = place.open();
+    place.index(&engine);
+    for text in ["C++", "a/b", "don't", "日本", "🦜", "pve-01 field:value", "AND OR NOT", "(", "a\0b"] {
+        ask(&engine, text);
+    }
+    for text in ["\"", "*", "!?", "…"] {
+        ask(&engine, text);
+        ask_with(&engine, text, true, Selection::default()).unwrap();
+    }
+    for text in ["C++", "a/b", "don't", "日本", "🦜"] {
+        let answer = ask_with(&engine, text, true, Selection::default()).unwrap();
+        assert_eq!(answer.hits.len(), 1, "{text}");
+    }
+    let long = "words and more words, ".repeat(50_000);
+    assert!(!ask_with(&engine, &long, true, Selection::default()).unwrap().query.is_empty());
+    for (text, limit) in [("", 10), (" \n", 10), ("x", 0), ("x", 51)] {
+        let request = QueryRequest { text: text.into(), limit, fast: true, select: Selection::default() };
+        assert!(matches!(engine.query(&request, now()), Err(Error::Invalid { .. })), "{text:?} {limit}");
+    }
+}
+
+#[test]
+fn selections_hold_in_both_channels() {
+    let place = Place::new();
+    place.write("v1/guide.md", "---\ntags: [setup]\nteam: core\n---\nInstall the agent with the old script.");
+    place.write("v2/guide.md", "Install the agent with the new installer.");
+    let engine = place.open();
+    place.index(&engine);
+    let mut decision = memory("We install the agent by hand on Fridays.");
+    decision.memory_type = Some(MemoryType::Decision);
+    decision.tags = vec!["#Ops".into()];
+    engine.curate(&decision, now()).unwrap();
+    let check = |select: Selection, expected: &[&str]| {
+        let answer = ask_with(&engine, "how do we install the agent", false, select).unwrap();
+        let mut found: Vec<_> = contents(&answer).iter().map(|text| text.split_whitespace().nth_back(0).unwrap().to_owned()).collect();
+        found.sort();
+        assert_eq!(found, expected);
+    };
+    let base = Selection::default;
+    check(base(), &["Fridays.", "installer.", "script."]);
+    check(Selection { version: Some("v2".into()), ..base() }, &["installer."]);
+    check(Selection { tags: vec!["setup".into()], ..base() }, &["script."]);
+    check(Selection { tags: vec!["ops".into()], ..base() }, &["Fridays."]);
+    check(Selection { types: vec![MemoryType::Decision], ..base() }, &["Fridays."]);
+    check(Selection { kinds: vec![Kind::Chunk], ..base() }, &["installer.", "script."]);
+    check(Selection { collections: vec!["memories".into()], ..base() }, &["Fridays."]);
+    check(Selection { filter: Some(Filter::parse(r#"{"team":"core"}"#).unwrap()), ..base() }, &["script."]);
+    check(Selection { since: Some(now() + jiff::Span::new().hours(1)), ..base() }, &[]);
+}
+
+#[test]
+fn forgetting_takes_the_words_out_of_every_channel() {
+    let place = Place::new();
+    let engine = place.open();
+    let kept = engine.curate(&memory("quagga are extinct"), now()).unwrap();
+    place.write("a.md", "unrelated");
+    place.index(&engine);
+    let dry = engine.forget(&ForgetRequest::Ids(vec![kept.id.clone()]), true, now()).unwrap();
+    assert_eq!((dry.forgotten.len(), dry.receipt.dry_run), (1, true));
+    assert_eq!(engine.get(&kept.id[..8]).unwrap().content, "quagga are extinct");
+    let gone = engine.forget(&ForgetRequest::Ids(vec![kept.id.clone()]), false, now()).unwrap();
+    assert_eq!((gone.receipt.items, gone.receipt.vectors), (1, 1));
+    assert!(matches!(engine.get(&kept.id), Err(Error::NotFound { .. })));
+    assert!(contents(&ask(&engine, "quagga extinct")).iter().all(|text| !text.contains("quagga")));
+    assert_eq!(engine.history(&kept.id).unwrap().len(), 2);
+    let everything = engine.forget(&ForgetRequest::Selected(Selection::default()), true, now());
+    assert!(matches!(everything, Err(Error::Invalid { .. })));
+}
+
+#[test]
+fn the_same_words_again_are_one_memory_and_owners_are_kept_apart() {
+    let place = Place::new();
+    let engine = place.open();
+    let first = engine.curate(&memory("use tabs"), now()).unwrap();
+    let again = engine.curate(&memory(" use tabs\n"), now()).unwrap();
+    assert_eq!((again.id.as_str(), again.is_update), (first.id.as_str(), true));
+    let mut other = memory("use tabs");
+    other.owner = Some("ann".into());
+    assert_ne!(engine.curate(&other, now()).unwrap().id, first.id);
+    assert_eq!(engine.list(&Selection::default(), 10, 0).unwrap().total, 2);
+    for content in ["", "  \n"] {
+        assert!(matches!(engine.curate(&memory(content), now()), Err(Error::Invalid { .. })));
+    }
+}
+
+#[test]
+fn a_query_vector_is_cached_for_the_next_process() {
+    let place = Place::new();
+    let engine = place.open();
+    engine.curate(&memory("harbours shelter boats"), now()).unwrap();
+    let first = ask(&engine, "where do boats rest?");
+    assert!(!first.effort.vector_cached && first.effort.embed_ms > 0.0);
+    engine.maintain(now()).unwrap();
+    let second = ask(&place.open(), "where do boats rest?");
+    assert!(second.effort.vector_cached);
+    assert_eq!(contents(&first), contents(&second));
+}
+
+#[test]
+fn documents_that_are_not_files_are_indexed_the_same_way() {
+    let place = Place::new();
+    let engine = place.open();
+    let input = |text: &str| DocumentInput { id: "doc/1".into(), title: Some("Owls".into()), text: text.into(), ..DocumentInput::default() };
+    assert_eq!(engine.add_documents(vec![input("They hunt at night.")], now()).unwrap().chunks_added, 1);
+    assert_eq!(engine.add_documents(vec![input("They hunt at night.")], now()).unwrap().unchanged, 1);
+    let answer = ask(&engine, "owls");
+    assert_eq!((contents(&answer), answer.hits[0].memory.summary.as_str()), (vec!["They hunt at night."], "Owls"));
+}
+
+#[test]
+fn two_runs_of_index_at_once_leave_one_copy() {
+    let place = Place::new();
+    for n in 0..20 {
+        place.write(&format!("{n}.md"), format!("Document number {n} speaks of topic {n}."));
+    }
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| place.index(&place.open()));
+        }
+    });
+    let engine = place.open();
+    assert_eq!(engine.status().unwrap().total_chunks, 20);
+    assert!(engine.doctor().unwrap().iter().all(|check| check.hint.is_none()), "{:?}", engine.doctor());
+}

@@ -1,0 +1,187 @@
+//! Sixteen floats at a time, for each instruction set. Every lane does the same IEEE additions and multiplications in the
+//! same order on all of them (nothing is fused), so a kernel written once gives the same bits on every machine.
+
+use crate::cpu::Isa;
+
+/// Floats in one vector, on every instruction set.
+pub(crate) const LANES: usize = 16;
+/// Outputs in one tile of a matrix product, and in one block of packed weights.
+pub(crate) const TILE: usize = 64;
+/// Adding and subtracting 1.5 * 2^23 rounds a float below 2^22 to the nearest integer, ties to even.
+pub(crate) const MAGIC: f32 = 12_582_912.0;
+
+/// Proof that an instruction set is present, and its operations on vectors of [`LANES`] floats.
+pub(crate) trait Simd: Copy {
+    /// Sixteen floats.
+    type V: Copy;
+    /// Rows of an attention tile that fit the registers: 4 or 8.
+    const ROWS: usize;
+
+    fn splat(self, x: f32) -> Self::V;
+    fn load(self, from: &[f32; LANES]) -> Self::V;
+    fn store(self, v: Self::V, to: &mut [f32; LANES]);
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    fn max(self, a: Self::V, b: Self::V) -> Self::V;
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Rounds to the nearest integer, ties to even, and keeps the low byte; values lie in 0..=255.
+    fn store_bytes(self, v: Self::V, to: &mut [u8; LANES]);
+    /// Multiplies `v` by two to the power in the low bits of `power`, an integer to which [`MAGIC`] was added.
+    fn scale(self, v: Self::V, power: Self::V) -> Self::V;
+    /// Integers as floats, rounded to the nearest.
+    fn from_ints(self, from: &[i32; LANES]) -> Self::V;
+    /// The exact products of `R` rows of bytes, `k` each, with one block of weights `[k/4][TILE][4]`.
+    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]);
+
+    /// All lanes added, as a fixed tree.
+    #[inline(always)]
+    fn sum(self, v: Self::V) -> f32 {
+        fold(self, v, |a, b| a + b)
+    }
+    /// The largest lane.
+    #[inline(always)]
+    fn largest(self, v: Self::V) -> f32 {
+        fold(self, v, f32::max)
+    }
+    /// The smallest lane.
+    #[inline(always)]
+    fn smallest(self, v: Self::V) -> f32 {
+        fold(self, v, f32::min)
+    }
+}
+
+/// A computation that is compiled once for each instruction set.
+pub(crate) trait Kernel {
+    /// Runs it with the instruction set proved by `simd`. Must be `#[inline(always)]`.
+    fn run<S: Simd>(self, simd: S);
+}
+
+/// Runs a kernel on an instruction set.
+///
+/// # Panics
+/// When this machine does not have the instruction set.
+pub(crate) fn dispatch(isa: Isa, kernel: impl Kernel) {
+    assert!(isa.is_present(), "{isa:?} is not present on this machine");
+    match isa {
+        // SAFETY: the assertion above proved that the instructions are present.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { crate::lanes_x86::on_avx512(kernel) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Isa::Avx2 => unsafe { crate::lanes_x86::on_avx2(kernel) },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        Isa::Neon => unsafe { crate::lanes_neon::on_neon(kernel) },
+        #[cfg(not(target_arch = "x86_64"))]
+        Isa::Avx512 | Isa::Avx2 => unreachable!("not an x86-64"),
+        #[cfg(not(target_arch = "aarch64"))]
+        Isa::Neon => unreachable!("not an ARM"),
+        Isa::Plain => kernel.run(Plain),
+    }
+}
+
+#[inline(always)]
+fn fold<S: Simd>(simd: S, v: S::V, join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = [0.0; LANES];
+    simd.store(v, &mut lanes);
+    let mut width = LANES / 2;
+    while width > 0 {
+        for i in 0..width {
+            lanes[i] = join(lanes[i], lanes[i + width]);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+/// Plain Rust, laid out so that the compiler uses whatever vectors the target's baseline has.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain;
+
+#[inline(always)]
+fn each(f: impl Fn(usize) -> f32) -> [f32; LANES] {
+    let mut out = [0.0; LANES];
+    for (i, x) in out.iter_mut().enumerate() {
+        *x = f(i);
+    }
+    out
+}
+
+impl Simd for Plain {
+    type V = [f32; LANES];
+    const ROWS: usize = 4;
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> Self::V {
+        [x; LANES]
+    }
+    #[inline(always)]
+    fn load(self, from: &[f32; LANES]) -> Self::V {
+        *from
+    }
+    #[inline(always)]
+    fn store(self, v: Self::V, to: &mut [f32; LANES]) {
+        *to = v;
+    }
+    #[inline(always)]
+    fn add(self, a: Self::V, b: Self::V) -> Self::V {
+        each(|i| a[i] + b[i])
+    }
+    #[inline(always)]
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V {
+        each(|i| a[i] - b[i])
+    }
+    #[inline(always)]
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V {
+        each(|i| a[i] * b[i])
+    }
+    #[inline(always)]
+    fn max(self, a: Self::V, b: Self::V) -> Self::V {
+        each(|i| if a[i] > b[i] { a[i] } else { b[i] })
+    }
+    #[inline(always)]
+    fn min(self, a: Self::V, b: Self::V) -> Self::V {
+        each(|i| if a[i] < b[i] { a[i] } else { b[i] })
+    }
+    #[inline(always)]
+    fn store_bytes(self, v: Self::V, to: &mut [u8; LANES]) {
+        for (to, x) in to.iter_mut().zip(v) {
+            *to = (x + MAGIC).to_bits() as u8;
+        }
+    }
+    #[inline(always)]
+    fn scale(self, v: Self::V, power: Self::V) -> Self::V {
+        each(|i| f32::from_bits(v[i].to_bits().wrapping_add(power[i].to_bits() << 23)))
+    }
+    #[inline(always)]
+    fn from_ints(self, from: &[i32; LANES]) -> Self::V {
+        each(|i| from[i] as f32)
+    }
+
+    #[inline(always)]
+    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
+        const GROUP: usize = 8;
+        let (steps, _) = weights.as_chunks::<{ TILE * 4 }>();
+        for group in 0..TILE / GROUP {
+            let mut kept = [[[0_i32; 2]; GROUP]; R];
+            for (step, weights) in steps.iter().enumerate() {
+                let (weights, _) = weights[group * GROUP * 4..][..GROUP * 4].as_chunks::<4>();
+                for (row, kept) in rows.iter().zip(&mut kept) {
+                    let a = &row[step * 4..][..4];
+                    let a = [i16::from(a[0]), i16::from(a[1]), i16::from(a[2]), i16::from(a[3])];
+                    for (kept, w) in kept.iter_mut().zip(weights) {
+                        // Pairs of 16-bit products added to 32 bits: one instruction (pmaddwd) even at the x86-64 baseline.
+                        kept[0] += i32::from(a[0]) * i32::from(w[0]) + i32::from(a[1]) * i32::from(w[1]);
+                        kept[1] += i32::from(a[2]) * i32::from(w[2]) + i32::from(a[3]) * i32::from(w[3]);
+                    }
+                }
+            }
+            for (sums, kept) in sums.iter_mut().zip(&kept) {
+                for (sum, kept) in sums[group * GROUP..][..GROUP].iter_mut().zip(kept) {
+                    *sum = kept[0] + kept[1];
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! [`Simd`] for x86-64. A value of these types exists only inside a function that was entered after its instructions were
+//! found to be present.
+
+use std::arch::x86_64::{
+    __m256, __m256i, __m512, _MM_HINT_T0, _mm_loadu_si128, _mm_packus_epi16, _mm_prefetch,
+    _mm_storeu_si128, _mm256_add_epi32, _mm256_add_ps, _mm256_castsi256_ps, _mm256_castps_si256,
+    _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps, _mm256_cvtps_epi32,
+    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16,
+    _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_packus_epi32, _mm256_permute4x64_epi64, _mm256_set1_epi64x,
+    _mm256_set1_ps, _mm256_setzero_si256, _mm256_slli_epi32, _mm256_storeu_ps, _mm256_storeu_si256, _mm256_sub_ps,
+    _mm512_add_epi32, _mm512_add_ps, _mm512_castps_si512, _mm512_castsi512_ps, _mm512_cvtepi32_epi8,
+    _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_loadu_ps, _mm512_loadu_si512,
+    _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512,
+    _mm512_slli_epi32, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_sub_ps,
+};
+
+use crate::lanes::{Kernel, LANES, Simd, TILE};
+
+/// AVX-512 F, BW, DQ, VL and VNNI are present.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+/// AVX2 and FMA are present (FMA is not used: its single rounding would give other bits than the plain twin).
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+/// Runs a kernel compiled for AVX-512.
+///
+/// # Safety
+/// The machine must have the instructions of [`crate::Isa::Avx512`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub(crate) unsafe fn on_avx512(kernel: impl Kernel) {
+    kernel.run(Avx512(()));
+}
+
+/// Runs a kernel compiled for AVX2.
+///
+/// # Safety
+/// The machine must have the instructions of [`crate::Isa::Avx2`].
+#[target_feature(enable = "avx2,fma")]
+pub(crate) unsafe fn on_avx2(kernel: impl Kernel) {
+    kernel.run(Avx2(()));
+}
+
+/// Calls an intrinsic that only computes.
+macro_rules! compute {
+    ($call:expr) => {
+        // SAFETY: `self` proves that the instructions are present, and the call touches no memory.
+        unsafe { $call }
+    };
+}
+
+impl Simd for Avx512 {
+    type V = __m512;
+    const ROWS: usize = 8;
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> Self::V {
+        compute!(_mm512_set1_ps(x))
+    }
+    #[inline(always)]
+    fn load(self, from: &[f32; LANES]) -> Self::V {
+        // SAFETY: the instructions are present; the reference covers 64 bytes.
+        unsafe { _mm512_loadu_ps(from.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store(self, v: Self::V, to: &mut [f32; LANES]) {
+        // SAFETY: the instructions are present; the reference covers 64 bytes.
+        unsafe { _mm512_storeu_ps(to.as_mut_ptr(), v) }
+    }
+    #[inline(always)]
+    fn add(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!(_mm512_add_ps(a, b))
+    }
+    #[inline(always)]
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!(_mm512_sub_ps(a, b))
+    }
+    #[inline(always)]
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!(_mm512_mul_ps(a, b))
+    }
+    #[inline(always)]
+    fn max(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!(_mm512_max_ps(a, b))
+    }
+    #[inline(always)]
+    fn min(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!(_mm512_min_ps(a, b))
+    }
+    #[inline(always)]
+    fn store_bytes(self, v: Self::V, to: &mut [u8; LANES]) {
+        // SAFETY: the instructions are present; the reference covers 16 bytes.
+        unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v))) }
+    }
+    #[inline(always)]
+    fn scale(self, v: Self::V, power: Self::V) -> Self::V {
+        compute!(_mm512_castsi512_ps(_mm512_add_epi32(
+            _mm512_castps_si512(v),
+            _mm512_slli_epi32::<23>(_mm512_castps_si512(power))
+        )))
+    }
+    #[inline(always)]
+    fn from_ints(self, from: &[i32; LANES]) -> Self::V {
+        // SAFETY: the instructions are present; the reference covers 64 bytes.
+        unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(from.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
+        /// How far ahead of its use a weight is asked for: the short texts wait for memory, not for arithmetic.
+        const AHEAD: usize = 4096;
+        let steps = weights.len() / (TILE * 4);
+        assert!(rows.iter().all(|row| row.len() >= steps * 4), "a row is shorter than the weights");
+        // SAFETY: the instructions are present. Step s < steps reads weights [256 s, 256 s + 256), inside the slice by
+        // the division above, and bytes [4 s, 4 s + 4) of each row, inside by the assertion. A prefetch reads nothing.
+        unsafe {
+            let mut kept = [[_mm512_setzero_si512(); 4]; R];
+            for step in 0..steps {
+                let block = weights.as_ptr().add(step * TILE * 4);
+                let w: [_; 4] = std::array::from_fn(|i| _mm512_loadu_si512(block.add(64 * i).cast()));
+                for i in 0..4 {
+                    _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD + 64 * i));
+                }
+                for r in 0..R {
+                    let a = _mm512_set1_epi32(rows[r].as_ptr().add(step * 4).cast::<i32>().read_unaligned());
+                    for i in 0..4 {
+                        kept[r][i] = _mm512_dpbusd_epi32(kept[r][i], a, w[i]);
+                    }
+                }
+            }
+            for r in 0..R {
+                for i in 0..4 {
+                    _mm512_storeu_si512(sums[r].as_mut_ptr().add(LANES * i).cast(), kept[r][i]);
+                }
+            }
+        }
+    }
+}
+
+impl Simd for Avx2 {
+    type V = [__m256; 2];
+    const ROWS: usize = 4;
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> Self::V {
+        compute!([_mm256_set1_ps(x); 2])
+    }
+    #[inline(always)]
+    fn load(self, from: &[f32; LANES]) -> Self::V {
+        // SAFETY: the instructions are present; the reference covers 64 bytes.
+        unsafe { [_mm256_loadu_ps(from.as_ptr()), _mm256_loadu_ps(from.as_ptr().add(8))] }
+    }
+    #[inline(always)]
+    fn store(self, v: Self::V, to: &mut [f32; LANES]) {
+        // SAFETY: the instructions are present; the reference covers 64 bytes.
+        unsafe {
+            _mm256_storeu_ps(to.as_mut_ptr(), v[0]);
+            _mm256_storeu_ps(to.as_mut_ptr().add(8), v[1]);
+        }
+    }
+    #[inline(always)]
+    fn add(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!([_mm256_add_ps(a[0], b[0]), _mm256_add_ps(a[1], b[1])])
+    }
+    #[inline(always)]
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!([_mm256_sub_ps(a[0], b[0]), _mm256_sub_ps(a[1], b[1])])
+    }
+    #[inline(always)]
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!([_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])])
+    }
+    #[inline(always)]
+    fn max(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!([_mm256_max_ps(a[0], b[0]), _mm256_max_ps(a[1], b[1])])
+    }
+    #[inline(always)]
+    fn min(self, a: Self::V, b: Self::V) -> Self::V {
+        compute!([_mm256_min_ps(a[0], b[0]), _mm256_min_ps(a[1], b[1])])
+    }
+    #[inline(always)]
+    fn store_bytes(self, v: Self::V, to: &mut [u8; LANES]) {
+        // SAFETY: the instructions are present; the reference covers 16 bytes.
+        unsafe {
+            let words = _mm256_packus_epi32(_mm256_cvtps_epi32(v[0]), _mm256_cvtps_epi32(v[1]));
+            // The pack works within halves of 128 bits; this puts the quarters back in order.
+            let words = _mm256_permute4x64_epi64::<0b11_01_10_00>(words);
+            let bytes = _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words));
+            _mm_storeu_si128(to.as_mut_ptr().cast(), bytes);
+        }
+    }
+    #[inline(always)]
+    fn scale(self, v: Self::V, power: Self::V) -> Self::V {
+        compute!(std::array::from_fn(|i| _mm256_castsi256_ps(_mm256_add_epi32(
+            _mm256_castps_si256(v[i]),
+            _mm256_slli_epi32::<23>(_mm256_castps_si256(power[i]))
+        ))))
+    }
+    #[inline(always)]
+    fn from_ints(self, from: &[i32; LANES]) -> Self::V {
+        // SAFETY: the instructions are present; the reference covers 64 bytes.
+        unsafe {
+            let from = from.as_ptr().cast::<__m256i>();
+            [
+                _mm256_cvtepi32_ps(_mm256_loadu_si256(from)),
+                _mm256_cvtepi32_ps(_mm256_loadu_si256(from.add(1))),
+            ]
+        }
+    }
+
+    /// `vpmaddubsw` would saturate, so both sides are widened to 16 bits and multiplied with `vpmaddwd`: exact.
+    #[inline(always)]
+    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
+        /// Steps of four inputs whose widened bytes are kept at a time (6 rows x 128 steps x 8 bytes = 6 KB).
+        const STEPS: usize = 128;
+        /// Outputs of one pass: with 6 rows, 12 of the 16 registers hold sums.
+        const PASS: usize = 8;
+        let steps = weights.len() / (TILE * 4);
+        assert!(rows.iter().all(|row| row.len() >= steps * 4), "a row is shorter than the weights");
+        *sums = [[0; TILE]; R];
+        let mut wide = [[0_i64; STEPS]; R];
+        for start in (0..steps).step_by(STEPS) {
+            let count = STEPS.min(steps - start);
+            for (wide, row) in wide.iter_mut().zip(rows) {
+                let (quads, _) = row[start * 4..][..count * 4].as_chunks::<4>();
+                for (wide, q) in wide.iter_mut().zip(quads) {
+                    let x = u64::from(u32::from_le_bytes(*q));
+                    let x = (x | (x << 16)) & 0x0000_ffff_0000_ffff;
+                    *wide = ((x | (x << 8)) & 0x00ff_00ff_00ff_00ff) as i64;
+                }
+            }
+            for pass in 0..TILE / PASS {
+                // SAFETY: the instructions are present. Step s < steps and pass p < 8 read weights
+                // [256 s + 32 p, 256 s + 32 p + 32), inside the slice by the division above; `wide` holds `count`
+                // values a row; a pass writes 8 of the 64 sums of each row.
+                unsafe {
+                    let mut kept = [[_mm256_setzero_si256(); 2]; R];
+                    let block = weights.as_ptr().add(start * TILE * 4 + pass * PASS * 4);
+                    for step in 0..count {
+                        let at = block.add(step * TILE * 4);
+                        let low = _mm256_cvtepi8_epi16(_mm_loadu_si128(at.cast()));
+                        let high = _mm256_cvtepi8_epi16(_mm_loadu_si128(at.add(16).cast()));
+                        for r in 0..R {
+                            let a = _mm256_set1_epi64x(*wide[r].get_unchecked(step));
+                            kept[r][0] = _mm256_add_epi32(kept[r][0], _mm256_madd_epi16(a, low));
+                            kept[r][1] = _mm256_add_epi32(kept[r][1], _mm256_madd_epi16(a, high));
+                        }
+                    }
+                    for r in 0..R {
+                        let pairs = _mm256_hadd_epi32(kept[r][0], kept[r][1]);
+                        let eight = _mm256_permute4x64_epi64::<0b11_01_10_00>(pairs);
+                        let to = sums[r].as_mut_ptr().add(pass * PASS).cast::<__m256i>();
+                        _mm256_storeu_si256(to, _mm256_add_epi32(_mm256_loadu_si256(to), eight));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The command line as typed in. Nothing here reads a file, a clock or an environment variable.
+
+use bower_core::item::{Kind, MemoryType, Scope, Status};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A memory and a library for AI agents: one binary, one folder, no network needed
+#[derive(Debug, Parser)]
+#[command(
+    name = "bower",
+    version,
+    max_term_width = 100,
+    after_help = "Start with: bower index FOLDER, then bower query \"a question\". \
+                  Data goes to standard output, talk to standard error.\n\
+                  Exit status: 0 done, 1 not found, 2 wrong usage, 3 environment or data, 4 internal error."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Everywhere")]
+pub struct Global {
+    /// The folder that holds everything [default: $BOWER_HOME, else ~/.bowerbird]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// How to print [default: text on a terminal, json elsewhere]
+    #[arg(long, global = true, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// When to colour; auto honours NO_COLOR
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Use a setting for this run only (see `bower config`); may be given again
+    #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Say more: causes of errors, every skipped file
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+    /// Say nothing on standard error but errors
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// One envelope {"command","success","data"}
+    Json,
+    /// `query` only: a block to put into a prompt
+    Context,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Even into a pipe
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Ask a question: ranked items with the reasons for their rank
+    Query(QueryArgs),
+    /// Keep a memory
+    Curate(CurateArgs),
+    /// Index files and folders, reading only what changed
+    Index(IndexArgs),
+    /// Show one item
+    Get(IdArgs),
+    /// List items, newest first
+    List(ListArgs),
+    /// Delete items for good and print a receipt
+    Forget(ForgetArgs),
+    /// What happened to an item, oldest first; works for deleted ones too
+    History(IdArgs),
+    /// How much is stored and whether the indexes match it
+    Status,
+    /// Show or change settings
+    Config(ConfigArgs),
+    /// Examine the store, the indexes and the model
+    Doctor,
+    /// Print a completion script
+    Completions(CompletionsArgs),
+    /// Print the version and the commit it was built from
+    Version,
+}
+
+impl Command {
+    /// The word for it in the envelope.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Query(_) => "query",
+            Self::Curate(_) => "curate",
+            Self::Index(_) => "index",
+            Self::Get(_) => "get",
+            Self::List(_) => "list",
+            Self::Forget(_) => "forget",
+            Self::History(_) => "history",
+            Self::Status => "status",
+            Self::Config(_) => "config",
+            Self::Doctor => "doctor",
+            Self::Completions(_) => "completions",
+            Self::Version => "version",
+        }
+    }
+}
+
+/// Which items a command speaks of.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Which items")]
+pub struct SelectArgs {
+    /// Only this collection; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub collection: Vec<String>,
+    /// Only memories of this type; may be given again
+    #[arg(long = "type", value_name = "TYPE", value_parser = words::<MemoryType>(MemoryType::ALL.iter().map(|v| v.word())))]
+    pub types: Vec<MemoryType>,
+    /// Only items with this tag; given again, items must have them all
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
+    /// Only items that pass, e.g. '{"version": "v2", "chunk_size": {"$gt": 100}, "$contains": "retry"}'
+    #[arg(long, value_name = "JSON")]
+    pub filter: Option<String>,
+    /// Only items written at or after: a date, an RFC 3339 time, "7d", "2 weeks ago", "yesterday"
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Only items written before: the same forms
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<String>,
+    /// Only documents of this version, e.g. v2
+    #[arg(long, value_name = "VERSION")]
+    pub version: Option<String>,
+    /// Only this scope
+    #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
+    pub scope: Option<Scope>,
+    /// Only this owner's
+    #[arg(long, value_name = "OWNER")]
+    pub owner: Option<String>,
+    /// Only memories, or only chunks of documents
+    #[arg(long, value_name = "KIND", value_parser = words::<Kind>(Kind::ALL.iter().map(|v| v.word())))]
+    pub kind: Option<Kind>,
+    /// Only this status [default: candidate and active]; may be given again
+    #[arg(long, value_name = "STATUS", value_parser = words::<Status>(Status::ALL.iter().map(|v| v.word())))]
+    pub status: Vec<Status>,
+}
+
+/// `bower query`
+#[derive(Args, Debug)]
+pub struct QueryArgs {
+    /// The question, any text; `-` reads standard input, and text that begins with - goes after --
+    #[arg(required = true, value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// Hits wanted, 1 to 50
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=50))]
+    pub limit: u8,
+    /// Words alone: no model is loaded
+    #[arg(long)]
+    pub fast: bool,
+    /// Show each channel's rank and raw score, and what the answer cost
+    #[arg(long)]
+    pub explain: bool,
+    #[command(flatten)]
+    pub select: SelectArgs,
+}
+
+/// `bower curate`
+#[derive(Args, Debug)]
+pub struct CurateArgs {
+    /// The text to keep; `-` reads standard input, and text that begins with - goes after --
+    #[arg(required = true, value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// What it is about [default: fact]
+    #[arg(long = "type", value_name = "TYPE", value_parser = words::<MemoryType>(MemoryType::ALL.iter().map(|v| v.word())))]
+    pub memory_type: Option<MemoryType>,
+    /// Tags, separated by commas; may be given again
+    #[arg(long, visible_alias = "tag", value_name = "TAGS", value_delimiter = ',')]
+    pub tags: Vec<String>,
+    /// A free field; numbers, true, false and null are kept as such, anything else as text; may be given again
+    #[arg(long, value_name = "KEY=VALUE", value_parser = metadata_pair)]
+    pub metadata: Vec<(String, serde_json::Value)>,
+    /// The collection to keep it in
+    #[arg(long, value_name = "NAME")]
+    pub collection: Option<String>,
+    /// Who may see it
+    #[arg(long, value_name = "SCOPE", default_value = "project", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
+    pub scope: Scope,
+    /// Whose it is
+    #[arg(long, value_name = "OWNER")]
+    pub owner: Option<String>,
+    /// Pin it: it always fits the budget and never fades
+    #[arg(long)]
+    pub pin: bool,
+    /// The conversation it came from
+    #[arg(long, value_name = "ID")]
+    pub conversation: Option<String>,
+}
+
+/// `bower index`
+#[derive(Args, Debug)]
+pub struct IndexArgs {
+    /// Files and folders; .gitignore is honoured, hidden files are left out
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The collection to index into
+    #[arg(long, value_name = "NAME")]
+    pub collection: Option<String>,
+    /// Only files that match this glob; may be given again
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// No files that match this glob; may be given again
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+    /// Keep running and index what changes
+    #[arg(long)]
+    pub watch: bool,
+    /// Who may see it
+    #[arg(long, value_name = "SCOPE", default_value = "project", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
+    pub scope: Scope,
+    /// Whose it is
+    #[arg(long, value_name = "OWNER")]
+    pub owner: Option<String>,
+}
+
+/// `bower get` and `bower history`
+#[derive(Args, Debug)]
+pub struct IdArgs {
+    /// The item's id, or its first digits where they are unique
+    #[arg(value_name = "ID")]
+    pub id: String,
+}
+
+/// `bower list`
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// Items wanted
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: u32,
+    /// Items to leave out at the start
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub offset: u32,
+    #[command(flatten)]
+    pub select: SelectArgs,
+}
+
+/// `bower forget`
+#[derive(Args, Debug)]
+pub struct ForgetArgs {
+    /// Ids of items, or their first digits (at least 6) where they are unique
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Only say what would be deleted
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub select: SelectArgs,
+}
+
+/// `bower config`
+#[derive(Args, Debug)]
+pub struct ConfigArgs {
+    #[command(subcommand)]
+    pub action: Option<ConfigAction>,
+}
+
+/// What to do with the settings; without it they are shown.
+#[derive(Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Print where the settings file is
+    Path,
+    /// Write a setting to the file, keeping its comments
+    Set {
+        /// The setting
+        key: String,
+        /// Its value
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Take a setting out of the file
+    Unset {
+        /// The setting
+        key: String,
+    },
+}
+
+/// `bower completions`
+#[derive(Args, Debug)]
+pub struct CompletionsArgs {
+    /// The shell to complete for
+    pub shell: clap_complete::Shell,
+}
+
+/// Parses one of our words, so that help and completion list them and a misspelling is answered with the nearest.
+fn words<T>(all: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = bower_core::Error> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all).try_map(|word| word.parse::<T>())
+}
+
+/// `port=8080` → a number; `version=1.10` → text, because as a number it would come back as 1.1.
+fn metadata_pair(pair: &str) -> Result<(String, serde_json::Value), String> {
+    let (key, value) = pair.split_once('=').ok_or("write KEY=VALUE")?;
+    if key.trim().is_empty() {
+        return Err("the key before = is empty".into());
+    }
+    let scalar = serde_json::from_str::<serde_json::Value>(value)
+        .ok()
+        .filter(|parsed| !parsed.is_object() && !parsed.is_array() && !parsed.is_string())
+        .filter(|parsed| parsed.to_string() == value);
+    Ok((key.trim().to_string(), scalar.unwrap_or_else(|| value.into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use serde_json::json;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn metadata_keeps_what_was_typed() {
+        let check = |pair: &str, key: &str, value| {
+            assert_eq!(metadata_pair(pair).unwrap(), (key.to_string(), value), "{pair}");
+        };
+        check("port=8080", "port", json!(8080));
+        check("version=1.10", "version", json!("1.10"));
+        check("big=10000000000000000000000", "big", json!("10000000000000000000000"));
+        check("on=true", "on", json!(true));
+        check("url=http://a/?b=c", "url", json!("http://a/?b=c"));
+        check("empty=", "empty", json!(""));
+        check("list=[1]", "list", json!("[1]"));
+        assert!(metadata_pair("port").is_err());
+        assert!(metadata_pair("=1").is_err());
+    }
+
+    #[test]
+    fn text_after_two_dashes_may_begin_with_one() {
+        let cli = Cli::try_parse_from(["bower", "query", "-n", "3", "--", "--fast", "-x"]).unwrap();
+        let Command::Query(query) = cli.command else { panic!("not a query") };
+        assert_eq!((query.text, query.limit, query.fast), (vec!["--fast".into(), "-x".into()], 3, false));
+    }
+
+    #[test]
+    fn a_version_filter_is_not_the_version_flag() {
+        let cli = Cli::try_parse_from(["bower", "query", "x", "--version", "v2"]).unwrap();
+        let Command::Query(query) = cli.command else { panic!("not a query") };
+        assert_eq!(query.select.version.as_deref(), Some("v2"));
+        let error = Cli::try_parse_from(["bower", "--version"]).unwrap_err();
+        assert_eq!(error.kind(), clap::error::ErrorKind::DisplayVersion);
+    }
+}

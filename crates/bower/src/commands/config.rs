@@ -1,0 +1,138 @@
+//! `bower config`: every value and where it came from; changes to the file keep its comments and are atomic.
+
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+use super::{Session, config_text};
+use crate::cli::{ConfigAction, ConfigArgs};
+use crate::failure::{Failure, Result};
+use crate::render;
+use crate::settings::{self, Chosen, Home, Origin};
+
+#[derive(Serialize)]
+struct Shown {
+    home: PathBuf,
+    home_origin: Origin,
+    path: PathBuf,
+    exists: bool,
+    settings: Vec<Chosen>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    path: PathBuf,
+    exists: bool,
+}
+
+#[derive(Serialize)]
+struct Written {
+    path: PathBuf,
+    key: String,
+    changed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overridden_by: Option<Origin>,
+}
+
+/// Shows or changes.
+pub fn run(arguments: ConfigArgs, session: &Session) -> Result<()> {
+    let home = session.home()?;
+    match arguments.action {
+        None => show(&home, session),
+        Some(ConfigAction::Path) => {
+            let path = home.config();
+            let place = Place { exists: path.exists(), path };
+            session.out.say(&place, |_| place.path.display().to_string())
+        }
+        Some(ConfigAction::Set { key, value }) => {
+            let old = config_text(&home)?;
+            let new = settings::set(&home.config(), old.as_deref().unwrap_or_default(), &key, &value)?;
+            let changed = old.as_deref() != Some(&new);
+            if changed {
+                write(&home, &new)?;
+            }
+            written(&home, key, changed, session)
+        }
+        Some(ConfigAction::Unset { key }) => {
+            let old = config_text(&home)?;
+            let new = settings::unset(&home.config(), old.as_deref().unwrap_or_default(), &key)?;
+            if let Some(new) = &new {
+                write(&home, new)?;
+            } else if let Err(why) = settings::known(&key) {
+                return Err(Failure::usage(format!("config unset {key}: unknown setting"), why));
+            }
+            written(&home, key, new.is_some(), session)
+        }
+    }
+}
+
+fn show(home: &Home, session: &Session) -> Result<()> {
+    let resolved = session.settings(home)?;
+    let path = home.config();
+    let shown = Shown {
+        home: home.path.clone(),
+        home_origin: home.origin.clone(),
+        exists: path.exists(),
+        path,
+        settings: resolved.chosen,
+    };
+    session.out.say(&shown, |look| render::config::all(home, &shown.settings, look))
+}
+
+/// Says what holds now: a stronger layer may hide what was just written.
+fn written(home: &Home, key: String, changed: bool, session: &Session) -> Result<()> {
+    let chosen = match session.settings(home) {
+        Ok(resolved) => resolved.chosen.into_iter().find(|chosen| chosen.key == key.trim()),
+        // The file is written; that another line of it is wrong is the next thing to mend, not this one's failure.
+        Err(failure) => {
+            session.out.note(&format!("another setting is wrong: {}", failure.line()));
+            None
+        }
+    };
+    let overridden_by = chosen.as_ref().map(|chosen| chosen.origin.clone()).filter(|origin| match origin {
+        Origin::BuiltIn | Origin::File(_) => false,
+        Origin::Environment(_) | Origin::Flag(_) => true,
+    });
+    let written = Written {
+        path: home.config(),
+        key,
+        changed,
+        value: chosen.map(|chosen| chosen.value),
+        overridden_by,
+    };
+    session.out.say(&written, |_| {
+        let value = written.value.as_ref().map_or_else(|| "gone".to_string(), ToString::to_string);
+        let by = written
+            .overridden_by
+            .as_ref()
+            .map(|origin| format!(", which {origin} decides"))
+            .unwrap_or_default();
+        format!("{} is {value}{by} ({})", written.key, written.path.display())
+    })
+}
+
+/// Writes aside, syncs and renames: a reader sees the old file or the new one.
+fn write(home: &Home, text: &str) -> Result<()> {
+    use std::io::Write;
+    let path = home.config();
+    // A link is written through, so that a file kept elsewhere stays one file.
+    let target = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+    let fail =
+        |doing: &'static str, path: &Path, source| Failure::from(bower_core::Error::io(doing, path, source));
+    std::fs::create_dir_all(&home.path).map_err(|source| fail("create the folder", &home.path, source))?;
+    let aside = target.with_extension(format!("toml.{}.new", std::process::id()));
+    let attempt = || -> std::io::Result<()> {
+        let mut file = std::fs::File::create(&aside)?;
+        if let Ok(old) = std::fs::metadata(&target) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&aside, &target)
+    };
+    attempt().map_err(|source| {
+        let _ = std::fs::remove_file(&aside);
+        fail("write", &target, source)
+    })
+}

@@ -1,0 +1,43 @@
+//! `bower doctor`: examines everything, the settings first; what is broken shows in the exit status.
+
+use bower_core::engine::Engine;
+use bower_core::request::{Check, Outcome};
+use serde::Serialize;
+use std::process::ExitCode;
+
+use super::Session;
+use crate::failure::{Exit, Failure, Result};
+use crate::render;
+
+#[derive(Serialize)]
+struct Examined {
+    healthy: bool,
+    checks: Vec<Check>,
+}
+
+/// Prints every examination. A store that cannot be opened is a finding, not an end.
+pub fn run(session: &Session) -> Result<ExitCode> {
+    let home = session.home()?;
+    let mut checks = Vec::new();
+    match session.settings(&home) {
+        Ok(resolved) => {
+            checks.push(good("settings", format!("{} is in order", home.config().display())));
+            match Engine::open(&home.path, resolved.settings).and_then(|engine| engine.doctor()) {
+                Ok(found) => checks.extend(found),
+                Err(error) => checks.push(bad("store", error.into())),
+            }
+        }
+        Err(failure) => checks.push(bad("settings", failure)),
+    }
+    let examined = Examined { healthy: checks.iter().all(|check| check.outcome != Outcome::Bad), checks };
+    session.out.say(&examined, |look| render::store::doctor(&examined.checks, look))?;
+    Ok(if examined.healthy { ExitCode::SUCCESS } else { ExitCode::from(Exit::Environment as u8) })
+}
+
+fn good(name: &str, detail: String) -> Check {
+    Check { name: name.into(), outcome: Outcome::Good, detail, hint: None }
+}
+
+fn bad(name: &str, failure: Failure) -> Check {
+    Check { name: name.into(), outcome: Outcome::Bad, detail: failure.message, hint: failure.hint }
+}

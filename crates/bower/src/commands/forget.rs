@@ -1,0 +1,101 @@
+//! `bower forget`: deletes for good, with a receipt. It never deletes everything for want of a selection.
+
+use bower_core::filter::Filter;
+use bower_core::request::{ForgetRequest, Selection};
+use std::io::{BufRead, IsTerminal, Write};
+
+use super::{Session, now, selection};
+use crate::cli::ForgetArgs;
+use crate::failure::{Failure, Result};
+use crate::render;
+
+/// Asks where many may go, deletes, prints the receipt.
+pub fn run(arguments: &ForgetArgs, session: &Session) -> Result<()> {
+    let now = now();
+    let select = selection(&arguments.select, now)?;
+    let selects = !holds_everything(&select);
+    let request = match (arguments.ids.is_empty(), selects) {
+        (false, false) => {
+            if let Some(short) = arguments.ids.iter().find(|id| id.trim().chars().count() < 6) {
+                return Err(Failure::usage(
+                    format!("id {short:?} is shorter than 6 digits"),
+                    "bower list shows whole ids",
+                ));
+            }
+            ForgetRequest::Ids(arguments.ids.iter().map(|id| id.trim().to_string()).collect())
+        }
+        (true, true) => ForgetRequest::Selected(select),
+        (false, true) => {
+            return Err(Failure::usage("both ids and a selection are given", "give one of them"));
+        }
+        (true, false) => {
+            return Err(Failure::usage(
+                "nothing says what to forget",
+                "give ids, or narrow it down, e.g. with --tag or --collection; add --dry-run to see it first",
+            ));
+        }
+    };
+    let engine = session.engine()?;
+    // Ids were typed one by one; a selection may hold more than its writer thinks.
+    if matches!(request, ForgetRequest::Selected(_)) && !arguments.dry_run && !arguments.yes {
+        let would = engine.forget(&request, true, now)?;
+        if would.receipt.items > 0 && !agreed(would.receipt.items, would.receipt.documents)? {
+            session.out.note("nothing was deleted");
+            return Ok(());
+        }
+    }
+    let forgotten = engine.forget(&request, arguments.dry_run, now)?;
+    session.out.say(&forgotten, |look| render::store::forgotten(&forgotten, look))
+}
+
+/// Whether a selection leaves nothing out. `{}` and `{"$and": [{}]}` are filters that keep everything.
+fn holds_everything(select: &Selection) -> bool {
+    fn vacuous(filter: &Filter) -> bool {
+        match filter {
+            Filter::All(parts) => parts.iter().all(vacuous),
+            Filter::Any(parts) => parts.iter().any(vacuous),
+            Filter::Field { .. } | Filter::Contains(_) | Filter::NotContains(_) => false,
+        }
+    }
+    let plain = Selection { filter: None, ..select.clone() };
+    plain == Selection::default() && select.filter.as_ref().is_none_or(vacuous)
+}
+
+fn agreed(items: usize, documents: usize) -> Result<bool> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Err(Failure::usage(
+            format!("this would delete {items} items, and nobody is here to ask"),
+            "add --yes to delete them, or --dry-run to see them",
+        ));
+    }
+    let mut talk = std::io::stderr().lock();
+    let whole = if documents > 0 { format!(" and {documents} documents") } else { String::new() };
+    let _ = write!(talk, "delete {items} items{whole} for good? [y/N] ");
+    let _ = talk.flush();
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).map_err(|source| {
+        Failure::environment(format!("cannot read the reply: {source}"), "add --yes to delete without asking")
+    })?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_that_keeps_everything_is_no_selection() {
+        let check = |json: &str, expected: bool| {
+            let select = Selection { filter: Some(Filter::parse(json).unwrap()), ..Selection::default() };
+            assert_eq!(holds_everything(&select), expected, "{json}");
+        };
+        assert!(holds_everything(&Selection::default()));
+        assert!(!holds_everything(&Selection { tags: vec!["x".into()], ..Selection::default() }));
+        check("{}", true);
+        check(r#"{"$and":[{},{"$and":[]}]}"#, true);
+        check(r#"{"$or":[{"a":1},{}]}"#, true);
+        check(r#"{"$or":[]}"#, false);
+        check(r#"{"$and":[{},{"a":1}]}"#, false);
+        check(r#"{"$contains":"x"}"#, false);
+    }
+}

@@ -1,0 +1,133 @@
+//! `bower index`: brings the store up to date with files. Progress is talk; the summary is data.
+
+use bower_core::engine::Engine;
+use bower_core::request::{IndexProgress, IndexReport, IndexRequest};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::{Session, now, watch};
+use crate::cli::IndexArgs;
+use crate::failure::{Failure, Result};
+use crate::render;
+
+/// Indexes once, and goes on with `--watch`.
+pub fn run(arguments: &IndexArgs, session: &Session) -> Result<()> {
+    let paths = arguments
+        .paths
+        .iter()
+        .map(|path| {
+            std::path::absolute(path).map_err(|source| {
+                Failure::usage(format!("cannot find {}: {source}", path.display()), "name a file or folder")
+            })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let request = IndexRequest {
+        paths,
+        collection: arguments.collection.clone(),
+        include: arguments.include.clone(),
+        exclude: arguments.exclude.clone(),
+        scope: arguments.scope,
+        owner: arguments.owner.clone(),
+    };
+    let engine = session.engine()?;
+    if arguments.watch {
+        return watch::run(&engine, &request, session);
+    }
+    let report = once(&engine, &request, session)?;
+    session.out.say(&report, |look| render::index::report(&report, look))?;
+    session.maintain(&engine);
+    Ok(())
+}
+
+/// One run over all paths, with a bar where somebody is watching.
+pub fn once(engine: &Engine, request: &IndexRequest, session: &Session) -> Result<IndexReport> {
+    let progress = Progress::new(session);
+    let ended = engine.index(request, now(), &|step| progress.take(&step));
+    progress.bar.finish_and_clear();
+    Ok(ended?)
+}
+
+/// Counts steps from any thread and shows them. Chunks are what takes time, so they move the bar; how many there will
+/// be is known once every file is read, and estimated from the files read so far until then.
+struct Progress {
+    bar: ProgressBar,
+    files: AtomicU64,
+    read: AtomicU64,
+    queued: AtomicU64,
+    committed: AtomicU64,
+}
+
+impl Progress {
+    fn new(session: &Session) -> Self {
+        let bar = if session.out.quiet || !std::io::stderr().is_terminal() {
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+        } else {
+            let bar = ProgressBar::new(0);
+            let template = "{bar:24.green/dim} {percent:>3}% {msg}  {per_sec:.dim}  {eta:.dim} left";
+            bar.set_style(
+                ProgressStyle::with_template(template)
+                    .expect("the template is a constant that a test draws")
+                    .progress_chars("━╸─"),
+            );
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        };
+        Self {
+            bar,
+            files: AtomicU64::new(0),
+            read: AtomicU64::new(0),
+            queued: AtomicU64::new(0),
+            committed: AtomicU64::new(0),
+        }
+    }
+
+    fn take(&self, step: &IndexProgress) {
+        match step {
+            IndexProgress::Found { files } | IndexProgress::Walked { files } => {
+                self.files.store(*files as u64, Ordering::Relaxed);
+            }
+            IndexProgress::File { chunks } => {
+                self.read.fetch_add(1, Ordering::Relaxed);
+                self.queued.fetch_add(*chunks as u64, Ordering::Relaxed);
+            }
+            IndexProgress::Committed { chunks } => {
+                self.committed.fetch_add(*chunks as u64, Ordering::Relaxed);
+            }
+            IndexProgress::Folding => {
+                self.bar.set_message("bringing the indexes up to date");
+                return;
+            }
+        }
+        let [files, read, queued, committed] = [&self.files, &self.read, &self.queued, &self.committed]
+            .map(|count| count.load(Ordering::Relaxed));
+        self.bar.set_length(expected_chunks(files, read, queued));
+        self.bar.set_position(committed);
+        self.bar.set_message(format!("{read} of {files} files, {committed} chunks"));
+    }
+}
+
+/// Chunks there will be, if the files that are left are like those that were read.
+fn expected_chunks(files: u64, read: u64, queued: u64) -> u64 {
+    let left = files.saturating_sub(read);
+    queued + (queued * left).checked_div(read).unwrap_or(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimate_ends_at_what_was_queued() {
+        assert_eq!(expected_chunks(0, 0, 0), 0);
+        assert_eq!(expected_chunks(10, 0, 0), 10);
+        assert_eq!(expected_chunks(10, 5, 20), 40);
+        assert_eq!(expected_chunks(10, 10, 33), 33);
+        assert_eq!(
+            expected_chunks(10, 11, 33),
+            33,
+            "a file that was named and found counts twice in no case"
+        );
+    }
+}

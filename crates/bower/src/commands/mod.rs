@@ -1,0 +1,177 @@
+//! One file a command, and what they share: the home, the settings, the engine and the clock. Each turns typed-in
+//! arguments into a request, asks the engine once, and prints once.
+
+pub mod completions;
+pub mod config;
+pub mod curate;
+pub mod doctor;
+pub mod forget;
+pub mod get;
+pub mod history;
+pub mod index;
+pub mod list;
+pub mod query;
+pub mod status;
+pub mod version;
+mod watch;
+mod when;
+
+use bower_core::engine::Engine;
+use bower_core::filter::Filter;
+use bower_core::request::{Selection, StatusReport};
+use jiff::{Timestamp, Zoned};
+use std::ffi::OsString;
+use std::io::Read;
+
+use crate::cli::{Global, SelectArgs};
+use crate::failure::{Failure, Result};
+use crate::settings::{self, Home, Layers, Resolved};
+use crate::wire::Output;
+
+/// Standard input longer than this is refused: no text that the engine keeps or asks is near it, in bytes.
+const MAX_INPUT: u64 = 16 << 20;
+
+/// One run of the program.
+#[derive(Debug)]
+pub struct Session {
+    /// Where its words go.
+    pub out: Output,
+    global: Global,
+}
+
+impl Session {
+    /// For a command line that was understood. Nothing is read yet.
+    pub fn new(out: Output, global: Global) -> Self {
+        Self { out, global }
+    }
+
+    /// The folder that holds everything.
+    pub fn home(&self) -> Result<Home> {
+        let variable = std::env::var_os("BOWER_HOME");
+        Home::find(self.global.home.as_deref(), variable.as_deref(), std::env::home_dir())
+    }
+
+    /// The settings after all layers.
+    pub fn settings(&self, home: &Home) -> Result<Resolved> {
+        let path = home.config();
+        let text = config_text(home)?;
+        let environment: Vec<(OsString, OsString)> = std::env::vars_os()
+            .filter(|(name, _)| name.to_str().is_some_and(|name| name.starts_with("BOWER_")))
+            .collect();
+        settings::resolve(&Layers {
+            file: text.as_deref().map(|text| (path.as_path(), text)),
+            environment: &environment,
+            flags: &self.global.set,
+        })
+    }
+
+    /// The engine on its home.
+    pub fn engine(&self) -> Result<Engine> {
+        let home = self.home()?;
+        let settings = self.settings(&home)?.settings;
+        Ok(Engine::open(&home.path, settings)?)
+    }
+
+    /// Folds what is due, after the answer is out. A failure here changes nothing that was acknowledged.
+    pub fn maintain(&self, engine: &Engine) {
+        match engine.maintain() {
+            Ok(true) => self.out.detail("folded new changes into the indexes"),
+            Ok(false) => {}
+            Err(error) => self.out.detail(&format!("could not fold new changes into the indexes: {error}")),
+        }
+    }
+}
+
+/// The settings file's text, where it exists.
+fn config_text(home: &Home) -> Result<Option<String>> {
+    let path = home.config();
+    match std::fs::read(&path) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
+            Failure::environment(format!("{} is not valid UTF-8", path.display()), "save it as UTF-8")
+        }),
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        // The home is not a folder: opening the store says so better.
+        Err(source) if source.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+        Err(source) => Err(bower_core::Error::io("read", &path, source).into()),
+    }
+}
+
+/// The clock, read once a command.
+fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// The words of a text joined by spaces, or standard input for a single `-`.
+fn text_of(words: &[String], what: &str) -> Result<String> {
+    let text = match words {
+        [dash] if dash == "-" => {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(|source| {
+                Failure::environment(
+                    format!("cannot read standard input: {source}"),
+                    "give the text as an argument",
+                )
+            })?;
+            if bytes.len() as u64 > MAX_INPUT {
+                return Err(Failure::usage(
+                    format!("standard input is longer than {} MB", MAX_INPUT >> 20),
+                    "bower index takes large files",
+                ));
+            }
+            let text = String::from_utf8(bytes).map_err(|source| {
+                Failure::usage(
+                    format!("standard input is not valid UTF-8 (byte {})", source.utf8_error().valid_up_to()),
+                    "convert it first, e.g. with iconv",
+                )
+            })?;
+            text.strip_prefix('\u{feff}').unwrap_or(&text).trim_end_matches(['\n', '\r']).to_string()
+        }
+        words => words.join(" "),
+    };
+    if text.trim().is_empty() {
+        return Err(Failure::usage(
+            format!("{what} is empty"),
+            format!("bower {what} \"some text\", or - to read it from standard input"),
+        ));
+    }
+    Ok(text)
+}
+
+/// Selection flags as the engine takes them.
+fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
+    let local = Zoned::new(now, jiff::tz::TimeZone::system());
+    let moment = |flag: &str, text: &Option<String>| {
+        text.as_deref().map(|text| when::parse(text, &local).map_err(|why| {
+            Failure::usage(format!("{flag} {text:?}: {why}"), "use a date (2025-03-01), a time (2025-03-01T12:00:00Z), 7d, \"2 weeks ago\", today or yesterday")
+        })).transpose()
+    };
+    let (since, until) = (moment("--since", &arguments.since)?, moment("--until", &arguments.until)?);
+    if let (Some(since), Some(until)) = (since, until)
+        && since >= until
+    {
+        return Err(Failure::usage(
+            format!("--since ({since}) is not before --until ({until})"),
+            "swap them; --until leaves out what was written at that time or later",
+        ));
+    }
+    Ok(Selection {
+        kinds: arguments.kind.into_iter().collect(),
+        collections: arguments.collection.clone(),
+        types: arguments.types.clone(),
+        tags: arguments.tag.clone(),
+        filter: arguments.filter.as_deref().map(Filter::parse).transpose()?,
+        since,
+        until,
+        version: arguments.version.clone(),
+        scope: arguments.scope,
+        owner: arguments.owner.clone(),
+        statuses: arguments.status.clone(),
+    })
+}
+
+/// What a person should know about an empty store, on standard error.
+fn hint_if_empty(report: &StatusReport, session: &Session) {
+    if report.total_memories + report.total_chunks == 0 {
+        session.out.note("nothing is stored yet: bower index FOLDER, or bower curate \"something to keep\"");
+    }
+}

@@ -1,0 +1,16 @@
+//! `bower status`: what the store holds and whether the indexes match it.
+
+use super::{Session, hint_if_empty};
+use crate::cli::Format;
+use crate::failure::Result;
+use crate::render;
+
+/// Prints the report.
+pub fn run(session: &Session) -> Result<()> {
+    let report = session.engine()?.status()?;
+    session.out.say(&report, |look| render::store::status(&report, look))?;
+    if session.out.format == Format::Text {
+        hint_if_empty(&report, session);
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! `bower index --watch`: indexes, then again whatever root changed, until it is interrupted. Every batch goes through
+//! the ordinary index run, so .gitignore, renames and deletions mean the same as without it.
+
+use bower_core::engine::Engine;
+use bower_core::request::IndexRequest;
+use notify_debouncer_full::notify::{EventKind, RecursiveMode};
+use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, new_debouncer};
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use super::Session;
+use super::index::once;
+use crate::cli::Format;
+use crate::failure::{Failure, Result};
+use crate::render;
+
+/// Editors write in bursts: a batch waits until nothing happened to its files for this long.
+const QUIET: Duration = Duration::from_millis(400);
+
+/// Watches first and indexes then, so that no change falls between the two.
+pub fn run(engine: &Engine, request: &IndexRequest, session: &Session) -> Result<()> {
+    let home = real(&session.home()?.path);
+    let roots: Vec<PathBuf> = request.paths.iter().map(|path| real(path)).collect();
+    let (sender, events) = channel();
+    let mut debouncer =
+        new_debouncer(QUIET, None, sender).map_err(|source| cannot("start watching", &source))?;
+    for root in &roots {
+        // A file is replaced by a rename as often as written, and its own watch would not survive that.
+        let (path, mode) = match root.parent() {
+            Some(folder) if root.is_file() => (folder, RecursiveMode::NonRecursive),
+            Some(_) | None => (root.as_path(), RecursiveMode::Recursive),
+        };
+        if let Err(source) = debouncer.watch(path, mode) {
+            if !root.exists() {
+                return Err(
+                    bower_core::Error::NotFound { what: "path", id: root.display().to_string() }.into()
+                );
+            }
+            return Err(cannot(&format!("watch {}", root.display()), &source));
+        }
+    }
+    let report = once(engine, request, session)?;
+    session.out.say(&report, |look| render::index::report(&report, look))?;
+    session.maintain(engine);
+    session.out.note("watching for changes; Ctrl-C ends it");
+    while let Some(batch) = next(&events, session) {
+        let (changed, affected) = sort_out(&batch, &roots, &home);
+        if affected.is_empty() {
+            continue;
+        }
+        let paths = affected.into_iter().collect();
+        match once(engine, &IndexRequest { paths, ..request.clone() }, session) {
+            Ok(report) if session.out.format == Format::Text => {
+                if report.indexed + report.removed > 0 || session.out.verbose {
+                    session.out.put(&render::index::batch(changed, &report, &session.out.look()))?;
+                }
+                session.maintain(engine);
+            }
+            Ok(report) => {
+                session.out.say(&report, |_| String::new())?;
+                session.maintain(engine);
+            }
+            // A root that is gone may come back, and a full disk may be cleared: say so and go on.
+            Err(failure) => session.out.fail(&failure),
+        }
+    }
+    Err(Failure::internal("the watcher ended"))
+}
+
+/// Waits for a batch and joins those that are waiting already.
+fn next(events: &Receiver<DebounceEventResult>, session: &Session) -> Option<Vec<DebouncedEvent>> {
+    let mut batch = Vec::new();
+    let first = events.recv().ok()?;
+    for result in std::iter::once(first).chain(std::iter::from_fn(|| events.try_recv().ok())) {
+        match result {
+            Ok(events) => batch.extend(events),
+            Err(errors) => {
+                for error in errors {
+                    session.out.note(&format!("the watcher says: {error}"));
+                }
+            }
+        }
+    }
+    Some(batch)
+}
+
+/// How many files changed, and the roots that they belong to.
+fn sort_out(batch: &[DebouncedEvent], roots: &[PathBuf], home: &Path) -> (usize, BTreeSet<PathBuf>) {
+    let mut changed = BTreeSet::new();
+    let mut affected = BTreeSet::new();
+    for event in batch {
+        match event.kind {
+            // Reading is no change, and indexing reads.
+            EventKind::Access(_) => continue,
+            // Events were lost.
+            EventKind::Other if event.need_rescan() => affected.extend(roots.iter().cloned()),
+            EventKind::Any
+            | EventKind::Create(_)
+            | EventKind::Modify(_)
+            | EventKind::Remove(_)
+            | EventKind::Other => {}
+        }
+        for path in event.paths.iter().filter(|path| !path.starts_with(home)) {
+            for root in roots.iter().filter(|root| concerns(path, root)) {
+                changed.insert(path.clone());
+                affected.insert(root.clone());
+            }
+        }
+    }
+    (changed.len(), affected)
+}
+
+/// Whether a change of `path` can change what `root` holds: hidden files are never indexed, save .gitignore and .ignore,
+/// which decide what is.
+fn concerns(path: &Path, root: &Path) -> bool {
+    let Ok(inside) = path.strip_prefix(root) else { return false };
+    inside.components().all(|part| match part {
+        Component::Normal(name) => {
+            !name.as_encoded_bytes().starts_with(b".") || name == ".gitignore" || name == ".ignore"
+        }
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => true,
+    })
+}
+
+/// The path as the system reports it in events; as it is where it does not exist.
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn cannot(doing: &str, source: &notify_debouncer_full::notify::Error) -> Failure {
+    use notify_debouncer_full::notify::ErrorKind;
+    let hint = match source.kind {
+        ErrorKind::MaxFilesWatch => "raise fs.inotify.max_user_watches, or watch a smaller folder",
+        ErrorKind::PathNotFound => "check the path; it is seen from the current folder",
+        ErrorKind::Generic(_) | ErrorKind::Io(_) | ErrorKind::WatchNotFound | ErrorKind::InvalidConfig(_) => {
+            "index without --watch from time to time"
+        }
+    };
+    Failure::environment(format!("cannot {doing}: {source}"), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notify_debouncer_full::notify::Event;
+    use notify_debouncer_full::notify::event::{AccessKind, Flag, ModifyKind};
+    use std::time::Instant;
+
+    fn check(kind: EventKind, paths: &[&str], changed: usize, affected: &[&str]) {
+        let mut event = Event::new(kind);
+        event.paths = paths.iter().map(PathBuf::from).collect();
+        if kind == EventKind::Other {
+            event = event.set_flag(Flag::Rescan);
+        }
+        let roots = ["/w/a", "/w/b.md"].map(PathBuf::from);
+        let batch = [DebouncedEvent::new(event, Instant::now())];
+        let got = sort_out(&batch, &roots, Path::new("/w/a/store"));
+        assert_eq!(got, (changed, affected.iter().map(PathBuf::from).collect()), "{kind:?} {paths:?}");
+    }
+
+    #[test]
+    fn only_what_may_change_the_index_starts_a_run() {
+        let modify = EventKind::Modify(ModifyKind::Any);
+        check(modify, &["/w/a/x.md"], 1, &["/w/a"]);
+        check(modify, &["/w/a/x.md", "/w/b.md"], 2, &["/w/a", "/w/b.md"]);
+        check(modify, &["/w/b.md~", "/w/c.md"], 0, &[]);
+        check(modify, &["/w/a/.git/index", "/w/a/.x.swp"], 0, &[]);
+        check(modify, &["/w/a/deep/.gitignore"], 1, &["/w/a"]);
+        check(modify, &["/w/a/store/memory.db-wal"], 0, &[]);
+        check(EventKind::Access(AccessKind::Any), &["/w/a/x.md"], 0, &[]);
+        check(EventKind::Other, &[], 0, &["/w/a", "/w/b.md"]);
+    }
+}

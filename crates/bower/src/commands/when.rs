@@ -1,0 +1,72 @@
+//! Times as people type them: an RFC 3339 time, a date, a span before now, today, yesterday. The clock is an argument.
+
+use jiff::civil::{Date, DateTime};
+use jiff::{Span, Timestamp, Zoned};
+
+/// The moment that `text` means at `now`, whose time zone dates are read in.
+pub fn parse(text: &str, now: &Zoned) -> Result<Timestamp, String> {
+    let text = text.trim();
+    let at = |source: jiff::Error| source.to_string();
+    match text.to_lowercase().as_str() {
+        "" => return Err("no time given".into()),
+        "now" => return Ok(now.timestamp()),
+        "today" => return Ok(now.start_of_day().map_err(at)?.timestamp()),
+        "yesterday" => {
+            return Ok(now.yesterday().and_then(|day| day.start_of_day()).map_err(at)?.timestamp());
+        }
+        _ => {}
+    }
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    // A bare date is tried before a date with a time, which would take it for midnight even where that does not exist.
+    if text.len() <= "2025-03-01".len()
+        && let Ok(date) = text.parse::<Date>()
+    {
+        return Ok(date.to_zoned(now.time_zone().clone()).map_err(at)?.timestamp());
+    }
+    if let Ok(time) = text.parse::<DateTime>() {
+        return Ok(time.to_zoned(now.time_zone().clone()).map_err(at)?.timestamp());
+    }
+    let span: Span = text.parse().map_err(|_| "not a time".to_string())?;
+    // "2 weeks" and "2 weeks ago" both lie in the past: nothing is written in the future.
+    let back = span.abs();
+    now.checked_sub(back).map(|zoned| zoned.timestamp()).map_err(|_| "too long ago".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let now: Zoned = "2026-03-30T12:00:00+02:00[Europe/Berlin]".parse().unwrap();
+        let got = parse(text, &now).map_or_else(|why| why, |time| time.to_string());
+        assert_eq!(got, expected, "{text}");
+    }
+
+    // Berlin went to summer time on 2026-03-29, so a day before noon UTC+2 is noon UTC+1.
+    #[test]
+    fn times_as_people_type_them() {
+        check("2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z");
+        check("2026-03-01T12:00:00+05:30", "2026-03-01T06:30:00Z");
+        check("2026-03-01", "2026-02-28T23:00:00Z");
+        check("2026-03-01 08:15", "2026-03-01T07:15:00Z");
+        check("7d", "2026-03-23T11:00:00Z");
+        check("1 day ago", "2026-03-29T10:00:00Z");
+        check("2 weeks ago", "2026-03-16T11:00:00Z");
+        check("1 month", "2026-02-28T11:00:00Z");
+        check("90min", "2026-03-30T08:30:00Z");
+        check("P1D", "2026-03-29T10:00:00Z");
+        check("now", "2026-03-30T10:00:00Z");
+        check("Today", "2026-03-29T22:00:00Z");
+        check("yesterday", "2026-03-28T23:00:00Z");
+    }
+
+    #[test]
+    fn what_is_no_time_says_so() {
+        check("soon", "not a time");
+        check("2026-02-30", "not a time");
+        check("", "no time given");
+        check("19000 years", "too long ago");
+    }
+}

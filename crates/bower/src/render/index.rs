@@ -1,0 +1,104 @@
+//! What an index run did, and which files it left out.
+
+use bower_core::request::IndexReport;
+use std::fmt::Write as _;
+
+use super::store::degraded;
+use super::table::{Column, Table};
+use super::{Look, count, duration, line, style, thousands};
+
+/// Left-out files that are listed without `--verbose`.
+const LISTED: usize = 10;
+
+/// The summary.
+pub fn report(report: &IndexReport, look: &Look) -> String {
+    let mut out = String::new();
+    let rate = report.chunks_added as f64 / (report.took_ms / 1_000.0).max(1e-3);
+    let _ = writeln!(
+        out,
+        "{} in {}: {} new or changed, {} unchanged, {} removed",
+        look.paint(style::TITLE, &count(report.files as u64, "file")),
+        duration(report.took_ms),
+        thousands(report.indexed as u64),
+        thousands(report.unchanged as u64),
+        thousands(report.removed as u64),
+    );
+    if report.chunks_added + report.chunks_removed + report.chunks_kept > 0 {
+        let speed = if report.chunks_added > 0 { format!(" ({rate:.0} a second)") } else { String::new() };
+        let _ = writeln!(
+            out,
+            "{} written{speed}, {} kept, {} removed; {}",
+            count(report.chunks_added as u64, "chunk"),
+            thousands(report.chunks_kept as u64),
+            thousands(report.chunks_removed as u64),
+            count(report.embedded as u64, "vector"),
+        );
+    }
+    out.push_str(&degraded(&report.degraded, "the new chunks cannot be found by", look));
+    if !report.skipped.is_empty() {
+        let heading = format!("{} left out:", count(report.skipped.len() as u64, "file"));
+        let _ = writeln!(out, "{}", look.paint(style::WEAK, &heading));
+        let mut table = Table::new(2, [Column::new().shrinks(), Column::new().style(style::DIM)]);
+        let most = if look.verbose { usize::MAX } else { LISTED };
+        for skipped in report.skipped.iter().take(most) {
+            table.row([&*skipped.path.to_string_lossy(), &skipped.reason]);
+        }
+        out.push_str(&table.print(look));
+        if let Some(more) = report.skipped.len().checked_sub(most).filter(|&more| more > 0) {
+            let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
+        }
+    }
+    out
+}
+
+/// One line for a batch of `--watch`.
+pub fn batch(changed: usize, report: &IndexReport, look: &Look) -> String {
+    let left_out = match report.skipped.first() {
+        Some(first) => {
+            format!(", left out {} ({})", line(&first.path.to_string_lossy()), line(&first.reason))
+        }
+        None => String::new(),
+    };
+    format!(
+        "{}  {} changed: {} indexed, {} removed, {} written in {}{left_out}\n",
+        look.paint(style::DIM, &look.time(look.now)),
+        count(changed as u64, "file"),
+        thousands(report.indexed as u64),
+        thousands(report.removed as u64),
+        count(report.chunks_added as u64, "chunk"),
+        duration(report.took_ms),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+    use bower_core::request::Skipped;
+
+    #[test]
+    fn a_run() {
+        let skipped = (1..=12).map(|n| Skipped {
+            path: format!("/home/ada/work/a/rather/deep/folder/of/pictures/number-{n}.png").into(),
+            reason: "binary".into(),
+        });
+        let run = IndexReport {
+            files: 1_240,
+            indexed: 37,
+            unchanged: 1_190,
+            removed: 1,
+            chunks_added: 412,
+            chunks_removed: 9,
+            chunks_kept: 8_800,
+            embedded: 412,
+            skipped: skipped.collect(),
+            took_ms: 5_120.0,
+            model_share: 0.93,
+            degraded: Vec::new(),
+        };
+        insta::assert_snapshot!("report", report(&run, &sample::look(80)));
+        let verbose = Look { verbose: true, ..sample::look(80) };
+        assert!(report(&run, &verbose).contains("number-12.png"));
+        insta::assert_snapshot!("batch", batch(3, &run, &sample::look(80)));
+    }
+}

@@ -1,0 +1,177 @@
+//! One item, lists of items, and what happened to them.
+
+use bower_core::item::{Kind, Tier};
+use bower_core::request::{Event, Item, Listing};
+use serde_json::Value;
+
+use super::query::place;
+use super::table::{Column, Table};
+use super::{Look, clean, line, style, thousands};
+
+const KEY: Column = Column::new().style(style::DIM);
+
+/// Everything about one item, its text last and whole.
+pub fn one(item: &Item, look: &Look) -> String {
+    let mut table = Table::new(0, [KEY, Column::new().shrinks()]);
+    let kind = match item.memory_type {
+        Some(memory_type) => format!("{} ({memory_type})", item.kind),
+        None => item.kind.to_string(),
+    };
+    table.row(["id", &item.id]).row(["kind", &kind]);
+    let place = place(item, look.width.saturating_sub(14));
+    if !place.is_empty() {
+        table.row(["from", &place]);
+    }
+    let owner = item.owner.as_deref().map(|owner| format!(", {owner}")).unwrap_or_default();
+    table.row(["collection", &item.collection]).row(["scope", &format!("{}{owner}", item.scope)]);
+    let tier = match item.tier {
+        Tier::Pinned => ", pinned",
+        Tier::Active => "",
+        Tier::Fading => ", fading",
+    };
+    table.row(["status", &format!("{}{tier}", item.status)]);
+    if !item.tags.is_empty() {
+        table.row(["tags", &item.tags.iter().map(|tag| format!("#{tag}")).collect::<Vec<_>>().join(" ")]);
+    }
+    if !item.keywords.is_empty() {
+        table.row(["keywords", &item.keywords.join(", ")]);
+    }
+    let written = format!("{} ({})", look.time(item.create_time), look.age(item.create_time));
+    let used = match item.access_count {
+        0 => "never".to_string(),
+        count => format!("{} times, last {}", thousands(count), look.age(item.access_time)),
+    };
+    table.row(["written", &written]).row(["used", &used]);
+    table.row(["importance", &format!("{:.2}, confidence {:.2}", item.importance, item.confidence)]);
+    for (key, value) in [("conversation", &item.source_conv_id), ("supersedes", &item.supersedes_id)] {
+        if let Some(value) = value {
+            table.row([key, value]);
+        }
+    }
+    // A chunk's place is shown above.
+    let shown = ["path", "source", "file_name", "section_title", "lines"];
+    for (key, value) in
+        item.metadata.iter().filter(|(key, value)| !shown.contains(&key.as_str()) && !value.is_null())
+    {
+        table.row([key, &scalar(value)]);
+    }
+    // Into a pipe the text goes as it was stored.
+    let text = if look.terminal { clean(&item.content) } else { item.content.as_str().into() };
+    format!("{}\n{}\n", table.print(look), text.trim_end())
+}
+
+/// A page, one item a line.
+pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
+    let mut table = Table::new(
+        0,
+        [
+            Column::new().style(style::DIM),
+            Column::new().style(style::NAME),
+            Column::new().shrinks(),
+            Column::new().style(style::DIM),
+        ],
+    );
+    for item in &listing.memories {
+        let what =
+            item.memory_type.map_or_else(|| item.kind.to_string(), |memory_type| memory_type.to_string());
+        let pin = match item.tier {
+            Tier::Pinned => "* ",
+            Tier::Active | Tier::Fading => "",
+        };
+        let title = match item.kind {
+            Kind::Memory => line(&item.summary),
+            Kind::Chunk => place(item, look.width),
+        };
+        let title = if title.is_empty() { line(&item.summary) } else { title };
+        table.row([item.id.as_str(), &what, &format!("{pin}{title}"), &look.age(item.create_time)]);
+    }
+    let last = offset + listing.memories.len();
+    let foot = match (listing.total, listing.memories.len()) {
+        (0, _) => "nothing matches".to_string(),
+        (total, 0) => format!("nothing after {}", thousands(total as u64)),
+        (total, shown) if shown == total => format!("{} in all", thousands(total as u64)),
+        (total, _) => format!("{} to {last} of {}", offset + 1, thousands(total as u64)),
+    };
+    table.print(look) + &look.paint(style::DIM, &foot) + "\n"
+}
+
+/// Events, oldest first.
+pub fn history(events: &[Event], look: &Look) -> String {
+    let mut table = Table::new(
+        0,
+        [
+            Column::new().right().style(style::DIM),
+            Column::new(),
+            Column::new().style(style::NAME),
+            Column::new(),
+            Column::new().shrinks().style(style::DIM),
+        ],
+    );
+    for event in events {
+        let detail = match &event.detail {
+            Value::Object(fields) => fields
+                .iter()
+                .map(|(key, value)| format!("{key} {}", scalar(value)))
+                .collect::<Vec<_>>()
+                .join(", "),
+            Value::Null => String::new(),
+            other => scalar(other),
+        };
+        let number = event.event.to_string();
+        table.row([number.as_str(), &look.time(event.time), &event.action, &event.actor, &detail]);
+    }
+    table.print(look)
+}
+
+/// A field's value without the quotes of JSON.
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => line(text),
+        Value::Array(values) => values.iter().map(scalar).collect::<Vec<_>>().join(" "),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => line(&value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+    use serde_json::json;
+
+    #[test]
+    fn whole_items() {
+        let look = Look { terminal: true, ..sample::look(80) };
+        insta::assert_snapshot!("memory", one(&sample::memory(), &look));
+        insta::assert_snapshot!("chunk", one(&sample::chunk(), &look));
+        assert!(!one(&sample::hostile(), &look).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn pages() {
+        let memories = vec![sample::memory(), sample::chunk(), sample::hostile()];
+        let text = list(&Listing { memories, total: 1_203 }, 20, &sample::look(80));
+        assert!(text.lines().all(|line| crate::render::columns(line) <= 80), "{text}");
+        insta::assert_snapshot!("list", text);
+        let empty = Listing { memories: Vec::new(), total: 0 };
+        assert_eq!(list(&empty, 0, &sample::look(80)), "nothing matches\n");
+        assert_eq!(list(&Listing { total: 7, ..empty }, 9, &sample::look(80)), "nothing after 7\n");
+    }
+
+    #[test]
+    fn what_happened() {
+        let event = |number, action: &str, detail| Event {
+            event: number,
+            change: number,
+            time: sample::time("2026-11-18T09:30:00Z"),
+            action: action.into(),
+            subject: Some("9f2c41d07ab3e658".into()),
+            actor: "cli".into(),
+            detail,
+        };
+        let events = [
+            event(7, "curate", json!({"type": "decision", "tags": ["retry", "api"]})),
+            event(12, "forget", json!({"reason": "asked"})),
+        ];
+        insta::assert_snapshot!("history", history(&events, &sample::look(80)));
+    }
+}

@@ -1,0 +1,299 @@
+//! Answers: for people with scores and excerpts, for prompts as a plain block.
+
+use bower_core::item::{Kind, Tier};
+use bower_core::request::{Answer, Hit, Item};
+use std::fmt::Write as _;
+
+use super::excerpt::{excerpt, wrap};
+use super::table::{Column, Table};
+use super::{Look, clean, columns, cut, cut_start, duration, line, style, thousands};
+
+/// Columns left of a hit's lines: the rank and its gap.
+const INDENT: usize = 4;
+/// Lines of an excerpt.
+const LINES: usize = 3;
+
+/// The answer for a person.
+pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
+    let mut out = String::new();
+    for (at, hit) in answer.hits.iter().enumerate() {
+        out.push_str(&one(at + 1, hit, &answer.query, look));
+        if explain {
+            out.push_str(&signals(hit, look));
+        }
+        out.push('\n');
+    }
+    out.push_str(&footer(answer, look));
+    if explain {
+        out.push_str(&effort(answer, look));
+    }
+    for degraded in &answer.degraded {
+        let note = format!("not searched: {}: {}", degraded.channel, line(&degraded.reason));
+        out.push_str(&folded("! ", &note, look));
+    }
+    out
+}
+
+fn one(rank: usize, hit: &Hit, question: &str, look: &Look) -> String {
+    let item = &hit.memory;
+    let age = look.age(item.create_time);
+    let score = hit.score.clamp(0.0, 1.0);
+    let right = format!("{score:.2} {}  {age}", bar(score));
+    let room = look.width.saturating_sub(INDENT + columns(&right) + 2);
+    let title = title(item);
+    let title = cut(&title, room.max(12));
+    let gap = " ".repeat(look.width.saturating_sub(INDENT + columns(&title) + columns(&right)).max(2));
+    let mut out = format!(
+        "{} {}{gap}{} {}  {}\n",
+        look.paint(style::DIM, &format!("{rank:>3}")),
+        look.paint(style::TITLE, &title),
+        look.paint(style::TITLE, &format!("{score:.2}")),
+        look.paint(strength(score), &bar(score)),
+        look.paint(style::DIM, &age),
+    );
+    let place = place(item, look.width.saturating_sub(INDENT));
+    if !place.is_empty() {
+        let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &place));
+    }
+    let room = look.width.saturating_sub(INDENT).max(16);
+    let shown = excerpt(&item.content, question, room.min(110) * LINES - 8);
+    // A memory of one sentence is its own title.
+    if shown.text != title {
+        out.push_str(&wrap(
+            &shown,
+            INDENT,
+            LINES,
+            &Look { width: look.width.min(INDENT + 110), ..look.clone() },
+        ));
+    }
+    out.push_str(&labels(item, look));
+    out
+}
+
+/// Title of the document or first line of the memory.
+fn title(item: &Item) -> String {
+    let title = line(&item.summary);
+    if !title.is_empty() {
+        return title;
+    }
+    let first = item.content.lines().map(line).find(|text| !text.is_empty()).unwrap_or_default();
+    let first = first.trim_start_matches('#').trim();
+    if first.is_empty() { "(no text)".to_string() } else { first.to_string() }
+}
+
+/// `path:120-134  Guide › Install`, in at most `width` columns: the heading gives way, then the path's start.
+pub fn place(item: &Item, width: usize) -> String {
+    let text =
+        |key: &str| item.metadata.get(key).and_then(|value| value.as_str()).map(line).unwrap_or_default();
+    let path = [text("source"), text("path")].into_iter().find(|path| !path.is_empty()).unwrap_or_default();
+    let lines = item.metadata.get("lines").and_then(|lines| lines.as_array());
+    let number = |at: usize| lines.and_then(|lines| lines.get(at)).and_then(serde_json::Value::as_u64);
+    let lines = match (number(0), number(1)) {
+        (Some(start), Some(end)) if end > start => format!(":{start}-{end}"),
+        (Some(start), _) => format!(":{start}"),
+        (None, _) => String::new(),
+    };
+    let path = cut_start(&path, width.saturating_sub(columns(&lines)).max(8)).into_owned() + &lines;
+    let section = text("section_title").replace(" > ", " › ");
+    let room = width.saturating_sub(columns(&path) + 2);
+    match (path.is_empty(), section.is_empty()) {
+        (true, _) => cut(&section, width).into_owned(),
+        (false, false) if room >= 8 => format!("{path}  {}", cut_start(&section, room)),
+        (false, _) => path,
+    }
+}
+
+/// Tags, type, pin, short id.
+fn labels(item: &Item, look: &Look) -> String {
+    let mut plain = Vec::new();
+    if let Some(memory_type) = item.memory_type {
+        plain.push(memory_type.to_string());
+    }
+    match item.tier {
+        Tier::Pinned => plain.push("pinned".to_string()),
+        Tier::Active | Tier::Fading => {}
+    }
+    let plain = plain.join(" · ");
+    let id = item.id.get(..8).unwrap_or(&item.id);
+    let room = look.width.saturating_sub(INDENT + columns(&plain) + columns(id) + 4);
+    let tags = item.tags.iter().map(|tag| format!("#{}", line(tag))).collect::<Vec<_>>().join(" ");
+    let tags = cut(&tags, room);
+    let parts = [look.paint(style::DIM, id), look.paint(style::DIM, &plain), look.paint(style::NAME, &tags)];
+    let parts: Vec<_> = parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect();
+    format!("{}{}\n", " ".repeat(INDENT), parts.join("  "))
+}
+
+/// Five cells in eighths.
+fn bar(score: f32) -> String {
+    let eighths = (score * 40.0).round() as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    if eighths % 8 > 0 {
+        bar.push(char::from_u32(0x2590 - (eighths % 8) as u32).unwrap_or('▏'));
+    }
+    let empty = 5 - bar.chars().count();
+    bar + &"·".repeat(empty)
+}
+
+fn strength(score: f32) -> anstyle::Style {
+    match score {
+        score if score >= 0.66 => style::GOOD,
+        score if score >= 0.33 => style::WEAK,
+        _ => style::DIM,
+    }
+}
+
+fn signals(hit: &Hit, look: &Look) -> String {
+    let mut table = Table::new(
+        INDENT,
+        [
+            Column::new().style(style::DIM),
+            Column::new().right(),
+            Column::new().right(),
+            Column::new().style(style::DIM),
+        ],
+    );
+    table.row(["channel", "rank", "raw score", ""]);
+    for signal in &hit.signals {
+        let unit = match signal.channel {
+            bower_core::item::Channel::Text => "BM25",
+            bower_core::item::Channel::Vector => "cosine",
+        };
+        table.row([signal.channel.word(), &signal.rank.to_string(), &format!("{:.4}", signal.score), unit]);
+    }
+    table.print(look)
+}
+
+fn effort(answer: &Answer, look: &Look) -> String {
+    let effort = &answer.effort;
+    let mut table = Table::new(
+        0,
+        [
+            Column::new().style(style::DIM),
+            Column::new().right(),
+            Column::new().right(),
+            Column::new().style(style::DIM),
+        ],
+    );
+    for channel in &effort.channels {
+        let candidates = thousands(channel.candidates as u64);
+        table.row([channel.channel.word(), &candidates, &duration(channel.took_ms), "candidates, time"]);
+    }
+    let embedded = if effort.vector_cached { "from the cache" } else { "the question's vector" };
+    table.row(["model", "", &duration(effort.embed_ms), embedded]);
+    let tail = format!("{} considered", thousands(effort.candidates as u64));
+    table.row(["tail", &thousands(effort.tail as u64), "", &format!("newer than the indexes; {tail}")]);
+    table.print(look)
+}
+
+fn footer(answer: &Answer, look: &Look) -> String {
+    let took = duration(answer.took_ms);
+    let text = if answer.hits.is_empty() {
+        format!("nothing found in {took}")
+    } else {
+        let model =
+            answer.model_used.as_deref().map(|model| format!(", {}", line(model))).unwrap_or_default();
+        format!("{} of {} found in {took}{model}", answer.hits.len(), thousands(answer.total_found as u64))
+    };
+    look.paint(style::DIM, &text) + "\n"
+}
+
+/// A note in as many lines as it needs, because its end says what to do.
+fn folded(lead: &str, note: &str, look: &Look) -> String {
+    let mut out = String::new();
+    let mut row = String::new();
+    let room = look.width.saturating_sub(columns(lead)).max(16);
+    for word in note.split(' ') {
+        if !row.is_empty() && columns(&row) + 1 + columns(word) > room {
+            let _ = writeln!(out, "{lead}{row}");
+            row.clear();
+        }
+        if !row.is_empty() {
+            row.push(' ');
+        }
+        row.push_str(word);
+    }
+    let _ = writeln!(out, "{lead}{row}");
+    out.lines().fold(String::new(), |all, row| all + &look.paint(style::WEAK, row) + "\n")
+}
+
+/// The answer as a block for a prompt (Atlas's `format_knowledge_context`). Nothing found is an empty block.
+pub fn context(answer: &Answer, look: &Look) -> String {
+    let mut out = String::new();
+    for (at, hit) in answer.hits.iter().enumerate() {
+        let item = &hit.memory;
+        out.push_str(if at == 0 { "## Relevant Knowledge\n\n" } else { "\n" });
+        let section = item.metadata.get("section_title").and_then(|value| value.as_str()).map(line);
+        let source = match item.kind {
+            Kind::Chunk => item.metadata.get("source").or_else(|| item.metadata.get("path")),
+            Kind::Memory => None,
+        };
+        let source = match (source.and_then(|value| value.as_str()).map(line), item.memory_type) {
+            (Some(source), _) if !source.is_empty() => source,
+            (_, Some(memory_type)) => format!("{memory_type} {}", item.id),
+            (_, None) => item.id.clone(),
+        };
+        let section =
+            section.filter(|section| !section.is_empty()).map(|s| format!(" ({s})")).unwrap_or_default();
+        let content = if look.terminal { clean(&item.content) } else { item.content.as_str().into() };
+        let _ = writeln!(out, "### Document {}: {source}{section}\n\n{}", at + 1, content.trim());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    #[test]
+    fn an_answer_in_80_columns() {
+        let look = sample::look(80);
+        let text = text(&sample::answer(), false, &look);
+        assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn an_answer_in_120_columns_explained() {
+        let text = text(&sample::answer(), true, &sample::look(120));
+        assert!(text.lines().all(|line| columns(line) <= 120), "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn an_answer_in_colour() {
+        let look = Look { color: true, ..sample::look(80) };
+        insta::assert_snapshot!(text(&sample::answer(), false, &look).replace('\u{1b}', "^"));
+    }
+
+    #[test]
+    fn an_answer_in_a_narrow_window() {
+        let text = text(&sample::answer(), true, &sample::look(40));
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn nothing_found() {
+        let answer = Answer { hits: Vec::new(), total_found: 0, ..sample::answer() };
+        insta::assert_snapshot!(text(&answer, false, &sample::look(80)));
+        assert_eq!(context(&answer, &sample::look(80)), "");
+    }
+
+    #[test]
+    fn a_block_for_a_prompt() {
+        let mut answer = sample::answer();
+        answer.hits.pop();
+        insta::assert_snapshot!(context(&answer, &sample::look(80)));
+    }
+
+    #[test]
+    fn bars_are_five_cells() {
+        let check = |score: f32, expected: &str| assert_eq!(bar(score), expected);
+        check(0.0, "·····");
+        check(0.1, "▌····");
+        check(0.5, "██▌··");
+        check(0.99, "█████");
+        check(0.97, "████▉");
+        check(1.0, "█████");
+    }
+}

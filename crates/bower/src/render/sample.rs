@@ -1,0 +1,131 @@
+//! Canned values for the rendering tests: what the engine could answer, made up by hand.
+
+use bower_core::item::{Channel, Kind, MemoryType, RowId, Scope, Status, Tier};
+use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, Signal};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use super::Look;
+
+/// 2026-11-21 12:00 in UTC, uncoloured, no terminal.
+pub fn look(width: usize) -> Look {
+    Look { width, now: time("2026-11-21T12:00:00Z"), zone: || TimeZone::UTC, ..Look::now() }
+}
+
+/// A time.
+pub fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+/// A memory.
+pub fn memory() -> Item {
+    Item {
+        row: RowId(1),
+        id: "9f2c41d07ab3e658".into(),
+        kind: Kind::Memory,
+        memory_type: Some(MemoryType::Decision),
+        content: "Webhooks are retried five times. The first retry waits two seconds, every next one twice as long."
+            .into(),
+        summary: "Webhooks are retried five times.".into(),
+        importance: 0.62,
+        access_count: 4,
+        create_time: time("2026-11-18T09:30:00Z"),
+        access_time: time("2026-11-21T11:58:00Z"),
+        decay_rate: 0.01,
+        source_conv_id: Some("conv-77".into()),
+        supersedes_id: None,
+        confidence: 0.8,
+        tags: vec!["retry".into(), "webhooks".into()],
+        keywords: vec!["retry".into(), "webhook".into()],
+        metadata: json!({"ticket": 4711}).as_object().unwrap().clone(),
+        collection: "memories".into(),
+        scope: Scope::Project,
+        owner: Some("ada".into()),
+        status: Status::Active,
+        tier: Tier::Pinned,
+    }
+}
+
+/// A chunk of a document.
+pub fn chunk() -> Item {
+    Item {
+        id: "03d1b6c0ffee4a21".into(),
+        kind: Kind::Chunk,
+        memory_type: None,
+        content: "## Retries\n\nA delivery that fails is retried. The **retry** policy waits two seconds, then doubles \
+                  the wait up to five minutes; after ten attempts the delivery is parked and an operator is told. \
+                  Parked deliveries can be sent again from the console, one by one or all at once."
+            .into(),
+        summary: "Webhook deliveries".into(),
+        tags: vec!["api".into()],
+        source_conv_id: None,
+        metadata: json!({
+            "path": "/home/ada/work/docs/api/v2/webhooks.md", "source": "docs/api/v2/webhooks.md",
+            "file_name": "webhooks.md", "section_title": "API > Webhooks > Retries", "version": "v2",
+            "chunk_size": 286, "lines": [120, 134],
+        })
+        .as_object()
+        .unwrap()
+        .clone(),
+        collection: "documents".into(),
+        owner: None,
+        tier: Tier::Active,
+        create_time: time("2026-09-01T10:00:00Z"),
+        ..memory()
+    }
+}
+
+/// A chunk that would like to drive the terminal.
+pub fn hostile() -> Item {
+    Item {
+        id: "bad0bad0bad0bad0".into(),
+        content: "retry \u{1b}[2J\u{1b}]0;owned\u{7} 再試行のポリシーは二秒待つ".into(),
+        summary: "\u{1b}[31mred\nlines".into(),
+        tags: Vec::new(),
+        metadata: json!({"path": "/tmp/\u{1b}[2Jx.md"}).as_object().unwrap().clone(),
+        ..chunk()
+    }
+}
+
+/// An answer of three hits, one channel missing.
+pub fn answer() -> Answer {
+    let signal = |channel, rank, score| Signal { channel, rank, score };
+    Answer {
+        query: "how are webhooks retried?".into(),
+        hits: vec![
+            Hit {
+                memory: chunk(),
+                score: 0.913,
+                bm25: Some(11.274),
+                semantic: Some(0.7312),
+                signals: vec![signal(Channel::Text, 1, 11.274), signal(Channel::Vector, 2, 0.7312)],
+            },
+            Hit {
+                memory: memory(),
+                score: 0.5,
+                bm25: Some(8.02),
+                semantic: None,
+                signals: vec![signal(Channel::Text, 12, 8.02)],
+            },
+            Hit { memory: hostile(), score: 0.0, bm25: None, semantic: None, signals: Vec::new() },
+        ],
+        total_found: 117,
+        took_ms: 4.26,
+        model_used: None,
+        degraded: vec![Degraded {
+            channel: Channel::Vector,
+            reason: "model all-MiniLM-L6-v2 is missing; run bower model pull".into(),
+        }],
+        effort: Effort {
+            channels: vec![
+                ChannelEffort { channel: Channel::Text, candidates: 100, took_ms: 0.31 },
+                ChannelEffort { channel: Channel::Vector, candidates: 0, took_ms: 0.0 },
+            ],
+            candidates: 117,
+            tail: 12,
+            embed_ms: 0.0,
+            vector_cached: false,
+        },
+    }
+}

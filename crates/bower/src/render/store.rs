@@ -1,0 +1,230 @@
+//! The store as a person sees it: status, doctor, receipts.
+
+use bower_core::request::{Check, Curated, Degraded, Forgotten, Outcome, StatusReport};
+use std::fmt::Write as _;
+
+use super::table::{Column, Table};
+use super::{Look, bytes, count, duration, line, style, thousands};
+
+const KEY: Column = Column::new().style(style::DIM);
+
+/// `bower curate`: the id first, because it is what one needs.
+pub fn curated(curated: &Curated, look: &Look) -> String {
+    let id = look.paint(style::NAME, &curated.id);
+    let what = match (curated.accepted, curated.is_update) {
+        (false, _) => look.paint(style::WEAK, "not kept"),
+        (true, true) => "known already, brought up to date".to_string(),
+        (true, false) => "kept".to_string(),
+    };
+    let mut out = if curated.accepted { format!("{id}  {what} as {}", curated.memory_type) } else { what };
+    if let Some(reason) = &curated.reason {
+        let _ = write!(out, ": {}", line(reason));
+    }
+    let _ = writeln!(out, " {}", look.paint(style::DIM, &format!("({})", duration(curated.took_ms))));
+    out + &degraded(&curated.degraded, "cannot be found yet by", look)
+}
+
+/// Channels that cannot find what was written.
+pub fn degraded(degraded: &[Degraded], what: &str, look: &Look) -> String {
+    degraded.iter().fold(String::new(), |all, one| {
+        let note = format!("! {what} {}: {}", one.channel, line(&one.reason));
+        all + &look.paint(style::WEAK, &note) + "\n"
+    })
+}
+
+/// `bower forget`.
+pub fn forgotten(forgotten: &Forgotten, look: &Look) -> String {
+    let receipt = &forgotten.receipt;
+    let what = [
+        count(receipt.items as u64, "item"),
+        count(receipt.vectors as u64, "vector"),
+        count(receipt.documents as u64, "document"),
+    ]
+    .join(", ");
+    let mut out = String::new();
+    if receipt.dry_run {
+        let _ = writeln!(out, "would delete {what}");
+    } else {
+        let _ = writeln!(out, "deleted {what}");
+        let event = format!("event {}, sha256 {}", receipt.event, receipt.sha256);
+        let _ = writeln!(out, "{}", look.paint(style::DIM, &event));
+    }
+    let most = if look.verbose { usize::MAX } else { 10 };
+    for id in forgotten.forgotten.iter().take(most) {
+        let _ = writeln!(out, "  {}", look.paint(style::NAME, id));
+    }
+    if let Some(more) = forgotten.forgotten.len().checked_sub(most).filter(|&more| more > 0) {
+        let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
+    }
+    out
+}
+
+/// `bower status`.
+pub fn status(report: &StatusReport, look: &Look) -> String {
+    let mut table = Table::new(0, [KEY, Column::new().shrinks()]);
+    let pairs = |map: &std::collections::BTreeMap<String, u64>| {
+        let mut all: Vec<_> = map.iter().filter(|(_, number)| **number > 0).collect();
+        all.sort_by_key(|(name, number)| (std::cmp::Reverse(**number), (*name).clone()));
+        all.iter()
+            .map(|(name, number)| format!("{} {name}", thousands(**number)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let memories = match report.total_memories {
+        0 => "0".to_string(),
+        number => format!(
+            "{} ({}); mean importance {:.2}",
+            thousands(number),
+            pairs(&report.by_type),
+            report.avg_importance
+        ),
+    };
+    let documents =
+        format!("{} in {}", thousands(report.total_documents), count(report.total_chunks, "chunk"));
+    table.row(["memories", &memories]).row(["documents", &documents]);
+    let collections = pairs(&report.by_collection);
+    if !collections.is_empty() {
+        table.row(["collections", &collections]);
+    }
+    let size = bytes(report.total_size_bytes);
+    table.row([
+        "store",
+        &format!("{} ({size}, schema {}, change {})", report.db_path.display(), report.schema, report.change),
+    ]);
+    let waiting = match (report.text_tail, report.vector_tail) {
+        (0, 0) => "everything folded in".to_string(),
+        (text, vector) => {
+            format!(
+                "searched directly until folded in: {} text, {} vector rows",
+                thousands(text),
+                thousands(vector)
+            )
+        }
+    };
+    let health =
+        if report.index_healthy { "match the store" } else { "do not match the store: bower doctor" };
+    table.row(["indexes", &format!("{health}; {waiting}")]);
+    let unembedded = match report.unembedded {
+        0 => String::new(),
+        number => format!("; {} without a vector", count(number, "item")),
+    };
+    table.row(["vectors", &format!("{}{unembedded}", report.vector_index_tier)]);
+    let reason = report.model.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    table.row(["model", &format!("{} {}{reason}", report.model.name, report.model.state)]);
+    table.print(look)
+}
+
+/// `bower doctor`.
+pub fn doctor(checks: &[Check], look: &Look) -> String {
+    let widest = checks.iter().map(|check| super::columns(&line(&check.name))).max().unwrap_or_default();
+    let mut out = String::new();
+    for check in checks {
+        let (sign, style) = match check.outcome {
+            Outcome::Good => ("ok  ", style::GOOD),
+            Outcome::Weak => ("weak", style::WEAK),
+            Outcome::Bad => ("bad ", style::BAD),
+        };
+        let name = line(&check.name);
+        let padding = " ".repeat(widest - super::columns(&name));
+        let _ = writeln!(out, "{}  {name}{padding}  {}", look.paint(style, sign), line(&check.detail));
+        if let Some(hint) = &check.hint {
+            let _ = writeln!(
+                out,
+                "{}{}",
+                " ".repeat(8 + widest),
+                look.paint(style::DIM, &format!("→ {}", line(hint)))
+            );
+        }
+    }
+    let bad = checks.iter().filter(|check| check.outcome == Outcome::Bad).count();
+    let weak = checks.iter().filter(|check| check.outcome == Outcome::Weak).count();
+    let summary = match (bad, weak) {
+        (0, 0) => "all is well".to_string(),
+        (0, weak) => format!("nothing is broken; {weak} could be better"),
+        (bad, _) => format!("{} broken", count(bad as u64, "thing")),
+    };
+    out + &look.paint(style::TITLE, &summary) + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+    use bower_core::item::{Channel, MemoryType};
+    use bower_core::request::{ModelState, Receipt};
+
+    fn report() -> StatusReport {
+        StatusReport {
+            total_memories: 1_042,
+            total_chunks: 20_311,
+            total_documents: 780,
+            total_size_bytes: 123_400_000,
+            by_type: [("fact".into(), 900), ("decision".into(), 142), ("digest".into(), 0)].into(),
+            by_collection: [("documents".into(), 20_311), ("memories".into(), 1_042)].into(),
+            avg_importance: 0.314,
+            index_healthy: true,
+            db_path: "/home/ada/.bowerbird/memory.db".into(),
+            vector_index_tier: "two-stage".into(),
+            schema: 1,
+            change: 2_204,
+            text_tail: 12,
+            vector_tail: 1_400,
+            unembedded: 3,
+            model: ModelState {
+                name: "all-MiniLM-L6-v2".into(),
+                state: "missing".into(),
+                reason: Some("run bower model pull".into()),
+            },
+        }
+    }
+
+    #[test]
+    fn a_store() {
+        insta::assert_snapshot!("status", status(&report(), &sample::look(100)));
+        let narrow = status(&report(), &sample::look(60));
+        assert!(narrow.lines().all(|line| crate::render::columns(line) <= 60), "{narrow}");
+    }
+
+    #[test]
+    fn examinations() {
+        let check = |name: &str, outcome, hint: Option<&str>| Check {
+            name: name.into(),
+            outcome,
+            detail: format!("{name} was looked at"),
+            hint: hint.map(String::from),
+        };
+        let checks = [
+            check("settings", Outcome::Good, None),
+            check("model", Outcome::Weak, Some("run bower model pull")),
+            check("text index", Outcome::Bad, Some("delete index/; it is built again")),
+        ];
+        insta::assert_snapshot!("doctor", doctor(&checks, &sample::look(80)));
+        assert!(doctor(&checks[..1], &sample::look(80)).ends_with("all is well\n"));
+    }
+
+    #[test]
+    fn what_was_written_and_deleted() {
+        let kept = Curated {
+            id: "9f2c41d07ab3e658".into(),
+            summary: "x".into(),
+            memory_type: MemoryType::Fact,
+            took_ms: 0.71,
+            is_update: false,
+            accepted: true,
+            reason: None,
+            degraded: vec![Degraded {
+                channel: Channel::Vector,
+                reason: "no model; run bower model pull".into(),
+            }],
+        };
+        let look = sample::look(80);
+        assert_eq!(
+            curated(&kept, &look),
+            "9f2c41d07ab3e658  kept as fact (0.7 ms)\n! cannot be found yet by vector: no model; run bower model pull\n"
+        );
+        let receipt =
+            Receipt { items: 12, vectors: 12, documents: 1, event: 9, sha256: "ab12".into(), dry_run: false };
+        let gone = Forgotten { forgotten: (0..12).map(|n| format!("{n:016x}")).collect(), receipt };
+        insta::assert_snapshot!("forgotten", forgotten(&gone, &look));
+    }
+}

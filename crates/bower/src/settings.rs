@@ -1,0 +1,449 @@
+//! The layers of the settings: built-in < config.toml < BOWER_* < --set. Every value remembers where it came from,
+//! and an unknown key or a bad value is an error that names its place, never ignored.
+
+use bower_core::config::Settings;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, Result};
+
+mod edit;
+
+/// What values a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Text that is not blank.
+    Text,
+    /// A whole number, both ends included.
+    Whole(u64, u64),
+    /// A number, both ends included.
+    Real(f64, f64),
+}
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Knob {
+    /// Its name in the file, in `--set` and, in capitals after `BOWER_`, in the environment.
+    pub key: &'static str,
+    /// What values it takes.
+    pub form: Form,
+    /// What it does, in one line.
+    pub meaning: &'static str,
+}
+
+const fn knob(key: &'static str, form: Form, meaning: &'static str) -> Knob {
+    Knob { key, form, meaning }
+}
+
+/// Every setting. Reading, checking, help and `bower config` all come from this table; a test holds it against the
+/// engine's own type.
+pub const KNOBS: &[Knob] = &[
+    knob(
+        "sync",
+        Form::Word(&["normal", "full"]),
+        "full also survives a power cut: each write waits for the disk",
+    ),
+    knob("busy_timeout_ms", Form::Whole(0, 3_600_000), "how long a write waits for another process's write"),
+    knob("model", Form::Text, "the local model, or none for words alone"),
+    knob("threads", Form::Whole(0, 1_024), "threads that embed while indexing; 0 is one per core"),
+    knob("document_collection", Form::Text, "the collection that index writes to"),
+    knob("memory_collection", Form::Text, "the collection that curate writes to"),
+    knob(
+        "markdown_chunk_max",
+        Form::Whole(100, 100_000),
+        "longest chunk of Markdown and HTML, in characters",
+    ),
+    knob(
+        "markdown_chunk_min",
+        Form::Whole(0, 100_000),
+        "shorter sections join their neighbour, in characters",
+    ),
+    knob("code_chunk_max", Form::Whole(100, 100_000), "longest chunk of source code, in characters"),
+    knob("text_chunk_max", Form::Whole(100, 100_000), "longest chunk of plain text, in characters"),
+    knob("text_chunk_overlap", Form::Whole(0, 100_000), "characters that a chunk of plain text repeats"),
+    knob("max_file_bytes", Form::Whole(1, 1 << 40), "larger files are skipped and listed"),
+    knob("candidates", Form::Whole(1, 10_000), "candidates that each channel gives to fusion"),
+    knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of reciprocal rank fusion"),
+    knob("fold_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index"),
+    knob("cached_queries", Form::Whole(0, 10_000_000), "query vectors kept in the cache"),
+];
+
+/// The settings file inside the home.
+pub const FILE: &str = "config.toml";
+
+/// Where a value came from, weakest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The engine's default.
+    BuiltIn,
+    /// The settings file.
+    File(PathBuf),
+    /// An environment variable.
+    Environment(String),
+    /// A flag.
+    Flag(&'static str),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("built-in"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Environment(variable) => f.write_str(variable),
+            Self::Flag(flag) => f.write_str(flag),
+        }
+    }
+}
+
+impl Serialize for Origin {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A setting's value after all layers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Chosen {
+    /// Its name.
+    pub key: &'static str,
+    /// Its value.
+    pub value: Value,
+    /// The strongest layer that named it.
+    pub origin: Origin,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+/// The folder that holds everything, and who said so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The folder.
+    pub path: PathBuf,
+    /// Who said so.
+    pub origin: Origin,
+}
+
+impl Home {
+    /// `--home`, else `BOWER_HOME`, else `.bowerbird` in the user's home folder.
+    pub fn find(flag: Option<&Path>, variable: Option<&OsStr>, user: Option<PathBuf>) -> Result<Self> {
+        let (path, origin) = match (flag, variable.filter(|value| !value.is_empty())) {
+            (Some(path), _) => (path.to_path_buf(), Origin::Flag("--home")),
+            (None, Some(path)) => (PathBuf::from(path), Origin::Environment("BOWER_HOME".into())),
+            (None, None) => match user.filter(|path| !path.as_os_str().is_empty()) {
+                Some(path) => (path.join(".bowerbird"), Origin::BuiltIn),
+                None => {
+                    return Err(Failure::environment(
+                        "cannot tell where your home folder is",
+                        "name the folder to use with --home or BOWER_HOME",
+                    ));
+                }
+            },
+        };
+        if path.as_os_str().is_empty() {
+            return Err(Failure::usage("--home: the folder's name is empty", "name a folder"));
+        }
+        let path = std::path::absolute(&path).map_err(|source| {
+            Failure::environment(
+                format!("cannot find {}: {source}", path.display()),
+                "name a folder that exists",
+            )
+        })?;
+        Ok(Self { path, origin })
+    }
+
+    /// The settings file.
+    pub fn config(&self) -> PathBuf {
+        self.path.join(FILE)
+    }
+
+    /// Where models are kept.
+    pub fn models(&self) -> PathBuf {
+        self.path.join("models")
+    }
+}
+
+/// The layers' raw material.
+#[derive(Debug, Default)]
+pub struct Layers<'a> {
+    /// The settings file's place and text, where it exists.
+    pub file: Option<(&'a Path, &'a str)>,
+    /// The environment: only names that begin with `BOWER_` are looked at.
+    pub environment: &'a [(OsString, OsString)],
+    /// What `--set` was given.
+    pub flags: &'a [String],
+}
+
+/// The settings and where each came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// For the engine.
+    pub settings: Settings,
+    /// In the order of the table.
+    pub chosen: Vec<Chosen>,
+}
+
+/// Lays the layers over each other, the strongest last.
+pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
+    let mut values: BTreeMap<&'static str, (Value, Origin)> = BTreeMap::new();
+    if let Some((path, text)) = layers.file {
+        for (key, value) in edit::read(path, text)? {
+            values.insert(key, (value, Origin::File(path.to_path_buf())));
+        }
+    }
+    for knob in KNOBS {
+        let variable = format!("BOWER_{}", knob.key.to_uppercase());
+        let Some((_, text)) = layers.environment.iter().find(|(name, _)| *name == *variable) else {
+            continue;
+        };
+        if text.is_empty() {
+            continue;
+        }
+        let value = text
+            .to_str()
+            .ok_or_else(|| "not valid UTF-8".to_string())
+            .and_then(|text| typed(knob, text))
+            .map_err(|why| Failure::environment(format!("{variable}: {why}"), unset_hint(&variable)))?;
+        values.insert(knob.key, (value, Origin::Environment(variable)));
+    }
+    for pair in layers.flags {
+        let Some((key, text)) = pair.split_once('=') else {
+            return Err(Failure::usage(format!("--set {pair:?}: no = in it"), "write --set KEY=VALUE"));
+        };
+        let knob = known(key).map_err(|why| Failure::usage(format!("--set {key}: unknown setting"), why))?;
+        let value = typed(knob, text)
+            .map_err(|why| Failure::usage(format!("--set {key}: {why}"), "bower config lists them all"))?;
+        values.insert(knob.key, (value, Origin::Flag("--set")));
+    }
+    assemble(values)
+}
+
+/// A setting by its name; otherwise a hint that names the nearest.
+pub fn known(key: &str) -> Result<&'static Knob, String> {
+    let key = key.trim();
+    KNOBS.iter().find(|knob| knob.key == key).ok_or_else(|| {
+        let distance = |knob: &&Knob| (strsim::damerau_levenshtein(knob.key, key), knob.key);
+        match KNOBS.iter().min_by_key(distance).filter(|knob| distance(knob).0 <= 2.max(key.len() / 3)) {
+            Some(near) => format!("did you mean {}? bower config lists them all", near.key),
+            None => "bower config lists them all".to_string(),
+        }
+    })
+}
+
+/// A value from text, as a variable or `--set` gives it.
+pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
+    let text = text.trim();
+    let value = match knob.form {
+        Form::Word(_) | Form::Text => Value::from(text),
+        Form::Whole(..) => {
+            text.replace('_', "").parse::<u64>().map_or_else(|_| Value::from(text), Value::from)
+        }
+        Form::Real(..) => text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from),
+    };
+    checked(knob, value)
+}
+
+/// The value, if the setting takes it.
+fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
+    let (good, wanted) = match knob.form {
+        Form::Word(all) => (value.as_str().is_some_and(|word| all.contains(&word)), all.join(" or ")),
+        Form::Text => {
+            (value.as_str().is_some_and(|text| !text.trim().is_empty()), "text that is not blank".into())
+        }
+        Form::Whole(from, to) => (
+            value.as_u64().is_some_and(|number| (from..=to).contains(&number)),
+            format!("a whole number from {from} to {to}"),
+        ),
+        Form::Real(from, to) => (
+            value.as_f64().is_some_and(|number| (from..=to).contains(&number)),
+            format!("a number from {from} to {to}"),
+        ),
+    };
+    if good { Ok(value) } else { Err(format!("{value} is not {wanted}")) }
+}
+
+/// Gives the strongest values the engine's type.
+fn assemble(mut values: BTreeMap<&'static str, (Value, Origin)>) -> Result<Resolved> {
+    let broken =
+        |why: serde_json::Error| Failure::internal(format!("settings and their table differ: {why}"));
+    let defaults = serde_json::to_value(Settings::default()).map_err(broken)?;
+    let chosen: Vec<Chosen> = KNOBS
+        .iter()
+        .map(|knob| {
+            let (value, origin) =
+                values.remove(knob.key).unwrap_or_else(|| (defaults[knob.key].clone(), Origin::BuiltIn));
+            Chosen { key: knob.key, value, origin, meaning: knob.meaning }
+        })
+        .collect();
+    let whole: Map<String, Value> =
+        chosen.iter().map(|chosen| (chosen.key.to_string(), chosen.value.clone())).collect();
+    let settings: Settings = serde_json::from_value(Value::Object(whole)).map_err(broken)?;
+    for (small, large, names) in [
+        (
+            settings.markdown_chunk_min,
+            settings.markdown_chunk_max,
+            ["markdown_chunk_min", "markdown_chunk_max"],
+        ),
+        (settings.text_chunk_overlap, settings.text_chunk_max, ["text_chunk_overlap", "text_chunk_max"]),
+    ] {
+        if small >= large {
+            return Err(Failure::environment(
+                format!("{} ({small}) must be less than {} ({large})", names[0], names[1]),
+                "bower config shows where each value comes from",
+            ));
+        }
+    }
+    Ok(Resolved { settings, chosen })
+}
+
+/// The file's text with one setting written into it; comments and order stay.
+pub fn set(path: &Path, text: &str, key: &str, value: &str) -> Result<String> {
+    let knob = known(key).map_err(|why| Failure::usage(format!("config set {key}: unknown setting"), why))?;
+    let value = typed(knob, value)
+        .map_err(|why| Failure::usage(format!("config set {key}: {why}"), "bower config lists them all"))?;
+    edit::set(path, text, knob, &value)
+}
+
+/// The file's text without a setting; none, if it was not there.
+pub fn unset(path: &Path, text: &str, key: &str) -> Result<Option<String>> {
+    edit::unset(path, text, key.trim())
+}
+
+fn unset_hint(variable: &str) -> String {
+    format!("change or unset {variable}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Layers<'_> {
+        Layers { file: Some((Path::new("/h/config.toml"), text)), ..Layers::default() }
+    }
+
+    fn fails(layers: &Layers<'_>, message: &str, hint: &str) {
+        let failure = resolve(layers).unwrap_err();
+        assert_eq!(failure.message, message);
+        assert!(failure.hint.as_deref().unwrap_or_default().contains(hint), "{:?}", failure.hint);
+    }
+
+    #[test]
+    fn the_table_and_the_engine_know_the_same_settings() {
+        let Value::Object(defaults) = serde_json::to_value(Settings::default()).unwrap() else { panic!() };
+        let mut ours: Vec<_> = KNOBS.iter().map(|knob| knob.key.to_string()).collect();
+        let mut theirs: Vec<_> = defaults.keys().cloned().collect();
+        ours.sort();
+        theirs.sort();
+        assert_eq!(ours, theirs);
+        for knob in KNOBS {
+            checked(knob, defaults[knob.key].clone()).expect("a default is within its own range");
+        }
+        assert_eq!(resolve(&Layers::default()).unwrap().settings, Settings::default());
+    }
+
+    #[test]
+    fn a_stronger_layer_wins_and_says_so() {
+        let environment = [
+            ("BOWER_THREADS".into(), "3".into()),
+            ("BOWER_RRF_K".into(), "7.5".into()),
+            ("X".into(), "1".into()),
+        ];
+        let flags = ["rrf_k=9".to_string(), "sync=full".to_string()];
+        let path = Path::new("/h/config.toml");
+        let layers = Layers {
+            file: Some((path, "threads = 2\nrrf_k = 5\nmodel = \"none\" # words\n")),
+            environment: &environment,
+            flags: &flags,
+        };
+        let resolved = resolve(&layers).unwrap();
+        let got = |key: &str| {
+            let chosen = resolved.chosen.iter().find(|chosen| chosen.key == key).unwrap();
+            format!("{} from {}", chosen.value, chosen.origin)
+        };
+        assert_eq!(got("threads"), "3 from BOWER_THREADS");
+        assert_eq!(got("rrf_k"), "9.0 from --set");
+        assert_eq!(got("model"), "\"none\" from /h/config.toml");
+        assert_eq!(got("candidates"), "100 from built-in");
+        assert_eq!(got("sync"), "\"full\" from --set");
+        assert_eq!(resolved.settings.threads, 3);
+        assert_eq!(resolved.settings.sync, bower_core::config::Sync::Full);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_named_with_its_place() {
+        fails(
+            &file("\nbusy_timeout = 3\n"),
+            "/h/config.toml:2: unknown setting busy_timeout",
+            "busy_timeout_ms",
+        );
+        fails(&file("zzz = 3"), "/h/config.toml:1: unknown setting zzz", "bower config lists them all");
+        fails(
+            &file("threads = \"two\""),
+            "/h/config.toml:1: threads: \"two\" is not a whole number from 0 to 1024",
+            "",
+        );
+        fails(
+            &file("threads = -1"),
+            "/h/config.toml:1: threads: -1 is not a whole number from 0 to 1024",
+            "",
+        );
+        fails(&file("sync = \"fast\""), "/h/config.toml:1: sync: \"fast\" is not normal or full", "");
+        fails(&file("[index]\nthreads = 1"), "/h/config.toml:1: unknown setting index", "");
+        assert!(resolve(&file("threads = = 1")).unwrap_err().message.starts_with("/h/config.toml:1: "));
+        let environment = [("BOWER_THREADS".into(), "many".into())];
+        fails(
+            &Layers { environment: &environment, ..Layers::default() },
+            "BOWER_THREADS: \"many\" is not a whole number from 0 to 1024",
+            "unset BOWER_THREADS",
+        );
+        let flags = ["treads=1".to_string()];
+        fails(&Layers { flags: &flags, ..Layers::default() }, "--set treads: unknown setting", "threads");
+        let flags = ["text_chunk_overlap=1000".to_string()];
+        fails(
+            &Layers { flags: &flags, ..Layers::default() },
+            "text_chunk_overlap (1000) must be less than text_chunk_max (1000)",
+            "bower config",
+        );
+    }
+
+    #[test]
+    fn an_empty_variable_is_no_variable() {
+        let environment = [("BOWER_THREADS".into(), "".into())];
+        let resolved = resolve(&Layers { environment: &environment, ..Layers::default() }).unwrap();
+        assert_eq!(resolved.settings, Settings::default());
+    }
+
+    #[test]
+    fn the_home_is_the_flags_then_the_variables_then_the_users() {
+        let find = |flag: Option<&str>, variable: Option<&str>, user: Option<&str>| {
+            Home::find(flag.map(Path::new), variable.map(OsStr::new), user.map(PathBuf::from))
+                .map(|home| format!("{} from {}", home.path.display(), home.origin))
+                .map_err(|failure| failure.exit)
+        };
+        assert_eq!(find(Some("/a"), Some("/b"), Some("/c")).unwrap(), "/a from --home");
+        assert_eq!(find(None, Some("/b"), Some("/c")).unwrap(), "/b from BOWER_HOME");
+        assert_eq!(find(None, Some(""), Some("/c")).unwrap(), "/c/.bowerbird from built-in");
+        assert!(find(None, None, None).is_err());
+        assert!(find(Some(""), None, None).is_err());
+    }
+
+    #[test]
+    fn writing_keeps_comments_and_order() {
+        let path = Path::new("/h/config.toml");
+        let text = "# mine\nthreads = 2 # two\n\nmodel = \"none\"\n";
+        assert_eq!(
+            set(path, text, "threads", "4").unwrap(),
+            "# mine\nthreads = 4 # two\n\nmodel = \"none\"\n"
+        );
+        assert_eq!(set(path, "", "rrf_k", "60").unwrap(), "rrf_k = 60.0\n");
+        assert_eq!(set(path, "# only this", "sync", "full").unwrap(), "# only this\nsync = \"full\"\n");
+        assert_eq!(unset(path, text, "threads").unwrap().unwrap(), "# mine\n\nmodel = \"none\"\n");
+        assert_eq!(unset(path, text, "sync").unwrap(), None);
+        assert!(set(path, text, "thread", "4").unwrap_err().hint.unwrap().contains("threads"));
+        assert!(set(path, "x = = 1", "threads", "4").is_err(), "a broken file is not written over");
+    }
+}
