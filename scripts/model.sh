@@ -14,7 +14,7 @@ if [[ ! -e target/model ]]; then
     ln -s model-home/models target/model
 fi
 if [[ -f target/model/$name/model.safetensors && -f target/model/$name/vocab.txt ]] &&
-    compgen -G "target/model/$name/*.bwm" >/dev/null; then
+    compgen -G "target/model/$name/*.packed" >/dev/null; then
     exit 0
 fi
 BOWER_HOME=$home "$bower" model pull "$name"
