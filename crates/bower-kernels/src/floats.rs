@@ -40,7 +40,10 @@ const GELU: [f32; 14] = [
 /// When a length is not a multiple of 16 (`width`, `rows`), or `isa` is not present.
 pub fn quantize(isa: Isa, rows: &[f32], shares: &[f32], spread: &[u16], to: &mut Quantized) {
     let width = shares.len();
-    assert!(width.is_multiple_of(LANES) && rows.len().is_multiple_of(width), "rows of a multiple of 16 floats");
+    assert!(
+        width.is_multiple_of(LANES) && rows.len().is_multiple_of(width),
+        "rows of a multiple of 16 floats"
+    );
     let count = rows.len() / width;
     to.width = width + spread.len();
     to.bytes.resize(count * to.width, 0);
@@ -84,7 +87,10 @@ pub struct AttentionScratch {
 /// When the lengths do not agree, or `isa` is not present.
 pub fn attention(isa: Isa, joined: &[f32], heads: usize, scratch: &mut AttentionScratch, out: &mut [f32]) {
     let width = heads * HEAD;
-    assert!(width > 0 && out.len().is_multiple_of(width) && joined.len() == 3 * out.len(), "lengths of attention");
+    assert!(
+        width > 0 && out.len().is_multiple_of(width) && joined.len() == 3 * out.len(),
+        "lengths of attention"
+    );
     let tokens = out.len() / width;
     let padded = tokens.next_multiple_of(LANES);
     scratch.keys.resize(HEAD * padded, 0.0);

@@ -161,25 +161,24 @@ impl Simd for Plain {
 
     #[inline(always)]
     fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
-        const GROUP: usize = 8;
+        /// Outputs of one pass: their sums stay in registers.
+        const PASS: usize = 8;
         let (steps, _) = weights.as_chunks::<{ TILE * 4 }>();
-        for group in 0..TILE / GROUP {
-            let mut kept = [[[0_i32; 2]; GROUP]; R];
-            for (step, weights) in steps.iter().enumerate() {
-                let (weights, _) = weights[group * GROUP * 4..][..GROUP * 4].as_chunks::<4>();
-                for (row, kept) in rows.iter().zip(&mut kept) {
-                    let a = &row[step * 4..][..4];
-                    let a = [i16::from(a[0]), i16::from(a[1]), i16::from(a[2]), i16::from(a[3])];
-                    for (kept, w) in kept.iter_mut().zip(weights) {
-                        // Pairs of 16-bit products added to 32 bits: one instruction (pmaddwd) even at the x86-64 baseline.
-                        kept[0] += i32::from(a[0]) * i32::from(w[0]) + i32::from(a[1]) * i32::from(w[1]);
-                        kept[1] += i32::from(a[2]) * i32::from(w[2]) + i32::from(a[3]) * i32::from(w[3]);
+        for (r, row) in rows.iter().enumerate() {
+            let (quads, _) = row.as_chunks::<4>();
+            for pass in 0..TILE / PASS {
+                let mut kept = [0_i32; PASS * 4];
+                for (weights, q) in steps.iter().zip(quads) {
+                    let weights: &[i8; PASS * 4] =
+                        weights[pass * PASS * 4..][..PASS * 4].try_into().expect("a pass of a step");
+                    // Products of 16-bit numbers: the compiler has vector instructions for them even at the x86-64
+                    // baseline, unlike those of 32 bits.
+                    for i in 0..PASS * 4 {
+                        kept[i] += i32::from(i16::from(weights[i])) * i32::from(i16::from(q[i % 4]));
                     }
                 }
-            }
-            for (sums, kept) in sums.iter_mut().zip(&kept) {
-                for (sum, kept) in sums[group * GROUP..][..GROUP].iter_mut().zip(kept) {
-                    *sum = kept[0] + kept[1];
+                for (sum, kept) in sums[r][pass * PASS..][..PASS].iter_mut().zip(kept.as_chunks::<4>().0) {
+                    *sum = kept.iter().sum();
                 }
             }
         }

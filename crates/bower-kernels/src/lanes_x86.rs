@@ -2,12 +2,12 @@
 //! found to be present.
 
 use std::arch::x86_64::{
-    __m256, __m256i, __m512, _MM_HINT_T0, _mm_loadu_si128, _mm_packus_epi16, _mm_prefetch,
-    _mm_storeu_si128, _mm256_add_epi32, _mm256_add_ps, _mm256_castsi256_ps, _mm256_castps_si256,
-    _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps, _mm256_cvtps_epi32,
-    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16,
-    _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_packus_epi32, _mm256_permute4x64_epi64, _mm256_set1_epi64x,
-    _mm256_set1_ps, _mm256_setzero_si256, _mm256_slli_epi32, _mm256_storeu_ps, _mm256_storeu_si256, _mm256_sub_ps,
+    __m256, __m256i, __m512, _MM_HINT_T0, _mm_loadu_si128, _mm_packus_epi16, _mm_prefetch, _mm_storeu_si128,
+    _mm256_add_epi32, _mm256_add_ps, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_castsi256_si128,
+    _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps, _mm256_cvtps_epi32, _mm256_extracti128_si256,
+    _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_max_ps, _mm256_min_ps,
+    _mm256_mul_ps, _mm256_packus_epi32, _mm256_permute4x64_epi64, _mm256_set1_epi64x, _mm256_set1_ps,
+    _mm256_setzero_si256, _mm256_slli_epi32, _mm256_storeu_ps, _mm256_storeu_si256, _mm256_sub_ps,
     _mm512_add_epi32, _mm512_add_ps, _mm512_castps_si512, _mm512_castsi512_ps, _mm512_cvtepi32_epi8,
     _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_loadu_ps, _mm512_loadu_si512,
     _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512,

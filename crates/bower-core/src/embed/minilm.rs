@@ -282,12 +282,11 @@ impl<'a> Product<'a> {
 /// The mean of token states, each token counting the same in whatever window it stood.
 struct Pool {
     total: [f64; HIDDEN],
-    tokens: usize,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self { total: [0.0; HIDDEN], tokens: 0 }
+        Self { total: [0.0; HIDDEN] }
     }
 }
 
@@ -295,7 +294,6 @@ impl Pool {
     fn add(&mut self, states: &[f32]) {
         for state in states.chunks_exact(HIDDEN) {
             self.total.iter_mut().zip(state).for_each(|(total, x)| *total += f64::from(*x));
-            self.tokens += 1;
         }
     }
 
@@ -334,5 +332,60 @@ fn at_path(path: &Path, error: Error) -> Error {
             Error::Model { model: IDENTITY.into(), reason: format!("{} {reason}", path.display()) }
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(pieces: usize) -> Vec<usize> {
+        split(pieces).map(|window| window.len()).collect()
+    }
+
+    #[test]
+    fn windows_are_few_balanced_and_cover_everything() {
+        assert_eq!(lengths(0), [0]);
+        assert_eq!(lengths(1), [1]);
+        assert_eq!(lengths(254), [254]);
+        assert_eq!(lengths(255), [127, 128]);
+        assert_eq!(lengths(508), [254, 254]);
+        assert_eq!(lengths(509), [169, 170, 170]);
+        let mut next = 0;
+        for window in split(100_001) {
+            assert_eq!(window.start, next);
+            next = window.end;
+        }
+        assert_eq!(next, 100_001);
+    }
+
+    #[test]
+    fn pooling_counts_each_token_once_and_normalises() {
+        let mut pool = Pool::default();
+        let mut states = vec![0.0; 3 * HIDDEN];
+        (states[0], states[HIDDEN], states[2 * HIDDEN + 1]) = (2.0, 1.0, 4.0);
+        pool.add(&states[..HIDDEN]);
+        pool.add(&states[HIDDEN..]);
+        let vector = pool.finish().unwrap();
+        assert_eq!(vector[..3], [0.6, 0.8, 0.0]);
+        assert!(Pool::default().finish().is_none());
+        let mut pool = Pool::default();
+        pool.add(&[f32::NAN; HIDDEN]);
+        assert!(pool.finish().is_none());
+    }
+
+    #[test]
+    fn other_files_are_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.bower");
+        assert!(matches!(MiniLm::open(&path), Err(Error::Io { .. })));
+        let other = crate::embed::layout::write("other.i8-1", &[vec![1]]);
+        let empty = crate::embed::layout::write(IDENTITY, &[vec![1]]);
+        for bytes in [&b""[..], b"short", &[0; 5000], &other, &empty] {
+            std::fs::write(&path, bytes).unwrap();
+            let error = MiniLm::open(&path).err().unwrap();
+            assert!(matches!(&error, Error::Model { .. }), "{error}");
+            assert!(error.to_string().contains("model.bower"), "{error}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod layout;
 mod minilm;
 mod pack;
+mod spread;
 pub mod wordpiece;
 
 pub use minilm::{Encoding, MiniLm, WINDOW_PIECES, Window};

@@ -10,6 +10,7 @@ use safetensors::{Dtype, SafeTensors};
 use sha2::{Digest, Sha256};
 
 use super::layout;
+use super::spread::SPREAD;
 use super::wordpiece::pack_vocabulary;
 use crate::error::{Error, Result};
 
@@ -129,7 +130,7 @@ fn sections(weights: &[u8], vocabulary: &[u8]) -> Result<Vec<Vec<u8>>> {
             product("output.dense", HIDDEN, INNER)?,
         ];
         for (index, product) in products.iter().enumerate() {
-            sections.extend(quantized(product, spread(layer, index)));
+            sections.extend(quantized(product, &spread(layer, index)));
         }
         for part in ["attention.output", "output"] {
             sections.push(floats(&get(&name(&format!("{part}.LayerNorm.weight")), &[HIDDEN])?));
@@ -139,9 +140,9 @@ fn sections(weights: &[u8], vocabulary: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(sections)
 }
 
-/// The inputs of a product that get further bytes.
-fn spread(_layer: usize, _product: usize) -> &'static [u16] {
-    &[]
+/// The inputs of a product that get further bytes, each as often as it gets one.
+fn spread(layer: usize, product: usize) -> Vec<u16> {
+    SPREAD[layer][product].iter().flat_map(|(input, further)| vec![*input; usize::from(*further)]).collect()
 }
 
 /// The six sections of a product. An input that `spread` names n - 1 times is divided by n and counted n times: its share of
@@ -228,4 +229,60 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         .and_then(|folder| folder.sync_all())
         .map_err(|cause| Error::io("sync", folder, cause))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_of_many_bytes_keeps_its_weight_to_a_part_of_a_step() {
+        // 64 outputs of 4 inputs; input 2 gets four further bytes. Weight .3 of a largest 1 is 38.1 steps of 127; in five
+        // bytes it is 191 fifths.
+        let product = Product { weights: [1.0, -1.0, 0.3, 0.0].repeat(64), bias: vec![0.5; 64] };
+        let [values, scales, sums, bias, shares, spread] = quantized(&product, &[2, 2, 2, 2]);
+        let firsts: Vec<i8> =
+            [0, 64].iter().flat_map(|half| values[half * 4..][..4].iter().map(|b| *b as i8)).collect();
+        assert_eq!(firsts, [127, -127, 38, 0, 38, 38, 38, 39]);
+        assert_eq!(scales, floats(&[1.0 / 127.0; 64]));
+        assert_eq!(sums[..4], 191_i32.to_le_bytes());
+        assert_eq!(bias, floats(&[0.5; 64]));
+        assert_eq!(shares, floats(&[1.0, 1.0, 0.2, 1.0]));
+        assert_eq!(spread, [2, 0, 2, 0, 2, 0, 2, 0]);
+    }
+
+    #[test]
+    fn every_spread_fits_its_product() {
+        for (layer, products) in SPREAD.iter().enumerate() {
+            for (product, inputs) in products.iter().enumerate() {
+                let width = if product == 3 { INNER } else { HIDDEN };
+                assert!(
+                    inputs.iter().all(|(input, _)| usize::from(*input) < width),
+                    "layer {layer}, product {product}"
+                );
+                assert!(spread(layer, product).len().is_multiple_of(4), "layer {layer}, product {product}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_foreign_model_is_refused_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let packed = folder.path().join("model.bower");
+        assert!(matches!(pack(folder.path(), &packed), Err(Error::Io { .. })));
+        fs::write(folder.path().join("model.safetensors"), b"something else").unwrap();
+        assert!(matches!(pack(folder.path(), &packed), Err(Error::Model { .. })));
+        assert!(!packed.exists());
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert!(replace(&folder.path().join("absent/file"), b"x").is_err());
+    }
 }
