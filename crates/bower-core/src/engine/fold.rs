@@ -8,7 +8,6 @@ use super::indexes::{Derived, Found, covered};
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::item::{Change, RowId};
-use crate::store::Store;
 use crate::{text, vector};
 
 /// When to fold.

@@ -17,7 +17,7 @@ use crate::item::{Channel, RowId, Scope};
 use crate::request::{Degraded, IndexProgress, IndexReport, IndexRequest};
 use crate::store::{NewDocument, NewVector, Stamp};
 use crate::text;
-use sources::{Draft, Read};
+use sources::Read;
 use work::{Assembly, Embedded, Unit};
 
 pub use sources::DocumentInput;

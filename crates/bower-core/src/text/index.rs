@@ -27,7 +27,7 @@ pub(super) const FORMAT: u32 = 1;
 pub(super) const TOKENIZER: &str = "bower";
 
 /// tantivy writes `meta.json` last; without it there is no index.
-pub(super) const META: &str = "meta.json";
+pub const META: &str = "meta.json";
 
 /// Two sums of at most 64 positive `f32` in different orders differ by less than this fraction (64 x 2^-24, doubled).
 const SUM_SLACK: f32 = 8e-6;

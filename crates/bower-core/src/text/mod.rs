@@ -16,7 +16,7 @@ pub mod tail;
 pub use analyze::{ANALYSIS, Analyzer, Found, Purpose, Shape};
 pub use fold::{FoldPlan, fold};
 pub use highlight::{Snippet, snippet};
-pub use index::TextIndex;
+pub use index::{META as MANIFEST, TextIndex};
 pub use language::Language;
 pub use query::{QueryTerm, query_terms};
 pub use tail::{Tail, TailScan, encode_terms, search_tail};

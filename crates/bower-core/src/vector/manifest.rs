@@ -14,7 +14,8 @@ use crate::item::Coverage;
 /// The number of the format: manifest, segments, rotation and quantisation. Any change of either needs a new one.
 pub const FORMAT: u32 = 1;
 
-const NAME: &str = "manifest";
+/// The manifest's file: renamed into place last, so another look of it is another generation.
+pub const NAME: &str = "manifest";
 const ASIDE: &str = "manifest.new";
 
 /// What a generation consists of.
