@@ -15,6 +15,7 @@ mod testing;
 
 pub use exact::{ExactQuery, cosine_f16, score_exact};
 pub use fold::fold;
+pub use search::Fetch;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
