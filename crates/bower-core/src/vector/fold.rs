@@ -453,7 +453,7 @@ mod tests {
         let names = || std::fs::read_dir(folder.path()).unwrap().count();
         let files = names();
         let vector = |row, len| Ok((RowId(row), vec![1.0; len]));
-        let broken: [Vec<Result<(RowId, Vec<f32>)>>; 3] = [
+        let broken = [
             vec![vector(1, 64), vector(1, 64)],
             vec![vector(1, 65)],
             vec![vector(1, 64), Err(Error::invalid("the store", "went away"))],

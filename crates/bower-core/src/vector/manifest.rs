@@ -59,6 +59,12 @@ pub struct Dead {
     pub sha256: String,
 }
 
+/// What every format's manifest has.
+#[derive(Deserialize)]
+struct Number {
+    format: u32,
+}
+
 impl Entry {
     /// The segment's file.
     pub fn path(&self, dir: &Path) -> PathBuf {
@@ -133,10 +139,6 @@ impl Manifest {
             return Err("the manifest does not match its checksum".into());
         }
         // The number before the rest: another format may have other fields.
-        #[derive(Deserialize)]
-        struct Number {
-            format: u32,
-        }
         let number: Number = serde_json::from_str(json).map_err(|error| format!("the manifest: {error}"))?;
         if number.format != FORMAT {
             return Err(format!("format {} instead of {FORMAT}", number.format));

@@ -16,6 +16,7 @@ mod testing;
 pub use exact::{ExactQuery, cosine_f16, score_exact};
 pub use fold::fold;
 pub use manifest::NAME as MANIFEST;
+pub use search::Fetch;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

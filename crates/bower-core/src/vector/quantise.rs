@@ -15,7 +15,8 @@ pub fn quantise(vector: &[f32], out: &mut [u8]) -> f32 {
     }
     let to_byte = 127.0 / largest;
     for (byte, value) in out.iter_mut().zip(vector) {
-        *byte = (128.0 + (value * to_byte).round().clamp(-127.0, 127.0)) as u8;
+        // Rounds by cutting off: `round` is a call where the compiler may not assume SSE 4.1.
+        *byte = (value * to_byte + 128.5).clamp(1.0, 255.0) as u8;
     }
     (f64::from(largest) / (127.0 * norm)) as f32
 }
@@ -40,7 +41,7 @@ impl ByteQuery {
     pub fn new(query: &[f32]) -> Self {
         let mut row = vec![0; bytes::stride(query.len())];
         let scale = quantise(query, &mut row);
-        Self { values: row.into_iter().map(|byte| (byte ^ 128) as i8).collect(), scale }
+        Self { values: row.into_iter().map(|byte| (byte ^ 128).cast_signed()).collect(), scale }
     }
 }
 
@@ -110,7 +111,7 @@ mod tests {
     fn a_vector_without_direction_scores_nothing() {
         for vector in [[0.0; 3], [f32::NAN, 1.0, 1.0], [f32::INFINITY, 0.0, 0.0]] {
             let mut out = [7u8; 3];
-            assert_eq!(quantise(&vector, &mut out), 0.0);
+            assert_eq!(quantise(&vector, &mut out).to_bits(), 0);
             assert_eq!(out, [128; 3]);
         }
     }

@@ -28,6 +28,9 @@ const BLOCKS: usize = 16;
 /// Rows scored between two looks at the threshold.
 const ROWS: usize = 256;
 
+/// Gives the stored vectors of some rows, in their order; `None` for a row that is gone.
+pub type Fetch<'a> = dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<f32>>>> + 'a;
+
 /// A vector on its way through the stages.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
@@ -94,7 +97,7 @@ impl VectorIndex {
         query: &[f32],
         k: usize,
         allowed: Allowed<'_>,
-        exact: &mut dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<f32>>>>,
+        exact: &mut Fetch<'_>,
     ) -> Result<Vec<Scored>> {
         if query.len() != self.dimension() {
             let reason = format!("has {} dimensions, the index has {}", query.len(), self.dimension());
@@ -200,7 +203,9 @@ impl VectorIndex {
             let number = group[0].segment as usize;
             let positions: Vec<u32> = group.iter().map(|candidate| candidate.position).collect();
             if cold {
-                positions.iter().for_each(|at| self.segments[number].warm_bytes(*at as usize, 1));
+                for at in &positions {
+                    self.segments[number].warm_bytes(*at as usize, 1);
+                }
             }
             self.score_at(bytes, number, &positions, best);
         }
@@ -254,7 +259,7 @@ impl VectorIndex {
         query: &[f32],
         k: usize,
         mut kept: Vec<Candidate>,
-        exact: &mut dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<f32>>>>,
+        exact: &mut Fetch<'_>,
     ) -> Result<Vec<Scored>> {
         kept.sort_unstable_by(Candidate::cmp_best_first);
         let mut found: Vec<Scored> =

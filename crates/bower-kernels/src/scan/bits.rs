@@ -140,9 +140,12 @@ pub fn scan(isa: Isa, blocks: &[u8], query: &BitQuery, threshold: f32, first: u3
     }
 }
 
+/// Little-endian floats.
+type Floats = [[u8; 4]];
+
 /// A block's lines and its factors.
 #[inline]
-fn parts(block: &[u8]) -> (&[[u8; BLOCK]], &[[u8; 4]], &[[u8; 4]]) {
+fn parts(block: &[u8]) -> (&[[u8; BLOCK]], &Floats, &Floats) {
     let (lines, factors) = block.split_at(block.len() - FACTORS);
     let (a, b) = factors.split_at(FACTORS / 2);
     (lines.as_chunks().0, a.as_chunks().0, b.as_chunks().0)
@@ -342,8 +345,11 @@ mod tests {
     use super::*;
     use crate::scan::Dice;
 
+    /// A residual with its factors.
+    type Coded = (Vec<f32>, f32, f32);
+
     /// Blocks of random residuals with random factors, the last block partly filled.
-    fn blocks(dice: &mut Dice, dimension: usize, count: usize) -> (Vec<u8>, Vec<(Vec<f32>, f32, f32)>) {
+    fn blocks(dice: &mut Dice, dimension: usize, count: usize) -> (Vec<u8>, Vec<Coded>) {
         let mut bytes = vec![0; count.div_ceil(BLOCK) * block_len(dimension)];
         bytes.chunks_exact_mut(block_len(dimension)).for_each(clear);
         let vectors: Vec<_> = (0..count)
