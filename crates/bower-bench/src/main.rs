@@ -77,13 +77,16 @@ impl Options {
 
     /// The program with a store of its own, reading the shared models and no setting of the caller.
     fn command(&self, home: &Path) -> std::process::Command {
+        // Where this fails, `bower` finds no model and says so in each answer.
+        #[cfg(unix)]
+        let _ = std::os::unix::fs::symlink(&self.models, home.join("models"));
         let mut command = std::process::Command::new(&self.bower);
         for (key, _) in std::env::vars_os() {
             if key.to_string_lossy().starts_with("BOWER_") {
                 command.env_remove(key);
             }
         }
-        command.env("BOWER_HOME", home).env("BOWER_MODELS_FOLDER", &self.models);
+        command.env("BOWER_HOME", home);
         command
     }
 }
