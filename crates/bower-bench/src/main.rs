@@ -1,19 +1,168 @@
-//! Measures Bowerbird: latency, recall, size. Not published.
+//! Measures Bowerbird: latency, throughput, ranking quality. It prints figures and the limits they are held to; a missed
+//! limit is a mark and an exit status, never a hidden one. It drives the `bower` binary as a user would.
 
-use std::path::Path;
-
+mod cold;
+mod eval;
+mod index;
 mod model;
+mod passages;
+mod table;
 mod vectors;
 
-fn main() {
-    let mut args = std::env::args().skip(1);
-    match (args.next().as_deref(), args.next()) {
-        (Some("model"), Some(path)) => {
-            if let Err(error) = model::run(Path::new(&path)) {
-                eprintln!("{error}");
-                std::process::exit(3);
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "bower-bench PART [options]
+
+  model     milliseconds a text by length and instruction set, texts a second, threads
+  vectors   recall and time of the vector channel on made vectors
+  index     10,000 real passages: total time, share of the model, chunks a second
+  cold      a new process over those passages: wall time, CPU time and memory of query and status
+  eval      ranking quality on every labelled set below a folder, beside reference figures
+  all       each of these, one after the other
+
+  --bower PATH       the program to measure            (target/release/bower)
+  --models DIR       where its models are              (target/model)
+  --passages FILE    .jsonl or .jsonl.gz with title and text; else text files of this machine
+  --count N          passages to index                 (10000)
+  --runs N           runs of each cold command         (50)
+  --data DIR         labelled sets in BEIR's form      (../shared/data)
+  --home DIR         the store that index makes and cold asks (target/bench)";
+
+/// A measurement that could not be made, in one line.
+type Failed = Box<dyn std::error::Error>;
+
+/// What to measure, and with what.
+struct Options {
+    bower: PathBuf,
+    models: PathBuf,
+    passages: Option<PathBuf>,
+    count: usize,
+    runs: usize,
+    data: PathBuf,
+    home: PathBuf,
+}
+
+impl Options {
+    fn parse(mut words: impl Iterator<Item = String>) -> Result<(String, Self), Failed> {
+        let part = words.next().ok_or("no part named")?;
+        let mut options = Self {
+            bower: "target/release/bower".into(),
+            models: "target/model".into(),
+            passages: None,
+            count: 10_000,
+            runs: 50,
+            data: "../shared/data".into(),
+            home: "target/bench".into(),
+        };
+        while let Some(flag) = words.next() {
+            let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
+            let number = || value.parse::<usize>().ok().filter(|number| *number > 0);
+            let count = || number().ok_or_else(|| format!("{flag} {value}: not a number above 0"));
+            match flag.as_str() {
+                "--bower" => options.bower = value.into(),
+                "--models" => options.models = value.into(),
+                "--passages" => options.passages = Some(value.into()),
+                "--count" => options.count = count()?,
+                "--runs" => options.runs = count()?,
+                "--data" => options.data = value.into(),
+                "--home" => options.home = value.into(),
+                _ => return Err(format!("unknown option {flag}").into()),
             }
         }
-        _ => vectors::run().unwrap(),
+        // Children run in other folders' names: relative paths are made whole once.
+        for path in [&mut options.bower, &mut options.models, &mut options.home] {
+            *path = std::path::absolute(&*path)?;
+        }
+        Ok((part, options))
     }
+
+    /// The program with a store of its own, reading the shared models and no setting of the caller.
+    fn command(&self, home: &Path) -> std::process::Command {
+        // Where this fails, `bower` finds no model and says so in each answer.
+        #[cfg(unix)]
+        let _ = std::os::unix::fs::symlink(&self.models, home.join("models"));
+        let mut command = std::process::Command::new(&self.bower);
+        for (key, _) in std::env::vars_os() {
+            if key.to_string_lossy().starts_with("BOWER_") {
+                command.env_remove(key);
+            }
+        }
+        command.env("BOWER_HOME", home);
+        command
+    }
+}
+
+/// Whether every figure kept its limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Kept,
+    Missed,
+}
+
+impl Verdict {
+    fn of(kept: bool) -> Self {
+        if kept { Self::Kept } else { Self::Missed }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self::of(self == Self::Kept && other == Self::Kept)
+    }
+
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Kept => "ok",
+            Self::Missed => "MISSED",
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let (part, options) = match Options::parse(std::env::args().skip(1)) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            eprintln!("{error}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let measured = match part.as_str() {
+        "model" => packed(&options).and_then(|packed| Ok(model::run(&packed).map(|()| Verdict::Kept)?)),
+        "vectors" => vectors::run().map(|()| Verdict::Kept).map_err(Into::into),
+        "index" => index::run(&options),
+        "cold" => cold::run(&options),
+        "eval" => eval::run(&options),
+        "all" => all(),
+        _ => Err(format!("unknown part {part}\n\n{USAGE}").into()),
+    };
+    match measured {
+        Ok(Verdict::Kept) => ExitCode::SUCCESS,
+        Ok(Verdict::Missed) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("{part}: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// Each part in a process of its own: what one leaves in memory would count as the peak of the next one's children.
+fn all() -> Result<Verdict, Failed> {
+    let program = std::env::current_exe()?;
+    let options: Vec<String> = std::env::args().skip(2).collect();
+    let mut verdict = Verdict::Kept;
+    for part in ["model", "vectors", "index", "cold", "eval"] {
+        println!("\n== {part} ==\n");
+        let status = std::process::Command::new(&program).arg(part).args(&options).status()?;
+        verdict = verdict.and(Verdict::of(status.success()));
+    }
+    Ok(verdict)
+}
+
+fn packed(options: &Options) -> Result<PathBuf, Failed> {
+    let folder = options.models.join("all-MiniLM-L6-v2");
+    let entries = std::fs::read_dir(&folder)
+        .map_err(|error| format!("cannot read {}: {error}; run make model", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "packed"));
+    files.sort();
+    files.pop().ok_or_else(|| format!("no packed model in {}; run make model", folder.display()).into())
 }
