@@ -116,7 +116,7 @@ pub(crate) fn gelu<S: Simd>(simd: S, x: S::V) -> S::V {
 #[inline(always)]
 fn exp<S: Simd>(simd: S, x: S::V) -> S::V {
     const POWERS: [f32; 6] =
-        [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 5.000_000_1e-1];
+        [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5];
     let x = simd.max(x, simd.splat(-87.0));
     let power = simd.add(simd.mul(x, simd.splat(std::f32::consts::LOG2_E)), simd.splat(MAGIC));
     let whole = simd.sub(power, simd.splat(MAGIC));
