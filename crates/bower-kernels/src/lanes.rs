@@ -161,26 +161,52 @@ impl Simd for Plain {
 
     #[inline(always)]
     fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
-        /// Outputs of one pass: their sums stay in registers.
-        const PASS: usize = 8;
-        let (steps, _) = weights.as_chunks::<{ TILE * 4 }>();
-        for (r, row) in rows.iter().enumerate() {
-            let (quads, _) = row.as_chunks::<4>();
-            for pass in 0..TILE / PASS {
-                let mut kept = [0_i32; PASS * 4];
-                for (weights, q) in steps.iter().zip(quads) {
-                    let weights: &[i8; PASS * 4] =
-                        weights[pass * PASS * 4..][..PASS * 4].try_into().expect("a pass of a step");
-                    // Products of 16-bit numbers: the compiler has vector instructions for them even at the x86-64
-                    // baseline, unlike those of 32 bits.
-                    for i in 0..PASS * 4 {
-                        kept[i] += i32::from(i16::from(weights[i])) * i32::from(i16::from(q[i % 4]));
-                    }
-                }
-                for (sum, kept) in sums[r][pass * PASS..][..PASS].iter_mut().zip(kept.as_chunks::<4>().0) {
-                    *sum = kept.iter().sum();
+        #[cfg(target_arch = "x86_64")]
+        crate::lanes_x86::tile_baseline(rows, weights, sums);
+        #[cfg(not(target_arch = "x86_64"))]
+        tile_plain(rows, weights, sums);
+    }
+}
+
+/// [`Simd::tile`] in plain Rust: the definition, and the path of machines that have no other.
+#[cfg_attr(target_arch = "x86_64", cfg(test))]
+fn tile_plain<const R: usize>(rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
+    /// Outputs of one pass: their sums stay in registers.
+    const PASS: usize = 8;
+    let (steps, _) = weights.as_chunks::<{ TILE * 4 }>();
+    for (r, row) in rows.iter().enumerate() {
+        let (quads, _) = row.as_chunks::<4>();
+        for pass in 0..TILE / PASS {
+            let mut kept = [0_i32; PASS * 4];
+            for (weights, q) in steps.iter().zip(quads) {
+                let weights: &[i8; PASS * 4] =
+                    weights[pass * PASS * 4..][..PASS * 4].try_into().expect("a pass of a step");
+                // Products of 16-bit numbers: the compiler has vector instructions for them even at the x86-64
+                // baseline, unlike those of 32 bits.
+                for i in 0..PASS * 4 {
+                    kept[i] += i32::from(i16::from(weights[i])) * i32::from(i16::from(q[i % 4]));
                 }
             }
+            for (sum, kept) in sums[r][pass * PASS..][..PASS].iter_mut().zip(kept.as_chunks::<4>().0) {
+                *sum = kept.iter().sum();
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_rust_and_the_baseline_give_the_same_sums() {
+        let row: Vec<u8> = (0..36_u32).map(|i| (i * 89 % 256) as u8).collect();
+        let weights: Vec<i8> = (0..36 * 64_u32).map(|i| (i * 53 % 255) as i8).collect();
+        let (mut plain, mut other) = ([[0; TILE]; 2], [[1; TILE]; 2]);
+        tile_plain([&row, &row], &weights, &mut plain);
+        Plain.tile([&row, &row], &weights, &mut other);
+        assert_eq!(plain, other);
+        let first: i32 = (0..36).map(|k| i32::from(row[k]) * i32::from(weights[k / 4 * 256 + k % 4])).sum();
+        assert_eq!(plain[0][0], first);
     }
 }
