@@ -334,7 +334,7 @@ pub enum ForgetRequest {
     /// These items, by id (or a unique prefix of at least 6 digits).
     Ids(Vec<String>),
     /// Everything that a selection holds.
-    Selected(Selection),
+    Selected(Box<Selection>),
 }
 
 /// Proof of a deletion.

@@ -48,7 +48,7 @@ pub(super) fn forget(engine: &Engine, request: &ForgetRequest, dry_run: bool, no
             rows.dedup();
             rows
         }
-        ForgetRequest::Selected(select) if *select == Selection::default() => {
+        ForgetRequest::Selected(select) if **select == Selection::default() => {
             return Err(Error::invalid("forget", "nothing is selected; name ids or a filter"));
         }
         ForgetRequest::Selected(select) => {

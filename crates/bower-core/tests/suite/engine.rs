@@ -358,7 +358,7 @@ fn forgetting_takes_the_words_out_of_every_channel() {
     assert!(matches!(engine.get(&kept.id), Err(Error::NotFound { .. })));
     assert!(contents(&ask(&engine, "quagga extinct")).iter().all(|text| !text.contains("quagga")));
     assert_eq!(engine.history(&kept.id).unwrap().len(), 2);
-    let everything = engine.forget(&ForgetRequest::Selected(Selection::default()), true, now());
+    let everything = engine.forget(&ForgetRequest::Selected(Box::default()), true, now());
     assert!(matches!(everything, Err(Error::Invalid { .. })));
 }
 

@@ -24,7 +24,7 @@ pub fn run(arguments: &ForgetArgs, session: &Session) -> Result<()> {
             }
             ForgetRequest::Ids(arguments.ids.iter().map(|id| id.trim().to_string()).collect())
         }
-        (true, true) => ForgetRequest::Selected(select),
+        (true, true) => ForgetRequest::Selected(Box::new(select)),
         (false, true) => {
             return Err(Failure::usage("both ids and a selection are given", "give one of them"));
         }
