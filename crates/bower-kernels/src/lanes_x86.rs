@@ -131,9 +131,9 @@ impl Simd for Avx512 {
                     }
                 }
             }
-            for r in 0..R {
-                for i in 0..4 {
-                    _mm512_storeu_si512(sums[r].as_mut_ptr().add(LANES * i).cast(), kept[r][i]);
+            for (sums, kept) in sums.iter_mut().zip(kept) {
+                for (i, kept) in kept.into_iter().enumerate() {
+                    _mm512_storeu_si512(sums.as_mut_ptr().add(LANES * i).cast(), kept);
                 }
             }
         }
