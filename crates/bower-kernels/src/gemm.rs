@@ -156,7 +156,7 @@ impl Multiply<'_> {
                 for (integer, sum) in integers[i].iter_mut().zip(&sums[i]) {
                     *integer = integer.wrapping_sub(zero.wrapping_mul(*sum));
                 }
-                let x = simd.mul(simd.from_ints(&integers[i]), simd.mul(scale, simd.load(&scales[i])));
+                let x = simd.mul(simd.floats_of(&integers[i]), simd.mul(scale, simd.load(&scales[i])));
                 let x = simd.add(x, simd.load(&bias[i]));
                 let x = match then {
                     Then::Store => x,
@@ -190,7 +190,7 @@ mod tests {
         let seed = (count * 31 + inputs) as u64;
         let raw = if extreme { vec![255; count * inputs] } else { bytes(seed, count * inputs) };
         let values: Vec<i8> = if extreme {
-            (0..outputs * inputs).map(|i| if (i / inputs) % 2 == 0 { 127 } else { -127 }).collect()
+            (0..outputs * inputs).map(|i| if (i / inputs).is_multiple_of(2) { 127 } else { -127 }).collect()
         } else {
             bytes(seed + 1, outputs * inputs).iter().map(|b| (*b as i8).max(-127)).collect()
         };

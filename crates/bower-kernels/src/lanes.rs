@@ -30,7 +30,7 @@ pub(crate) trait Simd: Copy {
     /// Multiplies `v` by two to the power in the low bits of `power`, an integer to which [`MAGIC`] was added.
     fn scale(self, v: Self::V, power: Self::V) -> Self::V;
     /// Integers as floats, rounded to the nearest.
-    fn from_ints(self, from: &[i32; LANES]) -> Self::V;
+    fn floats_of(self, from: &[i32; LANES]) -> Self::V;
     /// The exact products of `R` rows of bytes, `k` each, with one block of weights `[k/4][TILE][4]`.
     fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]);
 
@@ -155,7 +155,7 @@ impl Simd for Plain {
         each(|i| f32::from_bits(v[i].to_bits().wrapping_add(power[i].to_bits() << 23)))
     }
     #[inline(always)]
-    fn from_ints(self, from: &[i32; LANES]) -> Self::V {
+    fn floats_of(self, from: &[i32; LANES]) -> Self::V {
         each(|i| from[i] as f32)
     }
 

@@ -2,7 +2,7 @@
 //! found to be present.
 
 use std::arch::x86_64::{
-    __m256, __m256i, __m512, _MM_HINT_T0, _mm_add_epi32, _mm_loadu_si128, _mm_madd_epi16, _mm_packus_epi16,
+    __m256, __m512, _MM_HINT_T0, _mm_add_epi32, _mm_loadu_si128, _mm_madd_epi16, _mm_packus_epi16,
     _mm_prefetch, _mm_set1_epi32, _mm_setzero_si128, _mm_srai_epi16, _mm_storeu_si128, _mm_unpackhi_epi8,
     _mm_unpacklo_epi8, _mm256_add_epi32, _mm256_add_ps, _mm256_castps_si256, _mm256_castsi256_ps,
     _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps, _mm256_cvtps_epi32,
@@ -103,7 +103,7 @@ impl Simd for Avx512 {
         )))
     }
     #[inline(always)]
-    fn from_ints(self, from: &[i32; LANES]) -> Self::V {
+    fn floats_of(self, from: &[i32; LANES]) -> Self::V {
         // SAFETY: the instructions are present; the reference covers 64 bytes.
         unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(from.as_ptr().cast())) }
     }
@@ -126,14 +126,14 @@ impl Simd for Avx512 {
                 }
                 for r in 0..R {
                     let a = _mm512_set1_epi32(rows[r].as_ptr().add(step * 4).cast::<i32>().read_unaligned());
-                    for i in 0..4 {
-                        kept[r][i] = _mm512_dpbusd_epi32(kept[r][i], a, w[i]);
+                    for (kept, w) in kept[r].iter_mut().zip(w) {
+                        *kept = _mm512_dpbusd_epi32(*kept, a, w);
                     }
                 }
             }
-            for r in 0..R {
-                for i in 0..4 {
-                    _mm512_storeu_si512(sums[r].as_mut_ptr().add(LANES * i).cast(), kept[r][i]);
+            for (sums, kept) in sums.iter_mut().zip(kept) {
+                for (i, kept) in kept.into_iter().enumerate() {
+                    _mm512_storeu_si512(sums.as_mut_ptr().add(LANES * i).cast(), kept);
                 }
             }
         }
@@ -200,13 +200,13 @@ impl Simd for Avx2 {
         ))))
     }
     #[inline(always)]
-    fn from_ints(self, from: &[i32; LANES]) -> Self::V {
+    fn floats_of(self, from: &[i32; LANES]) -> Self::V {
         // SAFETY: the instructions are present; the reference covers 64 bytes.
         unsafe {
-            let from = from.as_ptr().cast::<__m256i>();
+            let from = from.as_ptr();
             [
-                _mm256_cvtepi32_ps(_mm256_loadu_si256(from)),
-                _mm256_cvtepi32_ps(_mm256_loadu_si256(from.add(1))),
+                _mm256_cvtepi32_ps(_mm256_loadu_si256(from.cast())),
+                _mm256_cvtepi32_ps(_mm256_loadu_si256(from.add(8).cast())),
             ]
         }
     }
@@ -252,8 +252,11 @@ impl Simd for Avx2 {
                     for r in 0..R {
                         let pairs = _mm256_hadd_epi32(kept[r][0], kept[r][1]);
                         let eight = _mm256_permute4x64_epi64::<0b11_01_10_00>(pairs);
-                        let to = sums[r].as_mut_ptr().add(pass * PASS).cast::<__m256i>();
-                        _mm256_storeu_si256(to, _mm256_add_epi32(_mm256_loadu_si256(to), eight));
+                        let to = sums[r].as_mut_ptr().add(pass * PASS);
+                        _mm256_storeu_si256(
+                            to.cast(),
+                            _mm256_add_epi32(_mm256_loadu_si256(to.cast()), eight),
+                        );
                     }
                 }
             }

@@ -139,7 +139,7 @@ impl MiniLm {
             let row = &parts.rows[*id as usize * WORD_ROW..][..WORD_ROW];
             let (values, step) = row.split_at(HIDDEN);
             let step = f32::from_le_bytes([step[0], step[1], step[2], step[3]]);
-            states.extend(values.iter().zip(position).map(|(x, y)| f32::from(*x as i8) * step + y));
+            states.extend(values.iter().zip(position).map(|(x, y)| f32::from(x.cast_signed()) * step + y));
         }
         layer_norm(isa, states, parts.norm.gain, parts.norm.shift);
         joined.resize(count * 3 * HIDDEN, 0.0);

@@ -192,7 +192,7 @@ fn word_rows(words: &[f32]) -> Vec<u8> {
     for row in words.chunks_exact(HIDDEN) {
         let largest = row.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
-        rows.extend(row.iter().map(|x| (x / scale).round_ties_even() as i8 as u8));
+        rows.extend(row.iter().map(|x| (x / scale).round_ties_even() as i8).map(i8::cast_unsigned));
         rows.extend(scale.to_le_bytes());
     }
     rows
@@ -242,7 +242,7 @@ mod tests {
         let product = Product { weights: [1.0, -1.0, 0.3, 0.0].repeat(64), bias: vec![0.5; 64] };
         let [values, scales, sums, bias, shares, spread] = quantized(&product, &[2, 2, 2, 2]);
         let firsts: Vec<i8> =
-            [0, 64].iter().flat_map(|half| values[half * 4..][..4].iter().map(|b| *b as i8)).collect();
+            [0, 64].iter().flat_map(|half| values[half * 4..][..4].iter().map(|b| b.cast_signed())).collect();
         assert_eq!(firsts, [127, -127, 38, 0, 38, 38, 38, 39]);
         assert_eq!(scales, floats(&[1.0 / 127.0; 64]));
         assert_eq!(sums[..4], 191_i32.to_le_bytes());
