@@ -18,13 +18,13 @@ use crate::config::Settings;
 use crate::error::Result;
 use crate::item::Scored;
 use crate::request::{
-    Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport, IndexRequest,
-    Item, Listing, QueryRequest, Selection, StatusReport,
+    Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
+    IndexRequest, Item, Listing, QueryRequest, Selection, StatusReport,
 };
 use crate::store::{NewVector, SqliteStore, Store};
 use crate::text::Language;
 
-pub use answer::{Ranking, RankRequest};
+pub use answer::{RankRequest, Ranking};
 pub use pipeline::DocumentInput;
 
 /// The language of the text index. One a store for now; the index carries it, so a change rebuilds the index.

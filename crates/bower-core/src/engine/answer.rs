@@ -12,7 +12,7 @@ use crate::item::{Allowed, Change, Channel, RowId, RowSet, Scored};
 use crate::rank::fuse;
 use crate::request::{Answer, ChannelEffort, Degraded, Effort, Hit, QueryRequest, Selection, Signal};
 use crate::store::{NewVector, Stamp, TailText};
-use crate::text::{self, QueryTerm, TailScan, Tail};
+use crate::text::{self, QueryTerm, Tail, TailScan};
 use crate::vector::ExactQuery;
 
 /// Hits that one answer may hold.
@@ -156,7 +156,8 @@ fn assemble(engine: &Engine, words: Result<Found>, vectors: Option<Result<Vector
             ranking.model_used = Some(model);
             if found.searched < searched {
                 let missing = searched - found.searched;
-                let reason = format!("{missing} items have no vector yet: run bower index, or bower model pull");
+                let reason =
+                    format!("{missing} items have no vector yet: run bower index, or bower model pull");
                 ranking.degraded.push(Degraded { channel: Channel::Vector, reason });
             }
             ranking.vector = found.rows;
@@ -207,7 +208,12 @@ fn text_channel(engine: &Engine, terms: &[QueryTerm], scope: &Scope<'_>) -> Resu
     Ok(Found { rows: rows_found, tail: rows, took_ms: milliseconds(start), searched })
 }
 
-fn text_tail(engine: &Engine, terms: &[QueryTerm], after: Change, scope: &Scope<'_>) -> Result<(Tail, usize)> {
+fn text_tail(
+    engine: &Engine,
+    terms: &[QueryTerm],
+    after: Change,
+    scope: &Scope<'_>,
+) -> Result<(Tail, usize)> {
     let mut scan = TailScan::new(terms, scope.keep);
     let mut failed = None;
     let rows = engine.store.tail_texts(after, &mut |row, text| {
@@ -230,7 +236,9 @@ fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) -> Result<Vec
     let store = &*engine.store;
     let embedder = match engine.model.get() {
         Ok(embedder) => embedder,
-        Err(state) => return Ok(Vectors::Missing(state.reason.clone().unwrap_or_else(|| state.state.clone()))),
+        Err(state) => {
+            return Ok(Vectors::Missing(state.reason.clone().unwrap_or_else(|| state.state.clone())));
+        }
     };
     let model = embedder.model().to_owned();
     let start = Instant::now();
@@ -241,7 +249,11 @@ fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) -> Result<Vec
         None => {
             let vector = embedder.embed(query)?;
             let kept = NewVector { model: model.clone(), half: halves(&vector) };
-            engine.fresh_queries.lock().unwrap_or_else(PoisonError::into_inner).push((query.to_owned(), kept));
+            engine
+                .fresh_queries
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push((query.to_owned(), kept));
             vector
         }
     };
@@ -305,7 +317,10 @@ fn load(engine: &Engine, ranking: &Ranking, limit: usize) -> Result<Vec<Hit>> {
                 score: hit.score,
                 bm25: word.map(|found| found.1),
                 semantic: vector.map(|found| found.1),
-                signals: [signal(Channel::Text, word), signal(Channel::Vector, vector)].into_iter().flatten().collect(),
+                signals: [signal(Channel::Text, word), signal(Channel::Vector, vector)]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
             });
             if hits.len() == limit {
                 return Ok(hits);

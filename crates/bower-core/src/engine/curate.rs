@@ -30,7 +30,10 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
         return Err(Error::invalid("memory", "the text is empty; write what to remember"));
     }
     if content.len() > MAX_CONTENT_BYTES {
-        let reason = format!("{} bytes are more than {MAX_CONTENT_BYTES}; put it in a file and index that", content.len());
+        let reason = format!(
+            "{} bytes are more than {MAX_CONTENT_BYTES}; put it in a file and index that",
+            content.len()
+        );
         return Err(Error::invalid("memory", reason));
     }
     let memory_type = request.memory_type.unwrap_or(MemoryType::Fact);

@@ -38,7 +38,9 @@ impl Engine {
         if due.text {
             self.fold_text()?;
         }
-        if due.vector && let Ok(embedder) = self.model.get() {
+        if due.vector
+            && let Ok(embedder) = self.model.get()
+        {
             self.fold_vectors(embedder.model(), embedder.dimension())?;
         }
         self.indexes.reopen();
@@ -63,11 +65,9 @@ impl Engine {
             Err(_) => false,
         };
         // Removals alone are folded too when asked for, so that an index does not carry the forgotten on.
-        let removed = |after| when == When::Always && store.gone(after, newest).is_ok_and(|gone| !gone.is_empty());
-        Ok(Due {
-            text: text_due || (text.good().is_some() && removed(covered(&text))),
-            vector: vector_due,
-        })
+        let removed =
+            |after| when == When::Always && store.gone(after, newest).is_ok_and(|gone| !gone.is_empty());
+        Ok(Due { text: text_due || (text.good().is_some() && removed(covered(&text))), vector: vector_due })
     }
 
     fn fold_text(&self) -> Result<()> {

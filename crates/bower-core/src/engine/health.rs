@@ -99,7 +99,9 @@ pub(super) fn doctor(engine: &Engine) -> Result<Vec<Check>> {
 
 fn store_check(store: &dyn Store) -> Check {
     match store.verify() {
-        Ok(findings) if findings.is_empty() => good("store", format!("schema {}, every page is sound", store.schema())),
+        Ok(findings) if findings.is_empty() => {
+            good("store", format!("schema {}, every page is sound", store.schema()))
+        }
         Ok(findings) => bad("store", findings.join("; "), "restore memory.db from a backup"),
         Err(error) => bad("store", error.to_string(), "restore memory.db from a backup"),
     }

@@ -21,15 +21,19 @@ pub(super) fn get(engine: &Engine, id: &str) -> Result<Item> {
 
 fn resolve(engine: &Engine, id: &str) -> Result<(RowId, String)> {
     let given = id.trim().to_lowercase();
-    let is_id = (SHORTEST_PREFIX..=ID_DIGITS).contains(&given.len()) && given.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_id =
+        (SHORTEST_PREFIX..=ID_DIGITS).contains(&given.len()) && given.bytes().all(|b| b.is_ascii_hexdigit());
     if !is_id {
-        let reason = format!("an id is {ID_DIGITS} hex digits, or the first {SHORTEST_PREFIX} or more of them");
+        let reason =
+            format!("an id is {ID_DIGITS} hex digits, or the first {SHORTEST_PREFIX} or more of them");
         return Err(Error::invalid(format!("id {id:?}"), reason));
     }
     let mut found = engine.store.rows_by_id(&given, 2)?;
     match (found.pop(), found.pop()) {
         (Some(only), None) => Ok(only),
-        (Some(_), Some(_)) => Err(Error::invalid(format!("id {given}"), "several items begin so; write more digits")),
+        (Some(_), Some(_)) => {
+            Err(Error::invalid(format!("id {given}"), "several items begin so; write more digits"))
+        }
         (None, _) => Err(Error::NotFound { what: "item", id: given }),
     }
 }
@@ -40,7 +44,12 @@ pub(super) fn list(engine: &Engine, select: &Selection, limit: usize, offset: us
     Ok(Listing { memories, total })
 }
 
-pub(super) fn forget(engine: &Engine, request: &ForgetRequest, dry_run: bool, now: Timestamp) -> Result<Forgotten> {
+pub(super) fn forget(
+    engine: &Engine,
+    request: &ForgetRequest,
+    dry_run: bool,
+    now: Timestamp,
+) -> Result<Forgotten> {
     let rows: Vec<RowId> = match request {
         ForgetRequest::Ids(ids) => {
             let mut rows = ids.iter().map(|id| Ok(resolve(engine, id)?.0)).collect::<Result<Vec<_>>>()?;

@@ -54,7 +54,11 @@ pub(super) fn index_files(
     Ok(report)
 }
 
-pub(super) fn add_documents(engine: &Engine, documents: Vec<DocumentInput>, now: Timestamp) -> Result<IndexReport> {
+pub(super) fn add_documents(
+    engine: &Engine,
+    documents: Vec<DocumentInput>,
+    now: Timestamp,
+) -> Result<IndexReport> {
     Ok(run(engine, sources::Inputs::new(documents), now, &|_| {})?.0)
 }
 
@@ -128,7 +132,12 @@ enum Step {
     Embedded(Result<Embedded>),
 }
 
-fn read(engine: &Engine, source: &mut impl Source, to_embed: &Sender<Unit>, to_write: &Sender<Step>) -> Result<()> {
+fn read(
+    engine: &Engine,
+    source: &mut impl Source,
+    to_embed: &Sender<Unit>,
+    to_write: &Sender<Step>,
+) -> Result<()> {
     source.read(engine, &mut |read| match read {
         Read::Changed(draft) => work::units(*draft).all(|unit| to_embed.send(unit).is_ok()),
         other => to_write.send(Step::Read(other)).is_ok(),
@@ -244,8 +253,10 @@ impl<'a> Batch<'a> {
         if self.documents.is_empty() {
             return Ok(());
         }
-        let written = self.engine.store.put_documents(&self.documents, Stamp { now: self.now, actor: ACTOR })?;
-        let (added, removed) = written.iter().fold((0, 0), |sum, one| (sum.0 + one.added, sum.1 + one.removed));
+        let written =
+            self.engine.store.put_documents(&self.documents, Stamp { now: self.now, actor: ACTOR })?;
+        let (added, removed) =
+            written.iter().fold((0, 0), |sum, one| (sum.0 + one.added, sum.1 + one.removed));
         report.chunks_added += added;
         report.chunks_removed += removed;
         progress(IndexProgress::Committed { chunks: added });
@@ -295,7 +306,10 @@ fn embed_rows(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Resul
             .chunks(share)
             .map(|texts| {
                 threads.spawn(move || {
-                    texts.iter().map(|text| Ok((text.row, vector_of(embedder, &text.text)?))).collect::<Result<Vec<_>>>()
+                    texts
+                        .iter()
+                        .map(|text| Ok((text.row, vector_of(embedder, &text.text)?)))
+                        .collect::<Result<Vec<_>>>()
                 })
             })
             .collect();

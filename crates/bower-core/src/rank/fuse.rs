@@ -17,7 +17,8 @@ pub fn reciprocal_rank(lists: &[&[Scored]], k: f32) -> Vec<Scored> {
         }
     }
     let most = lists.len() as f32 / (k + 1.0);
-    let mut fused: Vec<_> = scores.into_iter().map(|(row, score)| Scored { row, score: score / most }).collect();
+    let mut fused: Vec<_> =
+        scores.into_iter().map(|(row, score)| Scored { row, score: score / most }).collect();
     fused.sort_unstable_by(Scored::cmp_best_first);
     fused
 }

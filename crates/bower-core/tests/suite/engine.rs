@@ -98,18 +98,29 @@ fn contents(answer: &Answer) -> Vec<&str> {
 }
 
 fn file_names(answer: &Answer) -> Vec<String> {
-    let name = |hit: &bower_core::request::Hit| hit.memory.metadata["file_name"].as_str().unwrap().to_owned();
-    answer.hits.iter().map(name).collect()
+    let name =
+        |hit: &bower_core::request::Hit| Some(hit.memory.metadata.get("file_name")?.as_str()?.to_owned());
+    answer.hits.iter().filter_map(name).collect()
 }
 
 #[test]
 fn files_and_memories_are_found_by_words_and_by_meaning() {
     let place = Place::new();
-    place.write("garden.md", "# Garden\n\n## Watering\nTomatoes want a deep soak twice a week, in the morning.\n");
-    place.write("engine.rs", "/// Opens the store.\npub fn open_store(path: &str) -> Store {\n    Store::new(path)\n}\n");
+    place.write(
+        "garden.md",
+        "# Garden\n\n## Watering\nTomatoes want a deep soak twice a week, in the morning.\n",
+    );
+    place.write(
+        "engine.rs",
+        "/// Opens the store.\npub fn open_store(path: &str) -> Store {\n    Store::new(path)\n}\n",
+    );
     let engine = place.open();
     let report = place.index(&engine);
-    assert_eq!((report.files, report.indexed, report.chunks_added, report.embedded), (2, 2, 2, 2), "{report:?}");
+    assert_eq!(
+        (report.files, report.indexed, report.chunks_added, report.embedded),
+        (2, 2, 2, 2),
+        "{report:?}"
+    );
     assert_eq!(report.degraded, []);
     engine.curate(&memory("The release train leaves every second Tuesday."), now()).unwrap();
 
@@ -130,14 +141,28 @@ fn files_and_memories_are_found_by_words_and_by_meaning() {
 #[test]
 fn only_what_changed_is_read_again_and_what_vanished_goes() {
     let place = Place::new();
-    place.write("a.md", format!("# A\n\n## One\n{}\n\n## Two\n{}\n", "Apples grow on trees. ".repeat(12), "Boats float. ".repeat(20)));
+    place.write(
+        "a.md",
+        format!(
+            "# A\n\n## One\n{}\n\n## Two\n{}\n",
+            "Apples grow on trees. ".repeat(12),
+            "Boats float. ".repeat(20)
+        ),
+    );
     let b = place.write("b.txt", "Copper conducts electricity.");
     let engine = place.open();
     let first = place.index(&engine);
     let again = place.index(&engine);
     assert_eq!((again.unchanged, again.indexed, again.chunks_added, again.embedded), (2, 0, 0, 0));
 
-    place.write("a.md", format!("# A\n\n## One\n{}\n\n## Two\n{}\n", "Apples grow on trees. ".repeat(12), "Trains run on rails. ".repeat(12)));
+    place.write(
+        "a.md",
+        format!(
+            "# A\n\n## One\n{}\n\n## Two\n{}\n",
+            "Apples grow on trees. ".repeat(12),
+            "Trains run on rails. ".repeat(12)
+        ),
+    );
     fs::remove_file(b).unwrap();
     let third = place.index(&engine);
     assert_eq!((third.indexed, third.removed), (1, 1), "{third:?}");
@@ -158,7 +183,8 @@ fn files_that_cannot_be_read_are_listed_and_stop_nothing() {
     let report = place.index(&engine);
     assert_eq!(report.indexed, 1);
     assert_eq!(report.skipped.len(), 3, "{:?}", report.skipped);
-    let missing = engine.index(&index_request(&[place.notes(), place.notes().join("nowhere")]), now(), &|_| {});
+    let missing =
+        engine.index(&index_request(&[place.notes(), place.notes().join("nowhere")]), now(), &|_| {});
     assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
 }
 
@@ -188,7 +214,9 @@ fn the_order_does_not_depend_on_what_is_folded() {
     let place = Place::new();
     let engine = place.open();
     let texts: Vec<_> = (0..60)
-        .map(|n| format!("note {n} about {} and {}", ["rivers", "hills", "lakes"][n % 3], ["birds", "fish"][n % 2]))
+        .map(|n| {
+            format!("note {n} about {} and {}", ["rivers", "hills", "lakes"][n % 3], ["birds", "fish"][n % 2])
+        })
         .collect();
     for text in &texts {
         engine.curate(&memory(text), now()).unwrap();
@@ -199,7 +227,8 @@ fn the_order_does_not_depend_on_what_is_folded() {
     place.index(&engine);
     let after = ask(&engine, "birds at rivers");
     assert_eq!(after.effort.tail, 0);
-    let firsts = |answer: &Answer| contents(answer)[..5].iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let firsts =
+        |answer: &Answer| contents(answer)[..5].iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     assert_eq!(firsts(&before), firsts(&after));
 }
 
@@ -327,7 +356,10 @@ fn selections_hold_in_both_channels() {
     engine.curate(&decision, now()).unwrap();
     let check = |select: Selection, expected: &[&str]| {
         let answer = ask_with(&engine, "how do we install the agent", false, select).unwrap();
-        let mut found: Vec<_> = contents(&answer).iter().map(|text| text.split_whitespace().nth_back(0).unwrap().to_owned()).collect();
+        let mut found: Vec<_> = contents(&answer)
+            .iter()
+            .map(|text| text.split_whitespace().nth_back(0).unwrap().to_owned())
+            .collect();
         found.sort();
         assert_eq!(found, expected);
     };
@@ -395,11 +427,19 @@ fn a_query_vector_is_cached_for_the_next_process() {
 fn documents_that_are_not_files_are_indexed_the_same_way() {
     let place = Place::new();
     let engine = place.open();
-    let input = |text: &str| DocumentInput { id: "doc/1".into(), title: Some("Owls".into()), text: text.into(), ..DocumentInput::default() };
+    let input = |text: &str| DocumentInput {
+        id: "doc/1".into(),
+        title: Some("Owls".into()),
+        text: text.into(),
+        ..DocumentInput::default()
+    };
     assert_eq!(engine.add_documents(vec![input("They hunt at night.")], now()).unwrap().chunks_added, 1);
     assert_eq!(engine.add_documents(vec![input("They hunt at night.")], now()).unwrap().unchanged, 1);
     let answer = ask(&engine, "owls");
-    assert_eq!((contents(&answer), answer.hits[0].memory.summary.as_str()), (vec!["They hunt at night."], "Owls"));
+    assert_eq!(
+        (contents(&answer), answer.hits[0].memory.summary.as_str()),
+        (vec!["They hunt at night."], "Owls")
+    );
 }
 
 #[test]

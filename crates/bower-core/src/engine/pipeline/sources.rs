@@ -72,9 +72,16 @@ impl Source for Inputs {
             if !known.contains_key(&collection) {
                 known.insert(collection.clone(), known_documents(engine, &collection)?);
             }
-            let file = File { path: PathBuf::from(&input.id), collection: &collection, scope: Scope::Project, owner: None };
+            let file = File {
+                path: PathBuf::from(&input.id),
+                collection: &collection,
+                scope: Scope::Project,
+                owner: None,
+            };
             let title = input.title.filter(|title| !title.trim().is_empty());
-            let hash = ingest::content_hash(format!("{}\n{}", title.as_deref().unwrap_or(""), input.text).as_bytes());
+            let hash = ingest::content_hash(
+                format!("{}\n{}", title.as_deref().unwrap_or(""), input.text).as_bytes(),
+            );
             let stored = known[&collection].get(&input.id);
             let mut step = vec![Read::Found];
             step.push(match ingest::parse(&file.path, input.text.as_bytes(), &engine.settings) {
@@ -83,7 +90,13 @@ impl Source for Inputs {
                 Ok(mut parsed) => {
                     parsed.title = title.or(parsed.title);
                     parsed.metadata.extend(input.metadata);
-                    Read::Changed(Box::new(file.draft(engine, number as u64, parsed, hash, input.text.len() as u64)?))
+                    Read::Changed(Box::new(file.draft(
+                        engine,
+                        number as u64,
+                        parsed,
+                        hash,
+                        input.text.len() as u64,
+                    )?))
                 }
             });
             if !step.into_iter().all(&mut *each) {
@@ -120,8 +133,10 @@ impl Files {
             max_bytes: engine.settings.max_file_bytes,
         };
         let walk = ingest::walk(&request.paths, &options)?;
-        let roots = request.paths.iter().map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()));
-        let collection = request.collection.clone().unwrap_or_else(|| engine.settings.document_collection.clone());
+        let roots =
+            request.paths.iter().map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()));
+        let collection =
+            request.collection.clone().unwrap_or_else(|| engine.settings.document_collection.clone());
         Ok(Self {
             walk: Some(walk),
             roots: roots.collect(),
@@ -246,12 +261,19 @@ impl File<'_> {
         }
         let stored = engine.store.chunks(&id)?;
         let diff = ingest::diff(&stored, &chunks);
-        let kept = diff.kept.iter().map(|&(row, at)| KeptChunk { row, position: at as u32, lines: chunks[at].lines });
+        let kept = diff.kept.iter().map(|&(row, at)| KeptChunk {
+            row,
+            position: at as u32,
+            lines: chunks[at].lines,
+        });
         let kept = kept.collect();
         let added = diff.added.iter().map(|&at| new_chunk(&id, &chunks[at], at)).collect();
         let document = NewDocument {
             collection: self.collection.to_owned(),
-            file_name: self.path.file_name().map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned()),
+            file_name: self
+                .path
+                .file_name()
+                .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned()),
             path,
             title: parsed.title,
             version: parsed.version,
@@ -272,7 +294,8 @@ impl File<'_> {
 
 fn new_chunk(document: &str, chunk: &ingest::Chunk, at: usize) -> NewChunk {
     // Tags that a file writes oddly are dropped one by one; a document is never refused for them.
-    let tags = chunk.tags.iter().filter_map(|tag| normal_tags(std::slice::from_ref(tag)).ok()).flatten().collect();
+    let tags =
+        chunk.tags.iter().filter_map(|tag| normal_tags(std::slice::from_ref(tag)).ok()).flatten().collect();
     NewChunk {
         id: derive_id(&["chunk", document, &chunk.key]),
         key: chunk.key.clone(),

@@ -43,7 +43,9 @@ impl Unit {
         let document = &self.draft.document;
         let made = document.added[self.chunks.clone()]
             .iter()
-            .map(|chunk| make(&indexed_text(document.title.as_deref(), chunk.section.as_deref(), &chunk.content)))
+            .map(|chunk| {
+                make(&indexed_text(document.title.as_deref(), chunk.section.as_deref(), &chunk.content))
+            })
             .collect::<Result<_>>()?;
         Ok(Embedded { unit: self, made })
     }
