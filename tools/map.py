@@ -28,10 +28,10 @@ def first_sentence(path):
 
 
 def table(folder):
-    """The rows of one source folder: the crate's roots first, then by path."""
-    files = sorted(folder.rglob('*.rs'), key=lambda path: (len(path.relative_to(folder).parts) > 1, str(path)))
-    rows = [f'| `{path.relative_to(folder).as_posix()}` | {first_sentence(path)} |' for path in files]
-    return ['| file | what lives there |', '|---|---|', *rows]
+    """The rows of one source folder: its files, then the folders that have a `mod.rs`. A file covers the folder of its name."""
+    rows = [f'| `{path.name}` | {first_sentence(path)} |' for path in sorted(folder.glob('*.rs'))]
+    rows += [f'| `{path.parent.name}/` | {first_sentence(path)} |' for path in sorted(folder.glob('*/mod.rs'))]
+    return ['| module | what lives there |', '|---|---|', *rows]
 
 
 def rewritten(text):

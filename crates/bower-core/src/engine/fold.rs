@@ -44,6 +44,9 @@ impl Engine {
             self.fold_vectors(embedder.model(), embedder.dimension())?;
         }
         self.indexes.reopen();
+        if due.text {
+            self.store.checkpoint()?;
+        }
         Ok(due.text || due.vector)
     }
 

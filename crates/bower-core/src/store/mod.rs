@@ -282,6 +282,8 @@ pub trait Store: Send + Sync {
     fn events(&self, subject: &str) -> Result<Vec<Event>>;
     /// Counts for `status`; `model` says whose vectors to count.
     fn counts(&self, model: &str) -> Result<Counts>;
+    /// Leaves the store as one whole file, where nobody else is reading. Costs a wait for the disk; never needed for safety.
+    fn checkpoint(&self) -> Result<()>;
     /// Bytes of the store's files.
     fn size_bytes(&self) -> Result<u64>;
     /// Reads every page and every index of the store; the findings, none where it is sound.

@@ -16,14 +16,15 @@ use crate::store::{
 };
 
 impl SqliteStore {
-    /// Runs a read on a connection of its own.
+    /// Runs a read on a connection of its own, in one snapshot: its statements agree, and the file is locked once.
     fn read<T>(
         &self,
         doing: &'static str,
         body: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
         let reader = self.reader()?;
-        body(&reader).map_err(|source| self.failed(doing, source))
+        let snapshot = reader.unchecked_transaction().map_err(|source| self.failed(doing, source))?;
+        body(&snapshot).map_err(|source| self.failed(doing, source))
     }
 }
 
@@ -196,7 +197,12 @@ impl Store for SqliteStore {
     }
 
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt> {
-        self.remove_items(rows, dry_run, stamp)
+        let receipt = self.remove_items(rows, dry_run, stamp)?;
+        if !dry_run {
+            // The log still holds the pages as they were.
+            self.checkpoint()?;
+        }
+        Ok(receipt)
     }
 
     fn cache_vectors(&self, vectors: &[(String, NewVector)], most: usize, stamp: Stamp<'_>) -> Result<()> {
@@ -466,6 +472,17 @@ impl Store for SqliteStore {
                     .query_row([model], |row| row.get(0))?,
             })
         })
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        if self.is_read_only() {
+            return Ok(());
+        }
+        let reader = self.reader()?;
+        // Readers of older pages make this do less than it could; the next one does the rest.
+        reader
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .map_err(|source| self.failed("empty the log", source))
     }
 
     fn size_bytes(&self) -> Result<u64> {
