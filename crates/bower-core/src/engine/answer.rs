@@ -154,10 +154,14 @@ fn assemble(engine: &Engine, words: Result<Found>, vectors: Option<Result<Vector
             ranking.effort.embed_ms = embed_ms;
             ranking.effort.vector_cached = cached;
             ranking.model_used = Some(model);
-            if found.searched < searched {
-                let missing = searched - found.searched;
-                let reason =
-                    format!("{missing} items have no vector yet: run bower index, or bower model pull");
+            // The counts are cheap and may be off while rows come and go; the store is asked only when they differ.
+            let waiting = found.searched < searched
+                && engine
+                    .store
+                    .unembedded(ranking.model_used.as_deref().unwrap_or(""), 1)
+                    .is_ok_and(|rows| !rows.is_empty());
+            if waiting {
+                let reason = "some items have no vector yet: run bower index, or bower model pull".to_owned();
                 ranking.degraded.push(Degraded { channel: Channel::Vector, reason });
             }
             ranking.vector = found.rows;

@@ -44,10 +44,8 @@ impl Engine {
             self.fold_vectors(embedder.model(), embedder.dimension())?;
         }
         self.indexes.reopen();
-        if due.text {
-            self.store.checkpoint()?;
-        }
-        Ok(due.text || due.vector)
+        self.tidy_store()?;
+        Ok(true)
     }
 
     fn due(&self, when: When) -> Result<Due> {
@@ -73,6 +71,20 @@ impl Engine {
         Ok(Due { text: text_due || (text.good().is_some() && removed(covered(&text))), vector: vector_due })
     }
 
+    /// Drops from the store what only the tails needed. A store that cannot be written keeps it: longer, never wrong.
+    fn tidy_store(&self) -> Result<()> {
+        let store = &*self.store;
+        let text = covered(&self.indexes.text(store)?);
+        let vector = match self.model.get() {
+            Ok(embedder) => covered(&self.indexes.vector(embedder.model(), store)?),
+            Err(_) => Change(0),
+        };
+        match store.drop_tail(text, text.min(vector)).and_then(|()| store.checkpoint()) {
+            Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     fn fold_text(&self) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.text_dir());
         let found = self.indexes.text(store)?;
@@ -81,17 +93,11 @@ impl Engine {
         let next = store.coverage()?;
         let gone = store.gone(after, next.change)?;
         let rows = store.text_rows(after, next.change)?;
-        let upto = next.change;
         let mut fresh = pages(&rows, |page| {
             Ok(store.texts(page)?.into_iter().map(|text| (text.row, text.text)).collect())
         });
         let plan = text::FoldPlan { next, language: LANGUAGE, gone: &gone, memory_bytes: FOLD_MEMORY };
-        text::fold(&dir, &plan, &mut fresh)?;
-        // A store that cannot be written keeps its tail: longer than needed, never wrong.
-        match store.drop_tail(upto) {
-            Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
-            Err(error) => Err(error),
-        }
+        text::fold(&dir, &plan, &mut fresh)
     }
 
     fn fold_vectors(&self, model: &str, dimension: usize) -> Result<()> {

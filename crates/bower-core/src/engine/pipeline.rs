@@ -17,7 +17,7 @@ use crate::item::{Channel, RowId, Scope};
 use crate::request::{Degraded, IndexProgress, IndexReport, IndexRequest};
 use crate::store::{NewDocument, NewVector, Stamp};
 use crate::text;
-use sources::Read;
+use sources::{Note, Read};
 use work::{Assembly, Embedded, Unit};
 
 pub use sources::DocumentInput;
@@ -128,7 +128,7 @@ fn embedder_threads(engine: &Engine) -> usize {
 
 /// What reaches the writer.
 enum Step {
-    Read(Read),
+    Note(Note),
     Embedded(Result<Embedded>),
 }
 
@@ -140,7 +140,7 @@ fn read(
 ) -> Result<()> {
     source.read(engine, &mut |read| match read {
         Read::Changed(draft) => work::units(*draft).all(|unit| to_embed.send(unit).is_ok()),
-        other => to_write.send(Step::Read(other)).is_ok(),
+        Read::Note(note) => to_write.send(Step::Note(note)).is_ok(),
     })
 }
 
@@ -182,21 +182,20 @@ fn write(
     let mut found = 0;
     for step in steps {
         match step {
-            Step::Read(Read::Found) => {
+            Step::Note(Note::Found) => {
                 found += 1;
                 report.files += 1;
                 progress(IndexProgress::Found { files: found });
             }
-            Step::Read(Read::Walked) => progress(IndexProgress::Walked { files: found }),
-            Step::Read(Read::Unchanged) => {
+            Step::Note(Note::Walked) => progress(IndexProgress::Walked { files: found }),
+            Step::Note(Note::Unchanged) => {
                 report.unchanged += 1;
                 progress(IndexProgress::File { chunks: 0 });
             }
-            Step::Read(Read::Skipped(skipped)) => {
+            Step::Note(Note::Skipped(skipped)) => {
                 report.skipped.push(skipped);
                 progress(IndexProgress::File { chunks: 0 });
             }
-            Step::Read(Read::Changed(_)) => unreachable!("changed documents go to the embedders"),
             Step::Embedded(embedded) => {
                 if let Some(document) = assembly.take(embedded?) {
                     report.indexed += 1;

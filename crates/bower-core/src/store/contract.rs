@@ -199,7 +199,7 @@ fn the_tail_gives_what_is_newer_and_nothing_else() {
             seen
         };
         assert_eq!(tail(covered.change), [(second.row, "[1, 2, 3]".to_owned())]);
-        store.drop_tail(covered.change).unwrap();
+        store.drop_tail(covered.change, Change(0)).unwrap();
         assert_eq!(
             tail(Change(0)),
             [(first.row, "one".to_owned()), (second.row, "[1, 2, 3]".to_owned())],

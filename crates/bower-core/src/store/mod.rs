@@ -238,8 +238,9 @@ pub trait Store: Send + Sync {
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt>;
     /// Keeps query vectors, oldest use dropped beyond `most`.
     fn cache_vectors(&self, vectors: &[(String, NewVector)], most: usize, stamp: Stamp<'_>) -> Result<()>;
-    /// Drops the tail's terms up to a change that a text index now holds.
-    fn drop_tail(&self, upto: Change) -> Result<()>;
+    /// Drops the tail's terms up to a change that the text index now holds, and the list of removed rows up to one that
+    /// every index holds.
+    fn drop_tail(&self, text: Change, every: Change) -> Result<()>;
 
     /// Items by row, in the order asked; a row that is gone gives `None`.
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>>;

@@ -26,6 +26,14 @@ pub(super) struct Draft {
 
 /// One step of reading.
 pub(super) enum Read {
+    /// Something to count.
+    Note(Note),
+    /// It is new or has changed.
+    Changed(Box<Draft>),
+}
+
+/// What became of a file that needs no more work.
+pub(super) enum Note {
     /// A file was found.
     Found,
     /// There are no more.
@@ -34,8 +42,6 @@ pub(super) enum Read {
     Unchanged,
     /// It is left out.
     Skipped(Skipped),
-    /// It is new or has changed.
-    Changed(Box<Draft>),
 }
 
 /// A document that is not a file.
@@ -83,10 +89,10 @@ impl Source for Inputs {
                 format!("{}\n{}", title.as_deref().unwrap_or(""), input.text).as_bytes(),
             );
             let stored = known[&collection].get(&input.id);
-            let mut step = vec![Read::Found];
+            let mut step = vec![Read::Note(Note::Found)];
             step.push(match ingest::parse(&file.path, input.text.as_bytes(), &engine.settings) {
-                _ if is_same(stored, &hash, &engine.settings) => Read::Unchanged,
-                Err(skipped) => Read::Skipped(skipped),
+                _ if is_same(stored, &hash, &engine.settings) => Read::Note(Note::Unchanged),
+                Err(skipped) => Read::Note(Note::Skipped(skipped)),
                 Ok(mut parsed) => {
                     parsed.title = title.or(parsed.title);
                     parsed.metadata.extend(input.metadata);
@@ -103,7 +109,7 @@ impl Source for Inputs {
                 return Ok(());
             }
         }
-        each(Read::Walked);
+        each(Read::Note(Note::Walked));
         Ok(())
     }
 }
@@ -171,16 +177,16 @@ impl Files {
     fn look(&mut self, engine: &Engine, path: &Path, number: u64) -> Result<Read> {
         let bytes = match ingest::read(path, engine.settings.max_file_bytes) {
             Ok(bytes) => bytes,
-            Err(skipped) => return Ok(Read::Skipped(skipped)),
+            Err(skipped) => return Ok(Read::Note(Note::Skipped(skipped))),
         };
         let hash = ingest::content_hash(&bytes);
         let name = path.to_string_lossy().into_owned();
         if is_same(self.known.get(&name), &hash, &engine.settings) {
             self.seen.insert(name);
-            return Ok(Read::Unchanged);
+            return Ok(Read::Note(Note::Unchanged));
         }
         match ingest::parse(path, &bytes, &engine.settings) {
-            Err(skipped) => Ok(Read::Skipped(skipped)),
+            Err(skipped) => Ok(Read::Note(Note::Skipped(skipped))),
             Ok(parsed) => {
                 self.seen.insert(name);
                 let file = File {
@@ -200,9 +206,11 @@ impl Source for Files {
         let Some(walk) = self.walk.take() else { return Ok(()) };
         for (number, found) in walk.enumerate() {
             let go_on = match found {
-                Found::Skipped(skipped) => each(Read::Found) && each(Read::Skipped(skipped)),
+                Found::Skipped(skipped) => {
+                    each(Read::Note(Note::Found)) && each(Read::Note(Note::Skipped(skipped)))
+                }
                 Found::File { path, .. } => {
-                    each(Read::Found) && {
+                    each(Read::Note(Note::Found)) && {
                         let read = self.look(engine, &path, number as u64)?;
                         each(read)
                     }
@@ -212,7 +220,7 @@ impl Source for Files {
                 return Ok(());
             }
         }
-        each(Read::Walked);
+        each(Read::Note(Note::Walked));
         Ok(())
     }
 }

@@ -59,7 +59,7 @@ fn parse_word<T: std::str::FromStr<Err = Error>>(word: &str) -> rusqlite::Result
     })
 }
 
-fn json_field<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+pub(super) fn json_field<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
     serde_json::from_str(text).map_err(|source| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, source.into())
     })
@@ -95,7 +95,8 @@ fn read_item(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Item> {
             json!([row.get::<_, Option<u32>>("first_line")?, row.get::<_, Option<u32>>("last_line")?]),
         );
         let title: Option<String> = row.get("title")?;
-        summary = title.unwrap_or_else(|| row.get("file_name").unwrap_or_default());
+        let file_name: Option<String> = row.get("file_name")?;
+        summary = title.or(file_name).unwrap_or_default();
     }
     let mut tags = connection.prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?;
     let tags = tags.query_map([id.0], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
@@ -209,8 +210,8 @@ impl Store for SqliteStore {
         self.write_cache(vectors, most, stamp)
     }
 
-    fn drop_tail(&self, upto: Change) -> Result<()> {
-        self.delete_tail(upto)
+    fn drop_tail(&self, text: Change, every: Change) -> Result<()> {
+        self.delete_tail(text, every)
     }
 
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>> {

@@ -261,9 +261,10 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn delete_tail(&self, upto: Change) -> crate::Result<()> {
+    pub(super) fn delete_tail(&self, text: Change, every: Change) -> crate::Result<()> {
         self.write("shorten the tail", |connection| {
-            connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([upto.0])?;
+            connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([text.0])?;
+            connection.prepare_cached("DELETE FROM removals WHERE change <= ?1")?.execute([every.0])?;
             Ok(())
         })
     }
@@ -333,7 +334,7 @@ fn confirm(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<()> {
-    let mut merged: Map<String, Value> = serde_json::from_str(metadata).unwrap_or_default();
+    let mut merged: Map<String, Value> = super::read::json_field(metadata)?;
     merged.extend(memory.metadata.clone());
     let status = if status == Status::Archived.word() { memory.status.word() } else { status };
     connection
