@@ -11,25 +11,23 @@ pub const HEAD: usize = 32;
 /// A step of each row's range below which all its values count as 0 (a row of zeros has no range).
 const SMALLEST_STEP: f32 = 1e-30;
 
-/// Where GELU's distance from max(x, 0) is cut off: it is 1.4e-6 there.
-const GELU_END: f32 = 5.0;
-/// `u * (1 - Phi(u))` on 0..=5 as a polynomial in `t = u * 2/5 - 1`, lowest power first. Chebyshev interpolation of degree 13
-/// at 4,000 nodes in float64; the largest error of GELU in float32 arithmetic over -8..=8 is 1.6e-6.
-const GELU: [f32; 14] = [
-    0.015_525_436,
-    -0.094_022_155,
-    0.232_666_67,
-    -0.256_968_2,
-    -0.017_375_967,
-    0.418_989_12,
-    -0.490_812_87,
-    0.077_264_34,
-    0.345_281_36,
-    -0.251_408_55,
-    -0.092_517_49,
-    0.131_590_16,
-    0.007_232_652_5,
-    -0.025_444_375,
+/// Where GELU's distance from max(x, 0) is cut off: it is 1.5e-5 there.
+const GELU_END: f32 = 4.5;
+/// `u * (1 - Phi(u))` on 0..=4.5 as a polynomial in `t = u * 2/4.5 - 1`, lowest power first: the minimax polynomial of degree
+/// 10 (Lawson's iteration at 2,000 nodes in float64). The largest error of GELU in float32 arithmetic over -8..=8 is 1.5e-5,
+/// a thousandth of the step that its values are rounded to next.
+const GELU: [f32; 11] = [
+    0.027_497_133,
+    -0.133_039_5,
+    0.246_592_39,
+    -0.147_215_9,
+    -0.202_968_17,
+    0.434_781_73,
+    -0.204_907_66,
+    -0.176_315_52,
+    0.176_380_98,
+    0.021_782_713,
+    -0.042_587_034,
 ];
 
 /// Quantises rows of `width` floats, each to its own range of bytes (widened to hold 0): the values are finite.
@@ -62,7 +60,7 @@ pub fn layer_norm(isa: Isa, rows: &mut [f32], gain: &[f32], shift: &[f32]) {
     dispatch(isa, LayerNorm { rows, gain, shift });
 }
 
-/// GELU with erf of each value in place, to 2e-6.
+/// GELU with erf of each value in place, to 2e-5.
 ///
 /// # Panics
 /// When the length is not a multiple of 16, or `isa` is not present.
@@ -98,17 +96,25 @@ pub fn attention(isa: Isa, joined: &[f32], heads: usize, scratch: &mut Attention
     dispatch(isa, Attention { joined, width, tokens, padded, scratch, out });
 }
 
-/// GELU: `max(x, 0)` less a bell that depends on |x| alone.
+/// GELU: `max(x, 0)` less a bell that depends on |x| alone. Several vectors at once, because each is one long chain.
 #[inline(always)]
-pub(crate) fn gelu<S: Simd>(simd: S, x: S::V) -> S::V {
+pub(crate) fn gelu<S: Simd, const N: usize>(simd: S, x: [S::V; N]) -> [S::V; N] {
     let zero = simd.splat(0.0);
-    let size = simd.min(simd.max(x, simd.sub(zero, x)), simd.splat(GELU_END));
-    let t = simd.sub(simd.mul(size, simd.splat(2.0 / GELU_END)), simd.splat(1.0));
-    let mut bell = simd.splat(GELU[GELU.len() - 1]);
-    for power in GELU[..GELU.len() - 1].iter().rev() {
-        bell = simd.add(simd.mul(bell, t), simd.splat(*power));
+    let mut t = x;
+    for t in &mut t {
+        let size = simd.min(simd.max(*t, simd.sub(zero, *t)), simd.splat(GELU_END));
+        *t = simd.sub(simd.mul(size, simd.splat(2.0 / GELU_END)), simd.splat(1.0));
     }
-    simd.sub(simd.max(x, zero), bell)
+    let mut bell = [simd.splat(GELU[GELU.len() - 1]); N];
+    for power in GELU[..GELU.len() - 1].iter().rev() {
+        for i in 0..N {
+            bell[i] = simd.add(simd.mul(bell[i], t[i]), simd.splat(*power));
+        }
+    }
+    for i in 0..N {
+        bell[i] = simd.sub(simd.max(x[i], zero), bell[i]);
+    }
+    bell
 }
 
 /// e^x for x <= 0; below -87 it stays at e^-87. Reduction by ln 2 in two parts and polynomial after Cephes' `expf`
@@ -213,7 +219,8 @@ impl Kernel for Gelu<'_> {
     fn run<S: Simd>(self, simd: S) {
         let (chunks, _) = self.0.as_chunks_mut::<LANES>();
         for x in chunks {
-            simd.store(gelu(simd, simd.load(x)), x);
+            let [value] = gelu(simd, [simd.load(x)]);
+            simd.store(value, x);
         }
     }
 }
@@ -376,7 +383,7 @@ mod tests {
             values
         });
         for ((x, expected), got) in known.iter().zip(got) {
-            assert!((got - expected).abs() < 3e-6, "gelu({x}) is {got}, not {expected}");
+            assert!((got - expected).abs() < 2e-5, "gelu({x}) is {got}, not {expected}");
         }
     }
 

@@ -29,10 +29,17 @@ pub(crate) trait Simd: Copy {
     fn store_bytes(self, v: Self::V, to: &mut [u8; LANES]);
     /// Multiplies `v` by two to the power in the low bits of `power`, an integer to which [`MAGIC`] was added.
     fn scale(self, v: Self::V, power: Self::V) -> Self::V;
-    /// Integers as floats, rounded to the nearest.
-    fn floats_of(self, from: &[i32; LANES]) -> Self::V;
-    /// The exact products of `R` rows of bytes, `k` each, with one block of weights `[k/4][TILE][4]`.
-    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]);
+    /// `sums - zero * columns` (wrapping) as floats, rounded to the nearest.
+    fn centred(self, sums: &[i32; LANES], zero: i32, columns: &[i32; LANES]) -> Self::V;
+    /// The exact products of `R` rows of bytes, `k` each, with one block of weights `[k/4][TILE][4]`. Weights so many
+    /// bytes ahead of those in use, which may lie beyond the block, are asked for in advance.
+    fn tile<const R: usize>(
+        self,
+        rows: [&[u8]; R],
+        weights: &[i8],
+        ahead: usize,
+        sums: &mut [[i32; TILE]; R],
+    );
 
     /// All lanes added, as a fixed tree.
     #[inline(always)]
@@ -155,12 +162,18 @@ impl Simd for Plain {
         each(|i| f32::from_bits(v[i].to_bits().wrapping_add(power[i].to_bits() << 23)))
     }
     #[inline(always)]
-    fn floats_of(self, from: &[i32; LANES]) -> Self::V {
-        each(|i| from[i] as f32)
+    fn centred(self, sums: &[i32; LANES], zero: i32, columns: &[i32; LANES]) -> Self::V {
+        each(|i| sums[i].wrapping_sub(zero.wrapping_mul(columns[i])) as f32)
     }
 
     #[inline(always)]
-    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
+    fn tile<const R: usize>(
+        self,
+        rows: [&[u8]; R],
+        weights: &[i8],
+        _ahead: usize,
+        sums: &mut [[i32; TILE]; R],
+    ) {
         #[cfg(target_arch = "x86_64")]
         crate::lanes_x86::tile_baseline(rows, weights, sums);
         #[cfg(not(target_arch = "x86_64"))]
@@ -204,7 +217,7 @@ mod tests {
         let weights: Vec<i8> = (0..36 * 64_u32).map(|i| (i * 53 % 255) as i8).collect();
         let (mut plain, mut other) = ([[0; TILE]; 2], [[1; TILE]; 2]);
         tile_plain([&row, &row], &weights, &mut plain);
-        Plain.tile([&row, &row], &weights, &mut other);
+        Plain.tile([&row, &row], &weights, 0, &mut other);
         assert_eq!(plain, other);
         let first: i32 = (0..36).map(|k| i32::from(row[k]) * i32::from(weights[k / 4 * 256 + k % 4])).sum();
         assert_eq!(plain[0][0], first);

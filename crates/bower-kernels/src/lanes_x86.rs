@@ -7,12 +7,13 @@ use std::arch::x86_64::{
     _mm_unpacklo_epi8, _mm256_add_epi32, _mm256_add_ps, _mm256_castps_si256, _mm256_castsi256_ps,
     _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps, _mm256_cvtps_epi32,
     _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16,
-    _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_packus_epi32, _mm256_permute4x64_epi64,
-    _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setzero_si256, _mm256_slli_epi32, _mm256_storeu_ps,
-    _mm256_storeu_si256, _mm256_sub_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_castps_si512,
-    _mm512_castsi512_ps, _mm512_cvtepi32_epi8, _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32,
-    _mm512_loadu_ps, _mm512_loadu_si512, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_set1_epi32,
-    _mm512_set1_ps, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_ps, _mm512_storeu_si512,
+    _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_mullo_epi32, _mm256_packus_epi32,
+    _mm256_permute4x64_epi64, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setzero_si256,
+    _mm256_slli_epi32, _mm256_storeu_ps, _mm256_storeu_si256, _mm256_sub_epi32, _mm256_sub_ps,
+    _mm512_add_epi32, _mm512_add_ps, _mm512_castps_si512, _mm512_castsi512_ps, _mm512_cvtepi32_epi8,
+    _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_loadu_ps, _mm512_loadu_si512,
+    _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_set1_ps,
+    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_sub_epi32,
     _mm512_sub_ps,
 };
 
@@ -103,15 +104,23 @@ impl Simd for Avx512 {
         )))
     }
     #[inline(always)]
-    fn floats_of(self, from: &[i32; LANES]) -> Self::V {
-        // SAFETY: the instructions are present; the reference covers 64 bytes.
-        unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(from.as_ptr().cast())) }
+    fn centred(self, sums: &[i32; LANES], zero: i32, columns: &[i32; LANES]) -> Self::V {
+        // SAFETY: the instructions are present; each reference covers 64 bytes.
+        unsafe {
+            let sums = _mm512_loadu_si512(sums.as_ptr().cast());
+            let columns = _mm512_loadu_si512(columns.as_ptr().cast());
+            _mm512_cvtepi32_ps(_mm512_sub_epi32(sums, _mm512_mullo_epi32(_mm512_set1_epi32(zero), columns)))
+        }
     }
 
     #[inline(always)]
-    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
-        /// How far ahead of its use a weight is asked for: the short texts wait for memory, not for arithmetic.
-        const AHEAD: usize = 4096;
+    fn tile<const R: usize>(
+        self,
+        rows: [&[u8]; R],
+        weights: &[i8],
+        ahead: usize,
+        sums: &mut [[i32; TILE]; R],
+    ) {
         let steps = weights.len() / (TILE * 4);
         assert!(rows.iter().all(|row| row.len() >= steps * 4), "a row is shorter than the weights");
         // SAFETY: the instructions are present. Step s < steps reads weights [256 s, 256 s + 256), inside the slice by
@@ -120,9 +129,10 @@ impl Simd for Avx512 {
             let mut kept = [[_mm512_setzero_si512(); 4]; R];
             for step in 0..steps {
                 let block = weights.as_ptr().add(step * TILE * 4);
-                let w: [_; 4] = std::array::from_fn(|i| _mm512_loadu_si512(block.add(64 * i).cast()));
+                let mut w = [_mm512_setzero_si512(); 4];
                 for i in 0..4 {
-                    _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD + 64 * i));
+                    w[i] = _mm512_loadu_si512(block.add(64 * i).cast());
+                    _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(ahead + 64 * i));
                 }
                 for r in 0..R {
                     let a = _mm512_set1_epi32(rows[r].as_ptr().add(step * 4).cast::<i32>().read_unaligned());
@@ -194,26 +204,43 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     fn scale(self, v: Self::V, power: Self::V) -> Self::V {
-        compute!(std::array::from_fn(|i| _mm256_castsi256_ps(_mm256_add_epi32(
-            _mm256_castps_si256(v[i]),
-            _mm256_slli_epi32::<23>(_mm256_castps_si256(power[i]))
-        ))))
-    }
-    #[inline(always)]
-    fn floats_of(self, from: &[i32; LANES]) -> Self::V {
-        // SAFETY: the instructions are present; the reference covers 64 bytes.
+        // SAFETY: the instructions are present, and nothing touches memory.
         unsafe {
-            let from = from.as_ptr();
+            let low = _mm256_slli_epi32::<23>(_mm256_castps_si256(power[0]));
+            let high = _mm256_slli_epi32::<23>(_mm256_castps_si256(power[1]));
             [
-                _mm256_cvtepi32_ps(_mm256_loadu_si256(from.cast())),
-                _mm256_cvtepi32_ps(_mm256_loadu_si256(from.add(8).cast())),
+                _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(v[0]), low)),
+                _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(v[1]), high)),
             ]
         }
+    }
+    #[inline(always)]
+    fn centred(self, sums: &[i32; LANES], zero: i32, columns: &[i32; LANES]) -> Self::V {
+        let (sums, _) = sums.as_chunks::<8>();
+        let (columns, _) = columns.as_chunks::<8>();
+        let mut out = self.splat(0.0);
+        for i in 0..2 {
+            // SAFETY: the instructions are present; each reference covers 32 bytes. (No closure: it would not be compiled
+            // with the instructions.)
+            unsafe {
+                let columns = _mm256_loadu_si256(columns[i].as_ptr().cast());
+                let whole = _mm256_mullo_epi32(_mm256_set1_epi32(zero), columns);
+                let sums = _mm256_loadu_si256(sums[i].as_ptr().cast());
+                out[i] = _mm256_cvtepi32_ps(_mm256_sub_epi32(sums, whole));
+            }
+        }
+        out
     }
 
     /// `vpmaddubsw` would saturate, so both sides are widened to 16 bits and multiplied with `vpmaddwd`: exact.
     #[inline(always)]
-    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
+    fn tile<const R: usize>(
+        self,
+        rows: [&[u8]; R],
+        weights: &[i8],
+        _ahead: usize,
+        sums: &mut [[i32; TILE]; R],
+    ) {
         /// Steps of four inputs whose widened bytes are kept at a time (6 rows x 128 steps x 8 bytes = 6 KB).
         const STEPS: usize = 128;
         /// Outputs of one pass: with 6 rows, 12 of the 16 registers hold sums.
