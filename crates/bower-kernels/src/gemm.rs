@@ -9,6 +9,12 @@ use crate::lanes::{Kernel, LANES, Simd, TILE, dispatch};
 const STEP: usize = 4;
 /// Rows of one tile at most: 6 x 64 sums fill 24 of AVX-512's 32 registers.
 const ROWS: usize = 6;
+/// How far ahead of its use a weight is asked for, in bytes, by the tile that reads a block first and by those after it:
+/// short texts wait for memory, not for arithmetic.
+const FROM_MEMORY: usize = 8192;
+const FROM_CACHE: usize = 2048;
+/// Vectors of one row of a tile.
+const PARTS: usize = TILE / LANES;
 
 /// Rows of unsigned bytes, each with its own scale and zero point: `x = (byte - zero) * scale`.
 #[derive(Clone, Debug, Default)]
@@ -101,13 +107,15 @@ pub fn pack(values: &[i8], inputs: usize) -> Vec<i8> {
 pub fn multiply(isa: Isa, rows: &Quantized, weights: &Weights<'_>, then: Then, out: &mut [f32]) {
     assert_eq!(rows.width, weights.inputs, "inputs of a row and of the weights");
     assert_eq!(out.len(), rows.scales.len() * weights.outputs(), "length of the output");
-    dispatch(isa, Multiply { rows, weights, then, out });
+    dispatch(isa, Multiply { rows, weights, then, sums: [[0; TILE]; ROWS], out });
 }
 
 struct Multiply<'a> {
     rows: &'a Quantized,
     weights: &'a Weights<'a>,
     then: Then,
+    /// The sums of the tile at hand; here, so that no tile has to clear them first.
+    sums: [[i32; TILE]; ROWS],
     out: &'a mut [f32],
 }
 
@@ -122,13 +130,14 @@ impl Kernel for Multiply<'_> {
             let mut row = 0;
             for tile in 0..tiles {
                 let height = (count - row).div_ceil(tiles - tile);
+                let ahead = if tile == 0 { FROM_MEMORY } else { FROM_CACHE };
                 match height {
-                    1 => self.tile::<S, 1>(simd, block, row),
-                    2 => self.tile::<S, 2>(simd, block, row),
-                    3 => self.tile::<S, 3>(simd, block, row),
-                    4 => self.tile::<S, 4>(simd, block, row),
-                    5 => self.tile::<S, 5>(simd, block, row),
-                    _ => self.tile::<S, ROWS>(simd, block, row),
+                    1 => self.tile::<S, 1>(simd, block, row, ahead),
+                    2 => self.tile::<S, 2>(simd, block, row, ahead),
+                    3 => self.tile::<S, 3>(simd, block, row, ahead),
+                    4 => self.tile::<S, 4>(simd, block, row, ahead),
+                    5 => self.tile::<S, 5>(simd, block, row, ahead),
+                    _ => self.tile::<S, ROWS>(simd, block, row, ahead),
                 }
                 row += height;
             }
@@ -138,32 +147,40 @@ impl Kernel for Multiply<'_> {
 
 impl Multiply<'_> {
     #[inline(always)]
-    fn tile<S: Simd, const R: usize>(&mut self, simd: S, block: usize, row: usize) {
-        let Self { rows, weights, then, out } = self;
+    fn tile<S: Simd, const R: usize>(&mut self, simd: S, block: usize, row: usize, ahead: usize) {
+        let Self { rows, weights, then, sums, out } = self;
         let (inputs, outputs) = (weights.inputs, weights.outputs());
         let bytes: [&[u8]; R] = std::array::from_fn(|r| &rows.bytes[(row + r) * inputs..][..inputs]);
-        let mut integers = [[0; TILE]; R];
-        simd.tile(bytes, &weights.values[block * TILE * inputs..][..TILE * inputs], &mut integers);
+        let values = &weights.values[block * TILE * inputs..][..TILE * inputs];
+        let sums = sums.first_chunk_mut::<R>().expect("no tile is higher than ROWS");
+        simd.tile(bytes, values, ahead, sums);
         let (scales, _) = weights.scales[block * TILE..][..TILE].as_chunks::<LANES>();
-        let (sums, _) = weights.sums[block * TILE..][..TILE].as_chunks::<LANES>();
+        let (columns, _) = weights.sums[block * TILE..][..TILE].as_chunks::<LANES>();
         let (bias, _) = weights.bias[block * TILE..][..TILE].as_chunks::<LANES>();
-        for (r, integers) in integers.iter_mut().enumerate() {
+        for r in 0..R {
+            let (sums, _) = sums[r].as_chunks::<LANES>();
             let zero = rows.zeros[row + r];
             let scale = simd.splat(rows.scales[row + r]);
-            let (integers, _) = integers.as_chunks_mut::<LANES>();
             let (out, _) = out[(row + r) * outputs + block * TILE..][..TILE].as_chunks_mut::<LANES>();
-            for i in 0..TILE / LANES {
-                for (integer, sum) in integers[i].iter_mut().zip(&sums[i]) {
-                    *integer = integer.wrapping_sub(zero.wrapping_mul(*sum));
+            // Four vectors at a time: GELU is one long chain of dependent steps, and four chains hide each other's waits.
+            // (Loops, not closures: a closure would not be compiled with the instruction set.)
+            let mut values = [scale; PARTS];
+            for i in 0..PARTS {
+                let x = simd.centred(&sums[i], zero, &columns[i]);
+                let x = simd.mul(x, simd.mul(scale, simd.load(&scales[i])));
+                values[i] = simd.add(x, simd.load(&bias[i]));
+            }
+            match then {
+                Then::Store => {}
+                Then::Add => {
+                    for i in 0..PARTS {
+                        values[i] = simd.add(simd.load(&out[i]), values[i]);
+                    }
                 }
-                let x = simd.mul(simd.floats_of(&integers[i]), simd.mul(scale, simd.load(&scales[i])));
-                let x = simd.add(x, simd.load(&bias[i]));
-                let x = match then {
-                    Then::Store => x,
-                    Then::Add => simd.add(simd.load(&out[i]), x),
-                    Then::Gelu => gelu(simd, x),
-                };
-                simd.store(x, &mut out[i]);
+                Then::Gelu => values = gelu(simd, values),
+            }
+            for i in 0..PARTS {
+                simd.store(values[i], &mut out[i]);
             }
         }
     }

@@ -14,6 +14,8 @@ pub(crate) const MAGIC: f32 = 12_582_912.0;
 pub(crate) trait Simd: Copy {
     /// Sixteen floats.
     type V: Copy;
+    /// Sixteen 32-bit sums.
+    type I: Copy;
     /// Rows of an attention tile that fit the registers: 4 or 8.
     const ROWS: usize;
 
@@ -29,10 +31,25 @@ pub(crate) trait Simd: Copy {
     fn store_bytes(self, v: Self::V, to: &mut [u8; LANES]);
     /// Multiplies `v` by two to the power in the low bits of `power`, an integer to which [`MAGIC`] was added.
     fn scale(self, v: Self::V, power: Self::V) -> Self::V;
-    /// Integers as floats, rounded to the nearest.
-    fn floats_of(self, from: &[i32; LANES]) -> Self::V;
-    /// The exact products of `R` rows of bytes, `k` each, with one block of weights `[k/4][TILE][4]`.
-    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]);
+    /// Rounds to the nearest integer, ties to even; values fit 16 bits.
+    fn store_words(self, v: Self::V, to: &mut [i16; LANES]);
+    /// Sums of nothing.
+    fn no_sums(self) -> Self::I;
+    /// Adds `a[0] * b[i][0] + a[1] * b[i][1]` to each sum; the caller sees to it that nothing overflows.
+    fn dot_pairs(self, sums: Self::I, a: [i16; 2], b: &[[i16; 2]; LANES]) -> Self::I;
+    /// Sums as floats, rounded to the nearest.
+    fn floats_of(self, sums: Self::I) -> Self::V;
+    /// `sums - zero * columns` (wrapping) as floats, rounded to the nearest.
+    fn centred(self, sums: &[i32; LANES], zero: i32, columns: &[i32; LANES]) -> Self::V;
+    /// The exact products of `R` rows of bytes, `k` each, with one block of weights `[k/4][TILE][4]`. Weights so many
+    /// bytes ahead of those in use, which may lie beyond the block, are asked for in advance.
+    fn tile<const R: usize>(
+        self,
+        rows: [&[u8]; R],
+        weights: &[i8],
+        ahead: usize,
+        sums: &mut [[i32; TILE]; R],
+    );
 
     /// All lanes added, as a fixed tree.
     #[inline(always)]
@@ -68,8 +85,15 @@ pub(crate) fn dispatch(isa: Isa, kernel: impl Kernel) {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => unsafe { crate::lanes_x86::on_avx512(kernel) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Isa::Avx2 => unsafe { crate::lanes_x86::on_avx2(kernel) },
+        Isa::Avx2 => {
+            if is_x86_feature_detected!("avxvnni") {
+                // SAFETY: as above, and AVX-VNNI was just found.
+                unsafe { crate::lanes_x86::on_avx2_vnni(kernel) }
+            } else {
+                // SAFETY: as above.
+                unsafe { crate::lanes_x86::on_avx2(kernel) }
+            }
+        }
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above.
         Isa::Neon => unsafe { crate::lanes_neon::on_neon(kernel) },
@@ -110,6 +134,10 @@ fn each(f: impl Fn(usize) -> f32) -> [f32; LANES] {
 
 impl Simd for Plain {
     type V = [f32; LANES];
+    #[cfg(target_arch = "x86_64")]
+    type I = crate::lanes_x86::Baseline;
+    #[cfg(not(target_arch = "x86_64"))]
+    type I = [i32; LANES];
     const ROWS: usize = 4;
 
     #[inline(always)]
@@ -155,12 +183,46 @@ impl Simd for Plain {
         each(|i| f32::from_bits(v[i].to_bits().wrapping_add(power[i].to_bits() << 23)))
     }
     #[inline(always)]
-    fn floats_of(self, from: &[i32; LANES]) -> Self::V {
-        each(|i| from[i] as f32)
+    fn store_words(self, v: Self::V, to: &mut [i16; LANES]) {
+        for (to, x) in to.iter_mut().zip(v) {
+            *to = (x + MAGIC).to_bits() as i16;
+        }
+    }
+    #[inline(always)]
+    fn no_sums(self) -> Self::I {
+        Self::I::default()
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn dot_pairs(self, sums: Self::I, a: [i16; 2], b: &[[i16; 2]; LANES]) -> Self::I {
+        sums.dot_pairs(a, b)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline(always)]
+    fn dot_pairs(self, mut sums: Self::I, a: [i16; 2], b: &[[i16; 2]; LANES]) -> Self::I {
+        for i in 0..LANES {
+            sums[i] += i32::from(a[0]) * i32::from(b[i][0]) + i32::from(a[1]) * i32::from(b[i][1]);
+        }
+        sums
+    }
+    #[inline(always)]
+    fn floats_of(self, sums: Self::I) -> Self::V {
+        let sums: [i32; LANES] = sums.into();
+        each(|i| sums[i] as f32)
+    }
+    #[inline(always)]
+    fn centred(self, sums: &[i32; LANES], zero: i32, columns: &[i32; LANES]) -> Self::V {
+        each(|i| sums[i].wrapping_sub(zero.wrapping_mul(columns[i])) as f32)
     }
 
     #[inline(always)]
-    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
+    fn tile<const R: usize>(
+        self,
+        rows: [&[u8]; R],
+        weights: &[i8],
+        _ahead: usize,
+        sums: &mut [[i32; TILE]; R],
+    ) {
         #[cfg(target_arch = "x86_64")]
         crate::lanes_x86::tile_baseline(rows, weights, sums);
         #[cfg(not(target_arch = "x86_64"))]
@@ -204,7 +266,7 @@ mod tests {
         let weights: Vec<i8> = (0..36 * 64_u32).map(|i| (i * 53 % 255) as i8).collect();
         let (mut plain, mut other) = ([[0; TILE]; 2], [[1; TILE]; 2]);
         tile_plain([&row, &row], &weights, &mut plain);
-        Plain.tile([&row, &row], &weights, &mut other);
+        Plain.tile([&row, &row], &weights, 0, &mut other);
         assert_eq!(plain, other);
         let first: i32 = (0..36).map(|k| i32::from(row[k]) * i32::from(weights[k / 4 * 256 + k % 4])).sum();
         assert_eq!(plain[0][0], first);

@@ -2,18 +2,20 @@
 //! found to be present.
 
 use std::arch::x86_64::{
-    __m256, __m512, _MM_HINT_T0, _mm_add_epi32, _mm_loadu_si128, _mm_madd_epi16, _mm_packus_epi16,
-    _mm_prefetch, _mm_set1_epi32, _mm_setzero_si128, _mm_srai_epi16, _mm_storeu_si128, _mm_unpackhi_epi8,
-    _mm_unpacklo_epi8, _mm256_add_epi32, _mm256_add_ps, _mm256_castps_si256, _mm256_castsi256_ps,
-    _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps, _mm256_cvtps_epi32,
-    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16,
-    _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_packus_epi32, _mm256_permute4x64_epi64,
-    _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setzero_si256, _mm256_slli_epi32, _mm256_storeu_ps,
-    _mm256_storeu_si256, _mm256_sub_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_castps_si512,
-    _mm512_castsi512_ps, _mm512_cvtepi32_epi8, _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32,
-    _mm512_loadu_ps, _mm512_loadu_si512, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_set1_epi32,
+    __m128i, __m256, __m256i, __m512, __m512i, _MM_HINT_T0, _mm_add_epi32, _mm_loadu_si128, _mm_madd_epi16,
+    _mm_packus_epi16, _mm_prefetch, _mm_set1_epi32, _mm_setzero_si128, _mm_srai_epi16, _mm_storeu_si128,
+    _mm_unpackhi_epi8, _mm_unpacklo_epi8, _mm256_add_epi32, _mm256_add_ps, _mm256_castps_si256,
+    _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps,
+    _mm256_cvtps_epi32, _mm256_dpbusd_avx_epi32, _mm256_dpwssd_avx_epi32, _mm256_extracti128_si256,
+    _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_max_ps, _mm256_min_ps,
+    _mm256_mul_ps, _mm256_mullo_epi32, _mm256_packs_epi32, _mm256_packus_epi32, _mm256_permute4x64_epi64,
+    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setzero_si256, _mm256_slli_epi32,
+    _mm256_storeu_ps, _mm256_storeu_si256, _mm256_sub_epi32, _mm256_sub_ps, _mm512_add_epi32, _mm512_add_ps,
+    _mm512_castps_si512, _mm512_castsi512_ps, _mm512_cvtepi32_epi8, _mm512_cvtepi32_epi16,
+    _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_dpwssd_epi32, _mm512_loadu_ps,
+    _mm512_loadu_si512, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_mullo_epi32, _mm512_set1_epi32,
     _mm512_set1_ps, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_ps, _mm512_storeu_si512,
-    _mm512_sub_ps,
+    _mm512_sub_epi32, _mm512_sub_ps,
 };
 
 use crate::lanes::{Kernel, LANES, Simd, TILE};
@@ -22,9 +24,10 @@ use crate::lanes::{Kernel, LANES, Simd, TILE};
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
-/// AVX2 and FMA are present (FMA is not used: its single rounding would give other bits than the plain twin).
+/// AVX2 and FMA are present (FMA is not used: its single rounding would give other bits than the plain twin), and with `VNNI`
+/// the dot products of AVX-VNNI.
 #[derive(Clone, Copy)]
-pub(crate) struct Avx2(());
+pub(crate) struct Avx2<const VNNI: bool>(());
 
 /// Runs a kernel compiled for AVX-512.
 ///
@@ -41,7 +44,16 @@ pub(crate) unsafe fn on_avx512(kernel: impl Kernel) {
 /// The machine must have the instructions of [`crate::Isa::Avx2`].
 #[target_feature(enable = "avx2,fma")]
 pub(crate) unsafe fn on_avx2(kernel: impl Kernel) {
-    kernel.run(Avx2(()));
+    kernel.run(Avx2::<false>(()));
+}
+
+/// Runs a kernel compiled for AVX2 and AVX-VNNI.
+///
+/// # Safety
+/// The machine must have the instructions of [`crate::Isa::Avx2`], and AVX-VNNI.
+#[target_feature(enable = "avx2,fma,avxvnni")]
+pub(crate) unsafe fn on_avx2_vnni(kernel: impl Kernel) {
+    kernel.run(Avx2::<true>(()));
 }
 
 /// Calls an intrinsic that only computes.
@@ -54,6 +66,7 @@ macro_rules! compute {
 
 impl Simd for Avx512 {
     type V = __m512;
+    type I = __m512i;
     const ROWS: usize = 8;
 
     #[inline(always)]
@@ -103,15 +116,44 @@ impl Simd for Avx512 {
         )))
     }
     #[inline(always)]
-    fn floats_of(self, from: &[i32; LANES]) -> Self::V {
+    fn store_words(self, v: Self::V, to: &mut [i16; LANES]) {
+        // SAFETY: the instructions are present; the reference covers 32 bytes.
+        unsafe {
+            _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(_mm512_cvtps_epi32(v)));
+        }
+    }
+    #[inline(always)]
+    fn no_sums(self) -> Self::I {
+        compute!(_mm512_setzero_si512())
+    }
+    #[inline(always)]
+    fn dot_pairs(self, sums: Self::I, a: [i16; 2], b: &[[i16; 2]; LANES]) -> Self::I {
+        let a: i32 = bytemuck::cast(a);
         // SAFETY: the instructions are present; the reference covers 64 bytes.
-        unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(from.as_ptr().cast())) }
+        unsafe { _mm512_dpwssd_epi32(sums, _mm512_set1_epi32(a), _mm512_loadu_si512(b.as_ptr().cast())) }
+    }
+    #[inline(always)]
+    fn floats_of(self, sums: Self::I) -> Self::V {
+        compute!(_mm512_cvtepi32_ps(sums))
+    }
+    #[inline(always)]
+    fn centred(self, sums: &[i32; LANES], zero: i32, columns: &[i32; LANES]) -> Self::V {
+        // SAFETY: the instructions are present; each reference covers 64 bytes.
+        unsafe {
+            let sums = _mm512_loadu_si512(sums.as_ptr().cast());
+            let columns = _mm512_loadu_si512(columns.as_ptr().cast());
+            _mm512_cvtepi32_ps(_mm512_sub_epi32(sums, _mm512_mullo_epi32(_mm512_set1_epi32(zero), columns)))
+        }
     }
 
     #[inline(always)]
-    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
-        /// How far ahead of its use a weight is asked for: the short texts wait for memory, not for arithmetic.
-        const AHEAD: usize = 4096;
+    fn tile<const R: usize>(
+        self,
+        rows: [&[u8]; R],
+        weights: &[i8],
+        ahead: usize,
+        sums: &mut [[i32; TILE]; R],
+    ) {
         let steps = weights.len() / (TILE * 4);
         assert!(rows.iter().all(|row| row.len() >= steps * 4), "a row is shorter than the weights");
         // SAFETY: the instructions are present. Step s < steps reads weights [256 s, 256 s + 256), inside the slice by
@@ -120,9 +162,10 @@ impl Simd for Avx512 {
             let mut kept = [[_mm512_setzero_si512(); 4]; R];
             for step in 0..steps {
                 let block = weights.as_ptr().add(step * TILE * 4);
-                let w: [_; 4] = std::array::from_fn(|i| _mm512_loadu_si512(block.add(64 * i).cast()));
+                let mut w = [_mm512_setzero_si512(); 4];
                 for i in 0..4 {
-                    _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD + 64 * i));
+                    w[i] = _mm512_loadu_si512(block.add(64 * i).cast());
+                    _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(ahead + 64 * i));
                 }
                 for r in 0..R {
                     let a = _mm512_set1_epi32(rows[r].as_ptr().add(step * 4).cast::<i32>().read_unaligned());
@@ -140,8 +183,9 @@ impl Simd for Avx512 {
     }
 }
 
-impl Simd for Avx2 {
+impl<const VNNI: bool> Simd for Avx2<VNNI> {
     type V = [__m256; 2];
+    type I = [__m256i; 2];
     const ROWS: usize = 4;
 
     #[inline(always)]
@@ -194,26 +238,121 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     fn scale(self, v: Self::V, power: Self::V) -> Self::V {
-        compute!(std::array::from_fn(|i| _mm256_castsi256_ps(_mm256_add_epi32(
-            _mm256_castps_si256(v[i]),
-            _mm256_slli_epi32::<23>(_mm256_castps_si256(power[i]))
-        ))))
+        // SAFETY: the instructions are present, and nothing touches memory.
+        unsafe {
+            let low = _mm256_slli_epi32::<23>(_mm256_castps_si256(power[0]));
+            let high = _mm256_slli_epi32::<23>(_mm256_castps_si256(power[1]));
+            [
+                _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(v[0]), low)),
+                _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(v[1]), high)),
+            ]
+        }
     }
     #[inline(always)]
-    fn floats_of(self, from: &[i32; LANES]) -> Self::V {
-        // SAFETY: the instructions are present; the reference covers 64 bytes.
+    fn store_words(self, v: Self::V, to: &mut [i16; LANES]) {
+        // SAFETY: the instructions are present; the reference covers 32 bytes.
         unsafe {
-            let from = from.as_ptr();
-            [
-                _mm256_cvtepi32_ps(_mm256_loadu_si256(from.cast())),
-                _mm256_cvtepi32_ps(_mm256_loadu_si256(from.add(8).cast())),
-            ]
+            let words = _mm256_packs_epi32(_mm256_cvtps_epi32(v[0]), _mm256_cvtps_epi32(v[1]));
+            // The pack works within halves of 128 bits; this puts the quarters back in order.
+            let words = _mm256_permute4x64_epi64::<0b11_01_10_00>(words);
+            _mm256_storeu_si256(to.as_mut_ptr().cast(), words);
+        }
+    }
+    #[inline(always)]
+    fn no_sums(self) -> Self::I {
+        compute!([_mm256_setzero_si256(); 2])
+    }
+    #[inline(always)]
+    fn dot_pairs(self, sums: Self::I, a: [i16; 2], b: &[[i16; 2]; LANES]) -> Self::I {
+        let (low, high) = b.split_at(8);
+        let a: i32 = bytemuck::cast(a);
+        // SAFETY: the instructions are present; each half covers 32 bytes.
+        unsafe {
+            let a = _mm256_set1_epi32(a);
+            let low = _mm256_loadu_si256(low.as_ptr().cast());
+            let high = _mm256_loadu_si256(high.as_ptr().cast());
+            if VNNI {
+                return [_mm256_dpwssd_avx_epi32(sums[0], a, low), _mm256_dpwssd_avx_epi32(sums[1], a, high)];
+            }
+            let (low, high) = (_mm256_madd_epi16(a, low), _mm256_madd_epi16(a, high));
+            [_mm256_add_epi32(sums[0], low), _mm256_add_epi32(sums[1], high)]
+        }
+    }
+    #[inline(always)]
+    fn floats_of(self, sums: Self::I) -> Self::V {
+        compute!([_mm256_cvtepi32_ps(sums[0]), _mm256_cvtepi32_ps(sums[1])])
+    }
+    #[inline(always)]
+    fn centred(self, sums: &[i32; LANES], zero: i32, columns: &[i32; LANES]) -> Self::V {
+        let (sums, _) = sums.as_chunks::<8>();
+        let (columns, _) = columns.as_chunks::<8>();
+        let mut out = self.splat(0.0);
+        for i in 0..2 {
+            // SAFETY: the instructions are present; each reference covers 32 bytes. (No closure: it would not be compiled
+            // with the instructions.)
+            unsafe {
+                let columns = _mm256_loadu_si256(columns[i].as_ptr().cast());
+                let whole = _mm256_mullo_epi32(_mm256_set1_epi32(zero), columns);
+                let sums = _mm256_loadu_si256(sums[i].as_ptr().cast());
+                out[i] = _mm256_cvtepi32_ps(_mm256_sub_epi32(sums, whole));
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn tile<const R: usize>(
+        self,
+        rows: [&[u8]; R],
+        weights: &[i8],
+        _ahead: usize,
+        sums: &mut [[i32; TILE]; R],
+    ) {
+        if VNNI {
+            self.tile_vnni(rows, weights, sums);
+        } else {
+            self.tile_wide(rows, weights, sums);
+        }
+    }
+}
+
+impl<const VNNI: bool> Avx2<VNNI> {
+    /// Only for `VNNI`.
+    #[inline(always)]
+    fn tile_vnni<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
+        assert!(VNNI, "AVX-VNNI has not been found");
+        let steps = weights.len() / (TILE * 4);
+        assert!(rows.iter().all(|row| row.len() >= steps * 4), "a row is shorter than the weights");
+        for pass in 0..TILE / LANES {
+            // SAFETY: the instructions are present. Step s < steps and pass p < 4 read weights
+            // [256 s + 64 p, 256 s + 64 p + 64), inside the slice by the division above, and bytes [4 s, 4 s + 4) of each
+            // row, inside by the assertion; a pass writes 16 of the 64 sums of each row.
+            unsafe {
+                // 6 x 16 sums fill 12 of the 16 registers.
+                let mut kept = [[_mm256_setzero_si256(); 2]; R];
+                for step in 0..steps {
+                    let at = weights.as_ptr().add(step * TILE * 4 + pass * LANES * 4);
+                    let low = _mm256_loadu_si256(at.cast());
+                    let high = _mm256_loadu_si256(at.add(32).cast());
+                    for r in 0..R {
+                        let a = rows[r].as_ptr().add(step * 4).cast::<i32>().read_unaligned();
+                        let a = _mm256_set1_epi32(a);
+                        kept[r][0] = _mm256_dpbusd_avx_epi32(kept[r][0], a, low);
+                        kept[r][1] = _mm256_dpbusd_avx_epi32(kept[r][1], a, high);
+                    }
+                }
+                for r in 0..R {
+                    let to = sums[r].as_mut_ptr().add(pass * LANES);
+                    _mm256_storeu_si256(to.cast(), kept[r][0]);
+                    _mm256_storeu_si256(to.add(8).cast(), kept[r][1]);
+                }
+            }
         }
     }
 
     /// `vpmaddubsw` would saturate, so both sides are widened to 16 bits and multiplied with `vpmaddwd`: exact.
     #[inline(always)]
-    fn tile<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
+    fn tile_wide<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
         /// Steps of four inputs whose widened bytes are kept at a time (6 rows x 128 steps x 8 bytes = 6 KB).
         const STEPS: usize = 128;
         /// Outputs of one pass: with 6 rows, 12 of the 16 registers hold sums.
@@ -264,6 +403,43 @@ impl Simd for Avx2 {
     }
 }
 
+/// [`Simd::I`] of the plain path on x86-64: four vectors of SSE2, which every one of them has. The compiler does not find
+/// `pmaddwd` in plain Rust by itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Baseline([__m128i; 4]);
+
+impl Default for Baseline {
+    #[inline(always)]
+    fn default() -> Self {
+        // SAFETY: SSE2 is part of x86-64.
+        Self([unsafe { _mm_setzero_si128() }; 4])
+    }
+}
+
+impl Baseline {
+    /// [`Simd::dot_pairs`].
+    #[inline(always)]
+    pub(crate) fn dot_pairs(mut self, a: [i16; 2], b: &[[i16; 2]; LANES]) -> Self {
+        let a: i32 = bytemuck::cast(a);
+        let (b, _) = b.as_chunks::<4>();
+        for (sums, b) in self.0.iter_mut().zip(b) {
+            // SAFETY: SSE2 is part of x86-64; the reference covers 16 bytes.
+            *sums = unsafe {
+                let products = _mm_madd_epi16(_mm_set1_epi32(a), _mm_loadu_si128(b.as_ptr().cast()));
+                _mm_add_epi32(*sums, products)
+            };
+        }
+        self
+    }
+}
+
+impl From<Baseline> for [i32; LANES] {
+    #[inline(always)]
+    fn from(sums: Baseline) -> Self {
+        bytemuck::cast(sums.0)
+    }
+}
+
 /// [`Simd::tile`] with SSE2, which every x86-64 has: what the plain path uses here, because the compiler does not find
 /// `pmaddwd` in plain Rust by itself (measured: ten times slower).
 #[inline]
@@ -296,6 +472,29 @@ pub(crate) fn tile_baseline<const R: usize>(rows: [&[u8]; R], weights: &[i8], su
                     sums[pass * PASS + half * 2 + 1] = pairs[2] + pairs[3];
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine with AVX-VNNI never takes the other path by itself, so this compares the two.
+    #[test]
+    fn both_avx2_tiles_give_the_same_sums() {
+        if !is_x86_feature_detected!("avx2") || !is_x86_feature_detected!("avxvnni") {
+            return;
+        }
+        for steps in [1, 3, 129] {
+            let row: Vec<u8> = (0..steps * 4).map(|i| 255 - (i * 89 % 251) as u8).collect();
+            let weights: Vec<i8> = (0..steps * TILE * 4).map(|i| (i * 53 % 255) as u8 as i8).collect();
+            let (mut wide, mut vnni, mut plain) = ([[1; TILE]; 3], [[2; TILE]; 3], [[3; TILE]; 3]);
+            Avx2::<false>(()).tile([&row; 3].map(|row| &row[..]), &weights, 0, &mut wide);
+            Avx2::<true>(()).tile([&row; 3].map(|row| &row[..]), &weights, 0, &mut vnni);
+            tile_baseline([&row; 3].map(|row| &row[..]), &weights, &mut plain);
+            assert_eq!(wide, vnni, "{steps} steps");
+            assert_eq!(wide, plain, "{steps} steps");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The arithmetic of Bowerbird. The only crate with unsafe code; every fast path has a plain twin with the same results.
 
+pub mod attention;
 pub mod cpu;
 pub mod floats;
 pub mod gemm;

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use bower_kernels::floats::{AttentionScratch, attention, layer_norm, quantize};
+use bower_kernels::attention::{AttentionScratch, attention};
+use bower_kernels::floats::{layer_norm, quantize};
 use bower_kernels::gemm::{Quantized, Then, Weights, multiply};
 use bower_kernels::{Isa, Mapped};
 use bytemuck::AnyBitPattern;

@@ -13,7 +13,7 @@ use crate::error::Result;
 
 /// Turns text into vectors. Vectors of two embedders may be compared only when their [`Embedder::model`] is the same.
 pub trait Embedder: Send + Sync {
-    /// What the vectors are: the model and the arithmetic that made them, e.g. `all-MiniLM-L6-v2.i8-1`. Part of every key
+    /// What the vectors are: the model and the arithmetic that made them, e.g. `all-MiniLM-L6-v2.i8-2`. Part of every key
     /// under which a vector is kept.
     fn model(&self) -> &str;
 

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 
 /// The identity of the vectors: the model, and the arithmetic that they are made with. Raise the last number whenever the
 /// same text would get another vector.
-pub const IDENTITY: &str = "all-MiniLM-L6-v2.i8-1";
+pub const IDENTITY: &str = "all-MiniLM-L6-v2.i8-2";
 /// Name of the model without its arithmetic.
 const MODEL: &str = "all-MiniLM-L6-v2";
 /// SHA-256 of the float32 weights: the same bytes at the model hub and in the package that carries them.

@@ -1,0 +1,308 @@
+//! Self-attention in 16-bit integers. Products and weights are exact integers, and the floats between them are rounded in one
+//! order, so every instruction set gives the same bits.
+
+use crate::cpu::Isa;
+use crate::floats::SMALLEST_STEP;
+use crate::lanes::{Kernel, LANES, MAGIC, Simd, dispatch};
+
+/// Numbers of one attention head.
+pub const HEAD: usize = 32;
+/// Pairs of numbers of one head: a 32-bit lane multiplies and adds two 16-bit numbers at once.
+const PAIRS: usize = HEAD / 2;
+/// Largest query or key: 32 * 8,191^2 < 2^31.
+const LARGEST_FACTOR: f32 = 8191.0;
+/// Largest value: the weights of a row come to less than 2^21 + 2^15, and times this to less than 2^31.
+const LARGEST_VALUE: f32 = 950.0;
+/// Binary logarithm of what all weights of a row come to at most (but for their rounding), and of what one does.
+const ALL_WEIGHTS: u32 = 21;
+const ONE_WEIGHT: u32 = 14;
+/// Most tokens of a text; with more, the weights' rounding could overflow the sums.
+const MOST_TOKENS: usize = 1 << 16;
+/// 2^x on -0.5..=0.5, lowest power first: the minimax polynomial of degree 4 for the relative error (Lawson's iteration at
+/// 2,000 nodes in float64), which is 2.6e-6.
+const POWER: [f32; 5] = [0.999_999_26, 0.693_121_8, 0.240_247_45, 0.055_917_86, 0.009_570_1];
+
+/// Buffers of [`attention`], reused from one call to the next. All of one head.
+#[derive(Clone, Debug, Default)]
+pub struct AttentionScratch {
+    /// `[tokens][PAIRS]`.
+    queries: Vec<[i16; 2]>,
+    /// Laid out by dimension, so that a vector holds 16 tokens: `[PAIRS][tokens rounded up to 16]`.
+    keys: Vec<[i16; 2]>,
+    /// Two tokens side by side: `[tokens rounded up to 16, halved][HEAD]`.
+    values: Vec<[i16; 2]>,
+    /// Scores of up to 8 query rows, `[8][tokens rounded up to 16]`.
+    scores: Vec<f32>,
+    /// The scores' weights, two tokens side by side.
+    weights: Vec<[i16; 2]>,
+}
+
+/// Self-attention over one text. `joined` holds a row for each token: queries (already divided by the root of [`HEAD`]), keys
+/// and values, `heads * HEAD` finite floats each; `out` gets `heads * HEAD` floats a token. Queries and keys are rounded to
+/// 8,191 steps of the largest of their head, values to 950, and weights to 16,384
+/// steps of the row's largest (half of that for each doubling of 128 tokens).
+///
+/// # Panics
+/// When the lengths do not agree, a text has more than 65,536 tokens, or `isa` is not present.
+pub fn attention(isa: Isa, joined: &[f32], heads: usize, scratch: &mut AttentionScratch, out: &mut [f32]) {
+    let width = heads * HEAD;
+    assert!(
+        width > 0 && out.len().is_multiple_of(width) && joined.len() == 3 * out.len(),
+        "lengths of attention"
+    );
+    let tokens = out.len() / width;
+    assert!(tokens <= MOST_TOKENS, "a text of {tokens} tokens");
+    let padded = tokens.next_multiple_of(LANES);
+    scratch.queries.resize(tokens * PAIRS, [0; 2]);
+    scratch.keys.resize(PAIRS * padded, [0; 2]);
+    scratch.values.resize(padded / 2 * HEAD, [0; 2]);
+    scratch.scores.resize(8 * padded, 0.0);
+    scratch.weights.resize(8 * padded / 2, [0; 2]);
+    dispatch(isa, Attention { joined, width, tokens, padded, scratch, out });
+}
+
+struct Attention<'a> {
+    joined: &'a [f32],
+    width: usize,
+    tokens: usize,
+    padded: usize,
+    scratch: &'a mut AttentionScratch,
+    out: &'a mut [f32],
+}
+
+/// What one step of a head's integers is worth.
+#[derive(Clone, Copy)]
+struct Steps {
+    /// Of a score, in powers of two.
+    score: f32,
+    value: f32,
+}
+
+impl Kernel for Attention<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) {
+        for head in 0..self.width / HEAD {
+            let steps = self.round(simd, head);
+            let mut row = 0;
+            while S::ROWS == 8 && row + 8 <= self.tokens {
+                self.rows::<S, 8>(simd, head, row, steps);
+                row += 8;
+            }
+            while row + 4 <= self.tokens {
+                self.rows::<S, 4>(simd, head, row, steps);
+                row += 4;
+            }
+            while row < self.tokens {
+                self.rows::<S, 1>(simd, head, row, steps);
+                row += 1;
+            }
+        }
+    }
+}
+
+impl Attention<'_> {
+    /// The largest size of one head's queries (part 0), keys (1) or values (2).
+    #[inline(always)]
+    fn largest<S: Simd>(&self, simd: S, head: usize, part: usize) -> f32 {
+        let zero = simd.splat(0.0);
+        let mut largest = zero;
+        for row in self.joined.chunks_exact(3 * self.width) {
+            let (vectors, _) = row[part * self.width + head * HEAD..][..HEAD].as_chunks::<LANES>();
+            for x in vectors {
+                let x = simd.load(x);
+                largest = simd.max(largest, simd.max(x, simd.sub(zero, x)));
+            }
+        }
+        simd.largest(largest)
+    }
+
+    /// Rounds one head to integers, laid out as the products read them.
+    #[inline(always)]
+    fn round<S: Simd>(&mut self, simd: S, head: usize) -> Steps {
+        let query = (self.largest(simd, head, 0) / LARGEST_FACTOR).max(SMALLEST_STEP);
+        let key = (self.largest(simd, head, 1) / LARGEST_FACTOR).max(SMALLEST_STEP);
+        let value = (self.largest(simd, head, 2) / LARGEST_VALUE).max(SMALLEST_STEP);
+        let inverse = [1.0 / query, 1.0 / key, 1.0 / value];
+        let Self { joined, width, tokens, padded, ref mut scratch, .. } = *self;
+        if tokens % 2 == 1 {
+            // A token of an earlier text may lie beside the last one.
+            scratch.values[tokens / 2 * HEAD..][..HEAD].fill([0; 2]);
+        }
+        for (token, row) in joined.chunks_exact(3 * width).enumerate() {
+            let mut words = [[0_i16; HEAD]; 3];
+            for part in 0..3 {
+                let (vectors, _) = row[part * width + head * HEAD..][..HEAD].as_chunks::<LANES>();
+                let (words, _) = words[part].as_chunks_mut::<LANES>();
+                for (x, words) in vectors.iter().zip(words) {
+                    simd.store_words(simd.mul(simd.load(x), simd.splat(inverse[part])), words);
+                }
+            }
+            let (queries, _) = words[0].as_chunks::<2>();
+            scratch.queries[token * PAIRS..][..PAIRS].copy_from_slice(queries);
+            let (keys, _) = words[1].as_chunks::<2>();
+            for (column, key) in scratch.keys.chunks_exact_mut(padded).zip(keys) {
+                column[token] = *key;
+            }
+            let values = &mut scratch.values[token / 2 * HEAD..][..HEAD];
+            for (pair, value) in values.iter_mut().zip(words[2]) {
+                pair[token % 2] = value;
+            }
+        }
+        Steps { score: query * key * std::f32::consts::LOG2_E, value }
+    }
+
+    /// Attention of `R` tokens from `row` on, in one head.
+    #[inline(always)]
+    fn rows<S: Simd, const R: usize>(&mut self, simd: S, head: usize, row: usize, steps: Steps) {
+        let Self { width, tokens, padded, ref mut scratch, ref mut out, .. } = *self;
+        let AttentionScratch { queries, keys, values, scores, weights } = &mut **scratch;
+        let queries: [&[[i16; 2]; PAIRS]; R] = std::array::from_fn(|r| {
+            queries[(row + r) * PAIRS..].first_chunk().expect("a query for each token")
+        });
+        for at in (0..padded).step_by(LANES) {
+            let mut kept = [simd.no_sums(); R];
+            for (pair, keys) in keys.chunks_exact(padded).enumerate() {
+                let keys = sixteen(&keys[at..]);
+                for r in 0..R {
+                    kept[r] = simd.dot_pairs(kept[r], queries[r][pair], keys);
+                }
+            }
+            for r in 0..R {
+                let score = simd.mul(simd.floats_of(kept[r]), simd.splat(steps.score));
+                let to = scores[r * padded + at..].first_chunk_mut().expect("scores of 16 tokens");
+                simd.store(score, to);
+            }
+        }
+        let mut scale = [0.0; R];
+        for r in 0..R {
+            let scores = &mut scores[r * padded..][..padded];
+            // The padding must not count: its weight rounds to 0.
+            scores[tokens..].fill(f32::MIN);
+            let weights = weights[r * padded / 2..][..padded / 2].as_flattened_mut();
+            scale[r] = steps.value / soft_max(simd, scores, weights);
+        }
+        let mut kept = [[simd.no_sums(); 2]; R];
+        for (pair, values) in values.chunks_exact(HEAD).enumerate() {
+            for r in 0..R {
+                let weight = weights[r * padded / 2 + pair];
+                kept[r][0] = simd.dot_pairs(kept[r][0], weight, sixteen(values));
+                kept[r][1] = simd.dot_pairs(kept[r][1], weight, sixteen(&values[LANES..]));
+            }
+        }
+        for r in 0..R {
+            let (out, _) = out[(row + r) * width + head * HEAD..][..HEAD].as_chunks_mut::<LANES>();
+            for half in 0..2 {
+                simd.store(simd.mul(simd.floats_of(kept[r][half]), simd.splat(scale[r])), &mut out[half]);
+            }
+        }
+    }
+}
+
+/// Rounds 2^(score - largest), times a power of two that suits their number, to `weights`; gives their sum, at least 1.
+#[inline(always)]
+fn soft_max<S: Simd>(simd: S, scores: &[f32], weights: &mut [i16]) -> f32 {
+    let (scores, _) = scores.as_chunks::<LANES>();
+    let (weights, _) = weights.as_chunks_mut::<LANES>();
+    let mut largest = simd.splat(f32::MIN);
+    for x in scores {
+        largest = simd.max(largest, simd.load(x));
+    }
+    let size = (ALL_WEIGHTS - (scores.len() * LANES).next_power_of_two().ilog2()).min(ONE_WEIGHT);
+    let shift = simd.splat(size as f32 - simd.largest(largest));
+    let magic = simd.splat(MAGIC);
+    let mut total = simd.splat(0.0);
+    for (x, weight) in scores.iter().zip(weights) {
+        // Far below one half, which rounds to 0, and within the powers that a float has.
+        let x = simd.max(simd.add(simd.load(x), shift), simd.splat(-20.0));
+        let power = simd.add(x, magic);
+        let rest = simd.sub(x, simd.sub(power, magic));
+        let mut y = simd.splat(POWER[4]);
+        for power in POWER[..4].iter().rev() {
+            y = simd.add(simd.mul(y, rest), simd.splat(*power));
+        }
+        let y = simd.scale(y, power);
+        // Whole numbers, and all of them below 2^22: their sum is exact in any order.
+        total = simd.add(total, simd.sub(simd.add(y, magic), magic));
+        simd.store_words(y, weight);
+    }
+    simd.sum(total)
+}
+
+#[inline(always)]
+fn sixteen(pairs: &[[i16; 2]]) -> &[[i16; 2]; LANES] {
+    pairs.first_chunk().expect("16 pairs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wave(len: usize, size: f32) -> Vec<f32> {
+        (0..len).map(|i| ((i * 37 % 101) as f32 / 50.0 - 1.0) * size).collect()
+    }
+
+    /// Every instruction set gives the bits of the first.
+    fn check(compute: impl Fn(Isa) -> Vec<f32>) -> Vec<f32> {
+        let plain = compute(Isa::Plain);
+        for isa in Isa::available() {
+            assert!(plain.iter().zip(&compute(isa)).all(|(a, b)| a.to_bits() == b.to_bits()), "{isa:?}");
+        }
+        plain
+    }
+
+    #[test]
+    fn attention_follows_its_definition_at_odd_lengths() {
+        for tokens in [1, 2, 5, 15, 17, 33, 130] {
+            let joined = wave(tokens * 3 * 64, 0.9);
+            let got = check(|isa| {
+                let mut out = vec![0.0; tokens * 64];
+                attention(isa, &joined, 2, &mut AttentionScratch::default(), &mut out);
+                out
+            });
+            let at = |token: usize, part: usize, i: usize| f64::from(joined[token * 192 + part * 64 + i]);
+            for (i, got) in got.iter().enumerate() {
+                let (token, place) = (i / 64, i % 64);
+                let head = place / 32 * 32;
+                let weight = |other: usize| {
+                    (head..head + 32).map(|d| at(token, 0, d) * at(other, 1, d)).sum::<f64>().exp()
+                };
+                let total: f64 = (0..tokens).map(weight).sum();
+                let expected =
+                    (0..tokens).map(|other| weight(other) * at(other, 2, place)).sum::<f64>() / total;
+                assert!(
+                    (f64::from(*got) - expected).abs() < 1e-3,
+                    "{tokens} tokens, {i}: {got}, not {expected}"
+                );
+            }
+        }
+    }
+
+    /// The largest sums: equal scores of the largest factors, and equal values of the largest size.
+    #[test]
+    fn no_sum_leaves_32_bits() {
+        for tokens in [1, 3, 64, 513] {
+            let got = check(|isa| {
+                let mut out = vec![0.0; tokens * HEAD];
+                let joined = vec![-2.5; tokens * 3 * HEAD];
+                attention(isa, &joined, 1, &mut AttentionScratch::default(), &mut out);
+                out
+            });
+            assert!(got.iter().all(|x| (x + 2.5).abs() < 1e-5), "{tokens} tokens: {}", got[0]);
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_text_left_behind_does_not_count() {
+        let mut scratch = AttentionScratch::default();
+        let long = wave(40 * 3 * HEAD, 2.0);
+        let short = wave(7 * 3 * HEAD, 1.0);
+        for isa in Isa::available() {
+            let mut out = vec![0.0; 40 * HEAD];
+            attention(isa, &long, 1, &mut scratch, &mut out);
+            let (mut again, mut fresh) = (vec![0.0; 7 * HEAD], vec![0.0; 7 * HEAD]);
+            attention(isa, &short, 1, &mut scratch, &mut again);
+            attention(isa, &short, 1, &mut AttentionScratch::default(), &mut fresh);
+            assert_eq!(again, fresh, "{isa:?}");
+        }
+    }
+}
