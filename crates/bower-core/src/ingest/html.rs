@@ -1,10 +1,12 @@
-//! HTML to Markdown in one pass without a tree, then chunks as for Markdown. Linear in the input, whatever its nesting.
+//! HTML to Markdown in one pass without a tree, then chunks as for Markdown. Linear in the input, whatever its nesting, and
+//! each line knows its line in the source. (`htmd` overflows the stack on 20,000 `<div>`, takes quadratic time for attributes, and drops the lines.)
 
-use pulldown_cmark::{Event, Parser};
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::markdown;
+use super::markup::{
+    BLOCKS, Boilerplate, Kind, RAW, References, attribute, is_silent, language, raw_end, self_closed, token,
+};
 use super::parse::Reading;
 use crate::config::Settings;
 
@@ -27,46 +29,6 @@ pub(super) fn parse(text: &str, settings: &Settings) -> Reading {
     Reading { title: Some(title).filter(|title| !title.is_empty()).or(heading), drafts, ..Reading::default() }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Boilerplate {
-    Dropped,
-    Kept,
-}
-
-/// Elements whose text is not for readers.
-const SILENT: &[&str] = &["canvas", "datalist", "object", "select", "svg", "template"];
-/// Elements that surround the content of a page.
-const AROUND: &[&str] = &["button", "dialog", "footer", "menu", "nav"];
-/// Elements whose content is no HTML: it ends at their end tag only (HTML standard, 13.2.5.1 and 13.2.6.4).
-const RAW: &[&str] = &["iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"];
-/// Elements that begin a paragraph of their own.
-const BLOCKS: &[&str] = &[
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "center",
-    "dd",
-    "details",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "form",
-    "header",
-    "hgroup",
-    "hr",
-    "main",
-    "optgroup",
-    "option",
-    "p",
-    "search",
-    "section",
-    "summary",
-];
 /// Deeper lists are written at this depth: indentation would grow with the square of the depth.
 const LIST_DEPTH: usize = 8;
 
@@ -93,7 +55,7 @@ struct Page {
     main: Vec<Range<usize>>,
     main_depth: usize,
     main_start: usize,
-    entities: HashMap<String, String>,
+    references: References,
 }
 
 /// Where a table is. A table that holds headings, lists or tables is a layout: its cells become paragraphs.
@@ -125,7 +87,7 @@ impl Page {
             main: Vec::new(),
             main_depth: 0,
             main_start: 0,
-            entities: HashMap::new(),
+            references: References::default(),
         };
         page.convert(html, boilerplate);
         page.end_pre();
@@ -164,7 +126,7 @@ impl Page {
                     if RAW.contains(&name.as_str()) {
                         end = raw_end(html, token.end, name);
                         if name == "title" && silent.is_none() && self.title.is_empty() {
-                            self.title = self.decode(&html[token.end..end]);
+                            self.title = self.references.decode(&html[token.end..end]);
                         }
                         if name == "textarea" || name == "xmp" {
                             self.paragraph();
@@ -418,7 +380,7 @@ impl Page {
     /// Text between tags: entities decoded, white space collapsed outside `<pre>`.
     fn text(&mut self, html: &str) {
         if self.pre.is_some() {
-            let decoded = self.decode(html);
+            let decoded = self.references.decode(html);
             if let Some((code, _, _)) = &mut self.pre {
                 code.push_str(&decoded);
             }
@@ -435,7 +397,7 @@ impl Page {
     }
 
     fn text_without_lines(&mut self, html: &str) {
-        let decoded = self.decode(html);
+        let decoded = self.references.decode(html);
         if let Some((code, _, _)) = &mut self.pre {
             code.push_str(&decoded);
             return;
@@ -526,215 +488,10 @@ impl Page {
         }
         (self.out, self.lines) = (out, lines);
     }
-
-    /// Character references decoded, with the table of the Markdown parser.
-    fn decode(&mut self, html: &str) -> String {
-        let mut text = String::with_capacity(html.len());
-        let mut rest = html;
-        while let Some(at) = rest.find('&') {
-            text.push_str(&rest[..at]);
-            rest = &rest[at..];
-            // The longest name of the standard has 31 letters.
-            let end = rest.bytes().take(34).position(|byte| byte == b';');
-            let Some(end) = end.filter(|&end| {
-                end > 1 && rest[1..end].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'#')
-            }) else {
-                text.push('&');
-                rest = &rest[1..];
-                continue;
-            };
-            let reference = &rest[..=end];
-            match self.entities.get(reference) {
-                Some(known) => text.push_str(known),
-                None => {
-                    let decoded = decode_reference(reference);
-                    text.push_str(&decoded);
-                    if self.entities.len() < 4_096 {
-                        self.entities.insert(reference.to_owned(), decoded);
-                    }
-                }
-            }
-            rest = &rest[end + 1..];
-        }
-        text.push_str(rest);
-        text
-    }
-}
-
-fn decode_reference(reference: &str) -> String {
-    let mut text = String::new();
-    for event in Parser::new(reference) {
-        if let Event::Text(piece) = event {
-            text.push_str(&piece);
-        }
-    }
-    // References to white space alone make an empty paragraph.
-    match reference {
-        "&nbsp;" | "&#160;" | "&#32;" | "&ensp;" | "&emsp;" | "&thinsp;" => " ".into(),
-        "&Tab;" | "&#9;" => "\t".into(),
-        "&NewLine;" | "&#10;" => "\n".into(),
-        "&shy;" | "&#173;" => String::new(),
-        _ if text.is_empty() => reference.into(),
-        _ => text,
-    }
 }
 
 fn longest_run(text: &str, mark: char) -> usize {
     text.split(|letter| letter != mark).map(str::len).max().unwrap_or_default()
-}
-
-fn is_silent(name: &str, attributes: &str, boilerplate: Boilerplate) -> bool {
-    if SILENT.contains(&name) {
-        return true;
-    }
-    let void = matches!(
-        name,
-        "img"
-            | "br"
-            | "hr"
-            | "input"
-            | "meta"
-            | "link"
-            | "area"
-            | "base"
-            | "col"
-            | "embed"
-            | "source"
-            | "track"
-            | "wbr"
-    );
-    // Their end tags may be left out, so what follows could not be told from what is inside.
-    let open_ended =
-        matches!(name, "p" | "li" | "td" | "th" | "tr" | "dt" | "dd" | "body" | "html" | "option");
-    boilerplate == Boilerplate::Dropped
-        && !void
-        && !open_ended
-        && (AROUND.contains(&name)
-            || attribute(attributes, "role")
-                .is_some_and(|role| matches!(role, "navigation" | "search" | "contentinfo"))
-            || attribute(attributes, "aria-hidden") == Some("true")
-            || attribute(attributes, "hidden").is_some())
-}
-
-fn self_closed(attributes: &str) -> bool {
-    attributes.trim_end().ends_with('/')
-}
-
-/// `rust` of `class="language-rust"` or `lang-rust`; only letters, digits and a few signs, so that the fence stays one.
-fn language(attributes: &str) -> String {
-    let classes = attribute(attributes, "class").unwrap_or_default();
-    let name = classes
-        .split_whitespace()
-        .find_map(|class| class.strip_prefix("language-").or_else(|| class.strip_prefix("lang-")))
-        .unwrap_or_default();
-    let plain = name.len() < 30 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-#_.".contains(&b));
-    if plain { name.to_owned() } else { String::new() }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Kind {
-    /// `<` that opens no tag.
-    Text,
-    /// Comments, declarations, tags that never end.
-    Nothing,
-    Open(String),
-    Close(String),
-}
-
-struct Token {
-    kind: Kind,
-    attributes: Range<usize>,
-    end: usize,
-}
-
-/// The tag or comment at a `<`.
-fn token(html: &str, at: usize) -> Token {
-    let rest = &html[at + 1..];
-    let nothing = |end: usize| Token { kind: Kind::Nothing, attributes: end..end, end };
-    if let Some(comment) = rest.strip_prefix("!--") {
-        let start = html.len() - comment.len();
-        let end = if comment.starts_with('>') { Some(0) } else { comment.find("-->").map(|end| end + 2) };
-        return nothing(end.map_or(html.len(), |end| start + end + 1));
-    }
-    if rest.starts_with("![CDATA[") {
-        return nothing(rest.find("]]>").map_or(html.len(), |end| at + end + 4));
-    }
-    if rest.starts_with(['!', '?']) {
-        return nothing(rest.find('>').map_or(html.len(), |end| at + end + 2));
-    }
-    let closing = rest.starts_with('/');
-    let name_start = at + 1 + usize::from(closing);
-    let name = &html[name_start..];
-    if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
-        return Token { kind: Kind::Text, attributes: at..at, end: at + 1 };
-    }
-    let name_end =
-        name.find(|letter: char| letter.is_whitespace() || matches!(letter, '>' | '/')).unwrap_or(name.len());
-    let attributes_start = name_start + name_end;
-    let bytes = html.as_bytes();
-    let mut end = attributes_start;
-    let mut quote = None;
-    let mut before = b' ';
-    while end < bytes.len() {
-        let byte = bytes[end];
-        match quote {
-            Some(mark) if byte == mark => quote = None,
-            // A quotation mark opens a value only after `=`.
-            None if matches!(byte, b'"' | b'\'') && before == b'=' => quote = Some(byte),
-            None if byte == b'>' => break,
-            Some(_) | None => {}
-        }
-        if !byte.is_ascii_whitespace() {
-            before = byte;
-        }
-        end += 1;
-    }
-    if end == bytes.len() {
-        return nothing(end);
-    }
-    // No element has a longer name; a megabyte of letters is not copied.
-    let name = if name_end <= 32 { name[..name_end].to_ascii_lowercase() } else { String::new() };
-    let kind = if closing { Kind::Close(name) } else { Kind::Open(name) };
-    Token { kind, attributes: attributes_start..end, end: end + 1 }
-}
-
-/// Where the end tag of an element with raw content begins.
-fn raw_end(html: &str, from: usize, name: &str) -> usize {
-    let mut at = from;
-    while let Some(found) = html[at..].find("</") {
-        at += found;
-        let tag = &html.as_bytes()[at + 2..];
-        if tag.len() >= name.len() && tag[..name.len()].eq_ignore_ascii_case(name.as_bytes()) {
-            return at;
-        }
-        at += 2;
-    }
-    html.len()
-}
-
-/// The value of an attribute; empty where it has none.
-fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<&'a str> {
-    let mut rest = attributes.trim_start();
-    while !rest.is_empty() {
-        let end = rest.find(|letter: char| letter.is_whitespace() || letter == '=').unwrap_or(rest.len());
-        let (name, after) = rest.split_at(end);
-        let after = after.trim_start();
-        let (value, after) = match after.strip_prefix('=') {
-            None => ("", after),
-            Some(value) => {
-                let value = value.trim_start();
-                match value.chars().next() {
-                    Some(mark @ ('"' | '\'')) => value[1..].split_once(mark).unwrap_or((&value[1..], "")),
-                    _ => value.split_at(value.find(char::is_whitespace).unwrap_or(value.len())),
-                }
-            }
-        };
-        if name.eq_ignore_ascii_case(wanted) {
-            return Some(value);
-        }
-        rest = after.trim_start();
-    }
-    None
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ struct Section {
     length: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Block {
     start: usize,
     kind: Shape,
@@ -81,7 +81,7 @@ pub(super) fn chunks(
     let (min, max) = (settings.markdown_chunk_min, settings.markdown_chunk_max);
     let lines = Lines::new(text);
     let mut drafts = Vec::new();
-    for group in groups(&outline.sections, min, max) {
+    for group in groups(text, &outline.sections, min, max) {
         let sections = &outline.sections[group.clone()];
         let path = path(&outline.sections, group.clone());
         let range = sections[0].range.start..sections[sections.len() - 1].range.end;
@@ -249,28 +249,49 @@ fn short(title: &str) -> String {
 }
 
 /// Neighbouring sections that make one chunk: short ones join the next one under the same parent (or inside them), and what is
-/// then still short joins the one before.
-fn groups(sections: &[Section], min: usize, max: usize) -> Vec<Range<usize>> {
+/// then still short joins the one before. A heading without text of its own goes with its first subsection; where that has no
+/// room it is left out, because the path of that chunk says it.
+fn groups(text: &str, sections: &[Section], min: usize, max: usize) -> Vec<Range<usize>> {
     let mut groups: Vec<(Range<usize>, usize)> = Vec::new();
-    for (at, section) in sections.iter().enumerate() {
-        if section.length == 0 {
+    let mut at = 0;
+    while at < sections.len() {
+        let mut unit = at..at + 1;
+        while sections[unit.end - 1].blocks.is_empty()
+            && sections.get(unit.end).is_some_and(|next| next.parent == Some(unit.end - 1))
+        {
+            unit.end += 1;
+        }
+        let mut length = joined(&sections[unit.clone()]);
+        if length > max && unit.len() > 1 {
+            let told = sections[unit.start..unit.end - 1].iter().all(|section| repeats(text, section));
+            unit = if told { unit.end - 1..unit.end } else { unit.start..unit.end - 1 };
+            length = joined(&sections[unit.clone()]);
+        }
+        at = unit.end;
+        if length == 0 {
             // Only the text before the first heading can be empty: a heading counts.
             continue;
         }
-        if let Some((last, length)) = groups.last_mut()
-            && *length < min
-            && *length + 2 + section.length <= max
-            && belongs(sections, last.start, at)
+        if let Some((last, known)) = groups.last_mut()
+            && *known < min
+            && *known + 2 + length <= max
+            && last.end == unit.start
+            && belongs(sections, last, unit.start)
         {
-            last.end = at + 1;
-            *length += 2 + section.length;
+            last.end = unit.end;
+            *known += 2 + length;
             continue;
         }
         settle(sections, &mut groups, min, max);
-        groups.push((at..at + 1, section.length));
+        groups.push((unit, length));
     }
     settle(sections, &mut groups, min, max);
     groups.into_iter().map(|(range, _)| range).collect()
+}
+
+/// Characters of neighbours with an empty line between them.
+fn joined(sections: &[Section]) -> usize {
+    sections.iter().map(|section| section.length).sum::<usize>() + 2 * (sections.len() - 1)
 }
 
 /// The last group can grow no more: if it is short, it joins the one before, where that is of the same parent.
@@ -278,7 +299,8 @@ fn settle(sections: &[Section], groups: &mut Vec<(Range<usize>, usize)>, min: us
     let [.., (before, before_length), (last, last_length)] = groups.as_mut_slice() else { return };
     if *last_length < min
         && *before_length + 2 + *last_length <= max
-        && belongs(sections, before.start, last.start)
+        && before.end == last.start
+        && belongs(sections, before, last.start)
     {
         before.end = last.end;
         *before_length += 2 + *last_length;
@@ -286,11 +308,21 @@ fn settle(sections: &[Section], groups: &mut Vec<(Range<usize>, usize)>, min: us
     }
 }
 
-/// Whether a section is a sibling of `first` or inside it.
-fn belongs(sections: &[Section], first: usize, section: usize) -> bool {
+/// Whether a section is a sibling of a group's first section or inside one of the group.
+fn belongs(sections: &[Section], group: &Range<usize>, section: usize) -> bool {
     let parent = sections[section].parent;
-    parent == sections[first].parent
-        || std::iter::successors(parent, |&at| sections[at].parent).any(|at| at == first)
+    parent == sections[group.start].parent
+        || std::iter::successors(parent, |&at| sections[at].parent).any(|at| group.contains(&at))
+}
+
+/// Whether a section's title holds every word of its heading: no address of a link, no markup, not shortened.
+fn repeats(text: &str, section: &Section) -> bool {
+    fn words(text: &str) -> impl Iterator<Item = &str> {
+        text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+    }
+    let heading = &text[section.range.start..section.body];
+    let title = section.heading.as_ref().map_or("", |(_, title)| title.as_str());
+    words(heading).eq(words(title))
 }
 
 /// The heading path of a group: that of its first section with more than a heading.
@@ -316,14 +348,20 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
     let room = max - length(&heading);
     let mut first = true;
     let mut push = |piece: &str, mut range: Range<usize>| {
+        let heading = if range.start < section.body { "" } else { heading.as_str() };
         if std::mem::take(&mut first) {
             range.start = section.range.start.min(range.start);
         }
         push(format!("{heading}{piece}"), range);
     };
-    let mut pending = section.body..section.body;
-    for (at, block) in section.blocks.iter().enumerate() {
-        let end = section.blocks.get(at + 1).map_or(section.range.end, |next| next.start);
+    // A heading that says more than its title is kept as it was written.
+    let written =
+        (!repeats(text, section)).then_some(Block { start: section.range.start, kind: Shape::Other });
+    let blocks: Vec<Block> = written.into_iter().chain(section.blocks.iter().copied()).collect();
+    let begin = blocks.first().map_or(section.body, |block| block.start.min(section.body));
+    let mut pending = begin..begin;
+    for (at, block) in blocks.iter().enumerate() {
+        let end = blocks.get(at + 1).map_or(section.range.end, |next| next.start);
         // What stands between blocks (link definitions, blank lines) goes with the block before it.
         if fits(&text[trim(text, pending.start..end)], room) {
             pending.end = end;
@@ -433,8 +471,7 @@ mod tests {
             GUIDE,
             (0, 200),
             &[
-                ("Guide", "# Guide", (6, 6)),
-                ("Guide > Install", "## Install\n\nFetch it. #linux", (8, 10)),
+                ("Guide > Install", "# Guide\n\n## Install\n\nFetch it. #linux", (6, 10)),
                 (
                     "Guide > Install > Linux",
                     "### Linux\n\nRun `make #no`.\n\n```sh\n# not a heading\nmake\n```",
@@ -485,8 +522,39 @@ mod tests {
                 ("T", "# T\n\n```rs\nlet a = 1;\n```", (5, 6)),
                 ("T", "# T\n\n```rs\nlet b = 2;\n```", (7, 8)),
                 ("T", "# T\n\n| a | b |\n|---|---|", (10, 11)),
-                ("T", "# T\n\n| 1 | 2 |\n| 3 | 4 |", (12, 13)),
-                ("T", "# T\n\n| 5 | 6 |", (14, 14)),
+                ("T", "# T\n\n| 1 | 2 |", (12, 12)),
+                ("T", "# T\n\n| 3 | 4 |\n| 5 | 6 |", (13, 14)),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_heading_goes_with_the_text_below_it() {
+        // Without room for both, the path alone says it; a sibling's heading never ends a chunk.
+        check(
+            "# Two\n\n## Fixed\n\nOne thing and another.\n\n# One\n\n## Fixed\n\nMuch more.\n",
+            (60, 50),
+            &[
+                ("Two > Fixed", "# Two\n\n## Fixed\n\nOne thing and another.", (1, 5)),
+                ("One > Fixed", "# One\n\n## Fixed\n\nMuch more.", (7, 11)),
+            ],
+        );
+        check(
+            "# T\n\n## Longer\n\nOne two three.\n",
+            (0, 25),
+            &[("T > Longer", "## Longer\n\nOne two three.", (3, 5))],
+        );
+    }
+
+    #[test]
+    fn a_heading_loses_nothing_where_its_section_is_cut() {
+        check(
+            "# [A](b/c)\n\nOne two three four.\n\nFive six seven.\n",
+            (0, 30),
+            &[
+                ("A", "# [A](b/c)", (1, 1)),
+                ("A", "# A\n\nOne two three four.", (3, 3)),
+                ("A", "# A\n\nFive six seven.", (5, 5)),
             ],
         );
     }

@@ -21,6 +21,7 @@ mod diff;
 mod frontmatter;
 mod html;
 mod markdown;
+mod markup;
 mod parse;
 mod read;
 mod split;

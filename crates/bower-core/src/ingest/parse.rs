@@ -168,6 +168,41 @@ mod tests {
         }
     }
 
+    /// Reads a text that is cut into small chunks: no word is lost, and each chunk stands on the lines that it names.
+    fn compare(name: &str, text: &str) {
+        fn words(text: &str) -> impl Iterator<Item = &str> {
+            text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+        }
+        let parsed = parse(Path::new(name), text.as_bytes(), &small()).expect("text");
+        let mut held: HashMap<&str, usize> = HashMap::new();
+        let lines: Vec<&str> = text.lines().collect();
+        for chunk in &parsed.chunks {
+            for word in words(&chunk.content).chain(chunk.section.iter().flat_map(|path| words(path))) {
+                *held.entry(word).or_default() += 1;
+            }
+            let source = lines[chunk.lines.0 as usize - 1..chunk.lines.1 as usize].join("\n");
+            // Parts of a Markdown section repeat its heading, and a fence's or a table's frame.
+            let repeated = chunk.content.lines().filter(|line| !source.contains(line.trim())).count();
+            let frame = if name.ends_with(".md") { 5 } else { 0 };
+            assert!(repeated <= frame, "{name}: {chunk:?}\n{source}");
+            if frame == 0 {
+                assert!(source.contains(&chunk.content), "{name}: {chunk:?}\n{source}");
+            }
+        }
+        if ["md", "txt", "rb", ""].iter().any(|extension| name == format!("a.{extension}")) {
+            for word in words(text) {
+                let left = held.entry(word).or_default();
+                assert!(*left > 0, "{name}: {word} is lost from {text:?}");
+                *left -= 1;
+            }
+        } else {
+            // Nothing is repeated, and a grammar may see two tokens in what is one word here.
+            let visible = |text: &str| text.split_whitespace().collect::<String>();
+            let all: String = parsed.chunks.iter().map(|chunk| visible(&chunk.content)).collect();
+            assert_eq!(all, visible(text), "{name}");
+        }
+    }
+
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..EXTENSIONS.len()) {
@@ -183,18 +218,86 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn no_word_is_lost(
+            text in "begin\n\n((# |## |### |- |> |1\\. |```|~~~|\\| |    |\\[|<|\\*|_|//|/\\*|\\{|\\(|\"|fn |def )?[a-zé]{1,7}[0-9]?(\\]\\(x\\)|>|\\*|_|`|:|\\.|\\)|\\}|;|\n===|\n---| \\||\n\\|-\\|)?( |\n|\n\n)){0,80}",
+            at in 0..EXTENSIONS.len(),
+        ) {
+            if EXTENSIONS[at] != "html" && EXTENSIONS[at] != "csv" {
+                compare(&format!("a.{}", EXTENSIONS[at]), &text);
+            }
+        }
+    }
+
     #[test]
     fn long_runs_of_one_thing_take_linear_time() {
         // A quadratic step over this many repetitions would take minutes.
         for unit in [
-            "#", "# a\n", "`", "[", "<div>", "<b>", "<a \"", "</", "<!--", "&", "*a", "> ", "- ", "|", "x",
-            "(", "{", "\"", "'", "/*", "a\n\n", "#a1 ", "![", "<pre>", "<a\n",
+            "#",
+            "# a\n",
+            "`",
+            "[",
+            "<div>",
+            "<b>",
+            "<a \"",
+            "</",
+            "<!--",
+            "&",
+            "*a",
+            "> ",
+            "- ",
+            "|",
+            "x",
+            "(",
+            "{",
+            "\"",
+            "'",
+            "/*",
+            "a\n\n",
+            "#a1 ",
+            "![",
+            "<pre>",
+            "<a\n",
+            "1. ",
+            "\\",
+            "|a|\n|-|\n",
+            "[a](",
+            "_a",
+            "~~",
+            "**a*",
+            "*_a",
+            "[a]: b\n",
+            "a\n===\n",
+            "- a\n  ",
+            "``a`",
+            "](",
+            "<ul><li>",
+            "<table>",
         ] {
             let text = unit.repeat(100_000 / unit.len());
             for extension in ["md", "html", "txt", "rs", "py", "js", "c"] {
                 let _ = parse(Path::new(&format!("a.{extension}")), text.as_bytes(), &Settings::default());
             }
         }
+    }
+
+    #[test]
+    fn a_tag_with_very_many_attributes_takes_linear_time() {
+        let attributes: String = (0..20_000).map(|at| format!(" x{at}='1'")).collect();
+        let page = format!("<p{attributes}>shown</p><nav{attributes}>hidden</nav>");
+        let parsed = parse(Path::new("a.html"), page.as_bytes(), &Settings::default()).expect("text");
+        assert_eq!(parsed.chunks[0].content, "shown");
+    }
+
+    #[test]
+    fn a_long_table_repeats_its_header_and_loses_no_row() {
+        let rows: String = (0..8_000).map(|at| format!("| row{at} | value |\n")).collect();
+        let text = format!("# T\n\n| a | b |\n|---|---|\n{rows}");
+        let parsed = parse(Path::new("a.md"), text.as_bytes(), &Settings::default()).expect("text");
+        assert!(parsed.chunks.iter().all(|chunk| chunk.content.starts_with("# T\n\n| a | b |\n|---|---|\n")));
+        let count: usize = parsed.chunks.iter().map(|chunk| chunk.content.matches("| row").count()).sum();
+        assert_eq!(count, 8_000);
     }
 
     #[test]

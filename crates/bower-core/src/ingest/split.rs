@@ -24,7 +24,17 @@ pub(super) fn pieces(text: &str, max: usize, overlap: usize) -> Vec<Range<usize>
     let mut start = trim_start(text, 0, text.len());
     let mut covered = 0;
     while start < text.len() {
-        let (end, last) = cut(text, start, max);
+        let (mut end, last, place) = cut(text, start, max);
+        // A piece that repeats the end of the one before is no crumb, and better places matter more.
+        if !last
+            && overlap == 0
+            && place < Break::Paragraph
+            && let Some(shorter) = without_crumb(&text[start..], max)
+            && let (sooner, _, as_good) = cut(text, start, shorter)
+            && as_good >= place
+        {
+            end = sooner;
+        }
         let trimmed = start + text[start..end].trim_end().len();
         // What is left may be white space after the part that would be repeated.
         if trimmed > start.max(covered) {
@@ -44,8 +54,19 @@ pub(super) fn pieces(text: &str, max: usize, overlap: usize) -> Vec<Range<usize>
     pieces
 }
 
-/// The end of the piece that begins at `start`, and whether nothing is left after it.
-fn cut(text: &str, start: usize, max: usize) -> (usize, bool) {
+/// Where little more than one piece is left: a bit over half of it, so that the last piece is no crumb.
+fn without_crumb(rest: &str, max: usize) -> Option<usize> {
+    let little = max + max / 4;
+    // A character takes at most four bytes.
+    if rest.len() > little * 4 {
+        return None;
+    }
+    let left = length(rest.trim_end());
+    (left > max && left < little).then_some(left * 3 / 5)
+}
+
+/// The end of the piece that begins at `start`, whether nothing is left after it, and what kind of place it is.
+fn cut(text: &str, start: usize, max: usize) -> (usize, bool, Break) {
     // The best kind of place wins, the latest among equals. Only the second half of the piece counts: pieces stay
     // long, and each character is looked at no more than two times.
     let mut best = [None; 5];
@@ -55,10 +76,12 @@ fn cut(text: &str, start: usize, max: usize) -> (usize, bool) {
             && count > 0
             && let Some(kind) = break_between(before, visible, letter, newlines)
         {
-            best[kind as usize] = Some(start + at);
+            best[kind as usize] = Some((start + at, kind));
         }
         if count == max {
-            return (best.iter().rev().find_map(|place| *place).unwrap_or(start + at), false);
+            let (end, place) =
+                best.iter().rev().find_map(|place| *place).unwrap_or((start + at, Break::Character));
+            return (end, false, place);
         }
         if letter == '\n' {
             newlines += 1;
@@ -67,7 +90,7 @@ fn cut(text: &str, start: usize, max: usize) -> (usize, bool) {
         }
         before = letter;
     }
-    (text.len(), true)
+    (text.len(), true, Break::Paragraph)
 }
 
 /// How good it is to cut between two characters; `visible` is the last that is no white space, `newlines` counts the
@@ -197,6 +220,8 @@ mod tests {
             0,
             &["    if a:\n        b()", "    else:\n        c()"],
         );
+        // Little more than one piece: two like ones instead of a crumb at the end.
+        check("aaa bbb ccc ddd eee", 17, 0, &["aaa bbb", "ccc ddd eee"]);
         // e with an acute as two characters is not torn apart.
         check("abce\u{301}fgh", 4, 0, &["abc", "e\u{301}fg", "h"]);
     }
