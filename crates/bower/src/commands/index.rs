@@ -49,6 +49,25 @@ pub fn once(engine: &Engine, request: &IndexRequest, session: &Session) -> Resul
     Ok(ended?)
 }
 
+/// Gives vectors to the `waiting` items that have none of the present model, with the same bar; how many it gave.
+pub fn embed(engine: &Engine, waiting: u64, session: &Session) -> Result<usize> {
+    let progress = Progress::new(session);
+    progress.bar.set_length(waiting);
+    let ended = engine.embed_pending(now(), &|step| match step {
+        IndexProgress::Committed { chunks } => {
+            progress.bar.inc(chunks as u64);
+            let rate = progress.bar.per_sec();
+            progress.bar.set_message(format!("vectors for what is stored already, {rate:.0} a second"));
+        }
+        IndexProgress::Found { .. }
+        | IndexProgress::Walked { .. }
+        | IndexProgress::File { .. }
+        | IndexProgress::Folding => {}
+    });
+    progress.bar.finish_and_clear();
+    Ok(ended?)
+}
+
 /// Counts steps from any thread and shows them. Chunks are what takes time, so they move the bar; how many there will
 /// be is known once every file is read, and estimated from the files read so far until then.
 struct Progress {

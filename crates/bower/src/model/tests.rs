@@ -515,7 +515,6 @@ fn an_unknown_model_is_not_found() {
     let error = pull(folder.path(), "other", &source, &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "no model other");
     assert!(status(folder.path(), "other").is_err());
-    assert_eq!(packed_path(folder.path(), "other"), None);
     let listed = list(folder.path());
     assert_eq!(
         (listed[0].model, listed[0].licence, listed[0].installed),

@@ -6,6 +6,7 @@ pub mod excerpt;
 pub mod index;
 pub mod item;
 pub mod model;
+mod prose;
 pub mod query;
 #[cfg(test)]
 pub mod sample;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::process::Stdio;
 
 /// The run must end with this status and an error envelope that holds these words.
-fn check(ended: &Ended, status: i32, words: &str) {
+pub fn check(ended: &Ended, status: i32, words: &str) {
     assert_eq!(ended.status, status, "{ended:?}");
     let envelope = ended.json();
     assert_eq!(envelope["success"], false, "{envelope}");
