@@ -102,6 +102,7 @@ fn judge(error: &Error) -> (Exit, &'static str) {
         Error::Invalid { what, .. } if what.starts_with("filter") => {
             (Exit::Usage, "bower query --help shows a filter as it should be")
         }
+        Error::Invalid { what, .. } if what.starts_with("id ") => (Exit::Usage, missing_hint("item")),
         Error::Invalid { .. } => (Exit::Usage, "the command's --help shows what it takes"),
         Error::NotFound { what, .. } => (Exit::Nothing, missing_hint(what)),
     }
@@ -123,7 +124,7 @@ fn io_hint(path: &std::path::Path, source: &std::io::Error) -> &'static str {
 fn missing_hint(what: &str) -> &'static str {
     match what {
         "item" => "bower list shows ids; the first digits are enough where they are unique",
-        "file" | "folder" | "path" => "check the path; it is seen from the current folder",
+        "file" | "folder" | "file or folder" | "path" => "check the path; it is seen from the current folder",
         _ => "check the spelling",
     }
 }
@@ -175,6 +176,7 @@ mod tests {
         check(Error::Model { model: "m".into(), reason: "x".into() }, Exit::Environment, "bower model pull");
         check(Error::invalid("limit", "1 to 50"), Exit::Usage, "--help");
         check(Error::invalid("filter operator $near", "unknown"), Exit::Usage, "query --help");
+        check(Error::NotFound { what: "file or folder", id: "x".into() }, Exit::Nothing, "current folder");
         check(Error::NotFound { what: "item", id: "ff".into() }, Exit::Nothing, "bower list");
     }
 

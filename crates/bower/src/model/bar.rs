@@ -10,7 +10,7 @@ use super::PullStep;
 /// Shows steps; hand `|step| bar.show(&step)` to [`super::pull`].
 pub struct Bar {
     /// None where lines are wanted.
-    bar: Option<ProgressBar>,
+    drawn: Option<ProgressBar>,
     out: Box<dyn Write>,
     verbose: bool,
     total: u64,
@@ -22,7 +22,7 @@ impl Bar {
     /// A bar when standard error is a terminal, else lines; with the reasons of what failed where they are wanted.
     pub fn new(is_terminal: bool, verbose: bool) -> Self {
         let bar = is_terminal.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()));
-        Self { bar, out: Box::new(std::io::stderr()), verbose, total: 0, tenth: 0 }
+        Self { drawn: bar, out: Box::new(std::io::stderr()), verbose, total: 0, tenth: 0 }
     }
 
     /// Shows one step.
@@ -46,7 +46,7 @@ impl Bar {
 
     fn begin(&mut self, file: &str, bytes: u64, have: u64) {
         (self.total, self.tenth) = (bytes, have * 10 / bytes.max(1));
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.drawn {
             bar.disable_steady_tick();
             bar.set_style(
                 ProgressStyle::with_template(
@@ -66,7 +66,7 @@ impl Bar {
     }
 
     fn advance(&mut self, have: u64) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.drawn {
             bar.set_position(have);
             return;
         }
@@ -74,12 +74,12 @@ impl Bar {
         // Small files are over before a line could be of use.
         if tenth > self.tenth && self.total > 8 << 20 {
             self.tenth = tenth;
-            self.line(&format!("  {}0%", tenth));
+            self.line(&format!("  {tenth}0%"));
         }
     }
 
     fn spin(&self, words: &str) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.drawn {
             bar.set_style(
                 ProgressStyle::with_template("{spinner} {msg} {elapsed}").expect("a template of known keys"),
             );
@@ -89,7 +89,7 @@ impl Bar {
     }
 
     fn line(&mut self, words: &str) {
-        match &self.bar {
+        match &self.drawn {
             Some(bar) => bar.println(words),
             // Talk that nobody can hear must not stop the work.
             None => drop(writeln!(self.out, "{words}")),
@@ -99,7 +99,7 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.drawn {
             bar.finish_and_clear();
         }
     }

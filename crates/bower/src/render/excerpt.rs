@@ -81,6 +81,7 @@ fn best_lines(content: &str, question: &[QueryTerm], most: usize) -> Excerpt {
             line[..line.len() - words.len()].chars().map(|c| if c == '\t' { 4 } else { 1 }).sum();
         rows.push((indent, snippet(words, question, Language::English, usize::MAX)));
     }
+    indent_first(&mut rows);
     let most = most.clamp(1, rows.len().max(1));
     let different = |window: &[(usize, Snippet)]| {
         let words: HashSet<String> = window
@@ -113,6 +114,16 @@ fn best_lines(content: &str, question: &[QueryTerm], most: usize) -> Excerpt {
         excerpt.text.push_str(&row.text);
     }
     excerpt
+}
+
+/// A chunk begins without its first line's indent; the other lines tell what it was.
+fn indent_first(rows: &mut [(usize, Snippet)]) {
+    let Some((first, others)) = rows.split_first_mut() else { return };
+    let Some(least) = others.iter().map(|(indent, _)| *indent).min() else { return };
+    if first.0 == 0 {
+        // What is within a block that indents alone begins (Python) lies deeper; a brace's own line closes it.
+        first.0 = if first.1.text.ends_with(':') { least.saturating_sub(4) } else { least };
+    }
 }
 
 /// The excerpt in lines of `width` columns, marked where this run colours.
@@ -243,6 +254,9 @@ mod tests {
         let code = "use x;\n\nimpl Parser {\n    fn next_token(&self) {\n\t\tself.next()\n    }\n}\n";
         check(code, "next token", "fn [next]_[token](&self) {\n    self.[next]()\n}");
         check(code, "absent", "use x;\nimpl Parser {\n    fn next_token(&self) {");
+        let method = "/// Says so.\n    fn so(&self) {\n        self.x();\n    }";
+        check(method, "so", "/// Says [so].\nfn [so](&self) {\n    self.x();");
+        check("def so(self):\n        return 1", "so", "def [so](self):\n    return 1");
         check("one", "one", "[one]");
         check("\n", "one", "");
     }

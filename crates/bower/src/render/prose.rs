@@ -132,7 +132,7 @@ fn inline(text: &str) -> String {
         let before = out.chars().next_back();
         let (shown, taken) = match first {
             '\\' => escaped(rest),
-            '`' => code(rest),
+            '`' => Some(code(rest)),
             '!' | '[' => link(rest),
             '*' | '_' | '~' => emphasis(rest, before),
             _ => None,
@@ -152,12 +152,12 @@ fn escaped(rest: &str) -> Option<(String, usize)> {
 }
 
 /// `` `code` `` as it is within.
-fn code(rest: &str) -> Option<(String, usize)> {
+fn code(rest: &str) -> (String, usize) {
     let marks = rest.bytes().take_while(|&b| b == b'`').count();
     let inside = reach(&rest[marks..]);
     match inside.find(&rest[..marks]).filter(|&end| end > 0 && marks <= REACH) {
-        Some(end) => Some((inside[..end].trim().to_string(), marks + end + marks)),
-        None => Some((rest[..marks].to_string(), marks)),
+        Some(end) => (inside[..end].trim().to_string(), marks + end + marks),
+        None => (rest[..marks].to_string(), marks),
     }
 }
 

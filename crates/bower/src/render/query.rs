@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::excerpt::{Layout, excerpt, terms, wrap};
 use super::table::{Column, Table};
-use super::{Look, clean, columns, count, cut, cut_start, duration, line, style, thousands};
+use super::{Look, clean, columns, count, cut, cut_start, duration, folded, line, style, thousands};
 
 /// Columns left of a hit's lines: the rank and its gap.
 const INDENT: usize = 4;
@@ -222,25 +222,6 @@ fn footer(answer: &Answer, look: &Look) -> String {
         format!("{} of {} found in {took}{model}", answer.hits.len(), thousands(answer.total_found as u64))
     };
     look.paint(style::DIM, &text) + "\n"
-}
-
-/// A note in as many lines as it needs, because its end says what to do.
-fn folded(lead: &str, note: &str, look: &Look) -> String {
-    let mut out = String::new();
-    let mut row = String::new();
-    let room = look.width.saturating_sub(columns(lead)).max(16);
-    for word in note.split(' ') {
-        if !row.is_empty() && columns(&row) + 1 + columns(word) > room {
-            let _ = writeln!(out, "{lead}{row}");
-            row.clear();
-        }
-        if !row.is_empty() {
-            row.push(' ');
-        }
-        row.push_str(word);
-    }
-    let _ = writeln!(out, "{lead}{row}");
-    out.lines().fold(String::new(), |all, row| all + &look.paint(style::WEAK, row) + "\n")
 }
 
 /// The answer as a block for a prompt (Atlas's `format_knowledge_context`). Nothing found is an empty block.

@@ -179,7 +179,7 @@ fn words_alone(packed: &[u8]) {
 fn a_model_that_is_no_model_is_named() {
     words_alone(b"");
     words_alone(b"short");
-    words_alone(&[0; 100_000]);
+    words_alone(&vec![0; 100_000]);
     words_alone(&b"BOWR".repeat(50_000));
 }
 

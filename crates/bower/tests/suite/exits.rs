@@ -39,6 +39,7 @@ fn not_found_is_1() {
     check(&home.run(["history", "ffffffffffffffff"]), 1, "ffffffffffffffff");
     check(&home.run(["forget", "ffffffffffffffff"]), 1, "ffffffffffffffff");
     check(&home.run(["index", "no/such/folder"]), 1, "no/such/folder");
+    check(&home.run(["index", "no/such/folder"]), 1, "seen from the current folder");
 }
 
 #[test]
