@@ -58,8 +58,39 @@ pub struct Item {
     pub owner: Option<String>,
     /// Where it is in its life.
     pub status: Status,
-    /// Its budget class.
+    /// Its budget class, as a number.
+    #[serde(with = "tier_number")]
     pub tier: Tier,
+}
+
+/// Times and shares are told to the third digit: what follows is noise.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn thousandths<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((value * 1_000.0).round() / 1_000.0)
+}
+
+/// A tier is the number 1, 2 or 3.
+mod tier_number {
+    use crate::item::Tier;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub(super) fn serialize<S: Serializer>(tier: &Tier, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(match tier {
+            Tier::Pinned => 1,
+            Tier::Active => 2,
+            Tier::Fading => 3,
+        })
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tier, D::Error> {
+        match u8::deserialize(deserializer)? {
+            1 => Ok(Tier::Pinned),
+            2 => Ok(Tier::Active),
+            3 => Ok(Tier::Fading),
+            other => Err(D::Error::custom(format!("tier {other} is not 1, 2 or 3"))),
+        }
+    }
 }
 
 fn no_row() -> RowId {
@@ -118,6 +149,7 @@ pub struct Answer {
     /// Different items that any channel found, before the limit.
     pub total_found: usize,
     /// Wall time inside the engine.
+    #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
     /// The model whose vectors were compared, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,6 +207,7 @@ pub struct Effort {
     /// Rows that were searched outside the indexes because they are newer.
     pub tail: usize,
     /// Time to make the query's vector; 0 when it was cached or not needed.
+    #[serde(serialize_with = "thousandths")]
     pub embed_ms: f64,
     /// Whether the query's vector came from the cache.
     pub vector_cached: bool,
@@ -188,6 +221,7 @@ pub struct ChannelEffort {
     /// Items it gave.
     pub candidates: usize,
     /// Wall time.
+    #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
 }
 
@@ -225,6 +259,7 @@ pub struct Curated {
     #[serde(rename = "type")]
     pub memory_type: MemoryType,
     /// Wall time inside the engine.
+    #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
     /// The same text was already kept; tags and metadata were merged into it.
     pub is_update: bool,
@@ -303,8 +338,10 @@ pub struct IndexReport {
     /// Files left out, each with the reason.
     pub skipped: Vec<Skipped>,
     /// Wall time.
+    #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
     /// Share of the threads' CPU time that was spent in the model, 0..1.
+    #[serde(serialize_with = "thousandths")]
     pub model_share: f64,
     /// Channels that cannot find the new chunks, with the reason.
     pub degraded: Vec<Degraded>,

@@ -16,9 +16,6 @@ use serde::Serialize;
 use self::metrics::{Figures, percentile};
 use self::set::{Query, Set};
 
-/// How many different documents a ranking needs, besides those that its query excludes.
-pub const DEPTH: usize = metrics::DEEP;
-
 /// What to evaluate and how.
 #[derive(Clone, Debug)]
 pub struct Task<'a> {
@@ -78,7 +75,7 @@ const FUSED: &str = "fused";
 
 /// Puts every judged query to `run` and sums up what it answers.
 ///
-/// `run` must search only the query's group and should give [`DEPTH`] documents plus the excluded ones. A blank query is
+/// `run` must search only the query's group and should give [`metrics::DEEP`] documents plus the excluded ones. A blank query is
 /// not run: it finds nothing. Errors of `run` end the evaluation.
 pub fn evaluate(
     set: &Set,

@@ -68,41 +68,43 @@ impl From<Error> for Failure {
             causes.push(one_line(&inner.to_string()));
             cause = inner.source();
         }
-        Self { message: one_line(&error.to_string()), hint, exit, causes }
+        Self { message: one_line(&error.to_string()), hint: Some(hint.into()), exit, causes }
     }
 }
 
 /// The exit status and the hint of each of the engine's errors.
-fn judge(error: &Error) -> (Exit, Option<String>) {
-    let hint = |text: &str| Some(text.to_string());
+fn judge(error: &Error) -> (Exit, &'static str) {
     match error {
-        Error::Io { path, source, .. } => (Exit::Environment, hint(io_hint(path, source))),
-        Error::DiskFull { .. } => (
-            Exit::Environment,
-            hint("free some space and run it again; nothing of the failed write was kept"),
-        ),
+        Error::Io { path, source, .. } => (Exit::Environment, io_hint(path, source)),
+        Error::DiskFull { .. } => {
+            (Exit::Environment, "free some space and run it again; nothing of the failed write was kept")
+        }
         Error::ReadOnly { .. } => {
-            (Exit::Environment, hint("make it writable, or name another folder with --home or BOWER_HOME"))
+            (Exit::Environment, "make it writable, or name another folder with --home or BOWER_HOME")
         }
         Error::Busy { .. } => {
-            (Exit::Environment, hint("run it again when the other process is done, or raise busy_timeout_ms"))
+            (Exit::Environment, "run it again when the other process is done, or raise busy_timeout_ms")
         }
-        Error::NewerSchema { .. } => (Exit::Environment, hint("upgrade bower")),
+        Error::NewerSchema { .. } => (Exit::Environment, "upgrade bower"),
         Error::NotAStore { .. } => {
-            (Exit::Environment, hint("move that file away, or name another folder with --home or BOWER_HOME"))
+            (Exit::Environment, "move that file away, or name another folder with --home or BOWER_HOME")
         }
         Error::Corrupt { .. } => {
-            (Exit::Environment, hint("run bower doctor; a copy of the folder is worth making first"))
+            (Exit::Environment, "run bower doctor; a copy of the folder is worth making first")
         }
-        Error::Store { .. } => (Exit::Environment, hint("run bower doctor")),
+        Error::Store { .. } => (Exit::Environment, "run bower doctor"),
         Error::Index { .. } => {
-            (Exit::Environment, hint("the index folder may be deleted: it is built again from the store"))
+            (Exit::Environment, "the index folder may be deleted: it is built again from the store")
         }
         Error::Model { .. } => {
-            (Exit::Environment, hint("run bower model pull, or ask with --fast for words alone"))
+            (Exit::Environment, "run bower model pull, or ask with --fast for words alone")
         }
-        Error::Invalid { .. } => (Exit::Usage, None),
-        Error::NotFound { what, .. } => (Exit::Nothing, hint(missing_hint(what))),
+        Error::Invalid { what, .. } if what.starts_with("filter") => {
+            (Exit::Usage, "bower query --help shows a filter as it should be")
+        }
+        Error::Invalid { what, .. } if what.starts_with("id ") => (Exit::Usage, missing_hint("item")),
+        Error::Invalid { .. } => (Exit::Usage, "the command's --help shows what it takes"),
+        Error::NotFound { what, .. } => (Exit::Nothing, missing_hint(what)),
     }
 }
 
@@ -122,7 +124,7 @@ fn io_hint(path: &std::path::Path, source: &std::io::Error) -> &'static str {
 fn missing_hint(what: &str) -> &'static str {
     match what {
         "item" => "bower list shows ids; the first digits are enough where they are unique",
-        "file" | "folder" | "path" => "check the path; it is seen from the current folder",
+        "file" | "folder" | "file or folder" | "path" => "check the path; it is seen from the current folder",
         _ => "check the spelling",
     }
 }
@@ -145,52 +147,37 @@ mod tests {
     use std::io;
     use std::path::{Path, PathBuf};
 
-    fn check(error: Error, exit: Exit, hint: Option<&str>) {
+    fn check(error: Error, exit: Exit, hint: &str) {
         let message = error.to_string();
         let failure = Failure::from(error);
         assert_eq!(failure.exit, exit, "{message}");
-        match hint {
-            Some(words) => {
-                let got = failure.hint.unwrap_or_default();
-                assert!(got.contains(words), "{message}: {got}");
-            }
-            None => assert_eq!(failure.hint, None, "{message}"),
-        }
+        let got = failure.hint.unwrap_or_default();
+        assert!(got.contains(hint), "{message}: {got}");
     }
 
     #[test]
     fn every_error_has_its_exit_status_and_hint() {
         let path = || PathBuf::from("/home/x/memory.db");
         let io = |kind| Error::io("open", Path::new("/home/x"), io::Error::from(kind));
-        check(io(io::ErrorKind::PermissionDenied), Exit::Environment, Some("who may read"));
-        check(io(io::ErrorKind::NotFound), Exit::Environment, Some("check the path"));
-        check(io(io::ErrorKind::StorageFull), Exit::Environment, Some("free some space"));
-        check(io(io::ErrorKind::ReadOnlyFilesystem), Exit::Environment, Some("make it writable"));
-        check(Error::Busy { path: path(), waited_ms: 9 }, Exit::Environment, Some("busy_timeout_ms"));
-        check(
-            Error::NewerSchema { path: path(), found: 9, known: 7 },
-            Exit::Environment,
-            Some("upgrade bower"),
-        );
-        check(
-            Error::NotAStore { path: path(), reason: "x".into() },
-            Exit::Environment,
-            Some("move that file"),
-        );
-        check(Error::Corrupt { path: path(), reason: "x".into() }, Exit::Environment, Some("bower doctor"));
+        check(io(io::ErrorKind::PermissionDenied), Exit::Environment, "who may read");
+        check(io(io::ErrorKind::NotFound), Exit::Environment, "check the path");
+        check(io(io::ErrorKind::StorageFull), Exit::Environment, "free some space");
+        check(io(io::ErrorKind::ReadOnlyFilesystem), Exit::Environment, "make it writable");
+        check(Error::Busy { path: path(), waited_ms: 9 }, Exit::Environment, "busy_timeout_ms");
+        check(Error::NewerSchema { path: path(), found: 9, known: 7 }, Exit::Environment, "upgrade bower");
+        check(Error::NotAStore { path: path(), reason: "x".into() }, Exit::Environment, "move that file");
+        check(Error::Corrupt { path: path(), reason: "x".into() }, Exit::Environment, "bower doctor");
         check(
             Error::Store { doing: "read", path: path(), source: "x".into() },
             Exit::Environment,
-            Some("bower doctor"),
+            "bower doctor",
         );
-        check(Error::index("open", &path(), "x"), Exit::Environment, Some("may be deleted"));
-        check(
-            Error::Model { model: "m".into(), reason: "x".into() },
-            Exit::Environment,
-            Some("bower model pull"),
-        );
-        check(Error::invalid("limit", "1 to 50"), Exit::Usage, None);
-        check(Error::NotFound { what: "item", id: "ff".into() }, Exit::Nothing, Some("bower list"));
+        check(Error::index("open", &path(), "x"), Exit::Environment, "may be deleted");
+        check(Error::Model { model: "m".into(), reason: "x".into() }, Exit::Environment, "bower model pull");
+        check(Error::invalid("limit", "1 to 50"), Exit::Usage, "--help");
+        check(Error::invalid("filter operator $near", "unknown"), Exit::Usage, "query --help");
+        check(Error::NotFound { what: "file or folder", id: "x".into() }, Exit::Nothing, "current folder");
+        check(Error::NotFound { what: "item", id: "ff".into() }, Exit::Nothing, "bower list");
     }
 
     #[test]

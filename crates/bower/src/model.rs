@@ -226,11 +226,6 @@ struct Fetched {
     resumed_bytes: u64,
 }
 
-/// The packed file of a model, whether it exists or not; none for a model that this program does not know.
-pub fn packed_path(models_dir: &Path, name: &str) -> Option<PathBuf> {
-    KNOWN.iter().find(|known| known.name == name).map(|known| known.packed(models_dir))
-}
-
 /// Brings a model into `models_dir/<name>`: what is there and whole is kept, the rest is fetched, checked and packed. Safe
 /// to run again, to interrupt and to run twice at once.
 ///

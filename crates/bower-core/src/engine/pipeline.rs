@@ -271,7 +271,7 @@ impl<'a> Batch<'a> {
 }
 
 /// Rows given vectors in one transaction.
-const PENDING_PAGE: usize = 256;
+const PENDING_PAGE: usize = 64;
 
 pub(super) fn embed_pending(
     engine: &Engine,

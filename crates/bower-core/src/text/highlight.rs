@@ -23,7 +23,7 @@ struct Match {
 }
 
 /// The window of at most `max_chars` characters (ellipses not counted) that shows the most distinct terms, then the
-/// most matches, then the earliest. Cut at spaces where there are any, never inside a character. Terms match as the
+/// most matches, then the earliest. It begins with a sentence where one is near; it is cut at spaces where there are any, never inside a character. Terms match as the
 /// index matches them: by stem. Line breaks and other white space become single spaces.
 pub fn snippet(text: &str, terms: &[QueryTerm], language: Language, max_chars: usize) -> Snippet {
     let text = one_line(text);
@@ -34,18 +34,21 @@ pub fn snippet(text: &str, terms: &[QueryTerm], language: Language, max_chars: u
         return Snippet::default();
     }
     let (mut from, mut to) = (0, total);
+    let mut begins_sentence = false;
     if total > max_chars {
         let nth = |at: usize| chars.partition_point(|&start| start < at);
         let spans: Vec<_> = matches.iter().map(|m| (nth(m.at.start), nth(m.at.end), m.term)).collect();
         let (first, last) = best_window(&spans, terms.len(), max_chars);
         let spare = max_chars.saturating_sub(last - first);
-        from = first.saturating_sub(spare / 3).min(total - max_chars);
+        let sentence = sentence_start(&text, &chars, first.saturating_sub(spare), first);
+        from = sentence.unwrap_or(first.saturating_sub(spare / 3).min(total - max_chars));
         to = (from + max_chars).min(total);
         (from, to) = to_words(&text, &chars, (from, to), (first, last));
+        begins_sentence = sentence == Some(from);
     }
     let (start, end) = (chars[from], chars[to]);
     let mut shown = Snippet::default();
-    if start > 0 {
+    if start > 0 && !begins_sentence {
         shown.text.push('…');
     }
     let shift = shown.text.len();
@@ -113,6 +116,17 @@ fn best_window(spans: &[(usize, usize, usize)], terms: usize, max_chars: usize) 
     best.2
 }
 
+/// The last beginning of a sentence from `least` to `first`; the text's own beginning is one.
+fn sentence_start(text: &str, chars: &[usize], least: usize, first: usize) -> Option<usize> {
+    (least..=first).rev().find(|&nth| {
+        let before = &text[..chars[nth]];
+        let ends = |text: &str| text.ends_with(['.', '!', '?', '…', '·']);
+        before.is_empty()
+            || before.ends_with(['。', '！', '？'])
+            || before.strip_suffix(' ').is_some_and(ends)
+    })
+}
+
 /// Moves the ends of the window inwards to spaces, but not into the matches `(first, last)` and at most 20 characters.
 fn to_words(
     text: &str,
@@ -165,7 +179,8 @@ mod tests {
         check(text, "token parsers", 30, "…[parser] reads [tokens], then…");
         check(text, "absent", 12, "nothing at…");
         check("call get_user_name now", "getUserName", 80, "call [get_user_name] now");
-        check("吾輩は猫である。名前はまだ無い。", "名前", 6, "…。[名前]はまだ…");
+        check("吾輩は猫である。名前はまだ無い。", "名前", 6, "[名前]はまだ無…");
+        check("One thing. Another is the parser. And", "parser", 26, "Another is the [parser]. And");
         check("", "x", 10, "");
     }
 

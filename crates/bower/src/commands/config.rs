@@ -102,7 +102,7 @@ fn written(home: &Home, key: String, changed: bool, session: &Session) -> Result
         overridden_by,
     };
     session.out.say(&written, |_| {
-        let value = written.value.as_ref().map_or_else(|| "gone".to_string(), ToString::to_string);
+        let value = written.value.as_ref().map_or_else(|| "gone".to_string(), render::config::value);
         let by = written
             .overridden_by
             .as_ref()

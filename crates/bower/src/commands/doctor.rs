@@ -21,7 +21,13 @@ pub fn run(session: &Session) -> Result<ExitCode> {
     let mut checks = Vec::new();
     match session.settings(&home) {
         Ok(resolved) => {
-            checks.push(good("settings", format!("{} is in order", home.config().display())));
+            let file = home.config();
+            let detail = if file.exists() {
+                format!("{} is in order", file.display())
+            } else {
+                "all built-in: there is no config.toml".to_string()
+            };
+            checks.push(good("settings", detail));
             match Engine::open(&home.path, resolved.settings, now()).and_then(|engine| engine.doctor()) {
                 Ok(found) => checks.extend(found),
                 Err(error) => checks.push(bad("store", error.into())),

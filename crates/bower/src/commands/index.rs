@@ -49,6 +49,25 @@ pub fn once(engine: &Engine, request: &IndexRequest, session: &Session) -> Resul
     Ok(ended?)
 }
 
+/// Gives vectors to the `waiting` items that have none of the present model, with the same bar; how many it gave.
+pub fn embed(engine: &Engine, waiting: u64, session: &Session) -> Result<usize> {
+    let progress = Progress::new(session);
+    progress.bar.set_length(waiting);
+    progress.bar.set_message("vectors for what is stored already");
+    let ended = engine.embed_pending(now(), &|step| match step {
+        IndexProgress::Committed { chunks } => {
+            progress.bar.inc(chunks as u64);
+            progress.tell("vectors for what is stored already");
+        }
+        IndexProgress::Found { .. }
+        | IndexProgress::Walked { .. }
+        | IndexProgress::File { .. }
+        | IndexProgress::Folding => {}
+    });
+    progress.bar.finish_and_clear();
+    Ok(ended?)
+}
+
 /// Counts steps from any thread and shows them. Chunks are what takes time, so they move the bar; how many there will
 /// be is known once every file is read, and estimated from the files read so far until then.
 struct Progress {
@@ -65,7 +84,7 @@ impl Progress {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
         } else {
             let bar = ProgressBar::new(0);
-            let template = "{bar:24.green/dim} {percent:>3}% {msg}, {eta} left";
+            let template = "{bar:24.green/dim} {percent:>3}% {msg}";
             bar.set_style(
                 ProgressStyle::with_template(template)
                     .expect("the template is a constant that a test draws")
@@ -104,8 +123,18 @@ impl Progress {
             .map(|count| count.load(Ordering::Relaxed));
         self.bar.set_length(expected_chunks(files, read, queued));
         self.bar.set_position(committed);
+        self.tell(&format!("{read} of {files} files, {committed} chunks"));
+    }
+
+    /// What is done, how fast, and how long it will take where that can be said.
+    fn tell(&self, done: &str) {
+        let left = match self.bar.eta().as_secs() {
+            0 => String::new(),
+            seconds @ 1..60 => format!(", {seconds} s left"),
+            seconds => format!(", {} min left", seconds.div_ceil(60)),
+        };
         let rate = self.bar.per_sec();
-        self.bar.set_message(format!("{read} of {files} files, {committed} chunks, {rate:.0} a second"));
+        self.bar.set_message(format!("{done}, {rate:.0} a second{left}"));
     }
 }
 

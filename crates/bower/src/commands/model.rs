@@ -1,19 +1,32 @@
-//! `bower model`: fetches, lists and checks local models. It opens no store, so that a model can be fetched first.
+//! `bower model`: fetches, lists and checks local models. It makes no store, so that a model can be fetched first.
 
+use bower_core::Error;
+use bower_core::config::Settings;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use super::Session;
+use super::index::embed;
 use crate::cli::{ModelAction, ModelArgs, ModelSource};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::model::{self, Bar, Source};
 use crate::render;
+use crate::settings::Home;
+
+/// What to do when no source gives the model.
+const WITHOUT: &str = "run it again later, or bring the files: bower model pull --from FOLDER; until then questions are \
+                       answered by words alone";
 
 /// Does it.
 pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
     let home = session.home()?;
     let settings = session.settings(&home)?.settings;
     let folder: PathBuf = settings.models_folder.unwrap_or_else(|| home.models());
+    // Where no model is chosen, the built-in one is meant.
+    let chosen = match settings.model.as_str() {
+        "none" => Settings::default().model,
+        model => model.to_string(),
+    };
     match arguments.action {
         ModelAction::Pull { name, source, from, mirror, python } => {
             let source = match (from, source) {
@@ -22,24 +35,71 @@ pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
                 (None, ModelSource::Hub) => Source::Hub { base_url: mirror },
                 (None, ModelSource::Pip) => Source::Pip { python },
             };
-            let mut bar = Bar::new(std::io::stderr().is_terminal());
+            let name = name.unwrap_or(chosen);
+            let mut bar = Bar::new(std::io::stderr().is_terminal(), session.out.verbose);
             let quiet = session.out.quiet;
-            let pulled = model::pull(&folder, &name.unwrap_or(settings.model), &source, &mut |step| {
+            let pulled = model::pull(&folder, &name, &source, &mut |step| {
                 if !quiet {
                     bar.show(&step);
                 }
+            })
+            .map_err(|error| {
+                let no_source = matches!(error, Error::Model { .. });
+                let mut failure = Failure::from(error);
+                if no_source {
+                    failure.hint = Some(WITHOUT.into());
+                }
+                failure
             })?;
-            session.out.say(&pulled, |look| render::model::pulled(&pulled, look))
+            drop(bar);
+            let embedded = if name == settings.model { embed_waiting(&home, session) } else { None };
+            let fetched = Fetched { pulled, embedded };
+            session.out.say(&fetched, |look| render::model::pulled(&fetched.pulled, fetched.embedded, look))
         }
         ModelAction::List => {
             let listed = Models { models: model::list(&folder) };
             session.out.say(&listed, |look| render::model::list(&listed.models, look))
         }
         ModelAction::Status { name } => {
-            let status = model::status(&folder, &name.unwrap_or(settings.model))?;
+            let status = model::status(&folder, &name.unwrap_or(chosen))?;
             session.out.say(&status, |look| render::model::status(&status, look))
         }
     }
+}
+
+/// Gives the items that were kept without a model their vectors; none where there is no store yet. That it fails is told,
+/// but the model is there, and the next index run tries again.
+fn embed_waiting(home: &Home, session: &Session) -> Option<usize> {
+    if !home.path.join("memory.db").exists() {
+        return None;
+    }
+    let embed = || -> Result<usize> {
+        let engine = session.engine()?;
+        let waiting = engine.status()?.unembedded;
+        if waiting == 0 {
+            return Ok(0);
+        }
+        let embedded = embed(&engine, waiting, session)?;
+        session.maintain(&engine);
+        Ok(embedded)
+    };
+    match embed() {
+        Ok(embedded) => Some(embedded),
+        Err(failure) => {
+            session.out.note(&format!("what is stored already has no vectors yet: {}", failure.line()));
+            session.out.note("the next bower index makes them");
+            None
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Fetched {
+    #[serde(flatten)]
+    pulled: model::Pulled,
+    /// Stored items that got their vector now; none where there was no store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedded: Option<usize>,
 }
 
 #[derive(serde::Serialize)]

@@ -10,18 +10,19 @@ use super::PullStep;
 /// Shows steps; hand `|step| bar.show(&step)` to [`super::pull`].
 pub struct Bar {
     /// None where lines are wanted.
-    bar: Option<ProgressBar>,
+    drawn: Option<ProgressBar>,
     out: Box<dyn Write>,
+    verbose: bool,
     total: u64,
     /// The tenth that was last told, for lines.
     tenth: u64,
 }
 
 impl Bar {
-    /// A bar when standard error is a terminal, else lines.
-    pub fn new(is_terminal: bool) -> Self {
+    /// A bar when standard error is a terminal, else lines; with the reasons of what failed where they are wanted.
+    pub fn new(is_terminal: bool, verbose: bool) -> Self {
         let bar = is_terminal.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()));
-        Self { bar, out: Box::new(std::io::stderr()), total: 0, tenth: 0 }
+        Self { drawn: bar, out: Box::new(std::io::stderr()), verbose, total: 0, tenth: 0 }
     }
 
     /// Shows one step.
@@ -32,7 +33,7 @@ impl Bar {
                 self.line(&format!("fetching from {source}"));
                 self.spin("connecting");
             }
-            PullStep::Failed { source, reason } => self.line(&format!("{source} failed: {reason}")),
+            PullStep::Failed { reason, .. } => self.line(&went_on(reason, self.verbose)),
             PullStep::File { file, bytes, have } => self.begin(file, *bytes, *have),
             PullStep::Bytes { have } => self.advance(*have),
             PullStep::Checked { file } => self.line(&format!("{file}: checksum is right")),
@@ -45,7 +46,7 @@ impl Bar {
 
     fn begin(&mut self, file: &str, bytes: u64, have: u64) {
         (self.total, self.tenth) = (bytes, have * 10 / bytes.max(1));
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.drawn {
             bar.disable_steady_tick();
             bar.set_style(
                 ProgressStyle::with_template(
@@ -65,7 +66,7 @@ impl Bar {
     }
 
     fn advance(&mut self, have: u64) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.drawn {
             bar.set_position(have);
             return;
         }
@@ -73,12 +74,12 @@ impl Bar {
         // Small files are over before a line could be of use.
         if tenth > self.tenth && self.total > 8 << 20 {
             self.tenth = tenth;
-            self.line(&format!("  {}0%", tenth));
+            self.line(&format!("  {tenth}0%"));
         }
     }
 
     fn spin(&self, words: &str) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.drawn {
             bar.set_style(
                 ProgressStyle::with_template("{spinner} {msg} {elapsed}").expect("a template of known keys"),
             );
@@ -88,7 +89,7 @@ impl Bar {
     }
 
     fn line(&mut self, words: &str) {
-        match &self.bar {
+        match &self.drawn {
             Some(bar) => bar.println(words),
             // Talk that nobody can hear must not stop the work.
             None => drop(writeln!(self.out, "{words}")),
@@ -98,12 +99,34 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.drawn {
             bar.finish_and_clear();
         }
     }
 }
 
+/// Only the hub has another source after it. That it failed is no trouble to whoever gets the model all the same.
+fn went_on(reason: &str, verbose: bool) -> String {
+    let gave_another = reason.contains("what came") || reason.contains("the server sends");
+    let what = if gave_another { "gave something else than the model" } else { "cannot be reached" };
+    let why = if verbose { format!(" ({reason})") } else { String::new() };
+    format!("the model hub {what}; using pip{why}")
+}
+
 fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hub_being_away_is_told_calmly() {
+        let reason = "cannot fetch http://h/x: the host is unknown: no network?";
+        assert_eq!(went_on(reason, false), "the model hub cannot be reached; using pip");
+        assert_eq!(went_on(reason, true), format!("the model hub cannot be reached; using pip ({reason})"));
+        let other = "cannot fetch http://h/x: what came has another checksum";
+        assert_eq!(went_on(other, false), "the model hub gave something else than the model; using pip");
+    }
 }

@@ -1,5 +1,6 @@
 //! A model's published files on disk: examined, taken in beside their name, and named only when the checksum is right.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -204,7 +205,10 @@ fn difference(path: &Path, bytes: u64, file: &KnownFile) -> Result<Option<String
             Err(cause) => return Err(failed(cause)),
         }
     }
-    let found: String = sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = sum.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    });
     Ok((found != file.sha256).then(|| format!("has SHA-256 {found}, not {}", file.sha256)))
 }
 

@@ -24,12 +24,7 @@ pub fn all(home: &Home, settings: &[Chosen], look: &Look) -> String {
         ],
     );
     for chosen in settings {
-        let value = match &chosen.value {
-            Value::String(text) => text.clone(),
-            Value::Null => "-".to_string(),
-            other => other.to_string(),
-        };
-        table.row([chosen.key, &value, &origin(&chosen.origin), chosen.meaning]);
+        table.row([chosen.key, &value(&chosen.value), &origin(&chosen.origin), chosen.meaning]);
     }
     format!(
         "{}\n{}\n\n{}",
@@ -47,6 +42,15 @@ pub fn all(home: &Home, settings: &[Chosen], look: &Look) -> String {
         ),
         table.print(look)
     )
+}
+
+/// A setting's value as it is typed in.
+pub fn value(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "not set".to_string(),
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -2,30 +2,58 @@
 //! Marks are byte ranges of the excerpt, ascending, and never overlap.
 
 use bower_core::text::{Language, QueryTerm, Snippet, query_terms, snippet};
+use std::collections::HashSet;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
 
+use super::prose::prose;
 use super::{Look, clean, columns, style};
 
-/// One line of text and what to mark in it.
+/// Text and what to mark in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Clean, its spaces joined.
+    /// Clean; line breaks are in it only where the lines are the text's own.
     pub text: String,
     /// Words of the question.
     pub marks: Vec<Range<usize>>,
 }
 
-/// The part of `content`, at most `max` characters, that shows best why `question` found it.
-pub fn excerpt(content: &str, question: &[QueryTerm], max: usize) -> Excerpt {
-    let Snippet { text, marks } = snippet(&without_heading(content), question, Language::English, max);
-    Excerpt { text, marks }
+/// How an item's text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Markdown or plain text: its lines may be broken anew.
+    Prose,
+    /// Source code, tables of values: a line is a line.
+    Lines,
+}
+
+impl Layout {
+    /// By the file's name; what has none is prose.
+    pub fn of(file_name: &str) -> Self {
+        let name = file_name.to_ascii_lowercase();
+        match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+            "" | "md" | "markdown" | "mdx" | "mdown" | "mkd" | "html" | "htm" | "xhtml" | "txt" | "text"
+            | "rst" | "adoc" | "org" | "tex" => Self::Prose,
+            _ => Self::Lines,
+        }
+    }
 }
 
 /// The question's words as the text channel searches them.
 pub fn terms(question: &str) -> Vec<QueryTerm> {
     query_terms(question, Language::English)
+}
+
+/// The part of `content` that shows best why `question` found it: at most `max` characters of prose, or `lines` lines.
+pub fn excerpt(content: &str, layout: Layout, question: &[QueryTerm], max: usize, lines: usize) -> Excerpt {
+    match layout {
+        Layout::Prose => {
+            let text = prose(&without_heading(content));
+            let Snippet { text, marks } = snippet(&text, question, Language::English, max);
+            Excerpt { text, marks }
+        }
+        Layout::Lines => best_lines(&clean(content), question, lines),
+    }
 }
 
 /// A chunk repeats its heading, which the line above the excerpt shows already.
@@ -41,20 +69,67 @@ fn without_heading(content: &str) -> String {
     rest.to_string()
 }
 
+/// The first `most` lines in a row, blank ones left out, that have the most different words of the question; from the
+/// first line that has any. Their common indent goes.
+fn best_lines(content: &str, question: &[QueryTerm], most: usize) -> Excerpt {
+    /// Chunks are far shorter; a memory may be a whole log.
+    const LOOKED_AT: usize = 500;
+    let mut rows = Vec::new();
+    for line in content.lines().filter(|line| !line.trim().is_empty()).take(LOOKED_AT) {
+        let words = line.trim_start();
+        let indent: usize =
+            line[..line.len() - words.len()].chars().map(|c| if c == '\t' { 4 } else { 1 }).sum();
+        rows.push((indent, snippet(words, question, Language::English, usize::MAX)));
+    }
+    indent_first(&mut rows);
+    let most = most.clamp(1, rows.len().max(1));
+    let different = |window: &[(usize, Snippet)]| {
+        let words: HashSet<String> = window
+            .iter()
+            .flat_map(|(_, row)| row.marks.iter().map(|mark| row.text[mark.clone()].to_lowercase()))
+            .collect();
+        words.len()
+    };
+    let mut best = (0, 0);
+    for (start, window) in rows.windows(most).enumerate() {
+        let words = different(window);
+        if words > best.0 {
+            best = (words, start);
+        }
+    }
+    let mut start = best.1;
+    while start + most < rows.len() && best.0 > 0 && rows[start].1.marks.is_empty() {
+        start += 1;
+    }
+    let window = rows.get(start..start + most).unwrap_or_default();
+    let common = window.iter().map(|(indent, _)| *indent).min().unwrap_or_default();
+    let mut excerpt = Excerpt { text: String::new(), marks: Vec::new() };
+    for (nth, (indent, row)) in window.iter().enumerate() {
+        if nth > 0 {
+            excerpt.text.push('\n');
+        }
+        excerpt.text.push_str(&" ".repeat((indent - common).min(24)));
+        let shift = excerpt.text.len();
+        excerpt.marks.extend(row.marks.iter().map(|mark| mark.start + shift..mark.end + shift));
+        excerpt.text.push_str(&row.text);
+    }
+    excerpt
+}
+
+/// A chunk begins without its first line's indent; the other lines tell what it was.
+fn indent_first(rows: &mut [(usize, Snippet)]) {
+    let Some((first, others)) = rows.split_first_mut() else { return };
+    let Some(least) = others.iter().map(|(indent, _)| *indent).min() else { return };
+    if first.0 == 0 {
+        // What is within a block that indents alone begins (Python) lies deeper; a brace's own line closes it.
+        first.0 = if first.1.text.ends_with(':') { least.saturating_sub(4) } else { least };
+    }
+}
+
 /// The excerpt in lines of `width` columns, marked where this run colours.
 pub fn wrap(excerpt: &Excerpt, indent: usize, lines: usize, look: &Look) -> String {
     let width = look.width.saturating_sub(indent).max(16);
-    let mut rows: Vec<Range<usize>> = Vec::new();
-    let (mut start, mut taken) = (0, 0);
-    for (at, segment) in excerpt.text.split_word_bound_indices() {
-        let wide = UnicodeWidthStr::width(segment);
-        if taken + wide > width && taken > 0 && !segment.trim().is_empty() {
-            rows.push(start..at);
-            (start, taken) = (at, 0);
-        }
-        taken += wide;
-    }
-    rows.push(start..excerpt.text.len());
+    let mut rows = rows(&excerpt.text, width);
     let more = rows.len() > lines;
     rows.truncate(lines);
     let mut out = String::new();
@@ -82,6 +157,52 @@ pub fn wrap(excerpt: &Excerpt, indent: usize, lines: usize, look: &Look) -> Stri
     out
 }
 
+/// Where the rows of `text` lie, each at most `width` columns where it can be broken at all. A row ends at a space, or
+/// beside a character of a script that has none; punctuation stays with what it follows.
+fn rows(text: &str, width: usize) -> Vec<Range<usize>> {
+    if text.contains('\n') {
+        let mut at = 0;
+        return text
+            .split_inclusive('\n')
+            .map(|row| {
+                at += row.len();
+                at - row.len()..at - usize::from(row.ends_with('\n'))
+            })
+            .collect();
+    }
+    let mut rows = Vec::new();
+    let (mut start, mut taken) = (0, 0);
+    let mut last_break = None;
+    let mut before = "";
+    for (at, segment) in text.split_word_bound_indices() {
+        let wide = columns(segment);
+        if !segment.trim().is_empty() {
+            if at > start && may_break(before, segment) {
+                last_break = Some((at, taken));
+            }
+            // Twice: what was carried over may be too long by itself.
+            for _ in 0..2 {
+                if taken > 0 && taken + wide > width {
+                    let (end, before_end) = last_break.take().unwrap_or((at, taken));
+                    rows.push(start..end);
+                    (start, taken) = (end, taken - before_end);
+                }
+            }
+        }
+        taken += wide;
+        before = segment;
+    }
+    rows.push(start..text.len());
+    rows
+}
+
+fn may_break(before: &str, after: &str) -> bool {
+    let wide = |c: Option<char>| c.is_some_and(|c| columns(c.encode_utf8(&mut [0; 4])) == 2);
+    before.ends_with(char::is_whitespace)
+        || (after.starts_with(char::is_alphanumeric)
+            && (wide(before.chars().next_back()) || wide(after.chars().next())))
+}
+
 fn cut_for_more(row: &str, width: usize) -> String {
     let row = row.trim_end();
     if columns(row) + 2 <= width {
@@ -96,39 +217,81 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check(content: &str, question: &str, max: usize, expected: &str) {
-        let found = excerpt(content, &terms(question), max);
+    fn marked(found: &Excerpt) -> String {
         let mut shown = found.text.clone();
         for mark in found.marks.iter().rev() {
             shown.insert(mark.end, ']');
             shown.insert(mark.start, '[');
         }
-        assert_eq!(shown, expected);
+        shown
+    }
+
+    fn check(content: &str, question: &str, max: usize, expected: &str) {
+        assert_eq!(marked(&excerpt(content, Layout::Prose, &terms(question), max, 3)), expected);
     }
 
     #[test]
     fn an_excerpt_marks_words_and_leaves_out_the_heading() {
         check("## Retries\n\nAll is well.", "retry", 40, "All is well.");
-        check("# Only a heading", "heading", 40, "# Only a [heading]");
+        check("# Only a heading", "heading", 40, "Only a [heading]");
         check("How retries work here", "how does retry work?", 40, "How [retries] [work] here");
         check("retry \u{1b}[2J", "retry", 40, "[retry] ␛[2J");
+    }
+
+    #[test]
+    fn an_excerpt_begins_with_a_sentence_where_one_is_near() {
+        let text = "Nothing of use is said in this long opening. The **parser** reads tokens. Then it ends, and so on.";
+        check(text, "parser", 40, "The [parser] reads tokens. Then it ends,…");
+        check("| a | b |\n|---|---|\n| 1 | retry |", "retry", 40, "a, b · 1, [retry]");
+    }
+
+    #[test]
+    fn code_keeps_its_lines() {
+        let check = |content: &str, question: &str, expected: &str| {
+            let found = excerpt(content, Layout::of("a.rs"), &terms(question), 200, 3);
+            assert_eq!(marked(&found), expected);
+        };
+        let code = "use x;\n\nimpl Parser {\n    fn next_token(&self) {\n\t\tself.next()\n    }\n}\n";
+        check(code, "next token", "fn [next]_[token](&self) {\n    self.[next]()\n}");
+        check(code, "absent", "use x;\nimpl Parser {\n    fn next_token(&self) {");
+        let method = "/// Says so.\n    fn so(&self) {\n        self.x();\n    }";
+        check(method, "so", "/// Says [so].\nfn [so](&self) {\n    self.x();");
+        check("def so(self):\n        return 1", "so", "def [so](self):\n    return 1");
+        check("one", "one", "[one]");
+        check("\n", "one", "");
+    }
+
+    #[test]
+    fn rows_end_at_spaces() {
+        let check = |text: &str, width: usize, expected: &[&str]| {
+            let rows: Vec<_> = rows(text, width).into_iter().map(|row| text[row].trim_end()).collect();
+            assert_eq!(rows, expected);
+        };
+        check("salt the roads, and wet leaves", 14, &["salt the", "roads, and wet", "leaves"]);
+        check("abc, and", 3, &["abc", ",", "and"]);
+        check("don't (really) stop", 9, &["don't", "(really)", "stop"]);
+        check("再試行のポリシー。二秒待つ", 10, &["再試行の", "ポリシー。", "二秒待つ"]);
+        check("a\nbb\n", 1, &["a", "bb"]);
+        check("", 5, &[""]);
     }
 
     proptest! {
         #[test]
         fn any_text_gives_lines_that_fit(content in "\\PC{0,300}", question in "\\PC{0,40}", max in 1_usize..120) {
-            let found = excerpt(&content, &terms(&question), max);
-            prop_assert!(found.text.chars().count() <= max + 4, "{found:?}");
-            let mut end = 0;
-            for mark in &found.marks {
-                prop_assert!(end <= mark.start && mark.start < mark.end);
-                prop_assert!(found.text.is_char_boundary(mark.start) && found.text.is_char_boundary(mark.end));
-                end = mark.end;
-            }
-            let look = Look { width: 40, color: true, ..Look::now() };
-            for line in wrap(&found, 4, 3, &look).lines() {
-                let plain = anstream::adapter::strip_str(line).to_string();
-                prop_assert!(columns(&plain) <= 40, "{plain:?}");
+            for layout in [Layout::Prose, Layout::Lines] {
+                let found = excerpt(&content, layout, &terms(&question), max, 3);
+                prop_assert!(layout == Layout::Lines || found.text.chars().count() <= max + 4, "{found:?}");
+                let mut end = 0;
+                for mark in &found.marks {
+                    prop_assert!(end <= mark.start && mark.start < mark.end);
+                    prop_assert!(found.text.is_char_boundary(mark.start) && found.text.is_char_boundary(mark.end));
+                    end = mark.end;
+                }
+                let look = Look { width: 40, color: true, ..Look::now() };
+                for line in wrap(&found, 4, 3, &look).lines() {
+                    let plain = anstream::adapter::strip_str(line).to_string();
+                    prop_assert!(columns(&plain) <= 40, "{plain:?}");
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::query::place;
 use super::table::{Column, Table};
-use super::{Look, clean, line, style, thousands};
+use super::{Look, clean, columns, line, style, thousands};
 
 const KEY: Column = Column::new().style(style::DIM);
 
@@ -71,19 +71,27 @@ pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
             Column::new().style(style::DIM),
         ],
     );
+    let what = |item: &Item| {
+        item.memory_type.map_or_else(|| item.kind.to_string(), |memory_type| memory_type.to_string())
+    };
+    let widest = |cell: &dyn Fn(&Item) -> String| {
+        listing.memories.iter().map(|item| columns(&cell(item))).max().unwrap_or_default()
+    };
+    // What the other columns and the gaps leave to the title.
+    let others =
+        widest(&|item| item.id.clone()) + widest(&what) + widest(&|item| look.age(item.create_time)) + 6;
+    let room = look.width.saturating_sub(others).max(16);
     for item in &listing.memories {
-        let what =
-            item.memory_type.map_or_else(|| item.kind.to_string(), |memory_type| memory_type.to_string());
         let pin = match item.tier {
             Tier::Pinned => "* ",
             Tier::Active | Tier::Fading => "",
         };
         let title = match item.kind {
             Kind::Memory => line(&item.summary),
-            Kind::Chunk => place(item, look.width, look),
+            Kind::Chunk => place(item, room, look),
         };
         let title = if title.is_empty() { line(&item.summary) } else { title };
-        table.row([item.id.as_str(), &what, &format!("{pin}{title}"), &look.age(item.create_time)]);
+        table.row([item.id.as_str(), &what(item), &format!("{pin}{title}"), &look.age(item.create_time)]);
     }
     let last = offset + listing.memories.len();
     let foot = match (listing.total, listing.memories.len()) {

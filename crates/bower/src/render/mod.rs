@@ -6,6 +6,7 @@ pub mod excerpt;
 pub mod index;
 pub mod item;
 pub mod model;
+mod prose;
 pub mod query;
 #[cfg(test)]
 pub mod sample;
@@ -165,7 +166,32 @@ pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// The same for paths: their end says more.
+/// The text in rows of at most `width` columns, broken at spaces; a longer word is cut.
+pub fn rows(text: &str, width: usize) -> Vec<String> {
+    let mut rows = vec![String::new()];
+    for word in text.split(' ') {
+        let last = rows.last_mut().expect("there is a row from the beginning");
+        if !last.is_empty() && columns(last) + 1 + columns(word) > width {
+            rows.push(cut(word, width).into_owned());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(&cut(word, width));
+        }
+    }
+    rows
+}
+
+/// A note in as many lines as it needs, because its end says what to do.
+pub fn folded(lead: &str, note: &str, look: &Look) -> String {
+    let room = look.width.saturating_sub(columns(lead)).max(16);
+    rows(note, room)
+        .iter()
+        .fold(String::new(), |all, row| all + &look.paint(style::WEAK, &format!("{lead}{row}")) + "\n")
+}
+
+/// The text in at most `width` columns, cut at its start: the end of a path says more.
 pub fn cut_start(text: &str, width: usize) -> Cow<'_, str> {
     if columns(text) <= width {
         return Cow::Borrowed(text);

@@ -1,18 +1,22 @@
 //! Local models: what was fetched, what there is, whether it is whole.
 
 use super::table::{Column, Table};
-use super::{Look, bytes, line, style};
+use super::{Look, bytes, count, line, style};
 use crate::model::{FileState, FileStatus, InstallState, Listed, Pulled, Status};
 
-/// `bower model pull`.
-pub fn pulled(pulled: &Pulled, look: &Look) -> String {
+/// `bower model pull`, and how many stored items got their vector after it.
+pub fn pulled(pulled: &Pulled, embedded: Option<usize>, look: &Look) -> String {
     let what = match (pulled.fetched_bytes, pulled.source) {
         (0, _) => "was here already".to_string(),
         (fetched, Some(source)) => format!("fetched {} from {source}", bytes(fetched)),
         (fetched, None) => format!("fetched {}", bytes(fetched)),
     };
     let packed = look.paint(style::DIM, &line(&pulled.packed.to_string_lossy()));
-    format!("{} is ready: {what}\n{packed}\n", look.paint(style::TITLE, &line(&pulled.model)))
+    let vectors = match embedded {
+        None | Some(0) => String::new(),
+        Some(embedded) => format!("{} got a vector\n", count(embedded as u64, "stored item")),
+    };
+    format!("{} is ready: {what}\n{packed}\n{vectors}", look.paint(style::TITLE, &line(&pulled.model)))
 }
 
 /// `bower model list`.

@@ -1,14 +1,14 @@
 //! Answers: for people with scores and excerpts, for prompts as a plain block.
 
-use bower_core::item::{Kind, Tier};
+use bower_core::item::{Channel, Kind, Tier};
 use bower_core::request::{Answer, Hit, Item};
 use bower_core::text::QueryTerm;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::excerpt::{excerpt, terms, wrap};
+use super::excerpt::{Layout, excerpt, terms, wrap};
 use super::table::{Column, Table};
-use super::{Look, clean, columns, cut, cut_start, duration, line, style, thousands};
+use super::{Look, clean, columns, count, cut, cut_start, duration, folded, line, style, thousands};
 
 /// Columns left of a hit's lines: the rank and its gap.
 const INDENT: usize = 4;
@@ -69,7 +69,8 @@ fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
         content.strip_prefix(&*item.summary).unwrap_or(content)
     };
     let content = if title.ends_with('…') { content } else { rest };
-    let shown = excerpt(content, question, room * LINES - 8);
+    let file_name = item.metadata.get("file_name").and_then(|value| value.as_str()).unwrap_or_default();
+    let shown = excerpt(content, Layout::of(file_name), question, room * LINES - 8, LINES);
     if !shown.text.is_empty() && shown.text != title {
         out.push_str(&wrap(
             &shown,
@@ -177,33 +178,37 @@ fn signals(hit: &Hit, look: &Look) -> String {
     table.row(["channel", "rank", "raw score", ""]);
     for signal in &hit.signals {
         let unit = match signal.channel {
-            bower_core::item::Channel::Text => "BM25",
-            bower_core::item::Channel::Vector => "cosine",
+            Channel::Text => "BM25",
+            Channel::Vector => "cosine",
         };
         table.row([signal.channel.word(), &signal.rank.to_string(), &format!("{:.4}", signal.score), unit]);
     }
     table.print(look)
 }
 
+/// What the answer cost, one sentence a line.
 fn effort(answer: &Answer, look: &Look) -> String {
     let effort = &answer.effort;
-    let mut table = Table::new(
-        0,
-        [
-            Column::new().style(style::DIM),
-            Column::new().right(),
-            Column::new().right(),
-            Column::new().style(style::DIM),
-        ],
-    );
+    let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().shrinks()]);
     for channel in &effort.channels {
-        let candidates = thousands(channel.candidates as u64);
-        table.row([channel.channel.word(), &candidates, &duration(channel.took_ms), "candidates, time"]);
+        if answer.degraded.iter().any(|degraded| degraded.channel == channel.channel) {
+            continue;
+        }
+        let candidates = count(channel.candidates as u64, "candidate");
+        let vector = match channel.channel {
+            Channel::Text => String::new(),
+            Channel::Vector if effort.vector_cached => "; the question's vector was in the cache".into(),
+            Channel::Vector => format!("; the question's vector took {}", duration(effort.embed_ms)),
+        };
+        let told = format!("{candidates} in {}{vector}", duration(channel.took_ms));
+        table.row([channel.channel.word(), &told]);
     }
-    let embedded = if effort.vector_cached { "from the cache" } else { "the question's vector" };
-    table.row(["model", "", &duration(effort.embed_ms), embedded]);
-    let tail = format!("{} considered", thousands(effort.candidates as u64));
-    table.row(["tail", &thousands(effort.tail as u64), "", &format!("newer than the indexes; {tail}")]);
+    let considered = count(effort.candidates as u64, "different item");
+    table.row(["together", &format!("{considered}, ranked by their places in each channel")]);
+    if effort.tail > 0 {
+        let newer = count(effort.tail as u64, "item");
+        table.row(["newest", &format!("{newer} not in the indexes yet, searched one by one")]);
+    }
     table.print(look)
 }
 
@@ -217,25 +222,6 @@ fn footer(answer: &Answer, look: &Look) -> String {
         format!("{} of {} found in {took}{model}", answer.hits.len(), thousands(answer.total_found as u64))
     };
     look.paint(style::DIM, &text) + "\n"
-}
-
-/// A note in as many lines as it needs, because its end says what to do.
-fn folded(lead: &str, note: &str, look: &Look) -> String {
-    let mut out = String::new();
-    let mut row = String::new();
-    let room = look.width.saturating_sub(columns(lead)).max(16);
-    for word in note.split(' ') {
-        if !row.is_empty() && columns(&row) + 1 + columns(word) > room {
-            let _ = writeln!(out, "{lead}{row}");
-            row.clear();
-        }
-        if !row.is_empty() {
-            row.push(' ');
-        }
-        row.push_str(word);
-    }
-    let _ = writeln!(out, "{lead}{row}");
-    out.lines().fold(String::new(), |all, row| all + &look.paint(style::WEAK, row) + "\n")
 }
 
 /// The answer as a block for a prompt (Atlas's `format_knowledge_context`). Nothing found is an empty block.

@@ -4,7 +4,7 @@ use bower_core::request::{Check, Curated, Degraded, Forgotten, Outcome, StatusRe
 use std::fmt::Write as _;
 
 use super::table::{Column, Table};
-use super::{Look, bytes, count, duration, line, style, thousands};
+use super::{Look, bytes, count, duration, folded, line, style, thousands};
 
 const KEY: Column = Column::new().style(style::DIM);
 
@@ -27,8 +27,8 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
 /// Channels that cannot find what was written.
 pub fn degraded(degraded: &[Degraded], what: &str, look: &Look) -> String {
     degraded.iter().fold(String::new(), |all, one| {
-        let note = format!("! {what} {}: {}", one.channel, line(&one.reason));
-        all + &look.paint(style::WEAK, &note) + "\n"
+        let note = format!("{what} {}: {}", one.channel, line(&one.reason));
+        all + &folded("! ", &note, look)
     })
 }
 
@@ -62,29 +62,37 @@ pub fn forgotten(forgotten: &Forgotten, look: &Look) -> String {
 /// `bower status`.
 pub fn status(report: &StatusReport, look: &Look) -> String {
     let mut table = Table::new(0, [KEY, Column::new().shrinks()]);
-    let pairs = |map: &std::collections::BTreeMap<String, u64>| {
-        let mut all: Vec<_> = map.iter().filter(|(_, number)| **number > 0).collect();
-        all.sort_by_key(|(name, number)| (std::cmp::Reverse(**number), (*name).clone()));
-        all.iter()
-            .map(|(name, number)| format!("{} {name}", thousands(**number)))
-            .collect::<Vec<_>>()
-            .join(", ")
+    let most_first = |map: &std::collections::BTreeMap<String, u64>| {
+        let mut all: Vec<_> = map
+            .iter()
+            .filter(|(_, number)| **number > 0)
+            .map(|(name, number)| (line(name), *number))
+            .collect();
+        all.sort_by_key(|(name, number)| (std::cmp::Reverse(*number), name.clone()));
+        all
     };
+    let types: Vec<_> = most_first(&report.by_type)
+        .iter()
+        .map(|(name, number)| format!("{} {name}", thousands(*number)))
+        .collect();
     let memories = match report.total_memories {
         0 => "0".to_string(),
         number => format!(
             "{} ({}); mean importance {:.2}",
             thousands(number),
-            pairs(&report.by_type),
+            types.join(", "),
             report.avg_importance
         ),
     };
     let documents =
         format!("{} in {}", thousands(report.total_documents), count(report.total_chunks, "chunk"));
     table.row(["memories", &memories]).row(["documents", &documents]);
-    let collections = pairs(&report.by_collection);
+    let collections: Vec<_> = most_first(&report.by_collection)
+        .iter()
+        .map(|(name, number)| format!("{name} ({})", thousands(*number)))
+        .collect();
     if !collections.is_empty() {
-        table.row(["collections", &collections]);
+        table.row(["collections", &collections.join(", ")]);
     }
     let size = bytes(report.total_size_bytes);
     table.row([
@@ -109,8 +117,11 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
         number => format!("; {} without a vector", count(number, "item")),
     };
     table.row(["vectors", &format!("{}{unembedded}", report.vector_index_tier)]);
-    let reason = report.model.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    table.row(["model", &format!("{} {}{reason}", report.model.name, report.model.state)]);
+    let model = match &report.model.reason {
+        Some(reason) => line(reason),
+        None => format!("{} is {}", report.model.name, report.model.state),
+    };
+    table.row(["model", &model]);
     table.print(look)
 }
 

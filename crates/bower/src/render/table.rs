@@ -1,6 +1,7 @@
-//! Aligned columns that fit the screen: one column may shrink, the others are as wide as their widest cell.
+//! Aligned columns that fit the screen: one column may shrink, the others are as wide as their widest cell. What does not
+//! fit is cut, or goes on in the next line where the column is the last.
 
-use super::{Look, columns, cut};
+use super::{Look, columns, cut, rows};
 use anstyle::Style;
 
 /// Rows of cells, printed with two spaces between columns.
@@ -70,20 +71,37 @@ impl Table {
         }
         let mut out = String::new();
         for row in &self.rows {
-            let mut line = " ".repeat(self.indent);
-            for (at, cell) in row.iter().enumerate() {
-                let column = self.columns[at];
-                let cell = cut(cell, widths[at]);
-                let padding = " ".repeat(widths[at] - columns(&cell));
-                let cell = look.paint(column.style, &cell);
-                let gap = if at > 0 { "  " } else { "" };
-                let (before, after) = if column.right { (&padding[..], "") } else { ("", &padding[..]) };
-                line.extend([gap, before, &cell, after]);
+            let (last, others) = row.split_last().expect("a table has columns");
+            // The last cell's further rows, under its first.
+            let more = match self.columns[others.len()] {
+                Column { shrinks: true, .. } => rows(last, widths[others.len()]),
+                Column { shrinks: false, .. } => vec![last.clone()],
+            };
+            let mut row = others.to_vec();
+            row.push(more[0].clone());
+            self.line(&row, &widths, look, &mut out);
+            for more in &more[1..] {
+                let mut row = vec![String::new(); others.len()];
+                row.push(more.clone());
+                self.line(&row, &widths, look, &mut out);
             }
-            out.push_str(line.trim_end());
-            out.push('\n');
         }
         out
+    }
+
+    fn line(&self, row: &[String], widths: &[usize], look: &Look, out: &mut String) {
+        let mut line = " ".repeat(self.indent);
+        for (at, cell) in row.iter().enumerate() {
+            let column = self.columns[at];
+            let cell = cut(cell, widths[at]);
+            let padding = " ".repeat(widths[at] - columns(&cell));
+            let cell = look.paint(column.style, &cell);
+            let gap = if at > 0 { "  " } else { "" };
+            let (before, after) = if column.right { (&padding[..], "") } else { ("", &padding[..]) };
+            line.extend([gap, before, &cell, after]);
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
     }
 }
 
@@ -98,5 +116,12 @@ mod tests {
         let look = Look { width: 30, ..Look::now() };
         assert_eq!(table.print(&look), " a     short                 1\n 記憶  a long cell tha…  1,234\n");
         assert!(table.print(&look).lines().all(|line| columns(line) <= 30));
+        let mut table = Table::new(0, [Column::new(), Column::new().shrinks()]);
+        table.row(["key", "what goes on below"]).row(["k", "averyveryverylongword"]);
+        let look = Look { width: 17, ..Look::now() };
+        assert_eq!(
+            table.print(&look),
+            "key  what goes on\n     below\nk    averyverver…\n".replace("averyverver", "averyveryve")
+        );
     }
 }

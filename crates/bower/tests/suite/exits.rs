@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::process::Stdio;
 
 /// The run must end with this status and an error envelope that holds these words.
-fn check(ended: &Ended, status: i32, words: &str) {
+pub fn check(ended: &Ended, status: i32, words: &str) {
     assert_eq!(ended.status, status, "{ended:?}");
     let envelope = ended.json();
     assert_eq!(envelope["success"], false, "{envelope}");
@@ -39,6 +39,7 @@ fn not_found_is_1() {
     check(&home.run(["history", "ffffffffffffffff"]), 1, "ffffffffffffffff");
     check(&home.run(["forget", "ffffffffffffffff"]), 1, "ffffffffffffffff");
     check(&home.run(["index", "no/such/folder"]), 1, "no/such/folder");
+    check(&home.run(["index", "no/such/folder"]), 1, "seen from the current folder");
 }
 
 #[test]

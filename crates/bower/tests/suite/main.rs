@@ -5,5 +5,11 @@
 
 mod command;
 mod config;
+mod contract;
+mod damage;
 mod exits;
+#[cfg(unix)]
+mod files;
 mod shapes;
+#[cfg(unix)]
+mod watching;

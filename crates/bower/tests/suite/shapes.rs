@@ -83,7 +83,7 @@ fn a_memory_goes_in_is_found_and_is_forgotten() {
     assert_eq!(home.data(["get", &id[..8]])["memory"]["id"], id);
     let listing = home.data(["list", "--type", "decision", "--tag", "retry"]);
     assert_eq!((listing["total"].as_u64(), listing["memories"][0]["id"].as_str()), (Some(1), Some(id)));
-    let again = home.data(["curate", "Webhooks are retried five times."]);
+    let again = home.data(["curate", "Webhooks are retried five times.", "--owner", "ada"]);
     assert_eq!((again["id"].as_str(), again["is_update"].as_bool()), (Some(id), Some(true)));
 
     let refused = home.run(["forget", "--tag", "retry"]);

@@ -166,7 +166,10 @@ impl Files {
             .filter(|document| !self.seen.contains(&document.path) && below(Path::new(&document.path)))
             .filter(|document| match std::fs::symlink_metadata(&document.path) {
                 Err(source) => source.kind() == std::io::ErrorKind::NotFound,
-                Ok(_) => !self.is_partial && std::fs::File::open(&document.path).is_ok(),
+                // Opening what took a file's place (a named pipe, say) could wait for ever.
+                Ok(found) => {
+                    !self.is_partial && (!found.is_file() || std::fs::File::open(&document.path).is_ok())
+                }
             })
             .map(|document| document.id.clone())
             .collect();

@@ -40,6 +40,9 @@ enum ReadOnly {
     File,
     /// Nothing in the folder can be written and there is no log: the file cannot change while it is read.
     Immutable,
+    /// The disk is full: not even the log's index can be made, so no other process has the log open either. A question
+    /// is answered all the same; whoever stays longer than that opens the store again.
+    Full,
 }
 
 /// A connection on loan; it goes back to rest when dropped.
@@ -88,6 +91,15 @@ impl SqliteStore {
                 store.check_schema(&connection)?;
                 connection
             }
+            Err(Error::DiskFull { .. }) if store.is_settled() => {
+                store.read_only = Some(ReadOnly::Full);
+                let connection = store.connect()?;
+                // What was cut short before it had its tables has nothing to read.
+                if store.check_schema(&connection)? == 0 {
+                    return Err(Error::DiskFull { path: store.path });
+                }
+                connection
+            }
             other => other?,
         };
         store.identity = connection
@@ -107,11 +119,17 @@ impl SqliteStore {
     }
 
     fn read_only_mode(&self) -> ReadOnly {
-        let log = self.path.with_extension("db-wal");
-        match std::fs::metadata(log) {
-            Ok(log) if log.len() > 0 => ReadOnly::File,
-            _ => ReadOnly::Immutable,
-        }
+        if self.has_log() { ReadOnly::File } else { ReadOnly::Immutable }
+    }
+
+    /// Whether the log beside the file holds anything.
+    fn has_log(&self) -> bool {
+        std::fs::metadata(self.path.with_extension("db-wal")).is_ok_and(|log| log.len() > 0)
+    }
+
+    /// Whether everything is in the file itself, and there is something in it.
+    fn is_settled(&self) -> bool {
+        !self.has_log() && std::fs::metadata(&self.path).is_ok_and(|file| file.len() > 0)
     }
 
     /// A new connection with this store's pragmas. Touches the file's header only.
@@ -126,7 +144,7 @@ impl SqliteStore {
             Some(ReadOnly::File) => {
                 Connection::open_with_flags(&self.path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)
             }
-            Some(ReadOnly::Immutable) => {
+            Some(ReadOnly::Immutable | ReadOnly::Full) => {
                 let uri = format!("file:{}?immutable=1", percent_encode(&self.path));
                 Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)
             }
@@ -231,8 +249,11 @@ impl SqliteStore {
         doing: &'static str,
         body: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        if self.is_read_only() {
-            return Err(Error::ReadOnly { path: self.path.clone() });
+        let path = || self.path.clone();
+        match self.read_only {
+            None => {}
+            Some(ReadOnly::Full) => return Err(Error::DiskFull { path: path() }),
+            Some(ReadOnly::File | ReadOnly::Immutable) => return Err(Error::ReadOnly { path: path() }),
         }
         let _turn = lock(&self.writing);
         let mut reader = self.reader()?;
@@ -257,6 +278,13 @@ impl SqliteStore {
     /// A SQLite error as ours.
     fn failed(&self, doing: &'static str, source: rusqlite::Error) -> Error {
         let path = self.path.clone();
+        // The log's index is made by the operating system's means, so SQLite cannot tell why it could not grow.
+        if source
+            .sqlite_error()
+            .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+        {
+            return Error::DiskFull { path };
+        }
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Error::Busy { path, waited_ms: self.settings.busy_timeout_ms }

@@ -1,0 +1,217 @@
+//! Stores and models that are broken, foreign or too new: one line that says so, a hint, and nothing made worse.
+
+use crate::command::{Ended, Home};
+use crate::exits::check;
+use std::path::Path;
+
+/// A home with enough in it that its database has many pages, all in the one file.
+fn filled() -> Home {
+    let home = Home::new();
+    for nth in 0..40 {
+        let text = format!("Fact {nth}: the zymurgy valve is {} mm wide. ", nth * 7).repeat(60);
+        home.write(&format!("docs/{nth}.md"), format!("# Valve {nth}\n\n{text}"));
+    }
+    assert_eq!(home.data(["index", "docs"])["indexed"], 40);
+    assert_eq!(home.run(["curate", "The spare valve is in the cellar."]).status, 0);
+    assert!(!home.path("home/memory.db-wal").exists(), "the last process to leave writes the log back");
+    home
+}
+
+fn patch(path: &Path, at: usize, bytes: &[u8]) {
+    let mut whole = std::fs::read(path).unwrap();
+    whole[at..at + bytes.len()].copy_from_slice(bytes);
+    std::fs::write(path, whole).unwrap();
+}
+
+/// Every command on this store ends with 3 and these words, and the file stays as it was.
+fn all_refuse(home: &Home, words: &str) {
+    let database = home.path("home/memory.db");
+    let before = std::fs::read(&database).unwrap();
+    for arguments in [
+        &["query", "valve"][..],
+        &["query", "--fast", "valve"],
+        &["curate", "something new"],
+        &["list"],
+        &["status"],
+        &["index", "."],
+        &["history", "0123456789abcdef"],
+        &["forget", "--yes", "--tag", "x"],
+    ] {
+        let ended = Ended::from(home.command(arguments).output().unwrap());
+        check(&ended, 3, words);
+        assert!(ended.json()["data"]["hint"].is_string(), "{arguments:?}: {ended:?}");
+    }
+    assert!(std::fs::read(&database).unwrap() == before, "a file that is not ours is not touched");
+}
+
+#[test]
+fn random_bytes_are_no_store() {
+    let home = Home::new();
+    let mut state = 1_u32;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    })
+    .take(100_000)
+    .collect();
+    home.write("home/memory.db", noise);
+    all_refuse(&home, "not a database");
+}
+
+#[test]
+fn another_programs_database_is_left_alone() {
+    let home = filled();
+    // The application's number in SQLite's file header (https://www.sqlite.org/fileformat.html, offset 68).
+    patch(&home.path("home/memory.db"), 68, b"GPKG");
+    all_refuse(&home, "another program's database");
+}
+
+#[test]
+fn a_newer_store_asks_for_a_newer_program() {
+    let home = filled();
+    // The user version, offset 60.
+    patch(&home.path("home/memory.db"), 60, &9_999_u32.to_be_bytes());
+    all_refuse(&home, "schema 9999 is newer than");
+    assert!(home.run(["status"]).json()["data"]["hint"].as_str().unwrap().contains("upgrade"));
+}
+
+/// What a damaged store may answer: the truth, or exit status 3 with a hint. Never a panic, never an empty list.
+fn tells_or_refuses(home: &Home) {
+    let mut refused = 0;
+    for arguments in [
+        &["query", "zymurgy", "--limit", "50"][..],
+        &["query", "--fast", "cellar"],
+        &["list"],
+        &["status"],
+        &["curate", "The damage was found on a Monday."],
+    ] {
+        let ended = Ended::from(home.command(arguments).output().unwrap());
+        if ended.status == 0 {
+            let data = &ended.json()["data"];
+            let missing = data["degraded"].as_array().is_some_and(|list| !list.is_empty());
+            let empty =
+                ["results", "memories"].iter().any(|list| data[*list].as_array().is_some_and(Vec::is_empty));
+            assert!(!empty || missing, "{arguments:?}: {ended:?}");
+        } else {
+            check(&ended, 3, "memory.db");
+            assert!(ended.json()["data"]["hint"].is_string(), "{arguments:?}: {ended:?}");
+            refused += 1;
+        }
+    }
+    let examined = home.run(["doctor"]);
+    assert_eq!(examined.status, 3, "{examined:?}");
+    assert!(refused > 0 || examined.json()["data"]["healthy"] == false, "{examined:?}");
+}
+
+#[test]
+fn a_store_that_lost_its_end_says_so() {
+    for part in [3, 2] {
+        let home = filled();
+        let database = home.path("home/memory.db");
+        let whole = std::fs::read(&database).unwrap();
+        std::fs::write(&database, &whole[..whole.len() / part]).unwrap();
+        tells_or_refuses(&home);
+    }
+}
+
+#[test]
+fn an_overwritten_page_is_found() {
+    // In 32nds of the file, with zeros, ones and text by turns.
+    for (nth, part) in [1, 10, 16, 30].into_iter().enumerate() {
+        let home = filled();
+        let database = home.path("home/memory.db");
+        let pages = std::fs::metadata(&database).unwrap().len() as usize / 4_096;
+        let with = [[0_u8; 4_096], [0xFF; 4_096], [b'x'; 4_096]][nth % 3];
+        patch(&database, pages * part / 32 * 4_096, &with);
+        tells_or_refuses(&home);
+    }
+}
+
+#[test]
+fn indexes_that_are_broken_are_made_anew() {
+    let home = filled();
+    let wanted = home.data(["query", "zymurgy cellar"])["results"].as_array().unwrap().len();
+    assert!(wanted > 1);
+    let mut broken = 0;
+    for entry in walk(&home.path("home/index")) {
+        std::fs::write(&entry, b"broken").unwrap();
+        broken += 1;
+    }
+    assert!(broken > 0, "there was an index to break");
+    for _ in 0..2 {
+        let answer = home.data(["query", "zymurgy cellar"]);
+        assert_eq!(answer["results"].as_array().unwrap().len(), wanted, "{answer}");
+    }
+    std::fs::remove_dir_all(home.path("home/index")).unwrap();
+    assert_eq!(home.data(["query", "zymurgy cellar"])["results"].as_array().unwrap().len(), wanted);
+}
+
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            files.extend(walk(&entry.path()));
+        } else {
+            files.push(entry.path());
+        }
+    }
+    files
+}
+
+/// A model whose packed file is these bytes: words still answer, and the answer says what is wrong.
+fn words_alone(packed: &[u8]) {
+    let home = Home::new();
+    let identity = bower_core::embed::IDENTITY;
+    home.write(&format!("home/models/all-MiniLM-L6-v2/{identity}.packed"), packed);
+    assert_eq!(home.run(["curate", "The spare valve is in the cellar."]).status, 0);
+    let answer = home.data(["query", "valve"]);
+    assert_eq!(answer["results"].as_array().unwrap().len(), 1, "{answer}");
+    let reason = answer["degraded"][0]["reason"].as_str().unwrap();
+    assert_eq!(answer["degraded"][0]["channel"], "vector");
+    assert!(reason.contains("bower model pull") && !reason.contains('\n'), "{reason}");
+    assert_eq!(home.data(["query", "--fast", "valve"])["results"].as_array().unwrap().len(), 1);
+    assert_eq!(home.data(["status"])["model"]["state"], "damaged");
+    let listed = home.data(["model", "list"]);
+    assert_eq!(listed["models"][0]["installed"], false, "{listed}");
+}
+
+#[test]
+fn a_model_that_is_no_model_is_named() {
+    words_alone(b"");
+    words_alone(b"short");
+    words_alone(&vec![0; 100_000]);
+    words_alone(&b"BOWR".repeat(50_000));
+}
+
+#[test]
+fn a_model_with_changed_bytes_is_named() {
+    // The real one is tried where somebody says where it is; `make test` does.
+    let Some(folder) = std::env::var_os("BOWER_TEST_MODEL") else {
+        println!("no BOWER_TEST_MODEL: the real model was not damaged");
+        return;
+    };
+    let name = format!("{}.packed", bower_core::embed::IDENTITY);
+    let Ok(whole) = std::fs::read(Path::new(&folder).join(&name)) else {
+        println!("no packed model in {}: the real model was not damaged", folder.display());
+        return;
+    };
+    words_alone(&whole[..whole.len() / 2]);
+    words_alone(&whole[..whole.len() - 1]);
+    let mut flipped = whole.clone();
+    flipped[20] ^= 0x40;
+    words_alone(&flipped);
+    // Reading every weight at each start would cost more than the answer: the examination does it.
+    let home = Home::new();
+    let mut flipped = whole;
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 0x40;
+    home.write(&format!("home/models/all-MiniLM-L6-v2/{name}"), flipped);
+    let examined = home.run(["doctor"]);
+    assert_eq!(
+        (examined.status, examined.json()["data"]["healthy"].as_bool()),
+        (3, Some(false)),
+        "{examined:?}"
+    );
+    assert!(examined.out.contains("bower model pull"), "{examined:?}");
+    assert_eq!(home.data(["model", "status"])["packed"]["state"], "damaged");
+}
