@@ -73,7 +73,7 @@ const TREE_BYTES: usize = 2 << 20;
 /// 380 files). Inputs made to exhaust error recovery take any number, some 65 to 140 microseconds each: so many for each
 /// file and for its bytes are let pass, and one during recovery counts as several (C headers with macros have many).
 const CALLS: usize = 2_000;
-const BYTES_A_CALL: usize = 16;
+const BYTES_A_CALL: usize = 24;
 const CALLS_OF_RECOVERY: usize = 4;
 /// Definitions nested deeper are cut at lines.
 const DEPTH: usize = 40;

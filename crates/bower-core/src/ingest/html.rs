@@ -204,19 +204,18 @@ impl Page {
                 self.paragraph();
                 let _ = self.pre.get_or_insert_with(|| (String::new(), language(attributes), self.line));
             }
-            "code" | "kbd" | "samp" | "tt" => match &mut self.pre {
-                Some((_, known, _)) => {
+            "code" | "kbd" | "samp" | "tt" => {
+                if let Some((_, known, _)) = &mut self.pre {
                     if known.is_empty() {
                         *known = language(attributes);
                     }
-                }
-                None => {
+                } else {
                     self.code += 1;
                     if self.code == 1 {
                         self.put("`");
                     }
                 }
-            },
+            }
             "br" => match &mut self.pre {
                 Some((code, _, _)) => code.push('\n'),
                 None => self.line_break(1),

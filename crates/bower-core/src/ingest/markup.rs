@@ -70,14 +70,13 @@ impl References {
                 continue;
             };
             let reference = &rest[..=end];
-            match self.known.get(reference) {
-                Some(known) => text.push_str(known),
-                None => {
-                    let decoded = decode_reference(reference);
-                    text.push_str(&decoded);
-                    if self.known.len() < 4_096 {
-                        self.known.insert(reference.to_owned(), decoded);
-                    }
+            if let Some(known) = self.known.get(reference) {
+                text.push_str(known);
+            } else {
+                let decoded = decode_reference(reference);
+                text.push_str(&decoded);
+                if self.known.len() < 4_096 {
+                    self.known.insert(reference.to_owned(), decoded);
                 }
             }
             rest = &rest[end + 1..];
