@@ -210,9 +210,16 @@ pub fn derive_id(parts: &[&str]) -> String {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    hash.finalize().iter().take(8).fold(String::with_capacity(16), |mut id, byte| {
-        let _ = write!(id, "{byte:02x}");
-        id
+    let mut id = hex(&hash.finalize());
+    id.truncate(16);
+    id
+}
+
+/// Bytes as lower-case hex digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
     })
 }
 

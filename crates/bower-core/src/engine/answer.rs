@@ -248,18 +248,17 @@ fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) -> Result<Vec
     let start = Instant::now();
     let cached = store.cached_vector(&model, query)?;
     let is_cached = cached.is_some();
-    let vector = match cached {
-        Some(half) => floats(&half),
-        None => {
-            let vector = embedder.embed(query)?;
-            let kept = NewVector { model: model.clone(), half: halves(&vector) };
-            engine
-                .fresh_queries
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push((query.to_owned(), kept));
-            vector
-        }
+    let vector = if let Some(half) = cached {
+        floats(&half)
+    } else {
+        let vector = embedder.embed(query)?;
+        let kept = NewVector { model: model.clone(), half: halves(&vector) };
+        engine
+            .fresh_queries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((query.to_owned(), kept));
+        vector
     };
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };
 

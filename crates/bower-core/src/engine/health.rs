@@ -8,6 +8,8 @@ use crate::embed::MiniLm;
 use crate::error::Result;
 use crate::request::{Check, Outcome, StatusReport};
 use crate::store::Store;
+use crate::text::TextIndex;
+use crate::vector::VectorIndex;
 
 pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
     let store = &*engine.store;
@@ -67,11 +69,11 @@ pub(super) fn doctor(engine: &Engine) -> Result<Vec<Check>> {
     let store = &*engine.store;
     let mut checks = vec![store_check(store)];
     let text = engine.indexes.text(store)?;
-    checks.push(index_check("text index", &text, store, |index| index.verify()));
+    checks.push(index_check("text index", &text, store, TextIndex::verify));
     match engine.model.get() {
         Ok(embedder) => {
             let vector = engine.indexes.vector(embedder.model(), store)?;
-            checks.push(index_check("vector index", &vector, store, |index| index.verify()));
+            checks.push(index_check("vector index", &vector, store, VectorIndex::verify));
             checks.push(match MiniLm::open(engine.model.packed()).and_then(|model| model.verify()) {
                 Ok(()) => good("model", format!("{} is whole", embedder.model())),
                 Err(error) => bad("model", error.to_string(), "run bower model pull"),

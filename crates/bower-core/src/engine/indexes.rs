@@ -83,8 +83,11 @@ type Look = (u64, Option<SystemTime>, u64);
 
 /// One index, opened once a generation. Keyed by folder, since a vector index's folder names its model.
 struct Slot<T> {
-    opened: Mutex<Option<(PathBuf, Option<Look>, Found<T>)>>,
+    opened: Mutex<Option<Opened<T>>>,
 }
+
+/// The folder, how its manifest looked, and what was found in it.
+type Opened<T> = (PathBuf, Option<Look>, Found<T>);
 
 impl<T: Derived> Slot<T> {
     fn new() -> Self {

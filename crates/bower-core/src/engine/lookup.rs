@@ -78,9 +78,8 @@ pub(super) fn forget(
 
 pub(super) fn history(engine: &Engine, id: &str) -> Result<Vec<Event>> {
     let given = match resolve(engine, id) {
-        Ok((_, id)) => id,
         // A forgotten item still has its history, by its whole id.
-        Err(Error::NotFound { id, .. }) => id,
+        Ok((_, id)) | Err(Error::NotFound { id, .. }) => id,
         Err(error) => return Err(error),
     };
     let events = engine.store.events(&given)?;

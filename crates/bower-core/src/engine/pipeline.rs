@@ -46,7 +46,7 @@ pub(super) fn index_files(
 ) -> Result<IndexReport> {
     let files = sources::Files::open(engine, request)?;
     let (mut report, files) = run(engine, files, now, progress)?;
-    let vanished = files.vanished(engine)?;
+    let vanished = files.vanished();
     report.removed = vanished.len();
     if !vanished.is_empty() {
         report.chunks_removed += engine.store.remove_documents(&vanished, Stamp { now, actor: ACTOR })?;

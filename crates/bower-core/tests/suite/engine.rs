@@ -276,6 +276,11 @@ fn an_index_that_does_not_match_is_never_searched_and_is_built_anew() {
     assert!(contents(&ask(&restored, "glaciers"))[0].contains("Glaciers"));
 }
 
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
 #[test]
 fn a_damaged_index_costs_time_and_nothing_else() {
     let place = Place::new();
@@ -283,10 +288,6 @@ fn a_damaged_index_costs_time_and_nothing_else() {
     let engine = place.open();
     place.index(&engine);
     drop(engine);
-    fn files(dir: &Path) -> Vec<PathBuf> {
-        let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
-        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
-    }
     for path in files(&place.home().join("index")) {
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();

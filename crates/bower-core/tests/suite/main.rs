@@ -1,5 +1,7 @@
 //! The integration tests of the core, as one binary: linking once is what keeps the suite fast.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+
 mod engine;
 mod minilm;
 mod model;

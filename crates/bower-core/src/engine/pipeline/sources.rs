@@ -158,7 +158,7 @@ impl Files {
     /// The documents below the request's paths whose files are gone, or may not be indexed any more.
     ///
     /// A file that is there but could not be read keeps what the store has of it.
-    pub(super) fn vanished(&self, _engine: &Engine) -> Result<Vec<String>> {
+    pub(super) fn vanished(&self) -> Vec<String> {
         let below = |path: &Path| self.roots.iter().any(|root| path.starts_with(root));
         let mut gone: Vec<_> = self
             .known
@@ -174,7 +174,7 @@ impl Files {
             .map(|document| document.id.clone())
             .collect();
         gone.sort_unstable();
-        Ok(gone)
+        gone
     }
 
     fn look(&mut self, engine: &Engine, path: &Path, number: u64) -> Result<Read> {

@@ -136,12 +136,11 @@ const METADATA: &str = "SELECT j.atom AS value, j.type AS type FROM json_each(i.
 
 fn field_condition(name: &str, test: &Test) -> Condition {
     let mut condition = Condition::default();
-    let source = match COLUMNS.iter().find(|(column, _)| *column == name) {
-        Some((_, query)) => format!("SELECT value, typeof(value) AS type FROM ({query})"),
-        None => {
-            condition.values.extend([Sql::Text(name.to_owned()), Sql::Text(name.to_owned())]);
-            METADATA.to_owned()
-        }
+    let source = if let Some((_, query)) = COLUMNS.iter().find(|(column, _)| *column == name) {
+        format!("SELECT value, typeof(value) AS type FROM ({query})")
+    } else {
+        condition.values.extend([Sql::Text(name.to_owned()), Sql::Text(name.to_owned())]);
+        METADATA.to_owned()
     };
     let (negated, sql, values) = test_condition(test);
     condition.values.extend(values);

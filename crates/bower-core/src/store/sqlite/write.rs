@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::SqliteStore;
-use crate::item::{Change, Kind, RowId, Status};
+use crate::item::{Change, Kind, RowId, Status, hex};
 use crate::request::Receipt;
 use crate::store::{Kept, NewChunk, NewDocument, NewMemory, NewVector, Stamp, Written};
 
@@ -205,8 +205,7 @@ impl SqliteStore {
                     .execute([document])?;
             }
             ids.sort_unstable();
-            receipt.sha256 =
-                Sha256::digest(ids.join("\n").as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+            receipt.sha256 = hex(&Sha256::digest(ids.join("\n").as_bytes()));
             let detail = json!({ "items": receipt.items, "vectors": receipt.vectors,
                 "documents": receipt.documents, "sha256": receipt.sha256 });
             receipt.event = record(connection, change, stamp, "forget", None, &detail)?;
