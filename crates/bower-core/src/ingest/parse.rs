@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_tag_with_very_many_attributes_takes_linear_time() {
-        let attributes: String = (0..20_000).map(|at| format!(" x{at}='1'")).collect();
+        let attributes = (0..20_000).map(|at| format!(" x{at}='1'")).collect::<Vec<_>>().concat();
         let page = format!("<p{attributes}>shown</p><nav{attributes}>hidden</nav>");
         let parsed = parse(Path::new("a.html"), page.as_bytes(), &Settings::default()).expect("text");
         assert_eq!(parsed.chunks[0].content, "shown");
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_long_table_repeats_its_header_and_loses_no_row() {
-        let rows: String = (0..8_000).map(|at| format!("| row{at} | value |\n")).collect();
+        let rows = (0..8_000).map(|at| format!("| row{at} | value |\n")).collect::<Vec<_>>().concat();
         let text = format!("# T\n\n| a | b |\n|---|---|\n{rows}");
         let parsed = parse(Path::new("a.md"), text.as_bytes(), &Settings::default()).expect("text");
         assert!(parsed.chunks.iter().all(|chunk| chunk.content.starts_with("# T\n\n| a | b |\n|---|---|\n")));
