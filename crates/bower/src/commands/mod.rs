@@ -141,9 +141,10 @@ fn text_of(words: &[String], what: &str) -> Result<String> {
 
 /// Selection flags as the engine takes them.
 fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
-    let local = Zoned::new(now, jiff::tz::TimeZone::system());
     let moment = |flag: &str, text: &Option<String>| {
-        text.as_deref().map(|text| when::parse(text, &local).map_err(|why| {
+        // Finding the system's time zone reads a whole folder: only where a time has to be understood.
+        let local = || Zoned::new(now, jiff::tz::TimeZone::system());
+        text.as_deref().map(|text| when::parse(text, &local()).map_err(|why| {
             Failure::usage(format!("{flag} {text:?}: {why}"), "use a date (2025-03-01), a time (2025-03-01T12:00:00Z), 7d, \"2 weeks ago\", today or yesterday")
         })).transpose()
     };

@@ -215,3 +215,20 @@ fn a_model_with_changed_bytes_is_named() {
     assert!(examined.out.contains("bower model pull"), "{examined:?}");
     assert_eq!(home.data(["model", "status"])["packed"]["state"], "damaged");
 }
+
+#[test]
+fn a_question_as_long_as_a_book_is_answered_by_its_words() {
+    let Some(folder) = std::env::var_os("BOWER_TEST_MODEL") else {
+        println!("no BOWER_TEST_MODEL: the long question was not asked with a model");
+        return;
+    };
+    let home =
+        Home::new().with("BOWER_MODELS_FOLDER", Path::new(&folder).parent().unwrap().to_str().unwrap());
+    assert_eq!(home.run(["curate", "The spare valve is in the cellar."]).status, 0);
+    assert_eq!(home.data(["query", "where is the valve?"])["degraded"], serde_json::json!([]));
+    let long = "where is the valve? ".repeat(50_000);
+    let ended = home.feed(["query", "-"], long.as_bytes());
+    let answer = &ended.json()["data"];
+    assert_eq!((ended.status, answer["total_found"].as_u64()), (0, Some(1)), "{}", answer["degraded"]);
+    assert!(answer["degraded"][0]["reason"].as_str().unwrap().contains("its words in full"), "{answer}");
+}
