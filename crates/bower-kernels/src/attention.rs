@@ -20,7 +20,7 @@ const ONE_WEIGHT: u32 = 14;
 const MOST_TOKENS: usize = 1 << 16;
 /// 2^x on -0.5..=0.5, lowest power first: the minimax polynomial of degree 4 for the relative error (Lawson's iteration at
 /// 2,000 nodes in float64), which is 2.6e-6.
-const POWER: [f32; 5] = [0.999_999_26, 0.693_121_8, 0.240_247_45, 0.055_917_86, 0.009_570_1];
+const POWER: [f32; 5] = [0.999_999_3, 0.693_121_8, 0.240_247_45, 0.055_917_86, 0.009_570_1];
 
 /// Buffers of [`attention`], reused from one call to the next. All of one head.
 #[derive(Clone, Debug, Default)]
@@ -139,8 +139,8 @@ impl Attention<'_> {
             let (queries, _) = words[0].as_chunks::<2>();
             scratch.queries[token * PAIRS..][..PAIRS].copy_from_slice(queries);
             let (keys, _) = words[1].as_chunks::<2>();
-            for pair in 0..PAIRS {
-                scratch.keys[pair * padded + token] = keys[pair];
+            for (pair, key) in keys.iter().enumerate() {
+                scratch.keys[pair * padded + token] = *key;
             }
         }
         let step = simd.splat(inverse[2]);

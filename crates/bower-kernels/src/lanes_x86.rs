@@ -173,8 +173,8 @@ impl Simd for Avx512 {
             for step in 0..steps {
                 let block = weights.as_ptr().add(step * TILE * 4);
                 let mut w = [_mm512_setzero_si512(); 4];
-                for i in 0..4 {
-                    w[i] = _mm512_loadu_si512(block.add(64 * i).cast());
+                for (i, w) in w.iter_mut().enumerate() {
+                    *w = _mm512_loadu_si512(block.add(64 * i).cast());
                     _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(ahead + 64 * i));
                 }
                 for r in 0..R {
@@ -340,6 +340,7 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
 
 impl<const VNNI: bool> Avx2<VNNI> {
     /// Only for `VNNI`.
+    #[expect(clippy::unused_self, reason = "it proves that the instructions are present")]
     #[inline(always)]
     fn tile_vnni<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
         assert!(VNNI, "AVX-VNNI has not been found");
@@ -373,6 +374,7 @@ impl<const VNNI: bool> Avx2<VNNI> {
     }
 
     /// `vpmaddubsw` would saturate, so both sides are widened to 16 bits and multiplied with `vpmaddwd`: exact.
+    #[expect(clippy::unused_self, reason = "it proves that the instructions are present")]
     #[inline(always)]
     fn tile_wide<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
         /// Steps of four inputs whose widened bytes are kept at a time (6 rows x 128 steps x 8 bytes = 6 KB).
