@@ -20,7 +20,7 @@ const ONE_WEIGHT: u32 = 14;
 const MOST_TOKENS: usize = 1 << 16;
 /// 2^x on -0.5..=0.5, lowest power first: the minimax polynomial of degree 4 for the relative error (Lawson's iteration at
 /// 2,000 nodes in float64), which is 2.6e-6.
-const POWER: [f32; 5] = [0.999_999_26, 0.693_121_8, 0.240_247_45, 0.055_917_86, 0.009_570_1];
+const POWER: [f32; 5] = [0.999_999_3, 0.693_121_8, 0.240_247_45, 0.055_917_86, 0.009_570_1];
 
 /// Buffers of [`attention`], reused from one call to the next. All of one head.
 #[derive(Clone, Debug, Default)]
@@ -124,28 +124,39 @@ impl Attention<'_> {
         let value = (self.largest(simd, head, 2) / LARGEST_VALUE).max(SMALLEST_STEP);
         let inverse = [1.0 / query, 1.0 / key, 1.0 / value];
         let Self { joined, width, tokens, padded, ref mut scratch, .. } = *self;
-        if tokens % 2 == 1 {
-            // A token of an earlier text may lie beside the last one.
-            scratch.values[tokens / 2 * HEAD..][..HEAD].fill([0; 2]);
-        }
         for (token, row) in joined.chunks_exact(3 * width).enumerate() {
-            let mut words = [[0_i16; HEAD]; 3];
-            for part in 0..3 {
+            let mut words = [[0_i16; HEAD]; 2];
+            for part in 0..2 {
                 let (vectors, _) = row[part * width + head * HEAD..][..HEAD].as_chunks::<LANES>();
                 let (words, _) = words[part].as_chunks_mut::<LANES>();
-                for (x, words) in vectors.iter().zip(words) {
-                    simd.store_words(simd.mul(simd.load(x), simd.splat(inverse[part])), words);
+                for i in 0..HEAD / LANES {
+                    simd.store_words(
+                        simd.mul(simd.load(&vectors[i]), simd.splat(inverse[part])),
+                        &mut words[i],
+                    );
                 }
             }
             let (queries, _) = words[0].as_chunks::<2>();
             scratch.queries[token * PAIRS..][..PAIRS].copy_from_slice(queries);
             let (keys, _) = words[1].as_chunks::<2>();
-            for (column, key) in scratch.keys.chunks_exact_mut(padded).zip(keys) {
-                column[token] = *key;
+            for (pair, key) in keys.iter().enumerate() {
+                scratch.keys[pair * padded + token] = *key;
             }
-            let values = &mut scratch.values[token / 2 * HEAD..][..HEAD];
-            for (pair, value) in values.iter_mut().zip(words[2]) {
-                pair[token % 2] = value;
+        }
+        let step = simd.splat(inverse[2]);
+        let (to, _) = scratch.values.as_chunks_mut::<LANES>();
+        for pair in 0..tokens.div_ceil(2) {
+            for half in 0..HEAD / LANES {
+                let at = 2 * width + head * HEAD + half * LANES;
+                let first = joined[2 * pair * 3 * width + at..].first_chunk().expect("a row's values");
+                // The last token of an odd number stands alone.
+                let mut second = simd.splat(0.0);
+                if 2 * pair + 1 < tokens {
+                    second =
+                        simd.load(joined[(2 * pair + 1) * 3 * width + at..].first_chunk().expect("as above"));
+                }
+                let (first, second) = (simd.mul(simd.load(first), step), simd.mul(second, step));
+                simd.store_pairs(first, second, &mut to[pair * 2 + half]);
             }
         }
         Steps { score: query * key * std::f32::consts::LOG2_E, value }
@@ -161,8 +172,8 @@ impl Attention<'_> {
         });
         for at in (0..padded).step_by(LANES) {
             let mut kept = [simd.no_sums(); R];
-            for (pair, keys) in keys.chunks_exact(padded).enumerate() {
-                let keys = sixteen(&keys[at..]);
+            for pair in 0..PAIRS {
+                let keys = sixteen(&keys[pair * padded + at..]);
                 for r in 0..R {
                     kept[r] = simd.dot_pairs(kept[r], queries[r][pair], keys);
                 }
@@ -181,12 +192,16 @@ impl Attention<'_> {
             let weights = weights[r * padded / 2..][..padded / 2].as_flattened_mut();
             scale[r] = steps.value / soft_max(simd, scores, weights);
         }
+        let pairs = padded / 2;
+        // Slices of one known length, so that nothing is checked in the loop.
+        let weights: [&[[i16; 2]]; R] = std::array::from_fn(|r| &weights[r * pairs..][..pairs]);
+        let values = &values[..pairs * HEAD];
         let mut kept = [[simd.no_sums(); 2]; R];
-        for (pair, values) in values.chunks_exact(HEAD).enumerate() {
+        for pair in 0..pairs {
+            let (low, high) = (sixteen(&values[pair * HEAD..]), sixteen(&values[pair * HEAD + LANES..]));
             for r in 0..R {
-                let weight = weights[r * padded / 2 + pair];
-                kept[r][0] = simd.dot_pairs(kept[r][0], weight, sixteen(values));
-                kept[r][1] = simd.dot_pairs(kept[r][1], weight, sixteen(&values[LANES..]));
+                kept[r][0] = simd.dot_pairs(kept[r][0], weights[r][pair], low);
+                kept[r][1] = simd.dot_pairs(kept[r][1], weights[r][pair], high);
             }
         }
         for r in 0..R {

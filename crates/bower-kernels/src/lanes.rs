@@ -33,6 +33,8 @@ pub(crate) trait Simd: Copy {
     fn scale(self, v: Self::V, power: Self::V) -> Self::V;
     /// Rounds to the nearest integer, ties to even; values fit 16 bits.
     fn store_words(self, v: Self::V, to: &mut [i16; LANES]);
+    /// As [`Simd::store_words`], two vectors lane by lane.
+    fn store_pairs(self, a: Self::V, b: Self::V, to: &mut [[i16; 2]; LANES]);
     /// Sums of nothing.
     fn no_sums(self) -> Self::I;
     /// Adds `a[0] * b[i][0] + a[1] * b[i][1]` to each sum; the caller sees to it that nothing overflows.
@@ -186,6 +188,12 @@ impl Simd for Plain {
     fn store_words(self, v: Self::V, to: &mut [i16; LANES]) {
         for (to, x) in to.iter_mut().zip(v) {
             *to = (x + MAGIC).to_bits() as i16;
+        }
+    }
+    #[inline(always)]
+    fn store_pairs(self, a: Self::V, b: Self::V, to: &mut [[i16; 2]; LANES]) {
+        for (i, to) in to.iter_mut().enumerate() {
+            *to = [(a[i] + MAGIC).to_bits() as i16, (b[i] + MAGIC).to_bits() as i16];
         }
     }
     #[inline(always)]

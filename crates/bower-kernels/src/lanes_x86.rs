@@ -4,18 +4,19 @@
 use std::arch::x86_64::{
     __m128i, __m256, __m256i, __m512, __m512i, _MM_HINT_T0, _mm_add_epi32, _mm_loadu_si128, _mm_madd_epi16,
     _mm_packus_epi16, _mm_prefetch, _mm_set1_epi32, _mm_setzero_si128, _mm_srai_epi16, _mm_storeu_si128,
-    _mm_unpackhi_epi8, _mm_unpacklo_epi8, _mm256_add_epi32, _mm256_add_ps, _mm256_castps_si256,
-    _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps,
-    _mm256_cvtps_epi32, _mm256_dpbusd_avx_epi32, _mm256_dpwssd_avx_epi32, _mm256_extracti128_si256,
-    _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_max_ps, _mm256_min_ps,
-    _mm256_mul_ps, _mm256_mullo_epi32, _mm256_packs_epi32, _mm256_packus_epi32, _mm256_permute4x64_epi64,
-    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setzero_si256, _mm256_slli_epi32,
-    _mm256_storeu_ps, _mm256_storeu_si256, _mm256_sub_epi32, _mm256_sub_ps, _mm512_add_epi32, _mm512_add_ps,
-    _mm512_castps_si512, _mm512_castsi512_ps, _mm512_cvtepi32_epi8, _mm512_cvtepi32_epi16,
-    _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_dpwssd_epi32, _mm512_loadu_ps,
-    _mm512_loadu_si512, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_mullo_epi32, _mm512_set1_epi32,
-    _mm512_set1_ps, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_ps, _mm512_storeu_si512,
-    _mm512_sub_epi32, _mm512_sub_ps,
+    _mm_unpackhi_epi8, _mm_unpacklo_epi8, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256,
+    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
+    _mm256_cvtepi32_ps, _mm256_cvtps_epi32, _mm256_dpbusd_avx_epi32, _mm256_dpwssd_avx_epi32,
+    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16,
+    _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_mullo_epi32, _mm256_or_si256, _mm256_packs_epi32,
+    _mm256_packus_epi32, _mm256_permute4x64_epi64, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_ps,
+    _mm256_setzero_si256, _mm256_slli_epi32, _mm256_storeu_ps, _mm256_storeu_si256, _mm256_sub_epi32,
+    _mm256_sub_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_and_si512, _mm512_castps_si512,
+    _mm512_castsi512_ps, _mm512_cvtepi32_epi8, _mm512_cvtepi32_epi16, _mm512_cvtepi32_ps, _mm512_cvtps_epi32,
+    _mm512_dpbusd_epi32, _mm512_dpwssd_epi32, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_max_ps,
+    _mm512_min_ps, _mm512_mul_ps, _mm512_mullo_epi32, _mm512_or_si512, _mm512_set1_epi32, _mm512_set1_ps,
+    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_sub_epi32,
+    _mm512_sub_ps,
 };
 
 use crate::lanes::{Kernel, LANES, Simd, TILE};
@@ -123,6 +124,15 @@ impl Simd for Avx512 {
         }
     }
     #[inline(always)]
+    fn store_pairs(self, a: Self::V, b: Self::V, to: &mut [[i16; 2]; LANES]) {
+        // SAFETY: the instructions are present; the reference covers 64 bytes.
+        unsafe {
+            let low = _mm512_and_si512(_mm512_cvtps_epi32(a), _mm512_set1_epi32(0xffff));
+            let high = _mm512_slli_epi32::<16>(_mm512_cvtps_epi32(b));
+            _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_or_si512(low, high));
+        }
+    }
+    #[inline(always)]
     fn no_sums(self) -> Self::I {
         compute!(_mm512_setzero_si512())
     }
@@ -163,8 +173,8 @@ impl Simd for Avx512 {
             for step in 0..steps {
                 let block = weights.as_ptr().add(step * TILE * 4);
                 let mut w = [_mm512_setzero_si512(); 4];
-                for i in 0..4 {
-                    w[i] = _mm512_loadu_si512(block.add(64 * i).cast());
+                for (i, w) in w.iter_mut().enumerate() {
+                    *w = _mm512_loadu_si512(block.add(64 * i).cast());
                     _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(ahead + 64 * i));
                 }
                 for r in 0..R {
@@ -259,6 +269,18 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
         }
     }
     #[inline(always)]
+    fn store_pairs(self, a: Self::V, b: Self::V, to: &mut [[i16; 2]; LANES]) {
+        let (to, _) = to.as_chunks_mut::<8>();
+        for i in 0..2 {
+            // SAFETY: the instructions are present; each half covers 32 bytes.
+            unsafe {
+                let low = _mm256_and_si256(_mm256_cvtps_epi32(a[i]), _mm256_set1_epi32(0xffff));
+                let high = _mm256_slli_epi32::<16>(_mm256_cvtps_epi32(b[i]));
+                _mm256_storeu_si256(to[i].as_mut_ptr().cast(), _mm256_or_si256(low, high));
+            }
+        }
+    }
+    #[inline(always)]
     fn no_sums(self) -> Self::I {
         compute!([_mm256_setzero_si256(); 2])
     }
@@ -318,6 +340,7 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
 
 impl<const VNNI: bool> Avx2<VNNI> {
     /// Only for `VNNI`.
+    #[expect(clippy::unused_self, reason = "it proves that the instructions are present")]
     #[inline(always)]
     fn tile_vnni<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
         assert!(VNNI, "AVX-VNNI has not been found");
@@ -351,6 +374,7 @@ impl<const VNNI: bool> Avx2<VNNI> {
     }
 
     /// `vpmaddubsw` would saturate, so both sides are widened to 16 bits and multiplied with `vpmaddwd`: exact.
+    #[expect(clippy::unused_self, reason = "it proves that the instructions are present")]
     #[inline(always)]
     fn tile_wide<const R: usize>(self, rows: [&[u8]; R], weights: &[i8], sums: &mut [[i32; TILE]; R]) {
         /// Steps of four inputs whose widened bytes are kept at a time (6 rows x 128 steps x 8 bytes = 6 KB).

@@ -1,8 +1,9 @@
 //! Packs the float32 MiniLM once into the int8 file that is mapped ever after. Nothing partial ever stands under the final
 //! name, and only the one known model is accepted.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -67,7 +68,10 @@ struct Product {
 
 fn load(path: &Path, sha256: &str) -> Result<Vec<u8>> {
     let bytes = fs::read(path).map_err(|cause| Error::io("read", path, cause))?;
-    let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut found = String::new();
+    for byte in Sha256::digest(&bytes) {
+        write!(found, "{byte:02x}").expect("a string takes everything");
+    }
     if found == sha256 {
         Ok(bytes)
     } else {
@@ -151,7 +155,9 @@ fn quantized(product: &Product, spread: &[u16]) -> [Vec<u8>; SECTIONS_PRODUCT] {
     let outputs = product.bias.len();
     let width = product.weights.len() / outputs;
     let mut counts = vec![1_i32; width];
-    spread.iter().for_each(|input| counts[usize::from(*input)] += 1);
+    for input in spread {
+        counts[usize::from(*input)] += 1;
+    }
     let inputs = width + spread.len();
     let mut values = Vec::with_capacity(outputs * inputs);
     let (mut scales, mut sums) = (Vec::with_capacity(outputs), Vec::with_capacity(outputs));

@@ -4,8 +4,8 @@
 //! A few inputs of MiniLM are ten times as large as the rest (input 99 of every layer norm, some of each inner layer). Their
 //! range would leave the others coarse steps. Greedy: the input whose top values, divided by its bytes so far, are largest
 //! gets the next byte: 16 for the joined product, none for attention's output, 32 for the inner and 64 for the outer one.
-//! On 48 short and long texts the mean cosine with float64 rose from .9982 to .9992; the golden texts have mean .9993, least
-//! .9982.
+//! On the 107 golden texts the mean cosine with float64 is .9993 and the least .9981; without the table they are .9983 and
+//! .9928. It costs less than a hundredth of the time.
 
 /// `[layer][product]`: an input and its further bytes. The sums of further bytes are multiples of 4.
 pub(super) const SPREAD: [[&[(u16, u8)]; 4]; 6] = [
