@@ -1,7 +1,6 @@
 //! Packs the float32 MiniLM once into the int8 file that is mapped ever after. Nothing partial ever stands under the final
 //! name, and only the one known model is accepted.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -14,6 +13,7 @@ use super::layout;
 use super::spread::SPREAD;
 use super::wordpiece::pack_vocabulary;
 use crate::error::{Error, Result};
+use crate::item::hex;
 
 /// The identity of the vectors: the model, and the arithmetic that they are made with. Raise the last number whenever the
 /// same text would get another vector.
@@ -68,10 +68,7 @@ struct Product {
 
 fn load(path: &Path, sha256: &str) -> Result<Vec<u8>> {
     let bytes = fs::read(path).map_err(|cause| Error::io("read", path, cause))?;
-    let mut found = String::new();
-    for byte in Sha256::digest(&bytes) {
-        write!(found, "{byte:02x}").expect("a string takes everything");
-    }
+    let found = hex(&Sha256::digest(&bytes));
     if found == sha256 {
         Ok(bytes)
     } else {

@@ -265,11 +265,7 @@ fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) -> Result<Vec
     } else {
         let vector = embedder.embed(query)?;
         let kept = NewVector { model: model.clone(), half: halves(&vector) };
-        engine
-            .fresh_queries
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push((query.to_owned(), kept));
+        engine.fresh_queries.lock().unwrap_or_else(PoisonError::into_inner).push((query.to_owned(), kept));
         vector
     };
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };

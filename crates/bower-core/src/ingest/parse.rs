@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::{code, html, markdown, read, text};
 use crate::config::Settings;
+use crate::item::hex;
 use crate::request::Skipped;
 
 /// One part of a document, as it is shown, embedded and found.
@@ -109,13 +110,6 @@ fn finish(draft: Draft, repeats: &mut HashMap<String, u32>) -> Chunk {
     }
     *times += 1;
     Chunk { content: draft.content, section: draft.section, lines: draft.lines, tags: draft.tags, key }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        text
-    })
 }
 
 /// The path part nearest the file that is `v<digits>[.<digits>...]`; the file's own name counts without its extension.

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::parse::hex;
+use crate::item::hex;
 use crate::request::Skipped;
 
 /// Binary files show a NUL byte this early (git looks as far, `buffer_is_binary` in its xdiff-interface.c).

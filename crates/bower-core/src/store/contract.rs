@@ -171,7 +171,7 @@ fn a_document_keeps_adds_and_removes_chunks() {
             (item.metadata["author"].clone(), item.metadata["version"].clone()),
             (json!("Ann"), json!("v2.1"))
         );
-        assert_eq!(store.remove_documents(&[id.clone()], stamp(3)).unwrap(), 2);
+        assert_eq!(store.remove_documents(std::slice::from_ref(&id), stamp(3)).unwrap(), 2);
         assert_eq!(store.chunks(&id).unwrap(), []);
         assert_eq!(store.events(&id).unwrap().len(), 3, "history outlives the document");
     });
@@ -331,8 +331,8 @@ fn late_vectors_reach_only_rows_whose_text_still_stands() {
 #[test]
 fn the_cache_keeps_the_newest_and_tells_models_apart() {
     with_store(|store, _| {
-        for (second, text) in ["a", "b", "c"].into_iter().enumerate() {
-            store.cache_vectors(&[(text.into(), vector(second as u8))], 2, stamp(second as i64)).unwrap();
+        for (second, text) in [(0, "a"), (1, "b"), (2, "c")] {
+            store.cache_vectors(&[(text.into(), vector(second))], 2, stamp(second.into())).unwrap();
         }
         assert_eq!(store.cached_vector(MODEL, "a").unwrap(), None);
         assert_eq!(store.cached_vector(MODEL, "c").unwrap(), Some(vec![2; 16]));

@@ -15,12 +15,12 @@ use bower_kernels::scan::rotate::Rotation;
 use sha2::{Digest, Sha256};
 
 use super::disk::Disk;
-use super::manifest::{self, Dead, Entry, FORMAT, Manifest, dead_path, hex, segment_path};
+use super::manifest::{self, Dead, Entry, FORMAT, Manifest, dead_path, segment_path};
 use super::quantise::quantise;
 use super::segment::{Segment, SegmentWriter, Spool};
 use super::{ROTATION_SEED, VectorIndex, check_dimension};
 use crate::error::{Error, Result};
-use crate::item::{Coverage, RowId, RowSet};
+use crate::item::{Coverage, RowId, RowSet, hex};
 
 /// Segments below this many vectors are merged whenever something is written: 1.6 MB at 384 dimensions.
 const SMALL: usize = 4_096;

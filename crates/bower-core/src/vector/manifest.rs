@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::{DIMENSIONS, corrupt, disk::Disk};
 use crate::error::{Error, Result};
-use crate::item::Coverage;
+use crate::item::{Coverage, hex};
 
 /// The number of the format: manifest, segments, rotation and quantisation. Any change of either needs a new one.
 pub const FORMAT: u32 = 1;
@@ -166,15 +166,6 @@ impl Manifest {
         }
         Ok(())
     }
-}
-
-/// A checksum as text.
-pub fn hex(digest: &[u8]) -> String {
-    use std::fmt::Write;
-    digest.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -20,10 +20,10 @@ use sha2::{Digest, Sha256};
 
 use super::corrupt;
 use super::disk::Disk;
-use super::manifest::{Entry, FORMAT, hex};
+use super::manifest::{Entry, FORMAT};
 use super::quantise::{Coder, restore};
 use crate::error::{Error, Result};
-use crate::item::RowId;
+use crate::item::{RowId, hex};
 
 #[cfg(target_endian = "big")]
 compile_error!("vector files are little-endian and used in place");

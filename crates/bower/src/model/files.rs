@@ -1,10 +1,10 @@
 //! A model's published files on disk: examined, taken in beside their name, and named only when the checksum is right.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use bower_core::item::hex;
 use bower_core::{Error, Result};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -205,10 +205,7 @@ fn difference(path: &Path, bytes: u64, file: &KnownFile) -> Result<Option<String
             Err(cause) => return Err(failed(cause)),
         }
     }
-    let found = sum.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    });
+    let found = hex(&sum.finalize());
     Ok((found != file.sha256).then(|| format!("has SHA-256 {found}, not {}", file.sha256)))
 }
 
