@@ -4,7 +4,7 @@
 //! ```text
 //! models/all-MiniLM-L6-v2/
 //!   model.safetensors  vocab.txt       as published, each with its SHA-256
-//!   all-MiniLM-L6-v2.i8-1.packed       what the engine maps
+//!   all-MiniLM-L6-v2.i8-2.packed       what the engine maps
 //!   *.part                             a transfer that the next pull continues
 //! ```
 

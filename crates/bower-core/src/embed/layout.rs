@@ -142,14 +142,14 @@ mod tests {
     use super::*;
 
     fn file() -> Vec<u8> {
-        write("m.i8-1", &[vec![1, 2, 3], vec![], vec![7; 100]])
+        write("m.i8-2", &[vec![1, 2, 3], vec![], vec![7; 100]])
     }
 
     #[test]
     fn sections_come_back_aligned() {
         let file = file();
         let layout = Layout::read(&file).unwrap();
-        assert_eq!(layout.name, "m.i8-1");
+        assert_eq!(layout.name, "m.i8-2");
         assert_eq!(layout.section(&file, 0).unwrap(), [1, 2, 3]);
         assert!(layout.section(&file, 1).unwrap().is_empty());
         assert_eq!(layout.section(&file, 2).unwrap(), [7; 100]);

@@ -380,7 +380,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.bower");
         assert!(matches!(MiniLm::open(&path), Err(Error::Io { .. })));
-        let other = crate::embed::layout::write("other.i8-1", &[vec![1]]);
+        let other = crate::embed::layout::write("other.i8-2", &[vec![1]]);
         let empty = crate::embed::layout::write(IDENTITY, &[vec![1]]);
         for bytes in [&b""[..], b"short", &[0; 5000], &other, &empty] {
             std::fs::write(&path, bytes).unwrap();

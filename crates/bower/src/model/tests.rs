@@ -21,7 +21,7 @@ const VOCABULARY: &[u8] = b"[PAD]\n[UNK]\n";
 
 static TINY: Known = Known {
     name: "tiny",
-    identity: "tiny.i8-1",
+    identity: "tiny.i8-2",
     licence: "MIT",
     dimension: 2,
     repository: "owner/tiny",
@@ -195,7 +195,7 @@ impl Home {
     }
 
     fn is_installed(&self) {
-        assert_eq!(self.names(), ["model.safetensors", "tiny.i8-1.packed", "vocab.txt"]);
+        assert_eq!(self.names(), ["model.safetensors", "tiny.i8-2.packed", "vocab.txt"]);
         assert_eq!(fs::read(self.path("model.safetensors")).unwrap(), weights());
         assert_eq!(TINY.status(self.folder.path()).unwrap().state, InstallState::Installed);
     }
@@ -209,7 +209,7 @@ impl Home {
             text.starts_with("model tiny: ") && text.contains(expected) && !text.contains('\n'),
             "{text}"
         );
-        assert!(!self.path("model.safetensors").exists() && !self.path("tiny.i8-1.packed").exists());
+        assert!(!self.path("model.safetensors").exists() && !self.path("tiny.i8-2.packed").exists());
     }
 }
 
@@ -229,7 +229,7 @@ fn a_pull_fetches_checks_and_packs_and_the_next_one_does_nothing() {
 fn only_what_is_damaged_is_fetched_or_packed_again() {
     let (home, server) = (Home::new(), Server::start(|seen, _| serve(seen)));
     home.pull(&server.source()).unwrap();
-    fs::write(home.path("tiny.i8-1.packed"), "7").unwrap();
+    fs::write(home.path("tiny.i8-2.packed"), "7").unwrap();
     assert!(home.pull(&server.source()).unwrap().packed_now);
     assert_eq!(server.ranges(), [None]);
     let mut bytes = weights();
@@ -497,12 +497,12 @@ fn the_status_tells_missing_partial_and_installed() {
     assert_eq!(status().packed.state, FileState::Whole { bytes: 6 });
     fs::remove_file(home.path("model.safetensors")).unwrap();
     assert_eq!(status().state, InstallState::Installed, "queries need the packed file alone");
-    fs::write(home.path("tiny.i8-1.packed"), "7").unwrap();
+    fs::write(home.path("tiny.i8-2.packed"), "7").unwrap();
     assert_eq!(status().state, InstallState::Partial);
     assert_eq!(
         serde_json::to_value(&status().packed).unwrap(),
         serde_json::json!({
-            "file": "tiny.i8-1.packed", "state": "damaged", "bytes": 1, "reason": "model tiny: is damaged",
+            "file": "tiny.i8-2.packed", "state": "damaged", "bytes": 1, "reason": "model tiny: is damaged",
             "sha256": null
         })
     );

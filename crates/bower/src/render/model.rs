@@ -72,7 +72,7 @@ mod tests {
         let file = |name: &str, state| FileStatus { file: name.into(), state, sha256: None };
         let one = Status {
             model: "all-MiniLM-L6-v2",
-            identity: "all-MiniLM-L6-v2.i8-1",
+            identity: "all-MiniLM-L6-v2.i8-2",
             licence: "Apache-2.0",
             dimension: 384,
             state: InstallState::Partial,
@@ -81,7 +81,7 @@ mod tests {
                 file("vocab.txt", FileState::Whole { bytes: 231_508 }),
                 file("model.safetensors", FileState::Partial { bytes: 40_000_000 }),
             ],
-            packed: file("all-MiniLM-L6-v2.i8-1.packed", FileState::Missing),
+            packed: file("all-MiniLM-L6-v2.i8-2.packed", FileState::Missing),
         };
         insta::assert_snapshot!("model_status", status(&one, &sample::look(80)));
         let listed = Listed {
