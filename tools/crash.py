@@ -8,9 +8,10 @@ Each round does one of these, chosen by the seed, and kills a process in it with
   fold     keeps a memory and folds the indexes    two      two writers at once; the other one must succeed
 Now and then the folder `index/` is deleted as well: it may be, at any time.
 
-A write is acknowledged when its success was printed. After each round: every acknowledged item is found by `bower query`
-of a word that occurs nowhere else and by `bower get`, what was removed is not found, `bower doctor` finds nothing bad, and
-a write goes through, so no lock remains. At the end the indexes must fold. Exit 0 when nothing was lost, 1 otherwise.
+A write is acknowledged when its success was printed. After each round the newest items and some others, and
+now and then and at the end all of them, are found by `bower query` of a word that occurs nowhere else and by `bower get`;
+what was removed is not found, `bower doctor` finds nothing bad, and a write goes through, so no lock remains. At the end
+the indexes must fold. Exit 0 when nothing was lost, 1 otherwise.
 """
 import argparse
 import json
@@ -26,6 +27,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+SAMPLE = 4  # of the newest memories, the newest chunks and all others, looked for after each round
+FULL_EVERY = 50  # rounds after which everything is looked for
 PATIENCE_S = 60  # a command that takes longer hangs
 SYLLABLES = [consonant + vowel for consonant in 'bdfgklmnprtvz' for vowel in 'aeiou']
 FILLER = ('water the beds at dawn and cover them before the frost comes in may because cold air collects in the hollow near '
@@ -225,10 +228,16 @@ class Trial:
         else:
             self.spans[action] *= 0.93
 
-    def check(self):
-        """All that was acknowledged is there, all that was removed is not, and a write goes through."""
-        words = [(word, id) for id, word in sorted(self.memories.items())]
+    def check(self, everything=False):
+        """What was acknowledged is there, what was removed is not, and a write goes through.
+
+        The newest and some others after each round, everything now and then and at the end: what is lost stays lost.
+        """
+        words = [(word, id) for id, word in self.memories.items()]
         words += [(word, None) for _, found in sorted(self.library.certain.items()) for word in found]
+        if not everything:
+            words = words[-SAMPLE:] + [(word, id) for id, word in list(self.memories.items())[-SAMPLE:]] + \
+                self.chance.sample(words, min(SAMPLE, len(words)))
         list(self.pool.map(lambda pair: self.find(*pair), words))
         list(self.pool.map(self.absent, self.chance.sample(sorted(self.library.gone), min(5, len(self.library.gone)))))
         if words:
@@ -260,7 +269,7 @@ class Trial:
         self.bower.must('index', str(self.library.folder))
         self.library_acknowledged()
         self.bower.must('curate', 'The last write folds what is left.', fold_after=1)
-        self.check()
+        self.check(everything=True)
         status = self.bower.must('status')
         if status.get('text_tail', 0) > 20:
             raise Lost(f'the indexes do not fold any more: {status.get("text_tail")} rows wait')
@@ -279,7 +288,7 @@ def run(arguments, tell=lambda line: print(line, file=sys.stderr, flush=True), p
         trial.prepare()
         while trial.kills < arguments.kills:
             trial.round()
-            trial.check()
+            trial.check(everything=trial.rounds % FULL_EVERY == 0)
             if trial.kills >= told + 20:
                 told = trial.kills
                 tell(f'{trial.kills} kills in {trial.rounds} rounds, {trial.acknowledged} acknowledged, '
