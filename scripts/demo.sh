@@ -15,9 +15,7 @@ fi
 # Each run starts from nothing, so that it always shows the same; the model is shared with the tests.
 rm -rf "$home"
 mkdir -p "$home"
-if [[ -d target/model-home/models ]]; then
-    ln -s ../model-home/models "$home/models"
-fi
+export BOWER_MODELS_FOLDER=$PWD/target/model
 
 say() {
     printf '\n%s%s%s\n' "$bold" "$1" "$plain"

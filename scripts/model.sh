@@ -5,16 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 bower=$1
-name=all-MiniLM-L6-v2
-home=target/model-home
+export BOWER_HOME=$PWD/target/model-home BOWER_MODELS_FOLDER=$PWD/target/model
 
-# `bower` keeps models below its home; the tests look in target/model.
-mkdir -p "$home/models"
-if [[ ! -e target/model ]]; then
-    ln -s model-home/models target/model
-fi
-if [[ -f target/model/$name/model.safetensors && -f target/model/$name/vocab.txt ]] &&
-    compgen -G "target/model/$name/*.packed" >/dev/null; then
-    exit 0
-fi
-BOWER_HOME=$home "$bower" model pull "$name"
+"$bower" --format text model pull all-MiniLM-L6-v2

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills `bower` at random moments and looks for anything that it had acknowledged and lost.
 
-    tools/crash.py --bower target/debug/bower [--kills 200] [--seed 1] [--model-home DIR] [--keep]
+    tools/crash.py --bower target/debug/bower [--kills 200] [--seed 1] [--models DIR] [--keep]
 
 Each round does one of these, chosen by the seed, and kills a process in it with SIGKILL at a random moment:
   curate   keeps a memory                          index    adds, changes or removes files and indexes the folder
@@ -280,8 +280,8 @@ def run(arguments, tell=lambda line: print(line, file=sys.stderr, flush=True), p
     home, folder = base / 'home', base / 'notes'
     home.mkdir()
     folder.mkdir()
-    if arguments.model_home and (arguments.model_home / 'models').is_dir():
-        (home / 'models').symlink_to((arguments.model_home / 'models').resolve())
+    if arguments.models and arguments.models.is_dir():
+        (home / 'models').symlink_to(arguments.models.resolve())
     trial = Trial(program(arguments.bower.resolve(), home), home, folder, arguments.seed)
     lost, told, start = 0, 0, time.monotonic()
     try:
@@ -314,8 +314,8 @@ def main():
     parser.add_argument('--bower', type=pathlib.Path, required=True, help='the program')
     parser.add_argument('--kills', type=int, default=200, help='how many processes to kill (200)')
     parser.add_argument('--seed', type=int, default=1, help='what is done in which round (1)')
-    parser.add_argument('--model-home', type=pathlib.Path, default=ROOT / 'target/model-home',
-                        help='a home whose models are used; without one, words alone')
+    parser.add_argument('--models', type=pathlib.Path, default=ROOT / 'target/model',
+                        help='a folder of models; without one, words alone')
     parser.add_argument('--keep', action='store_true', help='keep the store for a look')
     arguments = parser.parse_args()
     if not arguments.bower.is_file():

@@ -83,7 +83,7 @@ class CrashTest(unittest.TestCase):
             program.write_text(STAND_IN.format(python=sys.executable, flaw=flaw))
             program.chmod(program.stat().st_mode | stat.S_IXUSR)
             told = []
-            arguments = argparse.Namespace(bower=program, kills=kills, seed=3, model_home=None, keep=False)
+            arguments = argparse.Namespace(bower=program, kills=kills, seed=3, models=None, keep=False)
             StandIn.flaw = flaw
             with contextlib.redirect_stdout(io.StringIO()):
                 code = crash.run(arguments, told.append, StandIn)
