@@ -449,6 +449,13 @@ pub struct ModelState {
     pub reason: Option<String>,
 }
 
+impl ModelState {
+    /// Why there are no vectors, in one line.
+    pub fn why(&self) -> String {
+        self.reason.clone().unwrap_or_else(|| self.state.clone())
+    }
+}
+
 /// One examination by `doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {

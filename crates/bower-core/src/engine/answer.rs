@@ -245,7 +245,7 @@ fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) -> Result<Vec
     let embedder = match engine.model.get() {
         Ok(embedder) => embedder,
         Err(state) => {
-            return Ok(Vectors::Missing(state.reason.clone().unwrap_or_else(|| state.state.clone())));
+            return Ok(Vectors::Missing(state.why()));
         }
     };
     if query.len() > LONGEST_MEANT {

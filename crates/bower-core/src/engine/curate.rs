@@ -45,7 +45,7 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
             (Some(NewVector { model: embedder.model().to_owned(), half }), Vec::new())
         }
         Err(state) => {
-            let reason = state.reason.clone().unwrap_or_else(|| state.state.clone());
+            let reason = state.why();
             (None, vec![Degraded { channel: Channel::Vector, reason }])
         }
     };

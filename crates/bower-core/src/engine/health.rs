@@ -92,7 +92,7 @@ pub(super) fn doctor(engine: &Engine) -> Result<Vec<Check>> {
         Err(state) => checks.push(Check {
             name: "model".into(),
             outcome: Outcome::Weak,
-            detail: state.reason.clone().unwrap_or_else(|| state.state.clone()),
+            detail: state.why(),
             hint: Some("run bower model pull; until then questions are answered by words alone".into()),
         }),
     }

@@ -78,7 +78,7 @@ fn run<S: Source>(
     let mut report = IndexReport::default();
     let embedder = engine.model.get();
     if let Err(state) = embedder {
-        let reason = state.reason.clone().unwrap_or_else(|| state.state.clone());
+        let reason = state.why();
         report.degraded.push(Degraded { channel: Channel::Vector, reason });
     }
     let embedder = embedder.ok();

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::parse::{Draft, Reading};
-use super::split::{Lines, fits, pieces};
+use super::split::{Lines, fits, pieces, trim};
 use super::symbols::symbol;
 use super::text;
 use crate::config::Settings;
@@ -251,15 +251,6 @@ fn touches(source: &str, atom: &Atom) -> bool {
 
 fn text_of<'a>(source: &'a str, atoms: &[Atom], range: Range<usize>) -> &'a str {
     &source[trim(source, atoms[range.start].range.start..atoms[range.end - 1].range.end)]
-}
-
-/// A range without outer blank lines; the first line keeps its indentation.
-fn trim(source: &str, range: Range<usize>) -> Range<usize> {
-    let part = &source[range.clone()];
-    let visible = part.len() - part.trim_start().len();
-    let start = part[..visible].rfind('\n').map_or(0, |newline| newline + 1);
-    let end = part.trim_end().len();
-    if end <= start { range.start..range.start } else { range.start + start..range.start + end }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::parse::{Draft, Reading};
-use super::split::{Lines, fits, length, pieces};
+use super::split::{Lines, fits, length, pieces, trim};
 use super::{frontmatter, tags};
 use crate::config::Settings;
 
@@ -435,15 +435,6 @@ fn fence(block: &str) -> (&str, Range<usize>, &str) {
     }
     // Never closed: it ends with the file, and so does each part.
     (&block[..open], open..block.len(), "")
-}
-
-/// A range without outer blank lines and trailing white space; the first line keeps its indentation.
-fn trim(text: &str, range: Range<usize>) -> Range<usize> {
-    let part = &text[range.clone()];
-    let visible = part.len() - part.trim_start().len();
-    let start = part[..visible].rfind('\n').map_or(0, |newline| newline + 1);
-    let end = part.trim_end().len();
-    if end <= start { range.start..range.start } else { range.start + start..range.start + end }
 }
 
 #[cfg(test)]

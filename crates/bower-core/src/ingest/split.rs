@@ -192,6 +192,15 @@ pub(super) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
+/// A range without outer blank lines and trailing white space; the first line keeps its indentation.
+pub(super) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
+    let part = &text[range.clone()];
+    let visible = part.len() - part.trim_start().len();
+    let start = part[..visible].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = part.trim_end().len();
+    if end <= start { range.start..range.start } else { range.start + start..range.start + end }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

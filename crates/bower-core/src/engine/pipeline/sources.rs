@@ -89,9 +89,13 @@ impl Source for Inputs {
                 format!("{}\n{}", title.as_deref().unwrap_or(""), input.text).as_bytes(),
             );
             let stored = known[&collection].get(&input.id);
-            let mut step = vec![Read::Note(Note::Found)];
-            step.push(match ingest::parse(&file.path, input.text.as_bytes(), &engine.settings) {
-                _ if is_same(stored, &hash, &engine.settings) => Read::Note(Note::Unchanged),
+            if is_same(stored, &hash, &engine.settings) {
+                if each(Read::Note(Note::Found)) && each(Read::Note(Note::Unchanged)) {
+                    continue;
+                }
+                return Ok(());
+            }
+            let read = match ingest::parse(&file.path, input.text.as_bytes(), &engine.settings) {
                 Err(skipped) => Read::Note(Note::Skipped(skipped)),
                 Ok(mut parsed) => {
                     parsed.title = title.or(parsed.title);
@@ -104,8 +108,8 @@ impl Source for Inputs {
                         input.text.len() as u64,
                     )?))
                 }
-            });
-            if !step.into_iter().all(&mut *each) {
+            };
+            if !(each(Read::Note(Note::Found)) && each(read)) {
                 return Ok(());
             }
         }
