@@ -132,5 +132,8 @@ fn usage(error: &clap::Error) -> Failure {
             message.push(line.strip_prefix("error: ").unwrap_or(line).to_string());
         }
     }
+    if hint.is_empty() {
+        hint.push("the same command with --help shows what it takes".into());
+    }
     Failure::usage(one_line(&message.join(" ")), hint.join("; "))
 }

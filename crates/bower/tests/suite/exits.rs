@@ -55,6 +55,8 @@ fn wrong_usage_is_2() {
     check(&home.feed(["query", "-"], b"caf\xe9"), 2, "not valid UTF-8 (byte 3)");
     check(&home.run(["query", "x", "--limit", "0"]), 2, "1..=50");
     check(&home.run(["query", "x", "--limit", "51"]), 2, "1..=50");
+    let refused = home.run(["--format", "json", "query", "x", "--limit", "51"]).json();
+    assert!(refused["data"]["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{refused}");
     check(&home.run(["query", "x", "--type", "decison"]), 2, "decision");
     check(&home.run(["query", "x", "--filter", r#"{"a":{"$near":1}}"#]), 2, "$near");
     check(&home.run(["query", "x", "--filter", "{"]), 2, "not valid JSON");
