@@ -1,6 +1,7 @@
 //! The words of the engine as types: items, their kinds and states, row ids, changes, scores.
 //! Nothing here reads or writes; a value of these types cannot be wrong.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write};
@@ -200,7 +201,45 @@ words! {
 
 words! {
     /// A way of finding candidates.
-    Channel, "channel" { Text = "text", Vector = "vector" }
+    Channel, "channel" {
+        Text = "text", Vector = "vector", Tags = "tags", Filename = "filename", Canonical = "canonical",
+        Graph = "graph",
+    }
+}
+
+words! {
+    /// A named way of turning candidates into one order: our own, or the formula of one of the source systems.
+    Profile, "profile" { Bower = "bower", Athena = "athena", Atlas = "atlas", Ade = "ade", Seed = "seed" }
+}
+
+words! {
+    /// How sure an answer is of one hit.
+    Band, "band" { High = "HIGH", Medium = "MED", Low = "LOW" }
+}
+
+/// What ranking may know of an item beside its text and vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Facts {
+    /// Memory or chunk.
+    pub kind: Kind,
+    /// What a memory is about.
+    pub memory_type: Option<MemoryType>,
+    /// Stored importance, 0..1.
+    pub importance: f32,
+    /// 0..1.
+    pub confidence: f32,
+    /// Real uses.
+    pub access_count: u64,
+    /// Per-day decay of importance.
+    pub decay_rate: f32,
+    /// When it was written.
+    pub created: Timestamp,
+    /// When it was last used.
+    pub accessed: Timestamp,
+    /// Its budget class; pinned is one of them.
+    pub tier: Tier,
+    /// How well its time fits the time that the question asks for, 0..1; `None` where the question asks for none.
+    pub asked_time: Option<f32>,
 }
 
 /// A stable text id: the first 16 hex digits of SHA-256 over the parts, each ended so that ("ab","c") differs from ("a","bc").

@@ -184,6 +184,7 @@ fn assemble(engine: &Engine, words: Result<Found>, vectors: Option<Result<Vector
     let of = |channel: &Channel| match channel {
         Channel::Text => ranking.text.as_slice(),
         Channel::Vector => ranking.vector.as_slice(),
+        Channel::Tags | Channel::Filename | Channel::Canonical | Channel::Graph => &[],
     };
     let lists: Vec<&[Scored]> = lists.iter().map(of).collect();
     ranking.fused = fuse::reciprocal_rank(&lists, engine.settings.rrf_k);

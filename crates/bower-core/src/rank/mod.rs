@@ -1,3 +1,7 @@
 //! From channels to one order. Pure functions: same input, same order, every tie broken.
 
+pub mod candidate;
+pub mod diversity;
 pub mod fuse;
+pub mod group;
+pub mod profile;

@@ -180,6 +180,9 @@ fn signals(hit: &Hit, look: &Look) -> String {
         let unit = match signal.channel {
             Channel::Text => "BM25",
             Channel::Vector => "cosine",
+            Channel::Tags => "rarity",
+            Channel::Filename | Channel::Canonical => "overlap",
+            Channel::Graph => "nearness",
         };
         table.row([signal.channel.word(), &signal.rank.to_string(), &format!("{:.4}", signal.score), unit]);
     }
@@ -196,7 +199,9 @@ fn effort(answer: &Answer, look: &Look) -> String {
         }
         let candidates = count(channel.candidates as u64, "candidate");
         let vector = match channel.channel {
-            Channel::Text => String::new(),
+            Channel::Text | Channel::Tags | Channel::Filename | Channel::Canonical | Channel::Graph => {
+                String::new()
+            }
             Channel::Vector if effort.vector_cached => "; the question's vector was in the cache".into(),
             Channel::Vector => format!("; the question's vector took {}", duration(effort.embed_ms)),
         };

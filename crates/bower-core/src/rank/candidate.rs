@@ -1,0 +1,179 @@
+//! What every profile sees of an item and what it makes of it, as plain data. A score is exactly the fold of its factors.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use crate::item::{Channel, Facts, RowId, Scored};
+
+/// How many channels there are.
+const CHANNELS: usize = Channel::ALL.len();
+
+/// What one channel says of one item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// From 1; equal scores share a rank. `None`: not in the channel's own list, its true score was computed afterwards.
+    pub rank: Option<usize>,
+    /// The channel's own scale.
+    pub score: f32,
+}
+
+/// What each channel says of one item.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Places([Option<Place>; CHANNELS]);
+
+impl Places {
+    /// A channel's word; `None` where it knows nothing of the item.
+    pub fn get(&self, channel: Channel) -> Option<Place> {
+        self.0[channel as usize]
+    }
+
+    /// A channel's rank of the item, where the item is in its list.
+    pub fn rank(&self, channel: Channel) -> Option<usize> {
+        self.get(channel).and_then(|place| place.rank)
+    }
+
+    /// A channel's score of the item.
+    pub fn score(&self, channel: Channel) -> Option<f32> {
+        self.get(channel).map(|place| place.score)
+    }
+
+    /// Takes in a channel's word; a second word of the same channel replaces the first.
+    pub fn set(&mut self, channel: Channel, place: Place) {
+        self.0[channel as usize] = Some(place);
+    }
+}
+
+/// An item that some channel found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its row: what every profile merges by. Names and paths merge nothing.
+    pub row: RowId,
+    /// What the channels say.
+    pub places: Places,
+    /// What the store says.
+    pub facts: Facts,
+}
+
+/// How a factor enters the score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Added to what stands before it.
+    Plus,
+    /// Multiplies what stands before it.
+    Times,
+    /// A part of the next factor, shown for its reader; it does not count again.
+    Note,
+}
+
+/// One term or multiplier of a score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor {
+    /// What it stands for.
+    pub name: &'static str,
+    /// How it enters.
+    pub step: Step,
+    /// Its value.
+    pub value: f32,
+}
+
+impl Factor {
+    /// A term.
+    pub fn plus(name: &'static str, value: f64) -> Self {
+        Self { name, step: Step::Plus, value: value as f32 }
+    }
+
+    /// A multiplier.
+    pub fn times(name: &'static str, value: f64) -> Self {
+        Self { name, step: Step::Times, value: value as f32 }
+    }
+
+    /// A part of the next factor.
+    pub fn note(name: &'static str, value: f64) -> Self {
+        Self { name, step: Step::Note, value: value as f32 }
+    }
+}
+
+/// An item with a profile's score and how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    /// The item.
+    pub row: RowId,
+    /// What [`recompute`] makes of the factors.
+    pub score: f32,
+    /// In the order in which they count.
+    pub factors: Vec<Factor>,
+}
+
+impl Ranked {
+    /// An item whose score is the fold of its factors.
+    pub fn new(row: RowId, factors: Vec<Factor>) -> Self {
+        Self { row, score: recompute(&factors), factors }
+    }
+
+    /// Total order: higher score first, then smaller row.
+    pub fn cmp_best_first(a: &Self, b: &Self) -> Ordering {
+        b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))
+    }
+}
+
+/// The score that factors make: from 0, terms are added and multipliers multiply what stands before them.
+pub fn recompute(factors: &[Factor]) -> f32 {
+    factors.iter().fold(0.0, |score, factor| match factor.step {
+        Step::Plus => score + factor.value,
+        Step::Times => score * factor.value,
+        Step::Note => score,
+    })
+}
+
+/// The channels' lists, each best first, as one list of rows with their places, ascending by row.
+///
+/// Equal scores share the rank of the first of them: a tag's thousand items, or a file's chunks, are one place, and which
+/// row is older must not decide between them. A row that stands twice in a list keeps its first place.
+pub fn gather(lists: &[(Channel, &[Scored])]) -> Vec<(RowId, Places)> {
+    let mut rows: BTreeMap<RowId, Places> = BTreeMap::new();
+    for &(channel, list) in lists {
+        let mut rank = 0;
+        let mut before = None;
+        for (at, hit) in list.iter().enumerate() {
+            if before.replace(hit.score.to_bits()) != Some(hit.score.to_bits()) {
+                rank = at + 1;
+            }
+            let places = rows.entry(hit.row).or_default();
+            if places.get(channel).is_none() {
+                places.set(channel, Place { rank: Some(rank), score: hit.score });
+            }
+        }
+    }
+    rows.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_fold_in_their_order() {
+        let factors =
+            [Factor::plus("a", 2.0), Factor::plus("b", 1.0), Factor::note("n", 9.0), Factor::times("c", 0.5)];
+        assert_eq!(Ranked::new(RowId(1), factors.to_vec()).score.to_bits(), 1.5_f32.to_bits());
+        assert_eq!(recompute(&[]).to_bits(), 0.0_f32.to_bits());
+    }
+
+    #[test]
+    fn one_item_in_two_channels_is_one_candidate_and_equal_scores_share_a_rank() {
+        let list = |hits: &[(u32, f32)]| -> Vec<Scored> {
+            hits.iter().map(|&(row, score)| Scored { row: RowId(row), score }).collect()
+        };
+        let vector = list(&[(7, 0.9), (3, 0.8)]);
+        let tags = list(&[(3, 0.5), (5, 0.5), (7, 0.5), (9, 0.1), (3, 0.05)]);
+        let rows = gather(&[(Channel::Vector, &vector), (Channel::Tags, &tags)]);
+        let ranks: Vec<_> = rows
+            .iter()
+            .map(|(row, places)| (row.0, places.rank(Channel::Vector), places.rank(Channel::Tags)))
+            .collect();
+        let expected = [(3, Some(2), Some(1)), (5, None, Some(1)), (7, Some(1), Some(1)), (9, None, Some(4))];
+        assert_eq!(ranks, expected);
+        assert_eq!(rows[0].1.score(Channel::Tags), Some(0.5));
+        assert_eq!(rows[0].1.get(Channel::Text), None);
+    }
+}

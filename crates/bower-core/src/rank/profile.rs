@@ -1,0 +1,116 @@
+//! The source systems' formulas, one file each, and what they share. A formula sees values only and breaks every tie by row.
+
+pub mod ade;
+pub mod athena;
+pub mod atlas;
+pub mod seed;
+
+use jiff::Timestamp;
+
+use super::candidate::{Candidate, Places};
+use crate::item::{Channel, Profile};
+
+/// Seconds in a day.
+const DAY: f64 = 86_400.0;
+
+/// The channels that a profile asks.
+pub fn channels(profile: Profile) -> &'static [Channel] {
+    match profile {
+        Profile::Bower | Profile::Atlas | Profile::Ade => &[Channel::Text, Channel::Vector],
+        Profile::Seed => &[Channel::Text, Channel::Vector, Channel::Graph],
+        Profile::Athena => Channel::ALL,
+    }
+}
+
+/// Days from one time to a later one, with fractions; 0 where it is not later (a clock was set back).
+fn days(from: Timestamp, to: Timestamp) -> f64 {
+    (to.duration_since(from).as_secs_f64() / DAY).max(0.0)
+}
+
+/// The channels' weights, made to add up to 1 over those that took part: that gave a place to at least one candidate that
+/// `counts`. A channel that is missing thus scales nobody's score down. Weights that are all 0 count as equal.
+fn shares<const N: usize>(
+    candidates: &[Candidate],
+    weights: [(Channel, f32); N],
+    counts: impl Fn(&Places, Channel) -> bool,
+) -> [(Channel, f64); N] {
+    let mut shares = weights.map(|(channel, weight)| {
+        let took_part = candidates.iter().any(|candidate| counts(&candidate.places, channel));
+        (channel, took_part, if took_part { f64::from(weight) } else { 0.0 })
+    });
+    if shares.iter().all(|share| share.2 == 0.0) {
+        for share in &mut shares {
+            share.2 = f64::from(u8::from(share.1));
+        }
+    }
+    let sum: f64 = shares.iter().map(|share| share.2).sum();
+    shares.map(|(channel, _, weight)| (channel, if sum > 0.0 { weight / sum } else { 0.0 }))
+}
+
+/// The greatest score that a channel gave, 0 where it gave none above it.
+fn greatest(candidates: &[Candidate], channel: Channel) -> f64 {
+    let scores = candidates.iter().filter_map(|candidate| candidate.places.score(channel));
+    f64::from(scores.fold(0.0, f32::max))
+}
+
+/// A channel's score of an item as a share of `most`, 0..1; 0 where it has none.
+fn share_of(places: &Places, channel: Channel, most: f64) -> f64 {
+    let score = places.score(channel).map_or(0.0, f64::from);
+    if most > 0.0 { (score / most).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// The cosine of an item, 0..1: opposite meaning is no meaning in common. 0 where it has no vector.
+fn cosine(places: &Places) -> f64 {
+    places.score(Channel::Vector).map_or(0.0, f64::from).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod testing {
+    //! Candidates for golden tests.
+
+    use jiff::Timestamp;
+
+    use super::super::candidate::{Candidate, Place, Places, Ranked, recompute};
+    use crate::item::{Channel, Facts, Kind, MemoryType, RowId, Tier};
+
+    /// The present of every test.
+    pub fn now() -> Timestamp {
+        Timestamp::from_second(1_800_000_000).unwrap()
+    }
+
+    /// A whole number of days before it.
+    pub fn ago(days: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 - days * 86_400).unwrap()
+    }
+
+    /// A fact of middling importance, written and used just now.
+    pub fn candidate(row: u32, places: &[(Channel, Option<usize>, f32)]) -> Candidate {
+        let mut all = Places::default();
+        for &(channel, rank, score) in places {
+            all.set(channel, Place { rank, score });
+        }
+        let facts = Facts {
+            kind: Kind::Memory,
+            memory_type: Some(MemoryType::Fact),
+            importance: 0.5,
+            confidence: 0.5,
+            access_count: 0,
+            decay_rate: 0.01,
+            created: now(),
+            accessed: now(),
+            tier: Tier::Active,
+            asked_time: None,
+        };
+        Candidate { row: RowId(row), places: all, facts }
+    }
+
+    /// Rows and scores as expected, and every score is what its factors make.
+    #[track_caller]
+    pub fn check(got: &[Ranked], expected: &[(u32, f32)]) {
+        assert_eq!(got.len(), expected.len(), "{got:?}");
+        for (hit, &(row, score)) in got.iter().zip(expected) {
+            assert!(hit.row.0 == row && (hit.score - score).abs() < 2e-6, "{got:#?} is not {expected:?}");
+            assert_eq!(hit.score.to_bits(), recompute(&hit.factors).to_bits());
+        }
+    }
+}
