@@ -223,7 +223,7 @@ fn text_tail(
     after: Change,
     scope: &Scope<'_>,
 ) -> Result<(Tail, usize)> {
-    let mut scan = TailScan::new(terms, scope.keep);
+    let mut scan = TailScan::new(terms, &[], scope.keep);
     let mut failed = None;
     let rows = engine.store.tail_texts(after, &mut |row, text| {
         if failed.is_some() || scope.hidden.contains(row) {

@@ -8,6 +8,7 @@ use super::indexes::{Derived, Found, covered};
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::item::{Change, RowId};
+use crate::store::IndexedText;
 use crate::{text, vector};
 
 /// When to fold.
@@ -94,7 +95,8 @@ impl Engine {
         let gone = store.gone(after, next.change)?;
         let rows = store.text_rows(after, next.change)?;
         let mut fresh = pages(&rows, |page| {
-            Ok(store.texts(page)?.into_iter().map(|text| (text.row, text.text)).collect())
+            let fresh = |IndexedText { row, parent, text }| text::FreshText { row, parent, text };
+            Ok(store.texts(page)?.into_iter().map(fresh).collect())
         });
         let plan = text::FoldPlan { next, language: LANGUAGE, gone: &gone, memory_bytes: FOLD_MEMORY };
         text::fold(&dir, &plan, &mut fresh)
@@ -143,11 +145,11 @@ fn clear_unusable<T>(found: &Found<T>, dir: &Path) -> Result<()> {
     }
 }
 
-/// Rows with what is loaded for them, a page at a time.
+/// What is loaded for some rows, a page at a time.
 fn pages<'a, T: 'a>(
     rows: &'a [RowId],
-    load: impl Fn(&[RowId]) -> Result<Vec<(RowId, T)>> + 'a,
-) -> impl Iterator<Item = Result<(RowId, T)>> + 'a {
+    load: impl Fn(&[RowId]) -> Result<Vec<T>> + 'a,
+) -> impl Iterator<Item = Result<T>> + 'a {
     rows.chunks(PAGE).flat_map(move |page| match load(page) {
         Ok(loaded) => loaded.into_iter().map(Ok).collect::<Vec<_>>(),
         Err(error) => vec![Err(error)],

@@ -79,6 +79,7 @@ fn document(path: &str, added: &[&str]) -> NewDocument {
         metadata: Map::from_iter([("author".to_owned(), json!("Ann"))]),
         scope: Scope::Project,
         owner: None,
+        session: None,
         kept: Vec::new(),
         added: added.iter().enumerate().map(|(at, text)| chunk(path, text, at as u32)).collect(),
         removed: Vec::new(),

@@ -114,6 +114,8 @@ pub struct NewDocument {
     pub scope: Scope,
     /// Whose they are.
     pub owner: Option<String>,
+    /// The conversation or thread that it is a part of, together with other documents.
+    pub session: Option<String>,
     /// Chunks that did not change; their place may have.
     pub kept: Vec<KeptChunk>,
     /// New chunks.
@@ -183,6 +185,8 @@ pub struct Written {
 pub struct IndexedText {
     /// The row.
     pub row: RowId,
+    /// The document or session that it is a part of; 0 is none.
+    pub parent: u64,
     /// The text.
     pub text: String,
 }
@@ -266,6 +270,9 @@ pub trait Store: Send + Sync {
     fn text_rows(&self, after: Change, upto: Change) -> Result<Vec<RowId>>;
     /// The indexed texts of rows that are still there.
     fn texts(&self, rows: &[RowId]) -> Result<Vec<IndexedText>>;
+    /// The document or session that each row is a part of, as a number that rows of one parent share; 0 where it is part of
+    /// none, or is gone.
+    fn parents(&self, rows: &[RowId]) -> Result<Vec<u64>>;
     /// Feeds every row whose text is newer than a change.
     fn tail_texts(&self, after: Change, each: &mut dyn FnMut(RowId, TailText<'_>)) -> Result<usize>;
     /// Rows whose vector of this model was written after one change and up to another, ascending.

@@ -10,6 +10,7 @@ use super::analyze::{ANALYSIS, Analyzer, Purpose};
 use super::directory::Files;
 use super::index::{FORMAT, Payload, TOKENIZER, exists, open_index, read_payload, schema};
 use super::language::Language;
+use super::speaker;
 use crate::error::{Error, Result};
 use crate::item::{Coverage, RowId, RowSet};
 
@@ -35,6 +36,17 @@ pub struct FoldPlan<'a> {
     pub memory_bytes: usize,
 }
 
+/// A row to fold in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreshText {
+    /// The row.
+    pub row: RowId,
+    /// What it is a part of (a document, a session): rows with the same number belong together; 0 is none.
+    pub parent: u64,
+    /// Its text.
+    pub text: String,
+}
+
 /// Brings the index in `dir` to `plan.next`: removes `plan.gone` and all `fresh` rows, adds `fresh`, commits.
 ///
 /// Creates the index where there is none. Either everything is visible afterwards, with the new coverage, or (on any
@@ -44,7 +56,7 @@ pub struct FoldPlan<'a> {
 pub fn fold(
     dir: &Path,
     plan: &FoldPlan<'_>,
-    fresh: &mut dyn Iterator<Item = Result<(RowId, String)>>,
+    fresh: &mut dyn Iterator<Item = Result<FreshText>>,
 ) -> Result<()> {
     let failed = |cause: TantivyError| write_error(dir, cause);
     let (schema, fields) = schema();
@@ -83,10 +95,12 @@ pub fn fold(
     };
     plan.gone.iter().for_each(remove);
     for row in fresh {
-        let (row, text) = row?;
+        let FreshText { row, parent, text } = row?;
         remove(row);
         let mut document = TantivyDocument::new();
         document.add_u64(fields.row, row.0.into());
+        document.add_u64(fields.parent, parent);
+        speaker::terms(&text, |term| document.add_text(fields.speaker, term));
         document.add_text(fields.text, text);
         writer.add_document(document).map_err(failed)?;
     }

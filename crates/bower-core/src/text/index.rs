@@ -3,25 +3,26 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tantivy::index::SegmentReader;
+use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::query::{
     Bm25StatisticsProvider, BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery,
 };
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{DocAddress, DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term};
+use tantivy::{DocAddress, DocSet, Index, ReloadPolicy, Searcher, TERMINATED, TantivyError, Term};
 
 use super::analyze::ANALYSIS;
 use super::directory::Files;
 use super::language::Language;
 use super::query::QueryTerm;
 use super::score::{Bm25, Statistics};
+use super::speaker;
 use super::tail::{self, Tail};
 use crate::error::{Error, Result};
 use crate::item::{Allowed, Coverage, RowId, Scored};
 
 /// The layout of fields and payload. An index of another number is rebuilt.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// The name under which the analysis is known to the index.
 pub(super) const TOKENIZER: &str = "bower";
@@ -56,6 +57,8 @@ pub struct TextIndex {
 pub(super) struct Fields {
     pub(super) text: Field,
     pub(super) row: Field,
+    pub(super) parent: Field,
+    pub(super) speaker: Field,
 }
 
 impl TextIndex {
@@ -145,6 +148,50 @@ impl TextIndex {
         tail: &Tail,
     ) -> Result<Vec<Scored>> {
         let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
+        let prepared = self.prepare(terms, tail)?;
+        if prepared.used.is_empty() || k == 0 {
+            return Ok(Vec::new());
+        }
+        let candidates = self.candidates(&prepared.question(terms), k, allowed).map_err(failed)?;
+        let mut best = self.rescore(candidates, &prepared).map_err(failed)?;
+        best.extend(tail.best(&prepared.bm25, &prepared.used, k));
+        tail::top(&mut best, k);
+        Ok(best)
+    }
+
+    /// What the question says of given rows, in their order: of each its BM25 score as [`TextIndex::search`] gives it, and
+    /// how each term adds to it. Rows that neither index nor tail holds have no words.
+    ///
+    /// `tail` was scanned for the same `terms` and `names` ([`super::query_names`]); a row of the tail is taken from there.
+    pub fn examine(
+        &self,
+        terms: &[QueryTerm],
+        names: &[String],
+        rows: &[RowId],
+        tail: &Tail,
+    ) -> Result<Examined> {
+        let failed = |cause: TantivyError| Error::index("examine rows of", &self.dir, cause);
+        let prepared = self.prepare(terms, tail)?;
+        let Prepared { used, bm25, .. } = &prepared;
+        let mut examined = Examined::new(rows.len(), bm25.weights(used.len()));
+        let mut wanted = tail.examine(bm25, used, rows, &mut examined);
+        for (ord, segment) in self.searcher.segment_readers().iter().enumerate() {
+            let mut found = self.find(segment, rows, &mut wanted).map_err(failed)?;
+            found.sort_unstable();
+            let parents = segment.fast_fields().u64("parent").map_err(failed)?.first_or_default_col(0);
+            for &(doc, place) in &found {
+                examined.rows[place].parent = parents.get_val(doc);
+            }
+            let mut add = |place: usize, nth: usize, part: f32| examined.add(place, nth, part);
+            self.parts(ord, &found, &prepared, &mut add).map_err(failed)?;
+            self.speakers(segment, names, &found, &mut examined).map_err(failed)?;
+        }
+        Ok(examined)
+    }
+
+    /// The statistics of index and tail together, and where the terms are in each segment.
+    fn prepare(&self, terms: &[QueryTerm], tail: &Tail) -> Result<Prepared> {
+        let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
         let mut statistics = Statistics {
             docs: self.docs + tail.statistics.docs,
             tokens: self.tokens + tail.statistics.tokens,
@@ -171,16 +218,103 @@ impl TextIndex {
             infos.push(found);
         }
         let used = tail::select(terms, &statistics);
-        if used.is_empty() || k == 0 {
-            return Ok(Vec::new());
-        }
         let bm25 = tail::weigh(terms, &statistics, &used);
-        let question = Question { terms, lookups: &lookups, statistics: &statistics, used: &used };
-        let candidates = self.candidates(&question, k, allowed).map_err(failed)?;
-        let mut best = self.rescore(candidates, &infos, &used, &bm25).map_err(failed)?;
-        best.extend(tail.best(&bm25, &used, k));
-        tail::top(&mut best, k);
-        Ok(best)
+        Ok(Prepared { lookups, infos, statistics, used, bm25 })
+    }
+
+    /// Where the segment has the rows that are still wanted, as document and place in `rows`; what is found is wanted no more.
+    ///
+    /// Rows mostly ascend within a segment, so a binary search finds nearly all; the rest is looked up as terms.
+    fn find(
+        &self,
+        segment: &SegmentReader,
+        rows: &[RowId],
+        wanted: &mut Vec<usize>,
+    ) -> tantivy::Result<Vec<(u32, usize)>> {
+        let column = segment.fast_fields().u64("row")?.first_or_default_col(0);
+        let range = column.min_value()..=column.max_value();
+        let inverted = segment.inverted_index(self.fields.row)?;
+        let alive = segment.alive_bitset();
+        let is_alive = |doc: u32| alive.is_none_or(|alive| alive.is_alive(doc));
+        let mut found = Vec::with_capacity(wanted.len());
+        let mut failed = None;
+        wanted.retain(|&place| {
+            let row = u64::from(rows[place].0);
+            if segment.max_doc() == 0 || !range.contains(&row) {
+                return true;
+            }
+            let (mut low, mut high) = (0, segment.max_doc());
+            while low < high {
+                let middle = u32::midpoint(low, high);
+                if column.get_val(middle) < row { low = middle + 1 } else { high = middle }
+            }
+            let doc = if low < segment.max_doc() && column.get_val(low) == row && is_alive(low) {
+                Some(low)
+            } else {
+                self.look_up(&inverted, row, &is_alive).unwrap_or_else(|error| {
+                    failed = Some(error);
+                    None
+                })
+            };
+            found.extend(doc.map(|doc| (doc, place)));
+            doc.is_none()
+        });
+        failed.map_or(Ok(found), Err)
+    }
+
+    fn look_up(
+        &self,
+        inverted: &InvertedIndexReader,
+        row: u64,
+        is_alive: &dyn Fn(u32) -> bool,
+    ) -> tantivy::Result<Option<u32>> {
+        let Some(info) = inverted.get_term_info(&Term::from_field_u64(self.fields.row, row))? else {
+            return Ok(None);
+        };
+        let mut postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+        while postings.doc() != TERMINATED {
+            if is_alive(postings.doc()) {
+                return Ok(Some(postings.doc()));
+            }
+            postings.advance();
+        }
+        Ok(None)
+    }
+
+    /// Which share of each document's lines is spoken by somebody whom the question names.
+    fn speakers(
+        &self,
+        segment: &SegmentReader,
+        names: &[String],
+        found: &[(u32, usize)],
+        examined: &mut Examined,
+    ) -> tantivy::Result<()> {
+        let inverted = segment.inverted_index(self.fields.speaker)?;
+        let mut spoken: Vec<u32> = vec![0; found.len()];
+        let read = |name: &str, each: &mut dyn FnMut(usize, u32)| -> tantivy::Result<()> {
+            let term = Term::from_field_text(self.fields.speaker, name);
+            let Some(info) = inverted.get_term_info(&term)? else { return Ok(()) };
+            let mut postings =
+                inverted.read_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?;
+            for (at, &(doc, _)) in found.iter().enumerate() {
+                if postings.doc() < doc {
+                    postings.seek(doc);
+                }
+                if postings.doc() == doc {
+                    each(at, postings.term_freq());
+                }
+            }
+            Ok(())
+        };
+        for name in names {
+            read(name, &mut |at, frequency| spoken[at] += frequency)?;
+        }
+        if spoken.iter().any(|&lines| lines > 0) {
+            read(speaker::LINES, &mut |at, lines| {
+                examined.rows[found[at].1].speaker = share(spoken[at], lines);
+            })?;
+        }
+        Ok(())
     }
 
     /// At least the rows of the index that belong among the best `k`, by block-max WAND.
@@ -213,41 +347,105 @@ impl TextIndex {
 
     /// The candidates with their scores summed in the query's order: block-max WAND sums in an order of its own, and
     /// rows of equal score would otherwise be ordered by rounding.
-    fn rescore(
-        &self,
-        mut candidates: Vec<Candidate>,
-        infos: &[Vec<Option<TermInfo>>],
-        used: &[usize],
-        bm25: &Bm25,
-    ) -> tantivy::Result<Vec<Scored>> {
+    fn rescore(&self, mut candidates: Vec<Candidate>, prepared: &Prepared) -> tantivy::Result<Vec<Scored>> {
         candidates.sort_unstable_by_key(|candidate| candidate.at);
         let mut best: Vec<Scored> =
             candidates.iter().map(|candidate| Scored { row: candidate.row, score: 0.0 }).collect();
         let mut start = 0;
         for group in candidates.chunk_by(|a, b| a.at.segment_ord == b.at.segment_ord) {
-            let ord = group[0].at.segment_ord;
-            let segment: &SegmentReader = self.searcher.segment_reader(ord);
-            let inverted = segment.inverted_index(self.fields.text)?;
-            let norms = segment.get_fieldnorms_reader(self.fields.text)?;
-            let scored = &mut best[start..start + group.len()];
+            let docs: Vec<_> =
+                group.iter().zip(start..).map(|(candidate, place)| (candidate.at.doc_id, place)).collect();
             start += group.len();
-            for (nth, &term) in used.iter().enumerate() {
-                let Some(info) = &infos[ord as usize][term] else { continue };
-                let mut postings =
-                    inverted.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
-                for (candidate, scored) in group.iter().zip(scored.iter_mut()) {
-                    let doc = candidate.at.doc_id;
-                    if postings.doc() < doc {
-                        postings.seek(doc);
-                    }
-                    if postings.doc() == doc {
-                        scored.score += bm25.term(nth, norms.fieldnorm_id(doc), postings.term_freq());
-                    }
-                }
-            }
+            let mut add = |place: usize, _, part| best[place].score += part;
+            self.parts(group[0].at.segment_ord as usize, &docs, prepared, &mut add)?;
         }
         Ok(best)
     }
+
+    /// Gives what each used term adds to each document of a segment: term by term, documents ascending.
+    fn parts(
+        &self,
+        ord: usize,
+        docs: &[(u32, usize)],
+        prepared: &Prepared,
+        add: &mut dyn FnMut(usize, usize, f32),
+    ) -> tantivy::Result<()> {
+        let segment: &SegmentReader = self.searcher.segment_reader(ord as u32);
+        let inverted = segment.inverted_index(self.fields.text)?;
+        let norms = segment.get_fieldnorms_reader(self.fields.text)?;
+        for (nth, &term) in prepared.used.iter().enumerate() {
+            let Some(info) = &prepared.infos[ord][term] else { continue };
+            let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+            for &(doc, place) in docs {
+                if postings.doc() < doc {
+                    postings.seek(doc);
+                }
+                if postings.doc() == doc {
+                    add(place, nth, prepared.bm25.term(nth, norms.fieldnorm_id(doc), postings.term_freq()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A question as one generation of the index sees it.
+struct Prepared {
+    lookups: Vec<Term>,
+    /// For each segment, where it has each term.
+    infos: Vec<Vec<Option<TermInfo>>>,
+    statistics: Statistics,
+    used: Vec<usize>,
+    bm25: Bm25,
+}
+
+impl Prepared {
+    fn question<'a>(&'a self, terms: &'a [QueryTerm]) -> Question<'a> {
+        Question { terms, lookups: &self.lookups, statistics: &self.statistics, used: &self.used }
+    }
+}
+
+/// What a question's words say of given rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Examined {
+    /// For each row asked, in order.
+    pub rows: Vec<RowWords>,
+    /// The greatest that each used term can add (its rarity times how often the question has it, times k1 + 1).
+    pub weights: Vec<f32>,
+    /// What each used term adds to each row: `weights.len()` numbers a row.
+    pub parts: Vec<f32>,
+}
+
+/// What a question's words say of one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RowWords {
+    /// BM25; 0 where it has none of the words.
+    pub score: f32,
+    /// The row's parent as it was folded; 0 where it has none, or the row is in the tail.
+    pub parent: u64,
+    /// The share of its lines that somebody speaks whom the question names, 0..1.
+    pub speaker: f32,
+}
+
+impl Examined {
+    pub(super) fn new(rows: usize, weights: Vec<f32>) -> Self {
+        Self { rows: vec![RowWords::default(); rows], parts: vec![0.0; rows * weights.len()], weights }
+    }
+
+    pub(super) fn add(&mut self, place: usize, nth: usize, part: f32) {
+        self.rows[place].score += part;
+        self.parts[place * self.weights.len() + nth] = part;
+    }
+
+    /// What each used term adds to the row at a place.
+    pub fn parts_of(&self, place: usize) -> &[f32] {
+        &self.parts[place * self.weights.len()..][..self.weights.len()]
+    }
+}
+
+/// Lines spoken of all lines; a name of two words that the question has in full counts once.
+pub(super) fn share(spoken: u32, lines: u32) -> f32 {
+    if lines == 0 { 0.0 } else { (spoken as f32 / lines as f32).min(1.0) }
 }
 
 /// One search: the terms that are used, and the statistics that tantivy asks for.
@@ -382,13 +580,19 @@ pub(super) fn schema() -> (Schema, Fields) {
         .set_fieldnorms(true);
     let text = schema.add_text_field("text", TextOptions::default().set_indexing_options(terms));
     let row = schema.add_u64_field("row", INDEXED | FAST);
-    (schema.build(), Fields { text, row })
+    let parent = schema.add_u64_field("parent", FAST);
+    let names = TextFieldIndexing::default()
+        .set_tokenizer("raw")
+        .set_index_option(IndexRecordOption::WithFreqs)
+        .set_fieldnorms(false);
+    let speaker = schema.add_text_field("speaker", TextOptions::default().set_indexing_options(names));
+    (schema.build(), Fields { text, row, parent, speaker })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fold::{FoldPlan, fold};
-    use super::super::query::query_terms;
+    use super::super::fold::{FoldPlan, FreshText, fold};
+    use super::super::query::{query_names, query_terms};
     use super::super::tail::{TailScan, encode_terms, search_tail};
     use super::*;
     use crate::item::{Change, RowSet};
@@ -401,10 +605,15 @@ mod tests {
         Coverage { store: "s".into(), change: Change(change), mark: change * 7 }
     }
 
+    /// A row whose parent is its number without the last digit.
+    fn fresh(row: u32, text: &str) -> FreshText {
+        FreshText { row: RowId(row), parent: u64::from(row / 10), text: text.to_owned() }
+    }
+
     fn put(dir: &Path, change: u64, gone: &[u32], rows: &[(u32, &str)]) {
         let gone = gone.iter().map(|&row| RowId(row)).collect();
         let plan = FoldPlan { next: coverage(change), language: ENGLISH, gone: &gone, memory_bytes: 0 };
-        fold(dir, &plan, &mut rows.iter().map(|&(row, text)| Ok((RowId(row), text.to_owned())))).unwrap();
+        fold(dir, &plan, &mut rows.iter().map(|&(row, text)| Ok(fresh(row, text)))).unwrap();
     }
 
     fn ask(dir: &Path, question: &str) -> Vec<u32> {
@@ -433,7 +642,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         put(dir.path(), 1, &[], &[(1, "one")]);
         let plan = FoldPlan { next: coverage(2), language: ENGLISH, gone: &RowSet::new(), memory_bytes: 0 };
-        let rows = [Ok((RowId(2), "one two".to_owned())), Err(Error::invalid("row 3", "gone"))];
+        let rows = [Ok(fresh(2, "one two")), Err(Error::invalid("row 3", "gone"))];
         assert!(fold(dir.path(), &plan, &mut rows.into_iter()).is_err());
         assert_eq!(TextIndex::open(dir.path()).unwrap().unwrap().coverage(), &coverage(1));
         let german = FoldPlan { language: Language::German, ..plan };
@@ -453,6 +662,36 @@ mod tests {
         let payload =
             r#"{"format":1,"analysis":0,"language":"english","coverage":{"store":"s","change":1,"mark":1}}"#;
         assert!(read_payload(dir.path(), payload).unwrap_err().to_string().contains("its format is 1.0"));
+    }
+
+    #[test]
+    fn rows_are_examined_wherever_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ada, both) = ("Ada: the cod is red", "Title\nAda: a cod\nBo: an elf\nBo: a cod");
+        put(dir.path(), 1, &[], &[(31, ada), (40, both), (41, "Cod: red")]);
+        put(dir.path(), 2, &[41], &[(12, "red cod"), (7, "nothing")]);
+        let (terms, names) = (query_terms("What did Ada say of red cod?", ENGLISH), query_names("Ada, red cod"));
+        let mut scan = TailScan::new(&terms, &names, None);
+        scan.push(RowId(50), &encode_terms(both, ENGLISH)).unwrap();
+        scan.push(RowId(51), &encode_terms("Ada: nothing", ENGLISH)).unwrap();
+        let tail = scan.finish();
+        let index = TextIndex::open(dir.path()).unwrap().unwrap();
+        let rows = [50, 12, 31, 41, 40, 7, 51].map(RowId);
+        let found = index.examine(&terms, &names, &rows, &tail).unwrap();
+        let all = Allowed { keep: None, drop: &RowSet::new() };
+        for hit in index.search(&terms, 10, all, &tail).unwrap() {
+            let place = rows.iter().position(|row| *row == hit.row).unwrap();
+            assert_eq!(found.rows[place].score.to_bits(), hit.score.to_bits(), "{hit:?}");
+            let sum: f32 = found.parts_of(place).iter().sum();
+            assert!((sum - hit.score).abs() < 1e-6);
+        }
+        let parents: Vec<_> = found.rows.iter().map(|row| row.parent).collect();
+        assert_eq!(parents, [0, 1, 3, 0, 4, 0, 0]); // the tail's are asked of the store; 41 is gone
+        let speakers: Vec<_> = found.rows.iter().map(|row| (row.speaker * 3.0).round()).collect();
+        assert_eq!(speakers, [1.0, 0.0, 3.0, 0.0, 1.0, 0.0, 3.0]);
+        assert!(found.rows[3].score.abs() < 1e-9, "a row that is gone has no words");
+        let alone = super::super::tail::examine_tail(&terms, &rows, &tail);
+        assert!(alone.rows[0].score > 0.0 && alone.rows[1].score.abs() < 1e-9);
     }
 
     #[test]
@@ -515,7 +754,7 @@ mod tests {
                         .map(|(row, text)| (*row, text.as_str())).collect();
                     put(dir.path(), 1, &[], &main);
                 }
-                let mut scan = TailScan::new(&terms, keep);
+                let mut scan = TailScan::new(&terms, &[], keep);
                 for (row, text) in rows.iter().filter(|(row, _)| !in_main(**row)) {
                     scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
                 }
@@ -524,7 +763,7 @@ mod tests {
             };
             let all = search(&|_| true);
             prop_assert_eq!(&search(&|row| split >> (row % 61) & 1 == 1), &all);
-            let mut scan = TailScan::new(&terms, keep);
+            let mut scan = TailScan::new(&terms, &[], keep);
             for (row, text) in &rows {
                 scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
             }

@@ -11,6 +11,9 @@ use super::stopwords;
 /// then keeps the rarest (see [`super::index::TextIndex::search`]).
 pub const MOST_TERMS: usize = 256;
 
+/// A question names nobody after this many words.
+const MOST_NAMES: usize = 64;
+
 /// A term to look for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryTerm {
@@ -42,6 +45,17 @@ pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
         if full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     if kept.list.is_empty() { stops.list } else { kept.list }
+}
+
+/// The words of a question that may be names of speakers: every distinct word, as [`super::speaker`] folds names.
+pub fn query_names(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for word in super::speaker::words(text) {
+        if names.len() < MOST_NAMES && !names.contains(&word) {
+            names.push(word);
+        }
+    }
+    names
 }
 
 fn is_stop(text: &str, found: &Found<'_>, has_lower: bool, first: bool) -> bool {

@@ -44,6 +44,11 @@ impl Bm25 {
         Self { weights: weights.collect(), norms }
     }
 
+    /// The greatest that each of the first `count` terms can add to a score.
+    pub fn weights(&self, count: usize) -> Vec<f32> {
+        self.weights[..count.min(self.weights.len())].to_vec()
+    }
+
     /// What the term at `nth` adds to a row's score.
     #[inline]
     pub fn term(&self, nth: usize, length_id: u8, frequency: u32) -> f32 {

@@ -1,13 +1,16 @@
 //! Rows newer than the folded index, as small blobs scanned directly. A row found here scores as if it were folded.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use tantivy::fieldnorm::FieldNormReader;
 
 use super::analyze::{self, Analyzer, Purpose};
+use super::index::{Examined, share};
 use super::language::Language;
 use super::query::QueryTerm;
 use super::score::{Bm25, MOST_FREQUENCY, Statistics};
+use super::speaker;
 use crate::error::{Error, Result};
 use crate::item::{RowId, RowSet, Scored};
 
@@ -15,12 +18,13 @@ use crate::item::{RowId, RowSet, Scored};
 const HEADER: usize = 8;
 
 /// The format's number, the first byte of each blob. Blobs of another are re-encoded by whoever finds them.
-pub const TAIL_FORMAT: u8 = 1;
+pub const TAIL_FORMAT: u8 = 2;
 
 /// Bytes of an entry: a 56-bit hash of the term above an 8-bit frequency, one little-endian `u64`.
 const ENTRY: usize = 8;
 
-/// A text's terms as a blob for [`TailScan::push`]: sorted hashes with frequencies (saturated at 255), exact length.
+/// A text's terms as a blob for [`TailScan::push`]: sorted hashes with frequencies (saturated at 255), exact length. The
+/// terms of its speakers stand among them under hashes of their own and do not count in the length.
 ///
 /// Two terms of one store share a hash once in 2^56 / n^2 (n distinct terms): never, for practical purposes.
 pub fn encode_terms(text: &str, language: Language) -> Vec<u8> {
@@ -30,6 +34,7 @@ pub fn encode_terms(text: &str, language: Language) -> Vec<u8> {
         ControlFlow::Continue(())
     });
     let length = u32::try_from(hashes.len()).unwrap_or(u32::MAX);
+    speaker::terms(text, |term| hashes.push(speaker_key(term)));
     hashes.sort_unstable();
     let mut blob = Vec::with_capacity(HEADER + hashes.len() * ENTRY);
     blob.extend([TAIL_FORMAT, 0, 0, 0]);
@@ -46,11 +51,24 @@ fn key(term: &str) -> u64 {
     analyze::hash(term) & !0xFF
 }
 
+/// The key of a speaker's term: no word has a control character, so it is never a word's key.
+fn speaker_key(term: &str) -> u64 {
+    key(&format!("\u{1}{term}"))
+}
+
+/// Whether a blob is of the present format; one that is not must be encoded again from its text.
+pub fn is_current(blob: &[u8]) -> bool {
+    blob.first() == Some(&TAIL_FORMAT)
+}
+
 /// The scan of the tail for one query: rows are pushed, [`TailScan::finish`] gives the [`Tail`].
 #[derive(Debug)]
 pub struct TailScan<'a> {
     /// The query's keys, ascending, with their place in the query.
     keys: Vec<(u64, usize)>,
+    /// The keys of the names in the query, as speakers.
+    names: Vec<u64>,
+    lines: u64,
     keep: Option<&'a RowSet>,
     tail: Tail,
 }
@@ -68,15 +86,18 @@ pub struct Tail {
 struct Hit {
     row: RowId,
     length_id: u8,
+    speaker: f32,
 }
 
 impl<'a> TailScan<'a> {
-    /// A scan for these terms. Rows outside `keep` count in the statistics but are not found.
-    pub fn new(terms: &[QueryTerm], keep: Option<&'a RowSet>) -> Self {
+    /// A scan for these terms and speakers ([`super::query_names`]). Rows outside `keep` count in the statistics but are not found.
+    pub fn new(terms: &[QueryTerm], names: &[String], keep: Option<&'a RowSet>) -> Self {
         let mut keys: Vec<_> = terms.iter().enumerate().map(|(nth, term)| (key(&term.term), nth)).collect();
         keys.sort_unstable();
         let statistics = Statistics { docs: 0, tokens: 0, frequencies: vec![0; terms.len()] };
-        Self { keys, keep, tail: Tail { statistics, ..Tail::default() } }
+        let names = names.iter().map(|name| speaker_key(name)).collect();
+        let tail = Tail { statistics, ..Tail::default() };
+        Self { keys, names, lines: speaker_key(speaker::LINES), keep, tail }
     }
 
     /// Takes in one row of the tail. Each row is pushed once, in any order.
@@ -105,10 +126,16 @@ impl<'a> TailScan<'a> {
             }
             frequencies[base + nth] = frequency;
         }
+        let spoken: u32 = self.names.iter().filter_map(|&name| find(entries, name)).map(u32::from).sum();
+        let speaker = if spoken == 0 { 0.0 } else { share(spoken, find(entries, self.lines).map_or(0, u32::from)) };
+        if !found && spoken > 0 {
+            frequencies.resize(base + statistics.frequencies.len(), 0);
+            found = true;
+        }
         if found && self.keep.is_some_and(|keep| !keep.contains(row)) {
             frequencies.truncate(base);
         } else if found {
-            hits.push(Hit { row, length_id: FieldNormReader::fieldnorm_to_id(length) });
+            hits.push(Hit { row, length_id: FieldNormReader::fieldnorm_to_id(length), speaker });
         }
         Ok(())
     }
@@ -164,6 +191,45 @@ impl Tail {
         top(&mut best, k);
         best
     }
+}
+
+impl Tail {
+    /// Takes the rows that are in the tail into `examined`; the places of the others.
+    pub(super) fn examine(
+        &self,
+        bm25: &Bm25,
+        used: &[usize],
+        rows: &[RowId],
+        examined: &mut Examined,
+    ) -> Vec<usize> {
+        let width = self.statistics.frequencies.len();
+        let at: HashMap<RowId, usize> = self.hits.iter().zip(0..).map(|(hit, at)| (hit.row, at)).collect();
+        let mut rest = Vec::with_capacity(rows.len());
+        for (place, row) in rows.iter().enumerate() {
+            let Some(&at) = at.get(row) else {
+                rest.push(place);
+                continue;
+            };
+            let hit = &self.hits[at];
+            examined.rows[place].speaker = hit.speaker;
+            for (nth, &term) in used.iter().enumerate() {
+                let frequency = self.frequencies[at * width + term];
+                if frequency > 0 {
+                    examined.add(place, nth, bm25.term(nth, hit.length_id, frequency.into()));
+                }
+            }
+        }
+        rest
+    }
+}
+
+/// As [`super::TextIndex::examine`], where no index has been folded yet.
+pub fn examine_tail(terms: &[QueryTerm], rows: &[RowId], tail: &Tail) -> Examined {
+    let used = select(terms, &tail.statistics);
+    let bm25 = weigh(terms, &tail.statistics, &used);
+    let mut examined = Examined::new(rows.len(), bm25.weights(used.len()));
+    tail.examine(&bm25, &used, rows, &mut examined);
+    examined
 }
 
 /// Keeps the best `k`, best first.
@@ -222,7 +288,7 @@ mod tests {
     fn a_blob_holds_sorted_hashes_frequencies_and_the_length() {
         let blob = encode_terms(&format!("{} x", "dog ".repeat(300)), ENGLISH);
         assert_eq!(blob.len(), HEADER + 2 * ENTRY);
-        assert_eq!(blob[..8], [1, 0, 0, 0, 45, 1, 0, 0]); // 301 = 0x12D
+        assert_eq!(blob[..8], [2, 0, 0, 0, 45, 1, 0, 0]); // 301 = 0x12D
         let (entries, _) = blob[HEADER..].as_chunks::<ENTRY>();
         assert!(u64::from_le_bytes(entries[0]) < u64::from_le_bytes(entries[1]));
         assert_eq!((find(entries, key("dog")), find(entries, key("x"))), (Some(255), Some(1)));
@@ -244,7 +310,7 @@ mod tests {
     fn the_tail_alone_is_searched() {
         let terms = query_terms("brown dogs", ENGLISH);
         let keep: RowSet = [RowId(1), RowId(2), RowId(3), RowId(4)].into_iter().collect();
-        let mut scan = TailScan::new(&terms, Some(&keep));
+        let mut scan = TailScan::new(&terms, &[], Some(&keep));
         for (row, text) in [(4, "a dog"), (3, "a dog"), (2, "a cat"), (1, "a brown dog"), (9, "brown dog")] {
             scan.push(RowId(row), &encode_terms(text, ENGLISH)).unwrap();
         }
@@ -257,8 +323,8 @@ mod tests {
 
     #[test]
     fn what_is_no_blob_is_refused() {
-        let mut scan = TailScan::new(&[], None);
-        for blob in [&[][..], &[1, 0, 0], &[2, 0, 0, 0, 0, 0, 0, 0], &[1, 0, 0, 0, 0, 0, 0, 0, 5]] {
+        let mut scan = TailScan::new(&[], &[], None);
+        for blob in [&[][..], &[1, 0, 0], &[1, 0, 0, 0, 0, 0, 0, 0], &[2, 0, 0, 0, 0, 0, 0, 0, 5]] {
             let error = scan.push(RowId(7), blob).unwrap_err().to_string();
             assert!(error.starts_with("terms of row 7: "), "{error}");
         }

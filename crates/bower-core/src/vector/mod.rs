@@ -5,6 +5,7 @@
 
 mod disk;
 mod exact;
+mod examine;
 mod fold;
 mod manifest;
 mod quantise;
@@ -14,6 +15,7 @@ mod segment;
 mod testing;
 
 pub use exact::{ExactQuery, cosine_f16, score_exact};
+pub use examine::{Background, likenesses};
 pub use fold::fold;
 pub use manifest::NAME as MANIFEST;
 pub use search::Fetch;

@@ -57,6 +57,8 @@ pub struct DocumentInput {
     pub collection: Option<String>,
     /// Free fields.
     pub metadata: Map<String, Value>,
+    /// The conversation or thread that it is a part of, where several documents are: each counts for the others.
+    pub session: Option<String>,
 }
 
 /// Documents handed in.
@@ -83,11 +85,15 @@ impl Source for Inputs {
                 collection: &collection,
                 scope: Scope::Project,
                 owner: None,
+                session: input.session,
             };
             let title = input.title.filter(|title| !title.trim().is_empty());
             let hash = ingest::content_hash(
                 format!("{}\n{}", title.as_deref().unwrap_or(""), input.text).as_bytes(),
             );
+            // A document of a title alone is found by it.
+            let is_bare = input.text.trim().is_empty();
+            let text = if is_bare { title.clone().unwrap_or_default() } else { input.text };
             let stored = known[&collection].get(&input.id);
             if is_same(stored, &hash, &engine.settings) {
                 if each(Read::Note(Note::Found)) && each(Read::Note(Note::Unchanged)) {
@@ -95,7 +101,7 @@ impl Source for Inputs {
                 }
                 return Ok(());
             }
-            let read = match ingest::parse(&file.path, input.text.as_bytes(), &engine.settings) {
+            let read = match ingest::parse(&file.path, text.as_bytes(), &engine.settings) {
                 Err(skipped) => Read::Note(Note::Skipped(skipped)),
                 Ok(mut parsed) => {
                     parsed.title = title.or(parsed.title);
@@ -105,7 +111,7 @@ impl Source for Inputs {
                         number as u64,
                         parsed,
                         hash,
-                        input.text.len() as u64,
+                        text.len() as u64,
                     )?))
                 }
             };
@@ -201,6 +207,7 @@ impl Files {
                     collection: &self.collection,
                     scope: self.scope,
                     owner: self.owner.clone(),
+                    session: None,
                 };
                 Ok(Read::Changed(Box::new(file.draft(engine, number, parsed, hash, bytes.len() as u64)?)))
             }
@@ -259,6 +266,7 @@ struct File<'a> {
     collection: &'a str,
     scope: Scope,
     owner: Option<String>,
+    session: Option<String>,
 }
 
 impl File<'_> {
@@ -268,8 +276,9 @@ impl File<'_> {
         let id = derive_id(&["document", self.collection, &path]);
         // The title is part of what is embedded, and the owner of who may see it: with another, the chunks are others.
         let title = parsed.title.as_deref().unwrap_or("");
-        let place = [title, self.scope.word(), self.owner.as_deref().unwrap_or("")];
-        let key = |chunk_key: &str| derive_id(&[place[0], place[1], place[2], chunk_key]);
+        let mut place = vec![title, self.scope.word(), self.owner.as_deref().unwrap_or("")];
+        place.extend(self.session.as_deref());
+        let key = |chunk_key: &str| derive_id(&[place.as_slice(), &[chunk_key]].concat());
         let mut chunks = parsed.chunks;
         for chunk in &mut chunks {
             chunk.key = key(&chunk.key);
@@ -298,6 +307,7 @@ impl File<'_> {
             metadata: parsed.metadata,
             scope: self.scope,
             owner: self.owner,
+            session: self.session,
             kept,
             added,
             removed: diff.removed,

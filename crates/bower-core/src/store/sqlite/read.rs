@@ -127,13 +127,31 @@ fn read_item(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Item> {
     })
 }
 
-const INDEXED: &str = "SELECT t.content, t.section, d.title FROM items i JOIN texts t ON t.row = i.row
+const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection FROM items i JOIN texts t ON t.row = i.row
  LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
 
 fn read_indexed(row: &Row<'_>) -> rusqlite::Result<String> {
     let (content, section, title): (String, Option<String>, Option<String>) =
         (row.get(0)?, row.get(1)?, row.get(2)?);
     Ok(indexed_text(title.as_deref(), section.as_deref(), &content))
+}
+
+/// The number that the rows of one parent share: that of the document, or a hash of the session with the highest bit set, so
+/// that the two never meet. Folded into the text index, hence fixed for ever.
+fn parent(document: Option<i64>, session: Option<&str>, collection: &str) -> u64 {
+    const SESSION: u64 = 1 << 63;
+    match session {
+        Some(session) => {
+            let id = derive_id(&["session", collection, session]);
+            u64::from_str_radix(&id, 16).expect("an id is 16 hex digits") | SESSION
+        }
+        None => document.map_or(0, i64::unsigned_abs),
+    }
+}
+
+fn read_parent(row: &Row<'_>) -> rusqlite::Result<u64> {
+    let session: Option<String> = row.get("source_conv_id")?;
+    Ok(parent(row.get("document")?, session.as_deref(), &row.get::<_, String>("collection")?))
 }
 
 fn row_ids(
@@ -339,11 +357,21 @@ impl Store for SqliteStore {
             let mut statement = connection.prepare_cached(INDEXED)?;
             let mut texts = Vec::with_capacity(rows.len());
             for row in rows {
-                if let Some(text) = statement.query_row([row.0], read_indexed).optional()? {
-                    texts.push(IndexedText { row: *row, text });
-                }
+                let read = |found: &Row<'_>| {
+                    Ok(IndexedText { row: *row, parent: read_parent(found)?, text: read_indexed(found)? })
+                };
+                texts.extend(statement.query_row([row.0], read).optional()?);
             }
             Ok(texts)
+        })
+    }
+
+    fn parents(&self, rows: &[RowId]) -> Result<Vec<u64>> {
+        self.read("read what the items are parts of", |connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT document, source_conv_id, collection FROM items WHERE row = ?1")?;
+            let parent = |row: &RowId| statement.query_row([row.0], read_parent).optional();
+            rows.iter().map(parent).map(|found| Ok(found?.unwrap_or(0))).collect()
         })
     }
 

@@ -429,8 +429,9 @@ fn insert_chunk(
     let added = connection
         .prepare_cached(
             "INSERT INTO items (id, kind, collection, importance, confidence, decay_rate, create_time, access_time,
-             update_time, scope, owner, status, tier, metadata, source, document, position, first_line, last_line, text_change)
-             VALUES (?1, ?2, ?3, .5, 1, .01, ?4, ?4, ?4, ?5, ?6, ?7, 2, '{}', 'index', ?8, ?9, ?10, ?11, ?12)
+             update_time, scope, owner, status, tier, metadata, source, document, position, first_line, last_line, text_change,
+             source_conv_id)
+             VALUES (?1, ?2, ?3, .5, 1, .01, ?4, ?4, ?4, ?5, ?6, ?7, 2, '{}', 'index', ?8, ?9, ?10, ?11, ?12, ?13)
              ON CONFLICT (id) DO NOTHING",
         )?
         .execute(params![
@@ -446,6 +447,7 @@ fn insert_chunk(
             chunk.lines.0,
             chunk.lines.1,
             change.0,
+            document.session,
         ])?;
     if added == 0 {
         return Ok(false);

@@ -1,0 +1,115 @@
+//! Who speaks in a text: lines such as `Ada: I moved the server`. Names are plain words; a text that is not mostly such
+//! lines has no speakers.
+
+use super::chars;
+
+/// A longer beginning of a line is a sentence with a colon, not a name: characters.
+const LONGEST_NAME: usize = 40;
+
+/// A name has at most this many words: `Ada`, `Dr. Grace B. Hopper`.
+const MOST_WORDS: usize = 4;
+
+/// The term that stands in the index for every spoken line, whoever speaks: no name's word is a colon.
+pub(super) const LINES: &str = ":";
+
+/// The names in front of a text's lines, one entry a line that has one, in order; empty where fewer than half of the
+/// lines have one. A first line without a name is a title and does not count.
+///
+/// A name is up to four words of letters, the first with a capital where its script has them, followed by a colon and
+/// white space, at the very beginning of the line.
+pub fn speakers(text: &str) -> Vec<&str> {
+    let mut lines = 0;
+    let mut names = Vec::new();
+    for (nth, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        match name(line) {
+            Some(name) => names.push(name),
+            None if nth == 0 => continue,
+            None => {}
+        }
+        lines += 1;
+    }
+    if names.len() * 2 < lines {
+        names.clear();
+    }
+    names
+}
+
+/// Every spoken line's terms, for the index: the words of the name, then [`LINES`].
+pub(super) fn terms(text: &str, mut emit: impl FnMut(&str)) {
+    for name in speakers(text) {
+        words(name).for_each(|word| emit(&word));
+        emit(LINES);
+    }
+}
+
+/// The words of a name as a question would have them: lower case, without accents.
+pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
+    name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(|word| {
+        let (mut lower, mut folded) = (String::new(), String::new());
+        chars::lower(word, &mut lower);
+        chars::unaccent(&lower, &mut folded);
+        folded
+    })
+}
+
+fn name(line: &str) -> Option<&str> {
+    let mut words = 1;
+    let mut before = None;
+    for (count, (at, c)) in line.char_indices().enumerate() {
+        let good = match c {
+            ':' => {
+                let ended = line[at + 1..].starts_with([' ', '\t']) && before.is_some_and(|c| c != ' ');
+                return ended.then(|| &line[..at]);
+            }
+            ' ' => {
+                words += 1;
+                before.is_some_and(|c| c != ' ')
+            }
+            '.' | '\'' | '-' | '’' | '_' => before.is_some(),
+            c if c.is_numeric() => before.is_some(),
+            c => c.is_alphabetic() && (before.is_some() || !c.is_lowercase()),
+        };
+        if !good || count >= LONGEST_NAME || words > MOST_WORDS {
+            return None;
+        }
+        before = Some(c);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_turn_has_one_speaker_and_a_conversation_one_a_line() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(speakers(text), expected, "{text}");
+        check("Ada: I moved the server", &["Ada"]);
+        check("1:56 pm on 8 May, 2023\nAda: Hi!\nDr. Grace B. Hopper: Hello.", &["Ada", "Dr. Grace B. Hopper"]);
+        check("Élise O'Neill: oui", &["Élise O'Neill"]);
+        check("李雷: 你好", &["李雷"]);
+        check("Ada: first\n\nand more\n", &["Ada"]);
+        check("Ada: first\nand more\nand more", &[]);
+        check("try: x\n10:30 it began\nhttps://example.org\n: \n A: b\nAda:b", &[]);
+        check("This is a whole sentence that ends so: with a colon", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn the_words_of_a_name_are_folded() {
+        assert_eq!(words("Dr. Élise O'Neill").collect::<Vec<_>>(), ["dr", "elise", "o", "neill"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_valid(text in "(\\PC{0,9}|[A-Z][a-z]{0,5}: \n|\n){0,9}") {
+            for name in speakers(&text) {
+                prop_assert!(!name.is_empty() && words(name).count() <= text.len());
+            }
+        }
+    }
+}

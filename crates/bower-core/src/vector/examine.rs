@@ -1,0 +1,258 @@
+//! What an index says of given rows, and how alike a question is to the rows at large. Nothing here looks for the nearest.
+
+use bower_kernels::scan::bytes;
+
+use super::quantise::{ByteQuery, restore};
+use super::segment::Segment;
+use super::{ExactQuery, VectorIndex};
+use crate::item::{Allowed, RowId};
+
+/// Rows that [`VectorIndex::background`] looks at: the deviation of a thousand is within some 2 % of that of all.
+const SAMPLE: usize = 1_024;
+
+/// A sample's rows stand in runs of this many, so that it touches a few pages of a large index and not a thousand.
+const RUN: usize = 32;
+
+/// How similar a question is to the rows at large: what the best similarity must be measured against.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Background {
+    /// Rows that it speaks for.
+    pub rows: f64,
+    /// The mean of their cosines.
+    pub mean: f64,
+    /// The mean of their cosines' squares.
+    pub square: f64,
+}
+
+impl Background {
+    /// The background of some cosines that were all taken.
+    pub fn of(cosines: impl IntoIterator<Item = f32>) -> Self {
+        let (mut rows, mut sum, mut squares) = (0_u64, 0.0, 0.0);
+        for cosine in cosines {
+            rows += 1;
+            sum += f64::from(cosine);
+            squares += f64::from(cosine) * f64::from(cosine);
+        }
+        if rows == 0 {
+            return Self::default();
+        }
+        let count = rows as f64;
+        Self { rows: count, mean: sum / count, square: squares / count }
+    }
+
+    /// The background of both sets of rows together.
+    pub fn with(self, other: Self) -> Self {
+        let rows = self.rows + other.rows;
+        if rows <= 0.0 {
+            return Self::default();
+        }
+        let (one, two) = (self.rows / rows, other.rows / rows);
+        Self { rows, mean: one * self.mean + two * other.mean, square: one * self.square + two * other.square }
+    }
+
+    /// The standard deviation of the cosines.
+    pub fn deviation(&self) -> f64 {
+        (self.square - self.mean * self.mean).max(0.0).sqrt()
+    }
+}
+
+impl VectorIndex {
+    /// The cosine of each row to `query`, by int8 (within some .002), in the order asked; `None` for a row that is not
+    /// here, or for a query of another dimension or without direction.
+    pub fn cosines(&self, query: &[f32], rows: &[RowId]) -> Vec<Option<f32>> {
+        let mut cosines = vec![None; rows.len()];
+        let bytes = ByteQuery::new(query);
+        if query.len() != self.dimension() || bytes.scale == 0.0 {
+            return cosines;
+        }
+        for (segment, found) in self.places(rows) {
+            let positions: Vec<u32> = found.iter().map(|&(position, _)| position).collect();
+            let scores = self.score_positions(segment, &bytes, &positions);
+            for (&(_, place), score) in found.iter().zip(scores) {
+                cosines[place] = Some(score.clamp(-1.0, 1.0));
+            }
+        }
+        cosines
+    }
+
+    /// The vectors of rows at unit length, as far as int8 keeps them, in the order asked; `None` for a row that is not here.
+    pub fn restored(&self, rows: &[RowId]) -> Vec<Option<Vec<f32>>> {
+        let mut vectors = vec![None; rows.len()];
+        let stride = bytes::stride(self.dimension());
+        for (segment, found) in self.places(rows) {
+            for (position, place) in found {
+                let at = position as usize;
+                let mut vector = vec![0.0; self.dimension()];
+                restore(&segment.bytes()[at * stride..], segment.scales()[at], &mut vector);
+                vectors[place] = Some(vector);
+            }
+        }
+        vectors
+    }
+
+    /// How similar `query` is to the allowed rows at large, from an even sample of at most some 1,024 of them; the same
+    /// rows for the same index. Nothing for a query of another dimension or without direction.
+    pub fn background(&self, query: &[f32], allowed: Allowed<'_>) -> Background {
+        let bytes = ByteQuery::new(query);
+        if query.len() != self.dimension() || bytes.scale == 0.0 {
+            return Background::default();
+        }
+        let mut cosines = Vec::with_capacity(SAMPLE);
+        match allowed.keep {
+            Some(keep) => {
+                let step = keep.len().div_ceil(SAMPLE).max(1);
+                let rows: Vec<RowId> = keep.iter().step_by(step).collect();
+                for (segment, found) in self.places(&rows) {
+                    let kept = found.iter().filter(|&&(_, place)| !allowed.drop.contains(rows[place]));
+                    let positions: Vec<u32> = kept.map(|&(position, _)| position).collect();
+                    cosines.extend(self.score_positions(segment, &bytes, &positions));
+                }
+                let mut background = Background::of(cosines);
+                background.rows *= step as f64;
+                background
+            }
+            None => {
+                let all: usize = self.segments.iter().map(Segment::rows).sum();
+                let runs = all.div_ceil(RUN);
+                let step = runs.div_ceil(SAMPLE / RUN).max(1);
+                let mut before = 0; // runs in the segments before
+                for segment in &self.segments {
+                    let here = segment.rows().div_ceil(RUN);
+                    let first = before.next_multiple_of(step) - before;
+                    let starts = (first..here).step_by(step).map(|run| run * RUN);
+                    let positions: Vec<u32> = starts
+                        .flat_map(|start| start..(start + RUN).min(segment.rows()))
+                        .filter(|&at| {
+                            !segment.is_dead(at) && !allowed.drop.contains(RowId(segment.ids()[at]))
+                        })
+                        .map(|at| at as u32)
+                        .collect();
+                    cosines.extend(self.score_positions(segment, &bytes, &positions));
+                    before += here;
+                }
+                let mut background = Background::of(cosines);
+                background.rows = background.rows.max(if background.rows > 0.0 { self.len() as f64 } else { 0.0 });
+                background
+            }
+        }
+    }
+
+    /// For each segment, where it has which of the rows, as position and place in `rows`; positions ascend.
+    fn places(&self, rows: &[RowId]) -> Vec<(&Segment, Vec<(u32, usize)>)> {
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_unstable_by_key(|&place| rows[place]);
+        self.segments
+            .iter()
+            .map(|segment| {
+                let (mut from, mut found) = (0, Vec::new());
+                for &place in &order {
+                    match segment.find(rows[place], from) {
+                        Ok(at) => {
+                            from = at;
+                            if !segment.is_dead(at) {
+                                found.push((at as u32, place));
+                            }
+                        }
+                        Err(at) => from = at,
+                    }
+                }
+                (segment, found)
+            })
+            .collect()
+    }
+
+    fn score_positions(&self, segment: &Segment, query: &ByteQuery, positions: &[u32]) -> Vec<f32> {
+        let mut dots = vec![0; positions.len()];
+        bytes::dots_at(self.isa, segment.bytes(), positions, &query.values, &mut dots);
+        let score = |(&dot, &at): (&i32, &u32)| dot as f32 * segment.scales()[at as usize] * query.scale;
+        dots.iter().zip(positions).map(score).collect()
+    }
+}
+
+/// The cosine of each pair of vectors, row by row; 0 where one is missing, and of each with itself.
+pub fn likenesses(vectors: &[Option<Vec<f32>>]) -> Vec<f32> {
+    let count = vectors.len();
+    let mut likenesses = vec![0.0; count * count];
+    for (one, vector) in vectors.iter().enumerate() {
+        let Some(vector) = vector else { continue };
+        let query = ExactQuery::new(vector);
+        for (two, other) in vectors.iter().enumerate().skip(one + 1) {
+            let Some(other) = other else { continue };
+            let cosine = query.cosine(other);
+            likenesses[one * count + two] = cosine;
+            likenesses[two * count + one] = cosine;
+        }
+    }
+    likenesses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Folder, Vectors};
+    use super::*;
+    use crate::item::RowSet;
+
+    #[test]
+    fn rows_are_scored_wherever_they_are() {
+        let folder = Folder::new(128);
+        let data = Vectors::clustered(128, 13_000, 5);
+        folder.fold(1, &[], &data, 0..12_000);
+        folder.fold(2, &[700, 12_500], &data, 12_000..13_000);
+        let index = folder.open().unwrap();
+        let rows = [12_900, 3, 700, 11_999, 13_001, 0].map(RowId);
+        let query = ExactQuery::new(data.get(42));
+        let cosines = index.cosines(data.get(42), &rows);
+        let restored = index.restored(&rows);
+        for ((row, cosine), vector) in rows.iter().zip(&cosines).zip(&restored) {
+            let is_here = ![700, 13_001].contains(&row.0);
+            assert_eq!((cosine.is_some(), vector.is_some()), (is_here, is_here), "{row:?}");
+            if let (Some(cosine), Some(vector)) = (cosine, vector) {
+                let exact = query.cosine(data.get(row.0));
+                assert!((cosine - exact).abs() < 0.005 && (query.cosine(vector) - exact).abs() < 0.005);
+            }
+        }
+        assert_eq!(index.cosines(&[0.0; 128], &rows), [None; 6]);
+        assert_eq!(index.cosines(&[1.0; 64], &rows), [None; 6]);
+    }
+
+    #[test]
+    fn the_background_is_that_of_the_allowed_rows() {
+        let folder = Folder::new(128);
+        let data = Vectors::clustered(128, 20_000, 6);
+        folder.fold(1, &[], &data, 0..15_000);
+        folder.fold(2, &[], &data, 15_000..20_000);
+        let index = folder.open().unwrap();
+        let none = RowSet::new();
+        let check = |keep: Option<&RowSet>, slack: f64| {
+            let query = ExactQuery::new(data.get(1));
+            let rows = (0..20_000).filter(|&row| keep.is_none_or(|keep| keep.contains(RowId(row))));
+            let exact = Background::of(rows.map(|row| query.cosine(data.get(row))));
+            let found = index.background(data.get(1), Allowed { keep, drop: &none });
+            assert!((found.rows / exact.rows - 1.0).abs() < 0.05, "{found:?} {exact:?}");
+            assert!((found.mean - exact.mean).abs() < slack * exact.deviation(), "{found:?} {exact:?}");
+            assert!((found.deviation() / exact.deviation() - 1.0).abs() < slack, "{found:?} {exact:?}");
+        };
+        check(None, 0.15);
+        check(Some(&(0..20_000).filter(|row| row % 7 < 3).map(RowId).collect()), 0.15);
+        check(Some(&(300..600).map(RowId).collect()), 0.01);
+        let few: RowSet = [RowId(5)].into_iter().collect();
+        assert!(index.background(data.get(1), Allowed { keep: Some(&few), drop: &few }).rows.abs() < 1e-9);
+    }
+
+    #[test]
+    fn backgrounds_add_up() {
+        let (one, two) = (Background::of([0.1, 0.3]), Background::of([0.5]));
+        let both = one.with(two);
+        // By hand: mean .9/3, squares (.01 + .09 + .25)/3 = .35/3, deviation sqrt(.1167 - .09).
+        assert!((both.mean - 0.3).abs() < 1e-6 && (both.deviation() - 0.163_3).abs() < 1e-4, "{both:?}");
+        assert_eq!(Background::default().with(Background::default()), Background::default());
+    }
+
+    #[test]
+    fn likenesses_are_symmetric_and_empty_on_the_diagonal() {
+        let found = likenesses(&[Some(vec![1.0, 0.0]), None, Some(vec![3.0, 4.0])]);
+        assert_eq!(found.len(), 9);
+        assert!((found[2] - 0.6).abs() < 1e-6 && (found[6] - 0.6).abs() < 1e-6);
+        assert!(found[0].abs() < 1e-9 && found[1].abs() < 1e-9 && found[8].abs() < 1e-9);
+    }
+}
