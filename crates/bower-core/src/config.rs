@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::item::Profile;
+use crate::rank::profile::{ade, athena, atlas, seed};
+
 /// How long a commit waits for the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -51,6 +54,16 @@ pub struct Settings {
     pub fold_after: usize,
     /// Query vectors kept in the store's cache.
     pub cached_queries: usize,
+    /// The profile that answers when a question names none.
+    pub profile: Profile,
+    /// The constants of the athena profile.
+    pub athena: athena::Constants,
+    /// The constants of the atlas profile.
+    pub atlas: atlas::Constants,
+    /// The constants of the ade profile.
+    pub ade: ade::Constants,
+    /// The constants of the seed profile.
+    pub seed: seed::Constants,
 }
 
 impl Default for Settings {
@@ -73,6 +86,11 @@ impl Default for Settings {
             rrf_k: 60.0,
             fold_after: 2_000,
             cached_queries: 10_000,
+            profile: Profile::Bower,
+            athena: athena::Constants::default(),
+            atlas: atlas::Constants::default(),
+            ade: ade::Constants::default(),
+            seed: seed::Constants::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 use crate::filter::Filter;
-use crate::item::{Channel, Kind, MemoryType, RowId, Scope, Status, Tier};
+use crate::item::{Channel, Kind, MemoryType, Profile, RowId, Scope, Status, Tier};
 
 /// A whole item as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,6 +134,8 @@ pub struct QueryRequest {
     pub limit: usize,
     /// Words alone: no model is loaded.
     pub fast: bool,
+    /// The profile that ranks; the settings' `profile` unless told.
+    pub profile: Option<Profile>,
     /// What may be found.
     pub select: Selection,
 }

@@ -5,7 +5,7 @@
     reason = "doc comments here are the help that a terminal shows: no backticks"
 )]
 
-use bower_core::item::{Kind, MemoryType, Scope, Status};
+use bower_core::item::{Kind, MemoryType, Profile, Scope, Status};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -181,6 +181,9 @@ pub struct QueryArgs {
     /// Words alone: no model is loaded
     #[arg(long)]
     pub fast: bool,
+    /// The set of retrieval settings that ranks [default: the setting `profile`]
+    #[arg(long, value_name = "PROFILE", value_parser = words::<Profile>(Profile::ALL.iter().map(|v| v.word())))]
+    pub profile: Option<Profile>,
     /// Show each channel's rank and raw score, and what the answer cost
     #[arg(long)]
     pub explain: bool,
@@ -365,9 +368,9 @@ pub struct EvalArgs {
     /// A BEIR folder: corpus.jsonl, queries.jsonl, qrels.tsv
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// The set of retrieval settings to judge
-    #[arg(long, value_name = "PROFILE", default_value = "bower", value_parser = ["bower"])]
-    pub profile: String,
+    /// The set of retrieval settings to judge [default: the setting `profile`]
+    #[arg(long, value_name = "PROFILE", value_parser = words::<Profile>(Profile::ALL.iter().map(|v| v.word())))]
+    pub profile: Option<Profile>,
     /// The k of nDCG@k, Recall@k and MRR@k
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = eval_cutoff)]
     pub limit_k: usize,

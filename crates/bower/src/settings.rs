@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::failure::{Failure, Result};
 
 mod edit;
+mod profiles;
 
 /// What values a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +31,8 @@ pub enum Form {
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Knob {
-    /// Its name in the file, in `--set` and, in capitals after `BOWER_`, in the environment.
+    /// Its name in the file, in `--set` and, in capitals after `BOWER_`, in the environment. A dot stands between a table
+    /// of the file and a key in it; in the environment it is `_`.
     pub key: &'static str,
     /// What values it takes.
     pub form: Form,
@@ -38,13 +40,25 @@ pub struct Knob {
     pub meaning: &'static str,
 }
 
+impl Knob {
+    /// The environment variable that sets it.
+    fn variable(&self) -> String {
+        format!("BOWER_{}", self.key.replace('.', "_").to_uppercase())
+    }
+}
+
 const fn knob(key: &'static str, form: Form, meaning: &'static str) -> Knob {
     Knob { key, form, meaning }
 }
 
-/// Every setting. Reading, checking, help and `bower config` all come from this table; a test holds it against the
-/// engine's own type.
-pub const KNOBS: &[Knob] = &[
+/// Every setting: these, then the profiles'. Reading, checking, help and `bower config` all come from here; a test holds it
+/// against the engine's own type.
+pub fn knobs() -> impl Iterator<Item = &'static Knob> {
+    KNOBS.iter().chain(profiles::KNOBS)
+}
+
+/// The settings that belong to no profile.
+const KNOBS: &[Knob] = &[
     knob(
         "sync",
         Form::Word(&["normal", "full"]),
@@ -198,8 +212,8 @@ pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
             values.insert(key, (value, Origin::File(path.to_path_buf())));
         }
     }
-    for knob in KNOBS {
-        let variable = format!("BOWER_{}", knob.key.to_uppercase());
+    for knob in knobs() {
+        let variable = knob.variable();
         let Some((_, text)) = layers.environment.iter().find(|(name, _)| *name == *variable) else {
             continue;
         };
@@ -228,9 +242,16 @@ pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
 /// A setting by its name; otherwise a hint that names the nearest.
 pub fn known(key: &str) -> Result<&'static Knob, String> {
     let key = key.trim();
-    KNOBS.iter().find(|knob| knob.key == key).ok_or_else(|| {
+    knobs().find(|knob| knob.key == key).ok_or_else(|| {
+        let in_tables: Vec<_> = knobs()
+            .filter(|knob| knob.key.split_once('.').is_some_and(|(_, last)| last == key))
+            .map(|knob| knob.key)
+            .collect();
+        if !in_tables.is_empty() {
+            return format!("did you mean {}? bower config lists them all", in_tables.join(" or "));
+        }
         let distance = |knob: &&Knob| (strsim::damerau_levenshtein(knob.key, key), knob.key);
-        match KNOBS.iter().min_by_key(distance).filter(|knob| distance(knob).0 <= 2.max(key.len() / 3)) {
+        match knobs().min_by_key(distance).filter(|knob| distance(knob).0 <= 2.max(key.len() / 3)) {
             Some(near) => format!("did you mean {}? bower config lists them all", near.key),
             None => "bower config lists them all".to_string(),
         }
@@ -276,17 +297,25 @@ fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
 fn assemble(mut values: BTreeMap<&'static str, (Value, Origin)>) -> Result<Resolved> {
     let broken =
         |why: serde_json::Error| Failure::internal(format!("settings and their table differ: {why}"));
-    let defaults = serde_json::to_value(Settings::default()).map_err(broken)?;
-    let chosen: Vec<Chosen> = KNOBS
-        .iter()
+    let defaults = defaults().map_err(broken)?;
+    let chosen: Vec<Chosen> = knobs()
         .map(|knob| {
-            let (value, origin) =
-                values.remove(knob.key).unwrap_or_else(|| (defaults[knob.key].clone(), Origin::BuiltIn));
+            let (value, origin) = values
+                .remove(knob.key)
+                .unwrap_or_else(|| (defaults.get(knob.key).cloned().unwrap_or_default(), Origin::BuiltIn));
             Chosen { key: knob.key, value, origin, meaning: knob.meaning }
         })
         .collect();
-    let whole: Map<String, Value> =
-        chosen.iter().map(|chosen| (chosen.key.to_string(), chosen.value.clone())).collect();
+    let mut whole = Map::new();
+    for Chosen { key, value, .. } in &chosen {
+        match key.split_once('.') {
+            None => whole.insert((*key).to_string(), value.clone()),
+            Some((table, key)) => match whole.entry(table).or_insert_with(|| Map::new().into()) {
+                Value::Object(table) => table.insert(key.to_string(), value.clone()),
+                _ => return Err(Failure::internal(format!("{table} is a setting and a table of settings"))),
+            },
+        };
+    }
     let settings: Settings = serde_json::from_value(Value::Object(whole)).map_err(broken)?;
     for (small, large, names) in [
         (
@@ -304,6 +333,21 @@ fn assemble(mut values: BTreeMap<&'static str, (Value, Origin)>) -> Result<Resol
         }
     }
     Ok(Resolved { settings, chosen })
+}
+
+/// The built-in values by key, tables' keys with their dots.
+fn defaults() -> serde_json::Result<BTreeMap<String, Value>> {
+    // By way of text, where a single-precision .3 is .3 and not the double nearest to it.
+    let whole: Map<String, Value> = serde_json::from_str(&serde_json::to_string(&Settings::default())?)?;
+    let mut flat = BTreeMap::new();
+    for (key, value) in whole {
+        if let Value::Object(table) = value {
+            flat.extend(table.into_iter().map(|(last, value)| (format!("{key}.{last}"), value)));
+        } else {
+            flat.insert(key, value);
+        }
+    }
+    Ok(flat)
 }
 
 /// The file's text with one setting written into it; comments and order stay.
@@ -339,13 +383,17 @@ mod tests {
 
     #[test]
     fn the_table_and_the_engine_know_the_same_settings() {
-        let Value::Object(defaults) = serde_json::to_value(Settings::default()).unwrap() else { panic!() };
-        let mut ours: Vec<_> = KNOBS.iter().map(|knob| knob.key.to_string()).collect();
+        let defaults = defaults().unwrap();
+        let mut ours: Vec<_> = knobs().map(|knob| knob.key.to_string()).collect();
         let mut theirs: Vec<_> = defaults.keys().cloned().collect();
         ours.sort();
         theirs.sort();
         assert_eq!(ours, theirs);
-        for knob in KNOBS {
+        let mut variables: Vec<_> = knobs().map(Knob::variable).collect();
+        variables.sort();
+        variables.dedup();
+        assert_eq!(variables.len(), ours.len(), "two settings share a variable");
+        for knob in knobs() {
             let default = defaults[knob.key].clone();
             assert!(
                 knob.form == Form::Folder && default.is_null() || checked(knob, default).is_ok(),
@@ -427,6 +475,74 @@ mod tests {
     }
 
     #[test]
+    fn a_table_of_the_file_holds_the_settings_of_a_profile() {
+        let environment = [("BOWER_ATHENA_TAGS_WEIGHT".into(), "24".into())];
+        let flags = ["athena.graph_weight=23".to_string()];
+        for text in [
+            "threads = 2\n[athena]\nvector_weight = 31 # more\ntags_weight = 1\n[atlas]\nfusion = \"rank\"\n",
+            "athena.vector_weight = 31\natlas.fusion = \"rank\"\nthreads = 2\n",
+            "atlas = { fusion = \"rank\" }\nathena = { vector_weight = 31.0 }\nthreads = 2\n",
+        ] {
+            let layers = Layers { environment: &environment, flags: &flags, ..file(text) };
+            let Resolved { settings, chosen } = resolve(&layers).unwrap();
+            let mut expected = Settings { threads: 2, ..Settings::default() };
+            expected.athena.vector_weight = 31.0;
+            expected.athena.tags_weight = 24.0;
+            expected.athena.graph_weight = 23.0;
+            expected.atlas.fusion = bower_core::rank::profile::atlas::Fusion::Rank;
+            assert_eq!(settings, expected, "{text}");
+            let origin = |key| chosen.iter().find(|chosen| chosen.key == key).unwrap().origin.to_string();
+            assert_eq!(origin("athena.vector_weight"), "/h/config.toml");
+            assert_eq!(origin("athena.tags_weight"), "BOWER_ATHENA_TAGS_WEIGHT");
+            assert_eq!(origin("athena.graph_weight"), "--set");
+            assert_eq!(origin("athena.text_weight"), "built-in");
+        }
+        let tenth = resolve(&Layers::default()).unwrap().chosen;
+        let tenth = tenth.iter().find(|chosen| chosen.key == "seed.graph_weight").unwrap();
+        assert_eq!(tenth.value.to_string(), "0.1");
+    }
+
+    #[test]
+    fn what_cannot_be_meant_in_a_table_is_named_with_its_line() {
+        fails(
+            &file("threads = 1\n[athena]\nvector_wait = 3"),
+            "/h/config.toml:3: unknown setting athena.vector_wait",
+            "did you mean athena.vector_weight?",
+        );
+        fails(&file("[atena]\nvector_weight = 3"), "/h/config.toml:1: unknown setting atena", "");
+        fails(
+            &file("text_weight = 3"),
+            "/h/config.toml:1: unknown setting text_weight",
+            "did you mean athena.text_weight or ade.text_weight or seed.text_weight?",
+        );
+        fails(&file("athena = 3"), "/h/config.toml:1: athena: 3 is not a table of settings", "");
+        fails(
+            &file("\natlas.min_relevance = 2"),
+            "/h/config.toml:2: atlas.min_relevance: 2 is not a number from 0 to 1",
+            "",
+        );
+        fails(
+            &file("[athena.vector_weight]\nx = 1"),
+            "/h/config.toml:1: athena.vector_weight: a table, where one value is wanted",
+            "",
+        );
+        fails(
+            &file("[[athena]]\nvector_weight = 1"),
+            "/h/config.toml:1: athena: a list of tables, where one is wanted",
+            "",
+        );
+        let flags = ["athena.vector=3".to_string()];
+        let layers = Layers { flags: &flags, ..Layers::default() };
+        fails(&layers, "--set athena.vector: unknown setting", "bower config");
+        let environment = [("BOWER_ADE_MMR_LAMBDA".into(), "2".into())];
+        fails(
+            &Layers { environment: &environment, ..Layers::default() },
+            "BOWER_ADE_MMR_LAMBDA: 2.0 is not a number from 0 to 1",
+            "unset BOWER_ADE_MMR_LAMBDA",
+        );
+    }
+
+    #[test]
     fn an_empty_variable_is_no_variable() {
         let environment = [("BOWER_THREADS".into(), "".into())];
         let resolved = resolve(&Layers { environment: &environment, ..Layers::default() }).unwrap();
@@ -461,5 +577,52 @@ mod tests {
         assert_eq!(unset(path, text, "sync").unwrap(), None);
         assert!(set(path, text, "thread", "4").unwrap_err().hint.unwrap().contains("threads"));
         assert!(set(path, "x = = 1", "threads", "4").is_err(), "a broken file is not written over");
+    }
+
+    #[test]
+    fn writing_into_a_table_keeps_the_rest() {
+        let path = Path::new("/h/config.toml");
+        let check = |text: &str, key: &str, value: &str, expected: &str| {
+            let written = set(path, text, key, value).unwrap();
+            assert_eq!(written, expected);
+            let (table, last) = key.split_once('.').unwrap_or(("", key));
+            let chosen = resolve(&file(&written)).unwrap().chosen;
+            let origin = &chosen.iter().find(|chosen| chosen.key == key).unwrap().origin;
+            assert_eq!(*origin, Origin::File(path.into()), "{table} {last}");
+        };
+        let key = "athena.vector_weight";
+        check("", key, "25", "[athena]\nvector_weight = 25.0\n");
+        check("threads = 2\n# end", key, "25", "threads = 2\n# end\n\n[athena]\nvector_weight = 25.0\n");
+        check("[athena]\nvector_weight = 1 # why\n", key, "25", "[athena]\nvector_weight = 25.0 # why\n");
+        check("[athena]\nbase = 1\n# end\n", key, "25", "[athena]\nbase = 1\n# end\nvector_weight = 25.0\n");
+        check(
+            "[athena]\nbase = 1\n\n# next\n[seed]\nrrf_k = 9\n# end\n",
+            key,
+            "25",
+            "[athena]\nbase = 1\nvector_weight = 25.0\n\n# next\n[seed]\nrrf_k = 9\n# end\n",
+        );
+        check("athena.base = 1\n", key, "25", "athena.base = 1\nathena.vector_weight = 25.0\n");
+        check("athena = { base = 1 }\n", key, "25", "athena = { base = 1, vector_weight = 25.0 }\n");
+        check("[seed]\nrrf_k = 9\n# end\n", "threads", "2", "threads = 2\n[seed]\nrrf_k = 9\n# end\n");
+        assert!(set(path, "athena = 1\n", key, "25").is_err());
+    }
+
+    #[test]
+    fn taking_out_of_a_table_keeps_the_rest() {
+        let path = Path::new("/h/config.toml");
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(unset(path, text, "athena.vector_weight").unwrap().as_deref(), expected, "{text}");
+        };
+        check("[athena]\nvector_weight = 1\nbase = 2\n", Some("[athena]\nbase = 2\n"));
+        check(
+            "threads = 1\n\n[athena]\n# why\nvector_weight = 1\nbase = 2\n",
+            Some("threads = 1\n\n[athena]\n# why\nbase = 2\n"),
+        );
+        check("threads = 1\n\n[athena]\nvector_weight = 1\n", Some("threads = 1\n"));
+        check("athena.vector_weight = 1\nathena.base = 1\n", Some("athena.base = 1\n"));
+        check("athena = { vector_weight = 1, base = 1 }\n", Some("athena = { base = 1 }\n"));
+        check("athena = { vector_weight = 1 }\nthreads = 1\n", Some("threads = 1\n"));
+        check("[athena]\nbase = 2\n", None);
+        check("threads = 2\n", None);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::indexes::covered;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
-use crate::item::{Allowed, Change, Channel, RowId, RowSet, Scored};
+use crate::item::{Allowed, Change, Channel, Profile, RowId, RowSet, Scored};
 use crate::rank::fuse;
 use crate::request::{Answer, ChannelEffort, Degraded, Effort, Hit, QueryRequest, Selection, Signal};
 use crate::store::{NewVector, Stamp, TailText};
@@ -34,6 +34,8 @@ pub struct RankRequest<'a> {
     pub depth: usize,
     /// Words alone.
     pub fast: bool,
+    /// The profile that ranks; the settings' `profile` unless told.
+    pub profile: Option<Profile>,
     /// What may be found.
     pub select: &'a Selection,
 }
@@ -81,7 +83,13 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, _now: Timestamp) ->
     let depth = engine.settings.candidates.max(request.limit);
     let ranking = rank(
         engine,
-        &RankRequest { text: &request.text, depth, fast: request.fast, select: &request.select },
+        &RankRequest {
+            text: &request.text,
+            depth,
+            fast: request.fast,
+            profile: request.profile,
+            select: &request.select,
+        },
     )?;
     let hits = load(engine, &ranking, request.limit)?;
     Ok(Answer {

@@ -2,7 +2,7 @@
 
 use bower_core::config::Settings;
 use bower_core::engine::{DocumentInput, Engine, RankRequest};
-use bower_core::item::{Channel, Scored};
+use bower_core::item::{Channel, Profile, Scored};
 use bower_core::request::Selection;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -43,8 +43,9 @@ pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
         report.took_ms / 1e3,
         set.queries.len()
     ));
-    let task = Task { profile: &arguments.profile, cutoff: arguments.limit_k };
-    let report = eval::evaluate(&set, &task, |query| ask(&engine, &settings, query))?;
+    let profile = arguments.profile.unwrap_or(settings.profile);
+    let task = Task { profile: profile.word(), cutoff: arguments.limit_k };
+    let report = eval::evaluate(&set, &task, |query| ask(&engine, &settings, profile, query))?;
     session.out.say(&report, |_| eval::render(&report))
 }
 
@@ -66,7 +67,12 @@ fn collection(group: Option<&str>) -> String {
 }
 
 /// One question, as `bower query` would put it, in all channels.
-fn ask(engine: &Engine, settings: &Settings, query: &Query) -> bower_core::Result<RunLists> {
+fn ask(
+    engine: &Engine,
+    settings: &Settings,
+    profile: Profile,
+    query: &Query,
+) -> bower_core::Result<RunLists> {
     let select = match &query.group {
         Some(group) => Selection { collections: vec![collection(Some(group))], ..Selection::default() },
         None => Selection::default(),
@@ -76,6 +82,7 @@ fn ask(engine: &Engine, settings: &Settings, query: &Query) -> bower_core::Resul
         text: &query.text,
         depth: settings.candidates,
         fast: false,
+        profile: Some(profile),
         select: &select,
     })?;
     let took_ms = start.elapsed().as_secs_f64() * 1e3;

@@ -14,6 +14,7 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
         text: text_of(&arguments.text, "query")?,
         limit: arguments.limit.into(),
         fast: arguments.fast,
+        profile: arguments.profile,
         select: selection(&arguments.select, now)?,
     };
     let engine = session.engine()?;

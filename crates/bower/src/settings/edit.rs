@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 use std::path::Path;
-use toml_edit::{Document, DocumentMut, Item};
+use toml_edit::{Document, DocumentMut, Item, Key, Table, TableLike};
 
-use super::{Knob, checked, known};
+use super::{Knob, checked, knobs, known};
 use crate::failure::{Failure, Result, one_line};
 
 /// The file's settings, checked; the first that cannot be meant is an error with its line.
@@ -14,8 +14,8 @@ pub fn read(path: &Path, text: &str) -> Result<Vec<(&'static str, Value)>> {
         format!("{}:{}", path.display(), line_of(text, span.map_or(0, |span| span.start)))
     };
     let mut values = Vec::new();
-    for (key, item) in document.as_table() {
-        let span = document.as_table().key(key).and_then(toml_edit::Key::span).or_else(|| item.span());
+    let mut take = |key: &str, name: Option<&Key>, item: &Item| -> Result<()> {
+        let span = name.and_then(Key::span).or_else(|| item.span());
         let knob = known(key).map_err(|why| {
             Failure::environment(format!("{}: unknown setting {}", place(span.clone()), one_line(key)), why)
         })?;
@@ -26,14 +26,44 @@ pub fn read(path: &Path, text: &str) -> Result<Vec<(&'static str, Value)>> {
             )
         })?;
         values.push((knob.key, value));
+        Ok(())
+    };
+    let top = document.as_table();
+    for (key, item) in top {
+        if !is_table(key) {
+            take(key, top.key(key), item)?;
+            continue;
+        }
+        let Some(table) = item.as_table_like() else {
+            let span = top.key(key).and_then(Key::span).or_else(|| item.span());
+            return Err(Failure::environment(
+                format!("{}: {key}: {}", place(span), no_table(item)),
+                format!("write [{key}] and its settings below it"),
+            ));
+        };
+        for (last, item) in table.iter() {
+            take(&format!("{key}.{last}"), table.key(last), item)?;
+        }
     }
     Ok(values)
+}
+
+/// Whether settings stand in a table of this name.
+fn is_table(name: &str) -> bool {
+    knobs().any(|knob| knob.key.split_once('.').is_some_and(|(table, _)| table == name))
+}
+
+fn no_table(item: &Item) -> String {
+    match item.as_value() {
+        Some(value) => format!("{} is not a table of settings", value.to_string().trim()),
+        None => "a list of tables, where one is wanted".into(),
+    }
 }
 
 /// The text with one value set.
 pub fn set(path: &Path, text: &str, knob: &Knob, value: &Value) -> Result<String> {
     let mut document = parsed(path, text)?;
-    let mut new = match value {
+    let new = match value {
         Value::String(word) => toml_edit::Value::from(word.as_str()),
         Value::Number(number) => match number.as_i64() {
             Some(whole) => toml_edit::Value::from(whole),
@@ -44,40 +74,99 @@ pub fn set(path: &Path, text: &str, knob: &Knob, value: &Value) -> Result<String
             return Err(Failure::internal(format!("no setting holds {value}")));
         }
     };
-    if let Some(old) = document.get_mut(knob.key).and_then(Item::as_value_mut) {
-        *new.decor_mut() = old.decor().clone();
-        *old = new;
+    let Some((name, key)) = knob.key.split_once('.') else {
+        let is_last = document.iter().all(|(_, item)| item.is_value());
+        let trailing = if is_last { take_trailing(&mut document) } else { String::new() };
+        put(document.as_table_mut(), knob.key, new, &trailing);
+        return Ok(document.to_string());
+    };
+    if document.get(name).is_none_or(Item::is_none) {
+        let trailing = take_trailing(&mut document);
+        let mut table = Table::new();
+        table.insert(key, Item::Value(new));
+        let gap = if document.is_empty() && trailing.is_empty() { "" } else { "\n" };
+        table.decor_mut().set_prefix(format!("{trailing}{gap}"));
+        document.insert(name, Item::Table(table));
         return Ok(document.to_string());
     }
-    // What follows the last line (comments, blank lines) would otherwise end up after the new line.
-    let trailing = document.trailing().as_str().unwrap_or_default().to_string();
-    document.set_trailing("");
-    document.insert(knob.key, Item::Value(new));
-    if !trailing.is_empty()
-        && let Some(mut key) = document.key_mut(knob.key)
-    {
-        let end = if trailing.ends_with('\n') { "" } else { "\n" };
-        key.leaf_decor_mut().set_prefix(format!("{trailing}{end}"));
+    let is_last = document.iter().last().is_some_and(|(last, item)| last == name && !item.is_value());
+    let trailing = if is_last { take_trailing(&mut document) } else { String::new() };
+    let item = document.get_mut(name).expect("it was just seen");
+    let told = no_table(item);
+    let Some(table) = item.as_table_like_mut() else {
+        return Err(Failure::environment(
+            format!("{}: {name}: {told}", path.display()),
+            format!("write [{name}] and its settings below it"),
+        ));
+    };
+    let is_new = table.get(key).is_none();
+    put(table, key, new, &trailing);
+    if let Some(inline) = item.as_inline_table_mut().filter(|_| is_new) {
+        inline.fmt();
     }
     Ok(document.to_string())
 }
 
-/// The text without one value; none, if it was not there.
+/// What follows the last line (comments, blank lines), taken from there: it would end up after a new last line.
+fn take_trailing(document: &mut DocumentMut) -> String {
+    let mut trailing = document.trailing().as_str().unwrap_or_default().to_string();
+    document.set_trailing("");
+    if !trailing.is_empty() && !trailing.ends_with('\n') {
+        trailing.push('\n');
+    }
+    trailing
+}
+
+/// Sets a value where it stands, with its comments, or else at the table's end, after `trailing`.
+fn put(table: &mut dyn TableLike, key: &str, mut new: toml_edit::Value, trailing: &str) {
+    if let Some(old) = table.get_mut(key).and_then(Item::as_value_mut) {
+        *new.decor_mut() = old.decor().clone();
+        *old = new;
+        return;
+    }
+    table.insert(key, Item::Value(new));
+    if !trailing.is_empty()
+        && let Some(mut key) = table.key_mut(key)
+    {
+        key.leaf_decor_mut().set_prefix(trailing);
+    }
+}
+
+/// The text without one value; none, if it was not there. A table that is left empty goes too.
 pub fn unset(path: &Path, text: &str, key: &str) -> Result<Option<String>> {
     let mut document = parsed(path, text)?;
-    let before = document
-        .key(key)
+    let (table, last): (&mut dyn TableLike, &str) = match key.split_once('.') {
+        None => (document.as_table_mut(), key),
+        Some((name, last)) => match document.get_mut(name).and_then(Item::as_table_like_mut) {
+            Some(table) => (table, last),
+            None => return Ok(None),
+        },
+    };
+    let before = table
+        .key(last)
         .and_then(|key| key.leaf_decor().prefix().and_then(|prefix| prefix.as_str()).map(String::from));
-    if document.remove(key).is_none() {
+    if table.remove(last).is_none() {
         return Ok(None);
     }
+    let is_bare = table.is_empty();
     // The comment lines above the value are kept, above what is now first after it.
     let Some(before) = before.filter(|text| !text.trim().is_empty()) else {
+        if let Some((name, _)) = key.split_once('.').filter(|_| is_bare) {
+            remove_table(&mut document, name);
+        }
         return Ok(Some(document.to_string()));
     };
     let at = text.find(&before).unwrap_or_default();
     let after = text[at + before.len()..].split_once('\n').map_or("", |(_, rest)| rest);
     Ok(Some(format!("{}{before}{after}", &text[..at])))
+}
+
+/// Removes an empty table, unless its owner wrote something above it.
+fn remove_table(document: &mut DocumentMut, name: &str) {
+    let said = document.get(name).and_then(Item::as_table).and_then(|table| table.decor().prefix()?.as_str());
+    if said.is_none_or(|text| text.trim().is_empty()) {
+        document.remove(name);
+    }
 }
 
 fn parsed(path: &Path, text: &str) -> Result<DocumentMut> {

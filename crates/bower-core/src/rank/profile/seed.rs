@@ -42,7 +42,7 @@ impl Default for Constants {
 /// Importance as it counts now, and its two decays: `[importance, by access, by age]`; the product of the three is the
 /// effective importance.
 ///
-/// importance * 1 / (1 + decay_rate * days since access) * 1 / (1 + .001 * days since creation), computed when read.
+/// `importance * 1 / (1 + decay_rate * days since access) * 1 / (1 + .001 * days since creation)`, computed when read.
 pub fn effective_importance(facts: &Facts, age_decay: f32, now: Timestamp) -> [f64; 3] {
     let falls = |rate: f32, since| 1.0 / (1.0 + f64::from(rate.max(0.0)) * days(since, now));
     [

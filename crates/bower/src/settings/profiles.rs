@@ -1,0 +1,72 @@
+//! The settings of the source systems' profiles. Each profile is a table of its own in the file.
+
+use super::{Form, Knob, knob};
+
+/// A weight or another number that may be anything from 0 on.
+const WEIGHT: Form = Form::Real(0.0, 10_000.0);
+/// A share of a whole.
+const SHARE: Form = Form::Real(0.0, 1.0);
+/// Days: a hundred years at most.
+const DAYS: Form = Form::Real(0.01, 36_500.0);
+
+/// In the order in which `bower config` shows them.
+pub const KNOBS: &[Knob] = &[
+    knob(
+        "profile",
+        Form::Word(&["bower", "athena", "atlas", "ade", "seed"]),
+        "what ranks when a question names no profile",
+    ),
+    knob("athena.vector_weight", WEIGHT, "weight of meaning"),
+    knob("athena.tags_weight", WEIGHT, "weight of tags"),
+    knob("athena.graph_weight", WEIGHT, "weight of the graph"),
+    knob("athena.filename_weight", WEIGHT, "weight of file names"),
+    knob("athena.text_weight", WEIGHT, "weight of words"),
+    knob("athena.canonical_weight", WEIGHT, "weight of CANONICAL.md"),
+    knob("athena.rrf_k", WEIGHT, "the constant of rank fusion"),
+    knob("athena.base", WEIGHT, "what a place is worth before its score"),
+    knob("athena.oldest", SHARE, "what the oldest item keeps of its score; 1 turns age off"),
+    knob("athena.half_life_days", DAYS, "days after which half of the rest is gone"),
+    knob("athena.high", WEIGHT, "the least score of band HIGH"),
+    knob("athena.medium", WEIGHT, "the least score of band MED; strict drops what is below"),
+    knob("atlas.semantic_weight", WEIGHT, "weight of meaning; both are normalised to 1"),
+    knob("atlas.keyword_weight", WEIGHT, "weight of words"),
+    knob(
+        "atlas.fusion",
+        Form::Word(&["weighted", "add", "multiply", "rank"]),
+        "how one score is made of two",
+    ),
+    knob("atlas.rank_k", WEIGHT, "the constant of fusion by rank"),
+    knob("atlas.min_relevance", SHARE, "what is less relevant is left out"),
+    knob("ade.text_weight", WEIGHT, "the words' part of the hybrid score"),
+    knob("ade.vector_weight", WEIGHT, "the meaning's part of the hybrid score"),
+    knob("ade.hybrid_share", SHARE, "the hybrid score's part of the whole"),
+    knob("ade.recency_share", SHARE, "the part of how recent it is"),
+    knob("ade.importance_share", SHARE, "the part of importance"),
+    knob("ade.confidence_share", SHARE, "the part of confidence"),
+    knob("ade.use_share", SHARE, "the part of how often it was used"),
+    knob("ade.half_life_days", DAYS, "days after which recency is half"),
+    knob("ade.uses_full", Form::Real(1.0, 10_000.0), "uses that count as often"),
+    knob("ade.pinned_boost", Form::Real(1.0, 10.0), "multiplies the score of what is pinned"),
+    knob("ade.fading_boost", SHARE, "multiplies the score of what fades (tier 3)"),
+    knob("ade.mmr_lambda", SHARE, "relevance against diversity; 1 is relevance alone"),
+    knob("ade.pool_least", Form::Whole(1, 10_000), "the least number of candidates by meaning"),
+    knob("ade.pool_per_hit", Form::Whole(1, 1_000), "candidates by meaning for each hit wanted"),
+    knob("seed.text_weight", WEIGHT, "weight of words"),
+    knob("seed.vector_weight", WEIGHT, "weight of meaning"),
+    knob("seed.graph_weight", WEIGHT, "weight of the graph"),
+    knob("seed.rrf_k", WEIGHT, "the constant of rank fusion"),
+    knob("seed.age_decay", SHARE, "how importance falls with age, per day"),
+    knob("seed.importance_share", SHARE, "the share of the score that importance decides"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bower_core::item::Profile;
+
+    #[test]
+    fn every_profile_may_be_the_usual_one() {
+        let words: Vec<_> = Profile::ALL.iter().map(|profile| profile.word()).collect();
+        assert_eq!(KNOBS[0].form, Form::Word(words.leak()));
+    }
+}
