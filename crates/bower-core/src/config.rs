@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::item::Profile;
-use crate::rank::profile::{ade, athena, atlas, seed};
+use crate::rank::profile::{ade, athena, atlas, bower, seed};
 
 /// How long a commit waits for the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,8 @@ pub struct Settings {
     pub cached_queries: usize,
     /// The profile that answers when a question names none.
     pub profile: Profile,
+    /// The constants of the default profile.
+    pub bower: bower::Constants,
     /// The constants of the athena profile.
     pub athena: athena::Constants,
     /// The constants of the atlas profile.
@@ -87,6 +89,7 @@ impl Default for Settings {
             fold_after: 2_000,
             cached_queries: 10_000,
             profile: Profile::Bower,
+            bower: bower::Constants::default(),
             athena: athena::Constants::default(),
             atlas: atlas::Constants::default(),
             ade: ade::Constants::default(),

@@ -9,6 +9,8 @@ mod indexes;
 mod lookup;
 mod model;
 mod pipeline;
+mod ranking;
+mod retrieve;
 
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::filter::Filter;
 use crate::item::{Channel, Kind, MemoryType, Profile, RowId, Scope, Status, Tier};
+use crate::rank::candidate::Factor;
 
 /// A whole item as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -175,8 +176,10 @@ pub struct Hit {
     /// The vector channel's cosine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub semantic: Option<f32>,
-    /// Rank and raw score in each channel that found it.
+    /// Rank and raw score in each channel.
     pub signals: Vec<Signal>,
+    /// What its score is made of, in the order in which it counts.
+    pub factors: Vec<Factor>,
 }
 
 /// A channel's opinion of one item.
@@ -184,8 +187,9 @@ pub struct Hit {
 pub struct Signal {
     /// Who says so.
     pub channel: Channel,
-    /// From 1.
-    pub rank: usize,
+    /// From 1; none where the channel did not list the item and was asked for its score afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
     /// The channel's own scale.
     pub score: f32,
 }
@@ -211,6 +215,9 @@ pub struct Effort {
     /// Time to make the query's vector; 0 when it was cached or not needed.
     #[serde(serialize_with = "thousandths")]
     pub embed_ms: f64,
+    /// Time to make one order of what the channels found.
+    #[serde(serialize_with = "thousandths")]
+    pub rank_ms: f64,
     /// Whether the query's vector came from the cache.
     pub vector_cached: bool,
 }
