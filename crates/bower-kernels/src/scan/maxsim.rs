@@ -22,11 +22,13 @@ type Sums = [i16; LANES];
 
 /// One token of a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MaxSimToken<'a> {
+pub struct MaxSimToken {
     /// Its numbers, quantised.
-    pub values: &'a [i8; DIMENSION],
-    /// What its best dot product is multiplied with: the step of its numbers times its weight. Finite.
-    pub factor: f32,
+    pub values: [i8; DIMENSION],
+    /// What makes a quantised number a number again. Finite.
+    pub step: f32,
+    /// How much it counts; finite, at least 0.
+    pub weight: f32,
 }
 
 /// A question's tokens, ready for any number of documents.
@@ -40,24 +42,28 @@ pub struct MaxSimQuery {
 struct Block {
     /// 256 entries for each byte of a code.
     tables: Vec<[Sums; 256]>,
+    /// Of each token step times weight, divided by the sum of all weights.
     factors: [f32; LANES],
 }
 
 impl MaxSimQuery {
-    /// Makes the tables: 64 KiB and some two microseconds for each sixteen tokens.
-    pub fn new(tokens: &[MaxSimToken<'_>]) -> Self {
-        Self { blocks: tokens.chunks(LANES).map(Block::new).collect() }
+    /// Makes the tables: 64 KiB and some two microseconds for each sixteen tokens. Where no token has a weight, every
+    /// document scores 0.
+    pub fn new(tokens: &[MaxSimToken]) -> Self {
+        let total: f32 = tokens.iter().map(|token| token.weight).sum();
+        let share = if total > 0.0 { 1.0 / total } else { 0.0 };
+        Self { blocks: tokens.chunks(LANES).map(|tokens| Block::new(tokens, share)).collect() }
     }
 }
 
 impl Block {
-    fn new(tokens: &[MaxSimToken<'_>]) -> Self {
+    fn new(tokens: &[MaxSimToken], share: f32) -> Self {
         let mut factors = [0.0; LANES];
         // Dimension by dimension, the numbers of all tokens.
         let mut columns = [[0i16; LANES]; DIMENSION];
         for (lane, token) in tokens.iter().enumerate() {
-            factors[lane] = token.factor;
-            for (column, value) in columns.iter_mut().zip(token.values) {
+            factors[lane] = token.step * (token.weight * share);
+            for (column, value) in columns.iter_mut().zip(&token.values) {
                 column[lane] = i16::from(*value);
             }
         }
@@ -106,8 +112,8 @@ impl Block {
 }
 
 /// Scores documents, each given by its tokens' codes: for every question token the largest dot product with a document
-/// token (a set bit is +1, a cleared one -1; bit `i` is dimension `i`), times its factor, summed in the tokens' order. A
-/// document without tokens scores 0. `out` is as long as `documents` and is written over.
+/// token (a set bit is +1, a cleared one -1; bit `i` is dimension `i`), times step and weight, summed in the tokens' order
+/// and divided by the sum of the weights. A document without tokens scores 0. `out` is as long as `documents` and is written over.
 pub fn maxsim(isa: Isa, query: &MaxSimQuery, documents: &[&[u64]], out: &mut [f32]) {
     assert_eq!(documents.len(), out.len(), "a score a document");
     out.fill(0.0);
@@ -147,25 +153,20 @@ mod tests {
     use crate::scan::Dice;
 
     /// The definition, a dimension at a time.
-    fn slow(tokens: &[([i8; DIMENSION], f32)], codes: &[u64]) -> f32 {
+    fn slow(tokens: &[MaxSimToken], codes: &[u64]) -> f32 {
         let dot = |values: &[i8; DIMENSION], code: u64| -> i32 {
             (0..DIMENSION)
                 .map(|at| if code >> at & 1 == 1 { i32::from(values[at]) } else { -i32::from(values[at]) })
                 .sum()
         };
+        let total: f32 = tokens.iter().map(|token| token.weight).sum();
         let mut sum = 0.0;
-        for (values, factor) in tokens {
-            if let Some(best) = codes.iter().map(|code| dot(values, *code)).max() {
-                sum += best as f32 * factor;
+        for token in tokens {
+            if let Some(best) = codes.iter().map(|code| dot(&token.values, *code)).max() {
+                sum += best as f32 * token.step * token.weight / total;
             }
         }
         sum
-    }
-
-    fn query(tokens: &[([i8; DIMENSION], f32)]) -> MaxSimQuery {
-        let tokens: Vec<_> =
-            tokens.iter().map(|(values, factor)| MaxSimToken { values, factor: *factor }).collect();
-        MaxSimQuery::new(&tokens)
     }
 
     #[test]
@@ -173,13 +174,25 @@ mod tests {
         let (mut first, mut second) = ([0; DIMENSION], [0; DIMENSION]);
         (first[0], first[63]) = (5, -7);
         second[8] = 100;
-        let query = query(&[(first, 1.0), (second, 0.5)]);
+        let token = |values, step, weight| MaxSimToken { values, step, weight };
+        let query = MaxSimQuery::new(&[token(first, 4.0, 1.0), token(second, 0.5, 3.0)]);
         // Bits 0 and 8: 5 + 7 and 100; bit 63: -5 - 7 and -100. The best of each token may come from different words.
+        // (12 x 4 x 1 + 100 x .5 x 3) / (1 + 3) = 49.5
         let (both, top) = (1 | 1 << 8, 1 << 63);
         for isa in Isa::available() {
             let mut out = vec![9.0; 4];
             maxsim(isa, &query, &[&[both, top], &[top], &[1, 1 << 8], &[]], &mut out);
-            assert_eq!(out, vec![12.0 + 50.0, -12.0 - 50.0, 12.0 + 50.0, 0.0], "{isa:?}");
+            assert_eq!(out, vec![49.5, -49.5, 49.5, 0.0], "{isa:?}");
+        }
+    }
+
+    #[test]
+    fn without_weights_every_document_scores_nothing() {
+        let token = MaxSimToken { values: [3; DIMENSION], step: 1.0, weight: 0.0 };
+        for tokens in [vec![], vec![token; 3]] {
+            let mut out = vec![f32::NAN; 2];
+            maxsim(Isa::best(), &MaxSimQuery::new(&tokens), &[&[u64::MAX], &[]], &mut out);
+            assert_eq!(out, vec![0.0, 0.0]);
         }
     }
 
@@ -188,7 +201,11 @@ mod tests {
         let mut dice = Dice(23);
         for count in [0usize, 1, 3, 12, 15, 16, 17, 33, 65, 130] {
             let tokens: Vec<_> = (0..count)
-                .map(|_| (std::array::from_fn(|_| ((dice.next() % 255) as i16 - 127) as i8), dice.float()))
+                .map(|_| MaxSimToken {
+                    values: std::array::from_fn(|_| ((dice.next() % 255) as i16 - 127) as i8),
+                    step: dice.float(),
+                    weight: 1.0 + dice.float(),
+                })
                 .collect();
             let words: Vec<u64> = (0..600).map(|_| dice.next()).collect();
             let mut rest = words.as_slice();
@@ -198,11 +215,18 @@ mod tests {
                 (rest, documents) = (after, [documents, vec![document]].concat());
             }
             let want: Vec<f32> = documents.iter().map(|codes| slow(&tokens, codes)).collect();
-            let query = query(&tokens);
-            for isa in Isa::available() {
+            let query = MaxSimQuery::new(&tokens);
+            let run = |isa| {
                 let mut out = vec![f32::NAN; documents.len()];
                 maxsim(isa, &query, &documents, &mut out);
-                assert_eq!(out, want, "{isa:?} {count}");
+                out
+            };
+            let plain = run(Isa::Plain);
+            for (got, want) in plain.iter().zip(&want) {
+                assert!((got - want).abs() <= 1e-5 * want.abs().max(100.0), "{count}: {got} {want}");
+            }
+            for isa in Isa::available() {
+                assert_eq!(run(isa), plain, "{isa:?} {count}");
             }
         }
     }
@@ -210,11 +234,12 @@ mod tests {
     #[test]
     fn the_largest_values_fit() {
         for value in [127, -127, -128] {
-            let query = query(&[([value; DIMENSION], 1.0); 16]);
+            let token = MaxSimToken { values: [value; DIMENSION], step: 1.0, weight: 0.5 };
+            let query = MaxSimQuery::new(&[token; 16]);
             for isa in Isa::available() {
                 let mut out = vec![0.0; 2];
                 maxsim(isa, &query, &[&[u64::MAX], &[0]], &mut out);
-                let sum = 16.0 * 64.0 * f32::from(value);
+                let sum = 64.0 * f32::from(value);
                 assert_eq!(out, vec![sum, -sum], "{isa:?} {value}");
             }
         }
