@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::item::{Allowed, Change, Channel, RowId, RowSet, Scored};
 use crate::rank::fuse;
 use crate::request::{Answer, ChannelEffort, Degraded, Effort, Hit, QueryRequest, Selection, Signal};
-use crate::store::{NewVector, Stamp, TailText};
+use crate::store::{Stamp, TailText};
 use crate::text::{self, QueryTerm, Tail, TailScan};
 use crate::vector::ExactQuery;
 
@@ -258,16 +258,8 @@ fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) -> Result<Vec
     }
     let model = embedder.model().to_owned();
     let start = Instant::now();
-    let cached = store.cached_vector(&model, query)?;
-    let is_cached = cached.is_some();
-    let vector = if let Some(half) = cached {
-        floats(&half)
-    } else {
-        let vector = embedder.embed(query)?;
-        let kept = NewVector { model: model.clone(), half: halves(&vector) };
-        engine.fresh_queries.lock().unwrap_or_else(PoisonError::into_inner).push((query.to_owned(), kept));
-        vector
-    };
+    let super::late::Question { vector, cached: is_cached, .. } =
+        super::late::question(engine, embedder, query)?;
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };
 
     let start = Instant::now();

@@ -7,6 +7,7 @@ pub mod bits;
 pub mod bytes;
 pub mod exact;
 pub mod maxsim;
+pub mod project;
 pub mod rotate;
 
 /// A small seeded generator for the tests of these kernels (splitmix64, Steele et al. 2014).
