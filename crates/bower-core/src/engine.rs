@@ -6,6 +6,7 @@ mod curate;
 mod fold;
 mod health;
 mod indexes;
+mod late;
 mod lookup;
 mod model;
 mod pipeline;
@@ -18,7 +19,7 @@ use std::sync::Mutex;
 
 use crate::config::Settings;
 use crate::error::Result;
-use crate::item::Scored;
+use crate::item::{RowId, Scored};
 use crate::request::{
     Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
     IndexRequest, Item, Listing, QueryRequest, Selection, StatusReport,
@@ -87,6 +88,16 @@ impl Engine {
     /// The ranked rows behind an answer, deeper than an answer goes, channel by channel. For evaluation.
     pub fn rank(&self, request: &RankRequest<'_>) -> Result<Ranking> {
         answer::rank(self, request)
+    }
+
+    /// How close the tokens of some rows are to a question's, in the order of `rows`: about -1 to 1, higher is closer; `None`
+    /// for rows without token codes, and for all where there is no model. For evaluation.
+    pub fn late(&self, text: &str, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
+        let Ok(embedder) = self.model.get() else { return Ok(vec![None; rows.len()]) };
+        match late::question(self, embedder, text)?.tokens {
+            Some(query) => late::late_interaction(self, &query, rows),
+            None => Ok(vec![None; rows.len()]),
+        }
     }
 
     /// The path (or caller's id) of the document of each ranked chunk; rows that are no chunks are passed over.

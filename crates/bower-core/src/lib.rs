@@ -5,12 +5,14 @@ pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod filter;
+mod generation;
 pub mod ingest;
 pub mod item;
 pub mod rank;
 pub mod request;
 pub mod store;
 pub mod text;
+pub mod tokens;
 pub mod vector;
 
 pub use engine::Engine;

@@ -426,7 +426,7 @@ pub struct StatusReport {
     pub by_collection: std::collections::BTreeMap<String, u64>,
     /// Mean stored importance of the memories.
     pub avg_importance: f64,
-    /// Whether both indexes match the store.
+    /// Whether the indexes match the store.
     pub index_healthy: bool,
     /// The store file.
     pub db_path: PathBuf,
@@ -440,6 +440,10 @@ pub struct StatusReport {
     pub text_tail: u64,
     /// Rows not yet folded into the vector index.
     pub vector_tail: u64,
+    /// Rows not yet folded into the token index.
+    pub token_tail: u64,
+    /// Items with a vector and without token codes; `bower index` makes them.
+    pub uncoded: u64,
     /// Items without a vector of the current model.
     pub unembedded: u64,
     /// The local model and whether it is there.

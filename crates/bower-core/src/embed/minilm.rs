@@ -11,13 +11,14 @@ use bower_kernels::gemm::{Quantized, Then, Weights, multiply};
 use bower_kernels::{Isa, Mapped};
 use bytemuck::AnyBitPattern;
 
-use super::Embedder;
+use super::late::{TOKENS_IDENTITY, Tokens};
 use super::layout::{Layout, damaged};
 use super::pack::{
     HEADS, HIDDEN, IDENTITY, INNER, LAYERS, POSITIONS, PRODUCTS, SECTIONS_FIRST, SECTIONS_LAYER,
     SECTIONS_PRODUCT, WORD_ROW,
 };
 use super::wordpiece::WordPiece;
+use super::{EmbeddedQuestion, EmbeddedText, Embedder};
 use crate::error::{Error, Result};
 
 /// Pieces of one window at most: with `[CLS]` and `[SEP]` the 256 tokens that the model was trained to read.
@@ -52,6 +53,14 @@ pub struct Window<'a> {
     pub ids: &'a [u32],
     /// 384 numbers a token, in the order of `ids`, not normalised.
     pub states: &'a [f32],
+}
+
+impl<'a> Window<'a> {
+    /// The window without `[CLS]` and `[SEP]`, which are no words.
+    pub fn inner(self) -> Window<'a> {
+        let last = self.ids.len() - 1;
+        Self { ids: &self.ids[1..last], states: &self.states[HIDDEN..last * HIDDEN] }
+    }
 }
 
 impl MiniLm {
@@ -175,6 +184,27 @@ impl Embedder for MiniLm {
 
     fn embed(&self, text: &str) -> Result<Vec<f32>> {
         Ok(self.encode(text)?.vector)
+    }
+
+    fn tokens(&self) -> Option<&str> {
+        Some(TOKENS_IDENTITY)
+    }
+
+    fn embed_text(&self, text: &str) -> Result<EmbeddedText> {
+        let (mut tokens, mut codes) = (Tokens::default(), Vec::new());
+        let encoding = self.encode_with(text, &mut |window| {
+            tokens.codes(self.isa, window.inner().states, &mut codes);
+        })?;
+        Ok(EmbeddedText { vector: encoding.vector, codes: Some(codes) })
+    }
+
+    fn embed_question(&self, text: &str) -> Result<EmbeddedQuestion> {
+        let (mut tokens, mut question) = (Tokens::default(), Vec::new());
+        let encoding = self.encode_with(text, &mut |window| {
+            let inner = window.inner();
+            tokens.question(self.isa, inner.ids, inner.states, &mut question);
+        })?;
+        Ok(EmbeddedQuestion { vector: encoding.vector, tokens: Some(question) })
     }
 }
 

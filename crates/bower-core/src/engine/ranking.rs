@@ -93,6 +93,7 @@ struct Scores {
     words: Examined,
     parents: Vec<u64>,
     cosines: Vec<Option<f32>>,
+    tokens: Vec<Option<f32>>,
 }
 
 impl Scores {
@@ -112,7 +113,11 @@ impl Scores {
         }
         let cosines =
             found.vector.as_ref().map_or_else(|| vec![None; rows.len()], |vector| vector.cosines(rows));
-        Ok(Self { words, parents, cosines })
+        let tokens = match &found.vector {
+            Some(vector) => vector.tokens(engine, rows)?,
+            None => vec![None; rows.len()],
+        };
+        Ok(Self { words, parents, cosines, tokens })
     }
 
     fn seen(&self, at: usize, row: RowId) -> bower::Seen<'_> {
@@ -124,7 +129,7 @@ impl Scores {
             speaker: words.speaker,
             parent: self.parents[at],
             vector: self.cosines[at],
-            tokens: None,
+            tokens: self.tokens[at],
             time: 0.0,
         }
     }

@@ -2,16 +2,17 @@
 //! to score any other row the same way.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 use std::time::Instant;
 
-use super::answer::{floats, halves, milliseconds};
+use super::answer::{floats, milliseconds};
 use super::indexes::{Found as Opened, covered};
+use super::late::{self, Question};
 use super::{Engine, LANGUAGE};
 use crate::error::Result;
 use crate::item::{Allowed, Change, RowId, RowSet, Scored};
-use crate::store::{NewVector, TailText};
+use crate::store::TailText;
 use crate::text::{self, Examined, QueryTerm, Tail, TailScan, TextIndex};
+use crate::tokens::TokenQuery;
 use crate::vector::{self, ExactQuery, VectorIndex};
 
 /// A longer question, in bytes, is searched by its words alone: the model takes about 29 ms for each 1,000 characters
@@ -82,6 +83,7 @@ pub(super) struct VectorFound {
     pub(super) cached: bool,
     pub(super) model: String,
     vector: Vec<f32>,
+    tokens: Option<TokenQuery>,
     index: Opened<VectorIndex>,
     /// Every row of the tail that may be found, with its cosine.
     tail: BTreeMap<RowId, f32>,
@@ -108,6 +110,14 @@ impl VectorFound {
             *cosine = self.tail.get(row).or_else(|| own.get(row)).copied().or(*cosine);
         }
         cosines
+    }
+
+    /// How close each row's tokens are to the question's; `None` where a row has no codes.
+    pub(super) fn tokens(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
+        match &self.tokens {
+            Some(tokens) => late::late_interaction(engine, tokens, rows),
+            None => Ok(vec![None; rows.len()]),
+        }
     }
 
     /// The cosine of each pair of rows, row by row; 0 where one has no vector.
@@ -203,16 +213,7 @@ pub(super) fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) ->
     }
     let model = embedder.model().to_owned();
     let start = Instant::now();
-    let cached = store.cached_vector(&model, query)?;
-    let is_cached = cached.is_some();
-    let vector = if let Some(half) = cached {
-        floats(&half)
-    } else {
-        let vector = embedder.embed(query)?;
-        let kept = NewVector { model: model.clone(), half: halves(&vector) };
-        engine.fresh_queries.lock().unwrap_or_else(PoisonError::into_inner).push((query.to_owned(), kept));
-        vector
-    };
+    let Question { vector, tokens, cached: is_cached } = late::question(engine, embedder, query)?;
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };
 
     let start = Instant::now();
@@ -259,6 +260,7 @@ pub(super) fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) ->
         cached: is_cached,
         model,
         vector,
+        tokens,
         index,
         tail: newest,
         background,

@@ -5,7 +5,8 @@ use serde_json::{Map, json};
 use std::path::Path;
 
 use super::{
-    KeptChunk, NewChunk, NewDocument, NewMemory, NewVector, SqliteStore, Stamp, Store, TailText, Written,
+    KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Store, TailText,
+    Written,
 };
 use crate::config::Settings;
 use crate::error::Error;
@@ -14,6 +15,7 @@ use crate::item::{Change, MemoryType, RowId, RowSet, Scope, Status, Tier, derive
 use crate::request::Selection;
 
 const MODEL: &str = "test-model";
+const SCHEME: &str = "test-model.t1";
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + second).unwrap()
@@ -24,7 +26,12 @@ fn stamp(second: i64) -> Stamp<'static> {
 }
 
 fn vector(value: u8) -> NewVector {
-    NewVector { model: MODEL.into(), half: vec![value; 16] }
+    NewVector { model: MODEL.into(), half: vec![value; 16], tokens: Some(codes(value)) }
+}
+
+/// Two tokens.
+fn codes(value: u8) -> NewTokens {
+    NewTokens { model: SCHEME.into(), bytes: vec![value; 16] }
 }
 
 fn memory(content: &str) -> NewMemory {
@@ -330,13 +337,94 @@ fn late_vectors_reach_only_rows_whose_text_still_stands() {
 }
 
 #[test]
+fn codes_wait_in_the_tail_until_their_index_holds_them() {
+    with_store(|store, _| {
+        let one = store.put_memory(&memory("one"), stamp(1)).unwrap().row;
+        let covered = store.coverage().unwrap().change;
+        store.put_documents(&[document("/a/x.md", &["two", "three"])], stamp(2)).unwrap();
+        let newest = store.coverage().unwrap().change;
+        let chunks: Vec<_> = store
+            .chunks(&derive_id(&["documents", "/a/x.md"]))
+            .unwrap()
+            .iter()
+            .map(|chunk| chunk.1)
+            .collect();
+        let kept = |rows: &[RowId]| store.codes(SCHEME, rows).unwrap();
+        assert_eq!(kept(&[chunks[1], RowId(99), one]), [Some(vec![2; 16]), None, Some(vec![1; 16])]);
+        assert_eq!(
+            store.codes("test-model.t2", &[one]).unwrap(),
+            [None],
+            "codes of another scheme do not count"
+        );
+        assert_eq!(store.code_rows(SCHEME, covered, newest).unwrap(), chunks);
+        assert_eq!(store.code_rows("test-model.t2", Change(0), newest).unwrap(), []);
+
+        store.drop_codes("test-model.t2", newest).unwrap();
+        store.drop_codes(SCHEME, covered).unwrap();
+        assert_eq!(kept(&[one, chunks[0]]), [None, Some(vec![2; 16])]);
+
+        // Made again, for rows that are still there with the text that was read.
+        let upto = store.coverage().unwrap().change;
+        let late = store.put_memory(&memory("later"), stamp(3)).unwrap().row;
+        let given = [(one, codes(7)), (late, codes(8)), (RowId(99), codes(9))];
+        assert_eq!(store.put_codes(&given, upto, stamp(4)).unwrap(), 1);
+        assert_eq!(kept(&[one, late]), [Some(vec![7; 16]), Some(vec![1; 16])]);
+        let newest = store.coverage().unwrap().change;
+        assert_eq!(store.code_rows(SCHEME, upto, newest).unwrap(), [one, late]);
+        assert_eq!(store.vector_rows(MODEL, upto, newest).unwrap(), [late], "vectors are left alone");
+
+        store.remove_documents(&[derive_id(&["documents", "/a/x.md"])], stamp(5)).unwrap();
+        store.forget(&[one], false, stamp(6)).unwrap();
+        assert_eq!(kept(&[one, chunks[0], chunks[1]]), [None, None, None]);
+    });
+}
+
+#[test]
+fn a_vector_without_tokens_is_kept_and_cached_without_them() {
+    with_store(|store, _| {
+        let bare = NewVector { tokens: None, ..vector(3) };
+        let row =
+            store.put_memory(&NewMemory { vector: Some(bare.clone()), ..memory("m") }, stamp(1)).unwrap().row;
+        assert_eq!(store.codes(SCHEME, &[row]).unwrap(), [None]);
+        store.cache_vectors(&[("q".into(), bare.clone())], 9, stamp(2)).unwrap();
+        assert_eq!(store.cached_vector(MODEL, "q").unwrap(), Some(bare));
+        store.cache_vectors(&[("q".into(), vector(3))], 9, stamp(3)).unwrap();
+        assert_eq!(
+            store.cached_vector(MODEL, "q").unwrap(),
+            Some(vector(3)),
+            "the later replaces the earlier"
+        );
+    });
+}
+
+/// `tests/golden/schema-1.db` was written by the version that had schema 1: two items, a cached question.
+#[test]
+fn a_store_of_schema_1_opens_and_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    std::fs::write(&path, include_bytes!("../../tests/golden/schema-1.db")).unwrap();
+    let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
+    assert!(store.schema() >= 2);
+    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+    let row = store.rows_by_id("", 9).unwrap().len();
+    assert_eq!(row, 2);
+    let newest = store.coverage().unwrap().change;
+    let rows = store.vector_rows(MODEL, Change(0), newest).unwrap();
+    assert_eq!((rows.len(), store.code_rows(SCHEME, Change(0), newest).unwrap().len()), (2, 0));
+    assert_eq!(store.put_codes(&[(rows[0], codes(5))], newest, stamp(1)).unwrap(), 1);
+    assert_eq!(store.codes(SCHEME, &rows).unwrap(), [Some(vec![5; 16]), None]);
+    let cached = store.cached_vector(MODEL, "an old question").unwrap();
+    assert_eq!(cached, Some(NewVector { tokens: None, ..vector(9) }));
+}
+
+#[test]
 fn the_cache_keeps_the_newest_and_tells_models_apart() {
     with_store(|store, _| {
         for (second, text) in [(0, "a"), (1, "b"), (2, "c")] {
             store.cache_vectors(&[(text.into(), vector(second))], 2, stamp(second.into())).unwrap();
         }
         assert_eq!(store.cached_vector(MODEL, "a").unwrap(), None);
-        assert_eq!(store.cached_vector(MODEL, "c").unwrap(), Some(vec![2; 16]));
+        assert_eq!(store.cached_vector(MODEL, "c").unwrap(), Some(vector(2)), "with its tokens");
         assert_eq!(store.cached_vector("another-model", "c").unwrap(), None);
     });
 }

@@ -33,6 +33,17 @@ pub struct NewVector {
     pub model: String,
     /// Two bytes a dimension.
     pub half: Vec<u8>,
+    /// What late interaction needs, made in the same pass; `None` where the model gives no token states.
+    pub tokens: Option<NewTokens>,
+}
+
+/// Tokens to keep: an item's codes, or a question's tokens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewTokens {
+    /// The scheme's identity, its model included.
+    pub model: String,
+    /// An item: eight bytes a token. A question: as `tokens::to_bytes` gives them.
+    pub bytes: Vec<u8>,
 }
 
 /// A memory to keep.
@@ -238,6 +249,8 @@ pub trait Store: Send + Sync {
     fn remove_documents(&self, ids: &[String], stamp: Stamp<'_>) -> Result<usize>;
     /// Gives vectors to rows that are still there with the text of `text_change` or older.
     fn put_vectors(&self, vectors: &[(RowId, NewVector)], upto: Change, stamp: Stamp<'_>) -> Result<usize>;
+    /// Gives token codes to rows that are still there with the text of `upto` or older.
+    fn put_codes(&self, codes: &[(RowId, NewTokens)], upto: Change, stamp: Stamp<'_>) -> Result<usize>;
     /// Removes items from every table, with their text; the events that remain hold no text.
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt>;
     /// Keeps query vectors, oldest use dropped beyond `most`.
@@ -245,6 +258,9 @@ pub trait Store: Send + Sync {
     /// Drops the tail's terms up to a change that the text index now holds, and the list of removed rows up to one that
     /// every index holds.
     fn drop_tail(&self, text: Change, every: Change) -> Result<()>;
+
+    /// Drops the token codes of this scheme up to a change that its index now holds.
+    fn drop_codes(&self, model: &str, upto: Change) -> Result<()>;
 
     /// Items by row, in the order asked; a row that is gone gives `None`.
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>>;
@@ -283,8 +299,12 @@ pub trait Store: Send + Sync {
     fn vectors(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
     /// Rows without a vector of this model, ascending, at most `most`.
     fn unembedded(&self, model: &str, most: usize) -> Result<Vec<RowId>>;
-    /// A query's vector from the cache.
-    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<Vec<u8>>>;
+    /// A query's vector from the cache, with its tokens.
+    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<NewVector>>;
+    /// Rows whose token codes of this scheme are kept here and were written after one change and up to another, ascending.
+    fn code_rows(&self, model: &str, after: Change, upto: Change) -> Result<Vec<RowId>>;
+    /// Token codes of this scheme by row; `None` where they are not kept here (any more).
+    fn codes(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
 
     /// What happened to an item or document, oldest first.
     fn events(&self, subject: &str) -> Result<Vec<Event>>;

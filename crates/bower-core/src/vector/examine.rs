@@ -127,7 +127,7 @@ impl VectorIndex {
                     let positions: Vec<u32> = starts
                         .flat_map(|start| start..(start + RUN).min(segment.rows()))
                         .filter(|&at| {
-                            !segment.is_dead(at) && !allowed.drop.contains(RowId(segment.ids()[at]))
+                            !segment.view().is_dead(at) && !allowed.drop.contains(RowId(segment.ids()[at]))
                         })
                         .map(|at| at as u32)
                         .collect();
@@ -151,10 +151,10 @@ impl VectorIndex {
             .map(|segment| {
                 let (mut from, mut found) = (0, Vec::new());
                 for &place in &order {
-                    match segment.find(rows[place], from) {
+                    match segment.view().find(rows[place], from) {
                         Ok(at) => {
                             from = at;
-                            if !segment.is_dead(at) {
+                            if !segment.view().is_dead(at) {
                                 found.push((at as u32, place));
                             }
                         }

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
 use crate::store::{
-    Counts, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewVector, Stamp, Store, TailText,
-    Written,
+    Counts, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewTokens, NewVector, Stamp, Store,
+    TailText, Written,
 };
 
 impl SqliteStore {
@@ -215,6 +215,10 @@ impl Store for SqliteStore {
         self.write_vectors(vectors, upto, stamp)
     }
 
+    fn put_codes(&self, codes: &[(RowId, NewTokens)], upto: Change, stamp: Stamp<'_>) -> Result<usize> {
+        self.write_codes(codes, upto, stamp)
+    }
+
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt> {
         let receipt = self.remove_items(rows, dry_run, stamp)?;
         if !dry_run {
@@ -230,6 +234,10 @@ impl Store for SqliteStore {
 
     fn drop_tail(&self, text: Change, every: Change) -> Result<()> {
         self.delete_tail(text, every)
+    }
+
+    fn drop_codes(&self, model: &str, upto: Change) -> Result<()> {
+        self.delete_codes(model, upto)
     }
 
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>> {
@@ -445,12 +453,42 @@ impl Store for SqliteStore {
         })
     }
 
-    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<Vec<u8>>> {
+    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<NewVector>> {
         self.read("look up the query's vector", |connection| {
             connection
-                .prepare_cached("SELECT vector FROM embedding_cache WHERE key = ?1")?
-                .query_row([cache_key(model, text)], |row| row.get(0))
+                .prepare_cached(
+                    "SELECT c.vector, m.name, c.tokens FROM embedding_cache c
+                     LEFT JOIN models m ON m.row = c.tokens_model WHERE c.key = ?1",
+                )?
+                .query_row([cache_key(model, text)], |row| {
+                    let named: Option<String> = row.get(1)?;
+                    let bytes: Option<Vec<u8>> = row.get(2)?;
+                    let tokens = named.zip(bytes).map(|(model, bytes)| NewTokens { model, bytes });
+                    Ok(NewVector { model: model.to_owned(), half: row.get(0)?, tokens })
+                })
                 .optional()
+        })
+    }
+
+    fn code_rows(&self, model: &str, after: Change, upto: Change) -> Result<Vec<RowId>> {
+        self.read("read the changes", |connection| {
+            row_ids(
+                connection
+                    .prepare_cached(
+                        "SELECT t.row FROM token_tail t WHERE t.model = (SELECT row FROM models WHERE name = ?1)
+                         AND t.change > ?2 AND t.change <= ?3",
+                    )?
+                    .query_map(params![model, after.0, upto.0], first)?,
+            )
+        })
+    }
+
+    fn codes(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.read("read the token codes", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT t.codes FROM token_tail t JOIN models m ON m.row = t.model WHERE t.row = ?1 AND m.name = ?2",
+            )?;
+            rows.iter().map(|row| statement.query_row(params![row.0, model], |row| row.get(0)).optional()).collect()
         })
     }
 
