@@ -2,6 +2,7 @@
 //! does little else; nobody knows the engine but the programs that use it.
 
 mod answer;
+mod channels;
 mod curate;
 mod fold;
 mod health;
@@ -19,7 +20,7 @@ use std::sync::Mutex;
 
 use crate::config::Settings;
 use crate::error::Result;
-use crate::item::{RowId, Scored};
+use crate::item::{Channel, RowId, RowSet, Scored};
 use crate::request::{
     Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
     IndexRequest, Item, Listing, QueryRequest, Selection, StatusReport,
@@ -43,6 +44,7 @@ pub struct Engine {
     store: Box<dyn Store>,
     indexes: indexes::Indexes,
     model: model::LocalModel,
+    paths: channels::KnownPaths,
     /// Query vectors made since the last [`Engine::maintain`], for the cache.
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
 }
@@ -53,8 +55,15 @@ impl Engine {
         let store = SqliteStore::open(&home.join("memory.db"), &settings, now)?;
         let model = model::LocalModel::new(home, &settings);
         let indexes = indexes::Indexes::new(home.join("index").join(store.identity()));
-        let fresh_queries = Mutex::default();
-        Ok(Self { home: home.to_path_buf(), settings, store: Box::new(store), indexes, model, fresh_queries })
+        Ok(Self {
+            home: home.to_path_buf(),
+            settings,
+            store: Box::new(store),
+            indexes,
+            model,
+            paths: channels::KnownPaths::default(),
+            fresh_queries: Mutex::default(),
+        })
     }
 
     /// Reads files into a collection: walk, parse, compare, embed, commit, fold.
@@ -98,6 +107,22 @@ impl Engine {
             Some(query) => late::late_interaction(self, &query, rows),
             None => Ok(vec![None; rows.len()]),
         }
+    }
+
+    /// What the tags, filename or canonical channel finds by itself, best first, scores 0..1, each with its citation where
+    /// the channel cites; other channels are refused. For evaluation and explanation.
+    pub fn ask_channel(
+        &self,
+        channel: Channel,
+        question: &str,
+        depth: usize,
+        select: &Selection,
+    ) -> Result<Vec<(Scored, Option<String>)>> {
+        let keep = self.store.select(select)?;
+        let hidden = if keep.is_some() { RowSet::new() } else { self.store.hidden()? };
+        let allowed =
+            |row| keep.as_ref().is_none_or(|keep: &RowSet| keep.contains(row)) && !hidden.contains(row);
+        channels::ask(self, channel, question, depth, &allowed)
     }
 
     /// The path (or caller's id) of the document of each ranked chunk; rows that are no chunks are passed over.

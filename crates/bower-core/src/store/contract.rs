@@ -5,13 +5,13 @@ use serde_json::{Map, json};
 use std::path::Path;
 
 use super::{
-    KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Store, TailText,
-    Written,
+    DocumentRow, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Passage, SqliteStore,
+    Stamp, Store, TailText, Written,
 };
 use crate::config::Settings;
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::item::{Change, MemoryType, RowId, RowSet, Scope, Status, Tier, derive_id};
+use crate::item::{Change, Kind, MemoryType, RowId, RowSet, Scope, Status, Tier, derive_id};
 use crate::request::Selection;
 
 const MODEL: &str = "test-model";
@@ -182,6 +182,86 @@ fn a_document_keeps_adds_and_removes_chunks() {
         assert_eq!(store.remove_documents(std::slice::from_ref(&id), stamp(3)).unwrap(), 2);
         assert_eq!(store.chunks(&id).unwrap(), []);
         assert_eq!(store.events(&id).unwrap().len(), 3, "history outlives the document");
+    });
+}
+
+#[test]
+fn ranking_learns_the_facts_of_rows_that_are_there() {
+    with_store(|store, _| {
+        let mut pinned = memory("pinned");
+        pinned.tier = Tier::Pinned;
+        let kept = store.put_memory(&pinned, stamp(1)).unwrap();
+        store.put_documents(&[document("/a/guide.md", &["one"])], stamp(2)).unwrap();
+        let chunk = store.newest_row().unwrap().unwrap();
+        let facts = store.facts(&[chunk, RowId(99), kept.row]).unwrap();
+        assert_eq!(facts[1], None);
+        let memory = facts[2].unwrap();
+        assert_eq!((memory.kind, memory.memory_type), (Kind::Memory, Some(MemoryType::Decision)));
+        assert_eq!((memory.importance, memory.confidence, memory.decay_rate), (0.5, 0.6, 0.01));
+        assert_eq!((memory.created, memory.accessed, memory.access_count), (at(1), at(1), 0));
+        assert_eq!((memory.tier, memory.asked_time), (Tier::Pinned, None));
+        let chunk = facts[0].unwrap();
+        assert_eq!((chunk.kind, chunk.memory_type, chunk.created), (Kind::Chunk, None, at(2)));
+    });
+}
+
+#[test]
+fn tags_are_found_by_their_beginnings_and_give_their_rows() {
+    with_store(|store, _| {
+        assert_eq!(store.newest_row().unwrap(), None);
+        let mut rows = Vec::new();
+        for (content, tags) in [
+            ("one", &["api", "api/v2", "zeta"][..]),
+            ("two", &["api", "ärger", "東京"]),
+            ("three", &["a%", "a_c", "apx"]),
+        ] {
+            let mut memory = memory(content);
+            memory.tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+            rows.push(store.put_memory(&memory, stamp(1)).unwrap().row);
+        }
+        let tags = |beginnings: &[&str]| {
+            let beginnings: Vec<_> = beginnings.iter().map(|&beginning| beginning.to_owned()).collect();
+            store.tags(&beginnings).unwrap()
+        };
+        assert_eq!(tags(&["api"]), ["api", "api/v2"]);
+        assert_eq!(tags(&["z", "api/", "api"]), ["api", "api/v2", "zeta"]);
+        assert_eq!(tags(&["a%"]), ["a%"], "a sign is itself");
+        assert_eq!(tags(&["är", "東"]), ["ärger", "東京"]);
+        assert_eq!(tags(&["q", "zetas", "'"]), Vec::<String>::new());
+        assert_eq!(tags(&[]), Vec::<String>::new());
+        assert_eq!(tags(&[""]).len(), 8);
+        let tagged = store.tagged(&["zeta".into(), "none".into(), "api".into()]).unwrap();
+        assert_eq!(tagged, [vec![rows[0]], vec![], vec![rows[0], rows[1]]]);
+        assert_eq!(store.newest_row().unwrap(), Some(rows[2]));
+    });
+}
+
+#[test]
+fn documents_give_their_paths_chunks_and_lines() {
+    with_store(|store, _| {
+        let mut other = document("/a/b/notes.md", &["n"]);
+        other.collection = "another".into();
+        let documents =
+            [document("/b/z.md", &["z"]), other, document("/a/guide.md", &["one", "two", "three"])];
+        store.put_documents(&documents, stamp(1)).unwrap();
+        let mut paths = Vec::new();
+        let count = store.paths(&mut |document, path| paths.push((document, path.to_owned()))).unwrap();
+        let names: Vec<_> = paths.iter().map(|(_, path)| path.as_str()).collect();
+        assert_eq!((count, names), (3, vec!["/a/b/notes.md", "/a/guide.md", "/b/z.md"]));
+        let chunks: Vec<_> = store
+            .chunks(&derive_id(&["documents", "/a/guide.md"]))
+            .unwrap()
+            .into_iter()
+            .map(|(_, row)| row)
+            .collect();
+        let rows = store.document_rows(&[paths[1].0, DocumentRow(99), paths[2].0], 2).unwrap();
+        assert_eq!((rows[0].as_slice(), rows[1].len(), rows[2].len()), (&chunks[..2], 0, 1));
+        let passages = store.passages(paths[1].0).unwrap();
+        assert_eq!(passages.len(), 3);
+        assert_eq!(passages[1], Passage { row: chunks[1], lines: (11, 19), content: "two".into() });
+        assert_eq!(store.passages(DocumentRow(99)).unwrap(), []);
+        store.remove_documents(&[derive_id(&["documents", "/b/z.md"])], stamp(2)).unwrap();
+        assert_eq!(store.paths(&mut |_, _| ()).unwrap(), 2);
     });
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::item::{Change, Coverage, MemoryType, RowId, RowSet, Scope, Status, Tier};
+use crate::item::{Change, Coverage, Facts, MemoryType, RowId, RowSet, Scope, Status, Tier};
 use crate::request::{Event, Item, Receipt, Selection};
 
 pub use sqlite::SqliteStore;
@@ -182,6 +182,21 @@ pub struct KnownDocument {
     pub recipe: String,
 }
 
+/// A document's row in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocumentRow(pub u64);
+
+/// A chunk's text with its place in its document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// The row.
+    pub row: RowId,
+    /// First and last line, from 1.
+    pub lines: (u32, u32),
+    /// The text.
+    pub content: String,
+}
+
 /// A document that was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
@@ -279,6 +294,21 @@ pub trait Store: Send + Sync {
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>>;
     /// The document of each row, for rows that are chunks.
     fn documents_of(&self, rows: &[RowId]) -> Result<Vec<Option<String>>>;
+
+    /// What ranking may know of each row; `asked_time` is left to the caller. A row that is gone gives `None`.
+    fn facts(&self, rows: &[RowId]) -> Result<Vec<Option<Facts>>>;
+    /// The distinct tags that begin with any of these, ascending.
+    fn tags(&self, beginnings: &[String]) -> Result<Vec<String>>;
+    /// The rows of each tag, ascending, in the order asked.
+    fn tagged(&self, tags: &[String]) -> Result<Vec<Vec<RowId>>>;
+    /// The newest row ever written: at least as many as there are items.
+    fn newest_row(&self) -> Result<Option<RowId>>;
+    /// Feeds the path of every document, those of one folder in a row where they are of one collection; how many there are.
+    fn paths(&self, each: &mut dyn FnMut(DocumentRow, &str)) -> Result<usize>;
+    /// The chunks of each document, in order, at most `most` of each.
+    fn document_rows(&self, documents: &[DocumentRow], most: usize) -> Result<Vec<Vec<RowId>>>;
+    /// The chunks of a document with their texts, in order.
+    fn passages(&self, document: DocumentRow) -> Result<Vec<Passage>>;
 
     /// Rows whose text changed, or that were removed, after one change and up to another.
     fn gone(&self, after: Change, upto: Change) -> Result<RowSet>;

@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 use super::write::{cache_key, row_id};
 use super::{SqliteStore, schema, select};
 use crate::error::{Error, Result};
-use crate::item::{Change, Coverage, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
+use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
 use crate::store::{
-    Counts, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewTokens, NewVector, Stamp, Store,
-    TailText, Written,
+    Counts, DocumentRow, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewTokens, NewVector,
+    Passage, Stamp, Store, TailText, Written,
 };
 
 impl SqliteStore {
     /// Runs a read on a connection of its own, in one snapshot: its statements agree, and the file is locked once.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         doing: &'static str,
         body: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -43,17 +43,17 @@ fn mark(connection: &Connection, change: Change) -> rusqlite::Result<Option<u64>
         .optional()
 }
 
-fn timestamp(microseconds: i64) -> rusqlite::Result<Timestamp> {
+pub(super) fn timestamp(microseconds: i64) -> rusqlite::Result<Timestamp> {
     Timestamp::from_microsecond(microseconds).map_err(|source| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Integer, source.into())
     })
 }
 
-fn word<T: std::str::FromStr<Err = Error>>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+pub(super) fn word<T: std::str::FromStr<Err = Error>>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     parse_word(&row.get::<_, String>(column)?)
 }
 
-fn parse_word<T: std::str::FromStr<Err = Error>>(word: &str) -> rusqlite::Result<T> {
+pub(super) fn parse_word<T: std::str::FromStr<Err = Error>>(word: &str) -> rusqlite::Result<T> {
     word.parse().map_err(|source: Error| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, source.into())
     })
@@ -162,7 +162,7 @@ fn row_ids(
     Ok(rows)
 }
 
-fn first(row: &Row<'_>) -> rusqlite::Result<RowId> {
+pub(super) fn first(row: &Row<'_>) -> rusqlite::Result<RowId> {
     row_id(row.get(0)?)
 }
 
@@ -336,6 +336,34 @@ impl Store for SqliteStore {
             )?;
             rows.iter().map(|row| statement.query_row([row.0], |row| row.get(0)).optional()).collect()
         })
+    }
+
+    fn facts(&self, rows: &[RowId]) -> Result<Vec<Option<Facts>>> {
+        self.find_facts(rows)
+    }
+
+    fn tags(&self, beginnings: &[String]) -> Result<Vec<String>> {
+        self.find_tags(beginnings)
+    }
+
+    fn tagged(&self, tags: &[String]) -> Result<Vec<Vec<RowId>>> {
+        self.find_tagged(tags)
+    }
+
+    fn newest_row(&self) -> Result<Option<RowId>> {
+        self.find_newest_row()
+    }
+
+    fn paths(&self, each: &mut dyn FnMut(DocumentRow, &str)) -> Result<usize> {
+        self.find_paths(each)
+    }
+
+    fn document_rows(&self, documents: &[DocumentRow], most: usize) -> Result<Vec<Vec<RowId>>> {
+        self.find_document_rows(documents, most)
+    }
+
+    fn passages(&self, document: DocumentRow) -> Result<Vec<Passage>> {
+        self.find_passages(document)
     }
 
     fn gone(&self, after: Change, upto: Change) -> Result<RowSet> {
