@@ -7,6 +7,7 @@
 
 mod absolute;
 mod aims;
+mod boost;
 mod calendar;
 mod relative;
 mod words;
@@ -18,6 +19,7 @@ use jiff::{Timestamp, Zoned};
 use std::ops::Range;
 
 use aims::Reader;
+pub use boost::{ItemTimes, TimeWeights, boosts, meets};
 pub use words::Unit;
 
 /// A half-open span of instants: `from` is in it, `until` is not, and `from < until`.
@@ -122,10 +124,28 @@ pub fn parse(question: &str, now: &Zoned) -> Vec<TimeExpression> {
     Reader::new(question, now).expressions()
 }
 
-/// The times that a text itself speaks of, in its order: absolute, or relative to when it was written.
+/// What a text says of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spoken {
+    /// Times that stand for themselves: "8 May 2023".
+    pub absolute: Vec<Interval>,
+    /// Times that need the day on which it was written: "yesterday", "in May".
+    pub relative: Vec<Interval>,
+    /// It names a unit of time, as in "for three years".
+    pub counts: bool,
+}
+
+/// The times that a text itself speaks of, each kind in its order: absolute, or relative to when it was written.
 ///
 /// A year alone counts only where a word such as "in" or "since" stands before it. States and orders ("still", "before
-/// the launch") give nothing.
+/// the launch") give nothing. Where nobody knows when a text was written, its relative times mean nothing.
+pub fn spoken(text: &str, written: &Zoned) -> Spoken {
+    Reader::new(text, written).spoken()
+}
+
+/// All times of [`spoken`], the absolute before the relative.
 pub fn dates_in(text: &str, written: &Zoned) -> Vec<Interval> {
-    Reader::new(text, written).dates()
+    let Spoken { mut absolute, relative, .. } = spoken(text, written);
+    absolute.extend(relative);
+    absolute
 }

@@ -3,11 +3,12 @@
 
 use jiff::Zoned;
 use jiff::civil::{Date, DateTime};
+use std::cell::Cell;
 
 use super::calendar::Part;
 use super::relative::joined;
 use super::words::{Kind, Token, Unit, Word, tokens};
-use super::{Aim, Asked, Interval, Offset, Side, TimeExpression};
+use super::{Aim, Asked, Interval, Offset, Side, Spoken, TimeExpression};
 
 /// The words of an event that are kept: what follows is rarely part of it.
 const EVENT_WORDS: usize = 8;
@@ -43,9 +44,11 @@ pub(super) struct Reader<'a> {
     zoned: &'a Zoned,
     /// A question: a bare year may be meant. Otherwise a text, read for its dates.
     pub question: bool,
+    /// Something since it was last cleared was resolved from now.
+    pub relative: Cell<bool>,
     /// Periods tried: what the test of linear time counts.
     #[cfg(test)]
-    pub steps: std::cell::Cell<usize>,
+    pub steps: Cell<usize>,
 }
 
 impl<'a> Reader<'a> {
@@ -57,8 +60,9 @@ impl<'a> Reader<'a> {
             now: now.datetime(),
             zoned: now,
             question: true,
+            relative: Cell::new(false),
             #[cfg(test)]
-            steps: std::cell::Cell::new(0),
+            steps: Cell::new(0),
         }
     }
 
@@ -79,31 +83,64 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Every date, in order.
-    pub fn dates(mut self) -> Vec<Interval> {
+    /// Every date, in order, and whether it counts time.
+    pub fn spoken(mut self) -> Spoken {
         self.question = false;
-        let mut found = Vec::new();
+        let mut spoken = Spoken::default();
+        // No span is without one of these, and most texts are.
+        if !self.tokens.iter().any(|token| token.is_anchor()) {
+            return spoken;
+        }
+        spoken.counts = self.tokens.iter().any(|token| matches!(token.word(), Word::Unit(_)));
         let mut at = 0;
         while at < self.tokens.len() {
-            if self.may_begin(at)
+            self.relative.set(false);
+            if self.may_begin_span(at)
                 && let Some((part, next)) =
                     self.span(at, at.checked_sub(1).is_some_and(|before| self.is_placed_by(before)))
             {
-                found.extend(part.interval(self.zoned.time_zone()));
+                let relative = part.yearless || self.relative.get();
+                let list = if relative { &mut spoken.relative } else { &mut spoken.absolute };
+                list.extend(part.interval(self.zoned.time_zone()));
                 at = next;
             } else {
                 at += 1;
             }
         }
-        found
+        spoken
     }
 
-    /// Whether a span of time can begin with this token: most cannot.
+    /// Whether an expression can begin with this token: most cannot.
     fn may_begin(&self, at: usize) -> bool {
         match self.tokens[at].kind {
             Kind::Number(..) => true,
             Kind::Mark(mark) => matches!(mark, '\'' | '’'),
             Kind::Word(word) => word != Word::Other,
+        }
+    }
+
+    /// Whether a span of time can begin with this token: an article only before another word of time.
+    fn may_begin_span(&self, at: usize) -> bool {
+        let leads =
+            |at: usize| self.tokens.get(at).is_some_and(|token| token.kind != Kind::Word(Word::Other));
+        match self.tokens[at].kind {
+            Kind::Number(..) => true,
+            Kind::Mark(mark) => matches!(mark, '\'' | '’'),
+            Kind::Word(
+                Word::The | Word::A | Word::This | Word::Start | Word::End | Word::Last | Word::Next,
+            ) => leads(at + 1),
+            Kind::Word(word) => !matches!(
+                word,
+                Word::Other
+                    | Word::Within
+                    | Word::Of
+                    | Word::To
+                    | Word::And
+                    | Word::By
+                    | Word::As
+                    | Word::Owner
+                    | Word::From
+            ),
         }
     }
 

@@ -24,7 +24,7 @@ impl Reader<'_> {
         self.portion(start, depth)
             .or_else(|| self.ordinal_of(start, depth))
             .or_else(|| self.beside(start, the, depth))
-            .or_else(|| self.said_from_now(start, the))
+            .or_else(|| self.said_from_now(start, the).inspect(|_| self.relative.set(true)))
             .or_else(|| self.absolute(start, placed))
     }
 
