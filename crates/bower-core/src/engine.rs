@@ -9,6 +9,7 @@ mod indexes;
 mod lookup;
 mod model;
 mod pipeline;
+mod when;
 
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};

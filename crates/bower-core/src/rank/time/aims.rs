@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         self.question = false;
         let mut spoken = Spoken::default();
         // No span is without one of these, and most texts are.
-        if !self.tokens.iter().any(|token| token.is_anchor()) {
+        if !self.tokens.iter().any(Token::is_anchor) {
             return spoken;
         }
         spoken.counts = self.tokens.iter().any(|token| matches!(token.word(), Word::Unit(_)));

@@ -98,15 +98,14 @@ pub fn boosts(
     }
     for found in first_of_each(question) {
         match &found.aim {
-            Aim::During(_) | Aim::Before(_) | Aim::After(_) => {}
             Aim::Asked(Asked::Moment) => {
-                add(weights.moment, &|_, item| f64::from(u8::from(!item.mentioned.is_empty())))
+                add(weights.moment, &|_, item| f64::from(u8::from(!item.mentioned.is_empty())));
             }
             Aim::Asked(Asked::Duration) => add(weights.length, &|_, item| f64::from(u8::from(item.counts))),
             // "currently, in August 2023" is about August.
             Aim::Latest if !timed => add(weights.state, &|_, item| spread.late(item, Side::After)),
             Aim::Earliest if !timed => add(weights.state, &|_, item| spread.late(item, Side::Before)),
-            Aim::Latest | Aim::Earliest => {}
+            Aim::During(_) | Aim::Before(_) | Aim::After(_) | Aim::Latest | Aim::Earliest => {}
             Aim::Order { side, offset, event } => {
                 if let Some(anchor) = event_date(event, items, mention) {
                     add(weights.order, &|_, item| order(anchor, *side, *offset, item, spread.scale()));

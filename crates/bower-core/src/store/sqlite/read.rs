@@ -11,13 +11,13 @@ use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
 use crate::store::{
-    Counts, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewVector, Stamp, Store, TailText,
-    Written,
+    Counts, DatedText, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewVector, Stamp, Store,
+    TailText, Written,
 };
 
 impl SqliteStore {
     /// Runs a read on a connection of its own, in one snapshot: its statements agree, and the file is locked once.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         doing: &'static str,
         body: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -43,13 +43,13 @@ fn mark(connection: &Connection, change: Change) -> rusqlite::Result<Option<u64>
         .optional()
 }
 
-fn timestamp(microseconds: i64) -> rusqlite::Result<Timestamp> {
+pub(super) fn timestamp(microseconds: i64) -> rusqlite::Result<Timestamp> {
     Timestamp::from_microsecond(microseconds).map_err(|source| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Integer, source.into())
     })
 }
 
-fn word<T: std::str::FromStr<Err = Error>>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+pub(super) fn word<T: std::str::FromStr<Err = Error>>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     parse_word(&row.get::<_, String>(column)?)
 }
 
@@ -271,6 +271,10 @@ impl Store for SqliteStore {
             let rows = statement.query_map(params_from_iter(&condition.values), first)?;
             Ok((rows.collect::<rusqlite::Result<_>>()?, total))
         })
+    }
+
+    fn dated_texts(&self, rows: &[RowId], most: usize) -> Result<Vec<Option<DatedText>>> {
+        self.read_dated_texts(rows, most)
     }
 
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>> {
