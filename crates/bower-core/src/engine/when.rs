@@ -120,13 +120,11 @@ fn item_times(text: &DatedText, zone: &TimeZone) -> ItemTimes {
 
 /// The date in the first field that has one: an RFC 3339 time or a date as people write it.
 fn field(fields: &Map<String, Value>, kept: &Zoned) -> Option<Interval> {
-    let dates = DATE_FIELDS.iter().filter_map(|name| fields.get(*name)?.as_str());
-    dates
-        .filter_map(|text| match text.parse::<Timestamp>() {
-            Ok(at) => moment(at),
-            Err(_) => spoken(text, kept).absolute.first().copied(),
-        })
-        .next()
+    let mut dates = DATE_FIELDS.iter().filter_map(|name| fields.get(*name)?.as_str());
+    dates.find_map(|text| match text.parse::<Timestamp>() {
+        Ok(at) => moment(at),
+        Err(_) => spoken(text, kept).absolute.first().copied(),
+    })
 }
 
 /// The second that begins at an instant.
