@@ -26,7 +26,7 @@ pub enum Unit {
     Decade,
 }
 
-/// What a word can mean for time. `sure` is false where it is an ordinary word or a name too ("may", "sun", "April").
+/// What a word can mean for time; most readers look for a few of these and pass the rest. `sure` is false where it is an ordinary word or a name too ("may", "sun", "April").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Month {
@@ -287,13 +287,35 @@ static LENGTHS: [u32; 26] = {
     lengths
 };
 
+/// Where the words of each first letter begin in the lexicon; the last is its end.
+static STARTS: [usize; 27] = {
+    let mut starts = [LEXICON.len(); 27];
+    let mut at = LEXICON.len();
+    while at > 0 {
+        at -= 1;
+        let first = (LEXICON[at].0.as_bytes()[0] - b'a') as usize;
+        starts[first] = at;
+    }
+    // A letter without words begins where the next does.
+    let mut letter = 26;
+    while letter > 0 {
+        letter -= 1;
+        if starts[letter] > starts[letter + 1] {
+            starts[letter] = starts[letter + 1];
+        }
+    }
+    starts
+};
+
 /// What a word means, in whatever case of ASCII.
 fn look_up(word: &[u8]) -> Word {
     let first = (word[0] | 0x20).wrapping_sub(b'a') as usize;
     if word.len() > LONGEST || first >= LENGTHS.len() || LENGTHS[first] & (1 << word.len()) == 0 {
         return Word::Other;
     }
-    KEYS.binary_search(&key(word)).map_or(Word::Other, |at| LEXICON[at].1)
+    let start = STARTS[first];
+    let same = &KEYS[start..STARTS[first + 1]];
+    same.binary_search(&key(word)).map_or(Word::Other, |at| LEXICON[start + at].1)
 }
 
 /// The tokens of a text in order. White space only parts them.
