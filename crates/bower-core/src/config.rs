@@ -50,6 +50,11 @@ pub struct Settings {
     pub candidates: usize,
     /// The constant of reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009: 60).
     pub rrf_k: f32,
+    /// The time zone in which times in questions and texts are read: an IANA name such as `Europe/Berlin`, or `UTC`. The
+    /// command fills in the system's where nothing else was said.
+    pub time_zone: String,
+    /// How much an asked time moves an answer, 0 to 10; 1 is as measured (`rank::time::TimeWeights`), 0 is not at all.
+    pub time_weight: f32,
     /// Changed rows that may wait outside an index before a process with time folds them in.
     pub fold_after: usize,
     /// Query vectors kept in the store's cache.
@@ -86,6 +91,8 @@ impl Default for Settings {
             max_file_bytes: 10 << 20,
             candidates: 200,
             rrf_k: 60.0,
+            time_zone: "UTC".into(),
+            time_weight: 1.0,
             fold_after: 2_000,
             cached_queries: 10_000,
             profile: Profile::Bower,

@@ -13,6 +13,7 @@ mod model;
 mod pipeline;
 mod ranking;
 mod retrieve;
+mod when;
 
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};

@@ -5,3 +5,4 @@ pub mod diversity;
 pub mod fuse;
 pub mod group;
 pub mod profile;
+pub mod time;

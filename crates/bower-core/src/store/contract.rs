@@ -106,6 +106,32 @@ fn with_store(check: impl Fn(&dyn Store, &Path)) {
 }
 
 #[test]
+fn what_dates_an_item_is_read_with_the_start_of_its_text() {
+    with_store(|store, _| {
+        let kept = store.put_memory(&memory("pörts are 8080"), stamp(1)).unwrap();
+        store.put_documents(&[document("/notes/2023-05-08.md", &["run it"])], stamp(2)).unwrap();
+        let chunk = RowId(kept.row.0 + 1);
+        let told = store.dated_texts(&[chunk, RowId(99), kept.row], 4).unwrap();
+        assert!(told[1].is_none());
+        let (chunk, memory) = (told[0].clone().unwrap(), told[2].clone().unwrap());
+        assert_eq!((memory.kind, memory.create_time, memory.content.as_str()), (Kind::Memory, at(1), "pört"));
+        assert_eq!((memory.title, memory.metadata["team"].clone()), (None, json!("core")));
+        assert_eq!(
+            (chunk.kind, chunk.title.as_deref(), chunk.content.as_str()),
+            (Kind::Chunk, Some("Guide"), "run ")
+        );
+        assert_eq!(
+            (chunk.section.as_deref(), chunk.file_name.as_deref()),
+            (Some("Guide > Install"), Some("2023-05-08.md"))
+        );
+        assert_eq!(
+            (chunk.document_metadata["author"].clone(), chunk.valid_from, chunk.valid_to),
+            (json!("Ann"), None, None)
+        );
+    });
+}
+
+#[test]
 fn a_memory_is_read_back_whole_by_another_handle() {
     with_store(|store, path| {
         let kept = store.put_memory(&memory("ports are 8080"), stamp(1)).unwrap();

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::item::{Change, Coverage, Facts, MemoryType, RowId, RowSet, Scope, Status, Tier};
+use crate::item::{Change, Coverage, Facts, Kind, MemoryType, RowId, RowSet, Scope, Status, Tier};
 use crate::request::{Event, Item, Receipt, Selection};
 
 pub use sqlite::SqliteStore;
@@ -226,6 +226,31 @@ pub enum TailText<'a> {
     Text(String),
 }
 
+/// What tells when an item is of, with the start of its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatedText {
+    /// Memory or chunk.
+    pub kind: Kind,
+    /// When it was written to the store.
+    pub create_time: Timestamp,
+    /// Since when it holds, where that is known.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it holds, where that is known.
+    pub valid_to: Option<Timestamp>,
+    /// Title of the document.
+    pub title: Option<String>,
+    /// Heading path or symbol.
+    pub section: Option<String>,
+    /// The file's name.
+    pub file_name: Option<String>,
+    /// The item's own fields.
+    pub metadata: Map<String, Value>,
+    /// The document's fields.
+    pub document_metadata: Map<String, Value>,
+    /// The text, cut after as many characters as were asked for.
+    pub content: String,
+}
+
 /// Counts for `status`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
@@ -287,6 +312,9 @@ pub trait Store: Send + Sync {
     fn hidden(&self) -> Result<RowSet>;
     /// A page of a selection, newest first, and how many it holds in all.
     fn page(&self, select: &Selection, limit: usize, offset: usize) -> Result<(Vec<RowId>, usize)>;
+
+    /// What tells when items are of, with the first `most` characters of each text; a row that is gone gives `None`.
+    fn dated_texts(&self, rows: &[RowId], most: usize) -> Result<Vec<Option<DatedText>>>;
 
     /// What is known of the documents of a collection.
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>>;

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
 use crate::store::{
-    Counts, DocumentRow, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewTokens, NewVector,
-    Passage, Stamp, Store, TailText, Written,
+    Counts, DatedText, DocumentRow, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewTokens,
+    NewVector, Passage, Stamp, Store, TailText, Written,
 };
 
 impl SqliteStore {
@@ -297,6 +297,10 @@ impl Store for SqliteStore {
             let rows = statement.query_map(params_from_iter(&condition.values), first)?;
             Ok((rows.collect::<rusqlite::Result<_>>()?, total))
         })
+    }
+
+    fn dated_texts(&self, rows: &[RowId], most: usize) -> Result<Vec<Option<DatedText>>> {
+        self.read_dated_texts(rows, most)
     }
 
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>> {
