@@ -9,6 +9,7 @@ mod indexes;
 mod lookup;
 mod model;
 mod pipeline;
+mod rerank;
 
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,8 @@ use std::sync::Mutex;
 
 use crate::config::Settings;
 use crate::error::Result;
-use crate::item::Scored;
+use crate::item::{Rerank, Scored};
+use crate::llm::Llm;
 use crate::request::{
     Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
     IndexRequest, Item, Listing, QueryRequest, Selection, StatusReport,
@@ -26,6 +28,7 @@ use crate::text::Language;
 
 pub use answer::{RankRequest, Ranking};
 pub use pipeline::DocumentInput;
+pub use rerank::Reranking;
 
 /// The language of the text index. One a store for now; the index carries it, so a change rebuilds the index.
 const LANGUAGE: Language = Language::English;
@@ -40,6 +43,10 @@ pub struct Engine {
     store: Box<dyn Store>,
     indexes: indexes::Indexes,
     model: model::LocalModel,
+    /// Opened when something is to be reranked.
+    cross: rerank::LocalCross,
+    /// Handed in by the program, where its user chose one.
+    llm: Option<Box<dyn Llm>>,
     /// Query vectors made since the last [`Engine::maintain`], for the cache.
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
 }
@@ -49,9 +56,17 @@ impl Engine {
     pub fn open(home: &Path, settings: Settings, now: Timestamp) -> Result<Self> {
         let store = SqliteStore::open(&home.join("memory.db"), &settings, now)?;
         let model = model::LocalModel::new(home, &settings);
+        let cross = rerank::LocalCross::new(home, &settings);
         let indexes = indexes::Indexes::new(home.join("index").join(store.identity()));
         let fresh_queries = Mutex::default();
-        Ok(Self { home: home.to_path_buf(), settings, store: Box::new(store), indexes, model, fresh_queries })
+        let (home, store) = (home.to_path_buf(), Box::new(store));
+        Ok(Self { home, settings, store, indexes, model, cross, llm: None, fresh_queries })
+    }
+
+    /// The engine with a language model: for reranking, where somebody asks for it.
+    #[must_use]
+    pub fn with_llm(self, llm: Box<dyn Llm>) -> Self {
+        Self { llm: Some(llm), ..self }
     }
 
     /// Reads files into a collection: walk, parse, compare, embed, commit, fold.
@@ -85,6 +100,13 @@ impl Engine {
     /// The ranked rows behind an answer, deeper than an answer goes, channel by channel. For evaluation.
     pub fn rank(&self, request: &RankRequest<'_>) -> Result<Ranking> {
         answer::rank(self, request)
+    }
+
+    /// Reorders the best of a ranking by a cross-encoder or a language model, where their order is still open. `ranked` is best
+    /// first, its scores calibrated (0..1); `limit` is how many of them somebody will see. Whatever fails or takes longer than
+    /// the settings allow leaves the order as it was, and is named.
+    pub fn rerank(&self, question: &str, ranked: &[Scored], limit: usize, how: Rerank) -> Reranking {
+        rerank::rerank(self, question, ranked, limit, how)
     }
 
     /// The path (or caller's id) of the document of each ranked chunk; rows that are no chunks are passed over.

@@ -7,6 +7,7 @@ pub mod error;
 pub mod filter;
 pub mod ingest;
 pub mod item;
+pub mod llm;
 pub mod rank;
 pub mod request;
 pub mod store;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 use crate::filter::Filter;
-use crate::item::{Channel, Kind, MemoryType, RowId, Scope, Status, Tier};
+use crate::item::{Channel, Kind, MemoryType, Part, Rerank, RowId, Scope, Status, Tier};
 
 /// A whole item as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,6 +134,8 @@ pub struct QueryRequest {
     pub limit: usize,
     /// Words alone: no model is loaded.
     pub fast: bool,
+    /// Who reorders the best hits; the settings' `rerank` unless told.
+    pub rerank: Option<Rerank>,
     /// What may be found.
     pub select: Selection,
 }
@@ -188,11 +190,11 @@ pub struct Signal {
     pub score: f32,
 }
 
-/// A channel that did not take part.
+/// A channel, or a step behind the channels, that did not take part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Degraded {
     /// Which.
-    pub channel: Channel,
+    pub channel: Part,
     /// Why, in one line, with what to do.
     pub reason: String,
 }
@@ -211,6 +213,23 @@ pub struct Effort {
     pub embed_ms: f64,
     /// Whether the query's vector came from the cache.
     pub vector_cached: bool,
+    /// What reranking cost, where it was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<RerankEffort>,
+}
+
+/// The reranker's part of the effort.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RerankEffort {
+    /// Who.
+    pub reranker: Rerank,
+    /// The model's name.
+    pub model: String,
+    /// Texts that it scored in time.
+    pub scored: usize,
+    /// Wall time.
+    #[serde(serialize_with = "thousandths")]
+    pub took_ms: f64,
 }
 
 /// One channel's part of the effort.

@@ -5,7 +5,7 @@
     reason = "doc comments here are the help that a terminal shows: no backticks"
 )]
 
-use bower_core::item::{Kind, MemoryType, Scope, Status};
+use bower_core::item::{Kind, MemoryType, Rerank, Scope, Status};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -181,6 +181,9 @@ pub struct QueryArgs {
     /// Words alone: no model is loaded
     #[arg(long)]
     pub fast: bool,
+    /// Who reorders the best hits where their order is open [default: the setting `rerank`]
+    #[arg(long, value_name = "RERANKER", value_parser = words::<Rerank>(Rerank::ALL.iter().map(|v| v.word())))]
+    pub rerank: Option<Rerank>,
     /// Show each channel's rank and raw score, and what the answer cost
     #[arg(long)]
     pub explain: bool,

@@ -143,7 +143,7 @@ fn assemble(engine: &Engine, words: Result<Found>, vectors: Option<Result<Vector
             None
         }
         Err(error) => {
-            ranking.degraded.push(Degraded { channel: Channel::Text, reason: error.to_string() });
+            ranking.degraded.push(Degraded { channel: Channel::Text.into(), reason: error.to_string() });
             Some(error)
         }
     };
@@ -166,16 +166,16 @@ fn assemble(engine: &Engine, words: Result<Found>, vectors: Option<Result<Vector
                     .is_ok_and(|rows| !rows.is_empty());
             if waiting {
                 let reason = "some items have no vector yet: run bower index, or bower model pull".to_owned();
-                ranking.degraded.push(Degraded { channel: Channel::Vector, reason });
+                ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
             }
             ranking.vector = found.rows;
             lists.push(Channel::Vector);
         }
         Some(Ok(Vectors::Missing(reason))) => {
-            ranking.degraded.push(Degraded { channel: Channel::Vector, reason });
+            ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
         }
         Some(Err(error)) => {
-            ranking.degraded.push(Degraded { channel: Channel::Vector, reason: error.to_string() });
+            ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason: error.to_string() });
         }
     }
     if let (Some(error), true) = (failed, lists.is_empty()) {

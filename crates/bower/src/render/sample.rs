@@ -114,7 +114,7 @@ pub fn answer() -> Answer {
         took_ms: 4.26,
         model_used: None,
         degraded: vec![Degraded {
-            channel: Channel::Vector,
+            channel: Channel::Vector.into(),
             reason: "model all-MiniLM-L6-v2 is missing; run bower model pull".into(),
         }],
         effort: Effort {
@@ -126,6 +126,7 @@ pub fn answer() -> Answer {
             tail: 12,
             embed_ms: 0.0,
             vector_cached: false,
+            rerank: None,
         },
     }
 }

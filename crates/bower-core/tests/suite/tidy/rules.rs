@@ -13,7 +13,7 @@ const MOST_MAP_LINES: usize = 250;
 const ARROWS: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("item", &["error"]),
-    ("config", &["error"]),
+    ("config", &["item", "error"]),
     ("filter", &["item", "error"]),
     ("request", &["item", "error", "filter"]),
     ("text", &["item", "error"]),
