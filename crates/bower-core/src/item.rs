@@ -220,7 +220,7 @@ words! {
     LlmProvider, "provider" {
         /// There is none, and nothing leaves the machine.
         None = "none",
-        /// Chat completions by HTTP, as OpenAI defined them and most servers speak them, local ones too.
+        /// Chat completions by HTTP, the form that most servers speak, local ones too.
         OpenAi = "openai",
     }
 }

@@ -325,7 +325,8 @@ pub struct ModelArgs {
 pub enum ModelAction {
     /// Fetch a model, check it and make it ready; safe to interrupt and to run again
     Pull {
-        /// The model [default: the setting `model`]
+        /// The model [default: the setting `model`]; owner/name is a cross-encoder at the hub, e.g.
+        /// cross-encoder/ms-marco-MiniLM-L6-v2
         #[arg(value_name = "NAME")]
         name: Option<String>,
         /// Where to fetch it from

@@ -172,6 +172,18 @@ impl<'a> Encoder<'a> {
         second: Option<Second<'_>>,
         scratch: &mut Scratch,
     ) {
+        self.forward_seen(isa, wanted, second, scratch, &mut |_, _, _, _| ());
+    }
+
+    /// As [`Encoder::forward`]; `see` is shown what goes into each product: the layer, the product, its rows and their width.
+    pub(super) fn forward_seen(
+        &self,
+        isa: Isa,
+        wanted: Wanted,
+        second: Option<Second<'_>>,
+        scratch: &mut Scratch,
+        see: &mut impl FnMut(usize, usize, &[f32], usize),
+    ) {
         let Scratch { ids, states, quantized, joined, context, inner, attention: buffers, .. } = scratch;
         let Shape { hidden, inner: widened, epsilon, .. } = self.shape;
         let (count, width) = (ids.len(), self.shape.word_row());
@@ -193,6 +205,7 @@ impl<'a> Encoder<'a> {
         inner.resize(count * widened, 0.0);
         for (index, layer) in self.layers.iter().enumerate() {
             let [join, gather, widen, narrow] = &layer.products;
+            see(index, 0, states, hidden);
             join.apply(isa, states, quantized, Then::Store, joined);
             attention(isa, joined, self.shape.attention_heads(), buffers, context);
             if wanted == Wanted::First && index + 1 == self.layers.len() {
@@ -200,9 +213,12 @@ impl<'a> Encoder<'a> {
                 context.truncate(hidden);
                 inner.truncate(widened);
             }
+            see(index, 1, context, hidden);
             gather.apply(isa, context, quantized, Then::Add, states);
             layer_norm(isa, states, layer.norms[0].gain, layer.norms[0].shift, epsilon);
+            see(index, 2, states, hidden);
             widen.apply(isa, states, quantized, Then::Gelu, inner);
+            see(index, 3, inner, widened);
             narrow.apply(isa, inner, quantized, Then::Add, states);
             layer_norm(isa, states, layer.norms[1].gain, layer.norms[1].shift, epsilon);
         }
@@ -316,7 +332,7 @@ mod tests {
         let good = Shape { hidden: 384, inner: 1536, layers: 6, heads: 12, positions: 512, epsilon: 1e-12 };
         let check = |shape: Shape, expected: &str| {
             let said = shape.check().err().unwrap_or_default();
-            assert!(said.contains(expected) && !said.is_empty() == !expected.is_empty(), "{said}");
+            assert!(said.contains(expected) && said.is_empty() == expected.is_empty(), "{said}");
         };
         check(good, "");
         check(Shape { hidden: 1024, heads: 16, inner: 4096, layers: 24, ..good }, "");

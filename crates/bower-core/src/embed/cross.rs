@@ -13,9 +13,10 @@ use bower_kernels::{Isa, Mapped};
 use serde::{Deserialize, Serialize};
 
 use super::bert::{Encoder, Product, SECTIONS_PRODUCT, Scratch, Second, Shape, Wanted, array, at_path};
+use super::calibrate::Spreads;
 use super::layout::{self, Layout, damaged};
 use super::pack::{read, replace};
-use super::weights::{Tensors, by_norms, encoder_sections, floats, quantized};
+use super::weights::{Tensors, encoder_sections, floats, quantized};
 use crate::error::{Error, Result};
 
 /// The arithmetic of a packed cross-encoder. Raise the last number whenever the same pair would get another relevance.
@@ -115,6 +116,13 @@ fn epsilon() -> f32 {
     1e-12
 }
 
+/// A file's bytes where numbers can be read in place.
+fn aligned(file: &[u8]) -> Vec<u64> {
+    let mut words = vec![0_u64; file.len().div_ceil(8)];
+    bytemuck::cast_slice_mut(&mut words)[..file.len()].copy_from_slice(file);
+    words
+}
+
 /// Reads a published cross-encoder's files ([`CROSS_FILES`]) in `source_dir` and writes the packed file: beside its final name
 /// first, synced, then renamed. Returns the checksums of what it read, which the file keeps.
 ///
@@ -140,10 +148,14 @@ pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossS
     }
     let tensors = Tensors::open(name, &weights)?;
     let prefix = if tensors.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
-    let spread = by_norms(&tensors, prefix, shape)?;
-    let encoder = encoder_sections(&tensors, prefix, shape, &vocabulary, &|layer, product| {
-        spread.get(&(layer, product)).cloned().unwrap_or_default()
-    })?;
+    // Packed twice: the first form reads, to find the inputs that need more bytes.
+    let plain = encoder_sections(&tensors, prefix, shape, &vocabulary, &|_, _| Vec::new())?;
+    let file = layout::write(CROSS_ARITHMETIC, &plain.sections);
+    let (words, bytes) = (aligned(&file), file.len());
+    drop((file, plain.sections));
+    let spreads = Spreads::measure(&bytemuck::cast_slice(&words)[..bytes], shape, &plain.second)?;
+    let spread = |layer, product| spreads.of(layer, product);
+    let encoder = encoder_sections(&tensors, prefix, shape, &vocabulary, &spread)?;
     let hidden = shape.hidden;
     let mut sections = encoder.sections;
     sections.push(floats(&encoder.second));
@@ -152,7 +164,7 @@ pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossS
     let classifier = tensors.product("classifier", 1, hidden)?;
     sections.push(floats(&[classifier.weights, classifier.bias].concat()));
     let about = About { shape, activation, sources: sources.clone() };
-    sections.push(serde_json::to_vec(&about).expect("plain data becomes JSON"));
+    sections.push(serde_json::to_vec(&about).map_err(|cause| broken(cause.to_string()))?);
     replace(packed, &layout::write(CROSS_ARITHMETIC, &sections))?;
     Ok(sources)
 }

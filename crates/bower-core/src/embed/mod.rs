@@ -1,6 +1,7 @@
 //! Local embedding: MiniLM in int8, its tokenizer and its packed file. Vectors of different models never meet.
 
 mod bert;
+mod calibrate;
 mod cross;
 mod layout;
 mod minilm;

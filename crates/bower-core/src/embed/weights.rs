@@ -1,8 +1,6 @@
 //! From a BERT's published tensors to the sections of the packed file. Every number is checked to be finite, every shape
 //! to be the one that the sizes call for.
 
-use std::collections::BTreeMap;
-
 use safetensors::{Dtype, SafeTensors};
 
 use super::bert::{SECTIONS_PRODUCT, Shape};
@@ -157,43 +155,6 @@ pub(super) fn encoder_sections(
         }
     }
     Ok(EncoderSections { sections, second })
-}
-
-/// Which inputs of the products behind a layer norm get further bytes, by layer and product, for a model that nobody has
-/// looked at: the norm's own gain and shift say which inputs are large. One further byte for each 16 inputs, each to the input
-/// whose largest value, divided by its bytes so far, is the largest (as in [`super::spread`], which knows the values).
-pub(super) fn by_norms(
-    tensors: &Tensors<'_>,
-    prefix: &str,
-    shape: Shape,
-) -> Result<BTreeMap<(usize, usize), Vec<u16>>> {
-    // A normalised value is rarely beyond four standard deviations.
-    const REACH: f32 = 4.0;
-    let mut all = BTreeMap::new();
-    for layer in 0..shape.layers {
-        let before = match layer.checked_sub(1) {
-            None => "embeddings.LayerNorm".to_owned(),
-            Some(before) => format!("encoder.layer.{before}.output.LayerNorm"),
-        };
-        let within = format!("encoder.layer.{layer}.attention.output.LayerNorm");
-        for (product, norm) in [(0, before), (2, within)] {
-            let get = |part: &str| tensors.get(&format!("{prefix}{norm}.{part}"), &[shape.hidden]);
-            let (gain, shift) = (get("weight")?, get("bias")?);
-            let sizes: Vec<f32> = gain.iter().zip(shift).map(|(g, s)| REACH * g.abs() + s.abs()).collect();
-            let mut bytes = vec![1.0; sizes.len()];
-            let mut spread = Vec::with_capacity(shape.hidden / 16);
-            for _ in 0..shape.hidden / 16 {
-                // The first of equals, so that the same weights always give the same file.
-                let share = |input: usize| sizes[input] / bytes[input];
-                let largest = (0..sizes.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)).then(b.cmp(a)));
-                let largest = largest.expect("a hidden size is not 0");
-                bytes[largest] += 1.0;
-                spread.push(largest as u16);
-            }
-            all.insert((layer, product), spread);
-        }
-    }
-    Ok(all)
 }
 
 /// The six sections of a product. An input that `spread` names n - 1 times is divided by n and counted n times: its share of

@@ -44,8 +44,9 @@ pub(super) struct LocalCross {
 impl LocalCross {
     pub(super) fn new(home: &Path, settings: &Settings) -> Self {
         let models = settings.models_folder.clone().unwrap_or_else(|| home.join("models"));
-        let packed = models.join(&settings.rerank_model).join(CROSS_PACKED);
-        let (name, tokens) = (settings.rerank_model.clone(), settings.rerank_tokens);
+        // The folder is named after the last part of `owner/name`.
+        let name = settings.rerank_model.rsplit('/').next().unwrap_or_default().to_owned();
+        let (packed, tokens) = (models.join(&name).join(CROSS_PACKED), settings.rerank_tokens);
         Self { name, packed, tokens, opened: OnceLock::new() }
     }
 
@@ -239,13 +240,13 @@ mod tests {
     struct Says(&'static str);
 
     impl Llm for Says {
-        fn model(&self) -> &str {
+        fn model(&self) -> &'static str {
             "says"
         }
 
         fn complete(&self, ask: &Ask, timeout: Duration) -> Result<String> {
             assert!(ask.user.contains(QUESTION) && ask.user.contains("[5] the garden"), "{}", ask.user);
-            assert_eq!(timeout, Duration::from_millis(5_000));
+            assert_eq!(timeout, Duration::from_secs(5));
             match self.0 {
                 "" => Err(Error::Model { model: "says".into(), reason: "no answer in 5000 ms".into() }),
                 text => Ok(text.into()),

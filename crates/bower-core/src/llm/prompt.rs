@@ -1,5 +1,7 @@
 //! The prompts. A text of the store stands on one line of its own behind its number, so that no text can pass for another.
 
+use std::fmt::Write as _;
+
 use super::Ask;
 
 /// Characters of a text that a language model is shown (systems.md, section 1).
@@ -20,7 +22,8 @@ pub fn rerank_prompt(question: &str, texts: &[&str]) -> Ask {
         .into();
     let mut user = format!("Question: {}\n\nTexts:\n", one_line(question, QUESTION_CHARS));
     for (index, text) in texts.iter().enumerate() {
-        user.push_str(&format!("[{}] {}\n", index + 1, one_line(text, SUMMARY_CHARS)));
+        // Writing to a string cannot fail.
+        let _ = writeln!(user, "[{}] {}", index + 1, one_line(text, SUMMARY_CHARS));
     }
     Ask { system, user, most_tokens: TOKENS_MORE + TOKENS_EACH * texts.len() }
 }

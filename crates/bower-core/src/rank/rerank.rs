@@ -135,6 +135,7 @@ fn digits(text: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::fmt::Write as _;
 
     fn rows(count: usize) -> Vec<RowId> {
         (0..count as u32).map(|row| RowId(row + 100)).collect()
@@ -249,7 +250,7 @@ mod tests {
             let mut answer = String::from("Scores:\n");
             for (at, score) in scores.iter().enumerate() {
                 if let Some(score) = score {
-                    answer += &format!("[{open}{}]{middle}{score}{end}", at + 1);
+                    write!(answer, "[{open}{}]{middle}{score}{end}", at + 1).unwrap();
                 }
             }
             prop_assert_eq!(parse_scores(&answer, scores.len()), scores, "{:?}", answer);

@@ -305,10 +305,10 @@ fn without_a_model_words_work_and_the_answer_says_so() {
     place.write("a.md", "Lanterns glow.");
     let engine = place.open();
     let report = place.index(&engine);
-    assert_eq!(report.degraded[0].channel, Channel::Vector);
+    assert_eq!(report.degraded[0].channel, Channel::Vector.into());
     let answer = ask(&engine, "lanterns");
     assert_eq!(contents(&answer), ["Lanterns glow."]);
-    assert_eq!((answer.model_used.as_deref(), answer.degraded[0].channel), (None, Channel::Vector));
+    assert_eq!((answer.model_used.as_deref(), answer.degraded[0].channel), (None, Channel::Vector.into()));
     // The model arrives: what was written without it is embedded by the next run.
     let mut with = Place::new();
     with.folder = place.folder;

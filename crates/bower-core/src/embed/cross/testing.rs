@@ -132,5 +132,5 @@ impl Published {
 
 /// vocab.txt.
 pub(crate) fn vocabulary() -> String {
-    ["[PAD]", "[UNK]", "[CLS]", "[SEP]"].into_iter().chain(WORDS).map(|piece| format!("{piece}\n")).collect()
+    format!("[PAD]\n[UNK]\n[CLS]\n[SEP]\n{}\n", WORDS.join("\n"))
 }

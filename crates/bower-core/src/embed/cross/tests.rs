@@ -103,7 +103,9 @@ fn slow(model: &Published, question: &[usize], text: &[usize]) -> f64 {
             norm(&name("attention.output.LayerNorm"), &mut row);
             let mut wide = dense(&name("intermediate.dense"), &row);
             assert_eq!(wide.len(), inner);
-            wide.iter_mut().for_each(|x| *x *= phi(*x));
+            for x in &mut wide {
+                *x *= phi(*x);
+            }
             let mut out = dense(&name("output.dense"), &wide);
             add(&mut out, &row);
             norm(&name("output.LayerNorm"), &mut out);
@@ -145,7 +147,8 @@ fn spearman(one: &[f64], other: &[f64]) -> f64 {
     1.0 - 6.0 * squares / (n * (n * n - 1.0))
 }
 
-/// Every size of head, odd lengths and both kinds of widths.
+/// Every size of head, odd lengths and both kinds of widths. A random model makes more of a small difference than a trained one
+/// does: with measured spreads the errors are .04 to .11 of the logits' deviation.
 #[test]
 fn relevances_agree_with_float64_for_every_shape() {
     let shapes = [
