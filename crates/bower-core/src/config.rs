@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::item::Profile;
+use crate::item::{LlmProvider, Profile, Rerank};
 use crate::rank::profile::{ade, athena, atlas, bower, seed};
 
 /// How long a commit waits for the disk.
@@ -59,6 +59,31 @@ pub struct Settings {
     pub fold_after: usize,
     /// Query vectors kept in the store's cache.
     pub cached_queries: usize,
+    /// Who reorders the best hits, where their order is still open.
+    pub rerank: Rerank,
+    /// The cross-encoder's folder below the models' folder.
+    pub rerank_model: String,
+    /// Hits that are reranked, at most 1,000; 0 is 50 for a cross-encoder (systems.md, section 4) and 20 for a language model
+    /// (section 1).
+    pub rerank_top: usize,
+    /// Tokens of question and text that a cross-encoder reads at most, 16 to 512 (systems.md, section 4: 512).
+    pub rerank_tokens: usize,
+    /// How long a cross-encoder may take, in milliseconds; after it the order stands.
+    pub rerank_deadline_ms: u64,
+    /// Calibrated score from which a hit counts as found, 0..1; at 1 every order is reranked.
+    pub rerank_sure: f64,
+    /// How far the found hits must stand above the next for the order to be settled, 0..1.
+    pub rerank_gap: f64,
+    /// How a language model is reached. Nothing leaves the machine while this is `none`.
+    pub llm: LlmProvider,
+    /// The address before `/chat/completions`; the default is a local server's.
+    pub llm_url: String,
+    /// The language model's name at that address.
+    pub llm_model: String,
+    /// The environment variable that holds the key. The key itself is never kept.
+    pub llm_key_variable: String,
+    /// How long a language model may take, in milliseconds; after it the order stands.
+    pub llm_timeout_ms: u64,
     /// The profile that answers when a question names none.
     pub profile: Profile,
     /// The constants of the default profile.
@@ -95,6 +120,18 @@ impl Default for Settings {
             time_weight: 1.0,
             fold_after: 2_000,
             cached_queries: 10_000,
+            rerank: Rerank::None,
+            rerank_model: "ms-marco-MiniLM-L6-v2".into(),
+            rerank_top: 0,
+            rerank_tokens: 512,
+            rerank_deadline_ms: 300,
+            rerank_sure: 0.8,
+            rerank_gap: 0.2,
+            llm: LlmProvider::None,
+            llm_url: "http://127.0.0.1:11434/v1".into(),
+            llm_model: "llama3.2".into(),
+            llm_key_variable: "BOWER_LLM_KEY".into(),
+            llm_timeout_ms: 5_000,
             profile: Profile::Bower,
             bower: bower::Constants::default(),
             athena: athena::Constants::default(),

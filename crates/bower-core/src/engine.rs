@@ -12,6 +12,7 @@ mod lookup;
 mod model;
 mod pipeline;
 mod ranking;
+mod rerank;
 mod retrieve;
 mod when;
 
@@ -21,7 +22,8 @@ use std::sync::Mutex;
 
 use crate::config::Settings;
 use crate::error::Result;
-use crate::item::{Channel, RowId, RowSet, Scored};
+use crate::item::{Channel, Rerank, RowId, RowSet, Scored};
+use crate::llm::Llm;
 use crate::request::{
     Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
     IndexRequest, Item, Listing, QueryRequest, Selection, StatusReport,
@@ -31,6 +33,7 @@ use crate::text::Language;
 
 pub use answer::{RankRequest, Ranking};
 pub use pipeline::DocumentInput;
+pub use rerank::Reranking;
 
 /// The language of the text index. One a store for now; the index carries it, so a change rebuilds the index.
 const LANGUAGE: Language = Language::English;
@@ -46,6 +49,10 @@ pub struct Engine {
     indexes: indexes::Indexes,
     model: model::LocalModel,
     paths: channels::KnownPaths,
+    /// Opened when something is to be reranked.
+    cross: rerank::LocalCross,
+    /// Handed in by the program, where its user chose one.
+    llm: Option<Box<dyn Llm>>,
     /// Query vectors made since the last [`Engine::maintain`], for the cache.
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
 }
@@ -55,6 +62,7 @@ impl Engine {
     pub fn open(home: &Path, settings: Settings, now: Timestamp) -> Result<Self> {
         let store = SqliteStore::open(&home.join("memory.db"), &settings, now)?;
         let model = model::LocalModel::new(home, &settings);
+        let cross = rerank::LocalCross::new(home, &settings);
         let indexes = indexes::Indexes::new(home.join("index").join(store.identity()));
         Ok(Self {
             home: home.to_path_buf(),
@@ -63,8 +71,16 @@ impl Engine {
             indexes,
             model,
             paths: channels::KnownPaths::default(),
+            cross,
+            llm: None,
             fresh_queries: Mutex::default(),
         })
+    }
+
+    /// The engine with a language model: for reranking, where somebody asks for it.
+    #[must_use]
+    pub fn with_llm(self, llm: Box<dyn Llm>) -> Self {
+        Self { llm: Some(llm), ..self }
     }
 
     /// Reads files into a collection: walk, parse, compare, embed, commit, fold.
@@ -124,6 +140,13 @@ impl Engine {
         let allowed =
             |row| keep.as_ref().is_none_or(|keep: &RowSet| keep.contains(row)) && !hidden.contains(row);
         channels::ask(self, channel, question, depth, &allowed)
+    }
+
+    /// Reorders the best of a ranking by a cross-encoder or a language model, where their order is still open. `ranked` is best
+    /// first, its scores calibrated (0..1); `limit` is how many of them somebody will see. Whatever fails or takes longer than
+    /// the settings allow leaves the order as it was, and is named.
+    pub fn rerank(&self, question: &str, ranked: &[Scored], limit: usize, how: Rerank) -> Reranking {
+        rerank::rerank(self, question, ranked, limit, how)
     }
 
     /// The path (or caller's id) of the document of each ranked chunk; rows that are no chunks are passed over.

@@ -8,6 +8,7 @@ pub mod filter;
 mod generation;
 pub mod ingest;
 pub mod item;
+pub mod llm;
 pub mod rank;
 pub mod request;
 pub mod store;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 use crate::filter::Filter;
-use crate::item::{Channel, Kind, MemoryType, Profile, RowId, Scope, Status, Tier};
+use crate::item::{Channel, Kind, MemoryType, Part, Profile, Rerank, RowId, Scope, Status, Tier};
 use crate::rank::candidate::Factor;
 
 /// A whole item as its reader sees it.
@@ -137,8 +137,24 @@ pub struct QueryRequest {
     pub fast: bool,
     /// The profile that ranks; the settings' `profile` unless told.
     pub profile: Option<Profile>,
+    /// Who reorders the best hits; the settings' `rerank` unless told.
+    pub rerank: Option<Rerank>,
     /// What may be found.
     pub select: Selection,
+}
+
+impl Default for QueryRequest {
+    /// Ten hits of everything, by all channels.
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            limit: 10,
+            fast: false,
+            profile: None,
+            rerank: None,
+            select: Selection::default(),
+        }
+    }
 }
 
 /// An answer: hits, what it cost, and what was missing.
@@ -194,11 +210,11 @@ pub struct Signal {
     pub score: f32,
 }
 
-/// A channel that did not take part.
+/// A channel, or a step behind the channels, that did not take part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Degraded {
     /// Which.
-    pub channel: Channel,
+    pub channel: Part,
     /// Why, in one line, with what to do.
     pub reason: String,
 }
@@ -220,6 +236,23 @@ pub struct Effort {
     pub rank_ms: f64,
     /// Whether the query's vector came from the cache.
     pub vector_cached: bool,
+    /// What reranking cost, where it was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<RerankEffort>,
+}
+
+/// The reranker's part of the effort.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RerankEffort {
+    /// Who.
+    pub reranker: Rerank,
+    /// The model's name.
+    pub model: String,
+    /// Texts that it scored in time.
+    pub scored: usize,
+    /// Wall time.
+    #[serde(serialize_with = "thousandths")]
+    pub took_ms: f64,
 }
 
 /// One channel's part of the effort.

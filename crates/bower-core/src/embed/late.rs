@@ -12,7 +12,9 @@ use bower_kernels::Isa;
 use bower_kernels::scan::maxsim::{DIMENSION, MaxSimToken};
 use bower_kernels::scan::project::{Projection, code};
 
-use super::pack::HIDDEN;
+use super::pack::SHAPE;
+
+const HIDDEN: usize = SHAPE.hidden;
 
 /// What codes and question tokens are: the model, its arithmetic, and this scheme. Raise the last number whenever the same
 /// text would get other codes.

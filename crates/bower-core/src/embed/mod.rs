@@ -1,12 +1,21 @@
 //! Local embedding: MiniLM in int8, its tokenizer and its packed file. Vectors of different models never meet.
 
+mod bert;
+mod calibrate;
+mod cross;
 mod late;
 mod layout;
 mod minilm;
 mod pack;
 mod spread;
+mod weights;
 pub mod wordpiece;
 
+#[cfg(test)]
+pub(crate) use cross::testing;
+pub use cross::{
+    CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, CrossEncoder, CrossSources, Relevance, pack_cross,
+};
 pub use late::TOKENS_IDENTITY;
 pub use minilm::{Encoding, MiniLm, WINDOW_PIECES, Window};
 pub use pack::{IDENTITY, VOCABULARY_SHA256, WEIGHTS_SHA256, pack};

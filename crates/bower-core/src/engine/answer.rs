@@ -131,7 +131,7 @@ fn take_text(found: Result<TextFound>, ranking: &mut Ranking) -> Result<TextFoun
             Ok(found)
         }
         Err(error) => {
-            ranking.degraded.push(Degraded { channel: Channel::Text, reason: error.to_string() });
+            ranking.degraded.push(Degraded { channel: Channel::Text.into(), reason: error.to_string() });
             Err(error)
         }
     }
@@ -155,14 +155,14 @@ fn take_vector(
                 && engine.store.unembedded(&found.model, 1).is_ok_and(|rows| !rows.is_empty());
             if waiting {
                 let reason = "some items have no vector yet: run bower index, or bower model pull".to_owned();
-                ranking.degraded.push(Degraded { channel: Channel::Vector, reason });
+                ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
             }
             return Some(found);
         }
         Ok(Vectors::Missing(reason)) => reason,
         Err(error) => error.to_string(),
     };
-    ranking.degraded.push(Degraded { channel: Channel::Vector, reason });
+    ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
     None
 }
 

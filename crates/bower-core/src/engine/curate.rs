@@ -44,7 +44,7 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
         Ok(embedder) => (Some(vector_of(embedder, content)?), Vec::new()),
         Err(state) => {
             let reason = state.why();
-            (None, vec![Degraded { channel: Channel::Vector, reason }])
+            (None, vec![Degraded { channel: Channel::Vector.into(), reason }])
         }
     };
     let owner = request.owner.as_deref();

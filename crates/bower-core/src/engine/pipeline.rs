@@ -80,7 +80,7 @@ fn run<S: Source>(
     let embedder = engine.model.get();
     if let Err(state) = embedder {
         let reason = state.why();
-        report.degraded.push(Degraded { channel: Channel::Vector, reason });
+        report.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
     }
     let embedder = embedder.ok();
     let (to_embed, units) = bounded::<Unit>(QUEUE);
@@ -120,7 +120,7 @@ fn run<S: Source>(
     Ok((report, source))
 }
 
-fn embedder_threads(engine: &Engine) -> usize {
+pub(super) fn embedder_threads(engine: &Engine) -> usize {
     match engine.settings.threads {
         0 => std::thread::available_parallelism().map_or(1, NonZero::get),
         threads => threads,

@@ -86,7 +86,7 @@ fn memory(content: &str) -> CurateRequest {
 }
 
 fn ask_with(engine: &Engine, text: &str, fast: bool, select: Selection) -> Result<Answer> {
-    engine.query(&QueryRequest { text: text.into(), limit: 10, fast, profile: None, select }, now())
+    engine.query(&QueryRequest { text: text.into(), fast, select, ..QueryRequest::default() }, now())
 }
 
 fn ask(engine: &Engine, text: &str) -> Answer {
@@ -305,10 +305,10 @@ fn without_a_model_words_work_and_the_answer_says_so() {
     place.write("a.md", "Lanterns glow.");
     let engine = place.open();
     let report = place.index(&engine);
-    assert_eq!(report.degraded[0].channel, Channel::Vector);
+    assert_eq!(report.degraded[0].channel, Channel::Vector.into());
     let answer = ask(&engine, "lanterns");
     assert_eq!(contents(&answer), ["Lanterns glow."]);
-    assert_eq!((answer.model_used.as_deref(), answer.degraded[0].channel), (None, Channel::Vector));
+    assert_eq!((answer.model_used.as_deref(), answer.degraded[0].channel), (None, Channel::Vector.into()));
     // The model arrives: what was written without it is embedded by the next run.
     let mut with = Place::new();
     with.folder = place.folder;
@@ -339,13 +339,7 @@ fn any_text_is_a_question() {
     let long = "words and more words, ".repeat(50_000);
     assert!(!ask_with(&engine, &long, true, Selection::default()).unwrap().query.is_empty());
     for (text, limit) in [("", 10), (" \n", 10), ("x", 0), ("x", 51)] {
-        let request = QueryRequest {
-            text: text.into(),
-            limit,
-            fast: true,
-            profile: None,
-            select: Selection::default(),
-        };
+        let request = QueryRequest { text: text.into(), limit, fast: true, ..QueryRequest::default() };
         assert!(matches!(engine.query(&request, now()), Err(Error::Invalid { .. })), "{text:?} {limit}");
     }
 }

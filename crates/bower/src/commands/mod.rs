@@ -27,6 +27,7 @@ use std::io::Read;
 
 use crate::cli::{Global, SelectArgs};
 use crate::failure::{Failure, Result};
+use crate::llm;
 use crate::settings::{self, Chosen, Home, Layers, Origin, Resolved};
 use crate::wire::Output;
 
@@ -73,7 +74,12 @@ impl Session {
     pub fn engine(&self) -> Result<Engine> {
         let home = self.home()?;
         let settings = self.settings(&home)?.settings;
-        Ok(Engine::open(&home.path, settings, now())?)
+        let llm = llm::chosen(&settings, |variable| std::env::var(variable).ok());
+        let engine = Engine::open(&home.path, settings, now())?;
+        Ok(match llm {
+            Some(llm) => engine.with_llm(llm),
+            None => engine,
+        })
     }
 
     /// Folds what is due, after the answer is out. A failure here changes nothing that was acknowledged.

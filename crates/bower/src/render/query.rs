@@ -1,6 +1,6 @@
 //! Answers: for people with scores and excerpts, for prompts as a plain block.
 
-use bower_core::item::{Channel, Kind, Tier};
+use bower_core::item::{Channel, Kind, Part, Tier};
 use bower_core::rank::candidate::Step;
 use bower_core::request::{Answer, Hit, Item};
 use bower_core::text::QueryTerm;
@@ -33,7 +33,11 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
         out.push_str(&effort(answer, look));
     }
     for degraded in &answer.degraded {
-        let note = format!("not searched: {}: {}", degraded.channel, line(&degraded.reason));
+        let what = match degraded.channel {
+            Part::Channel(_) => "searched",
+            Part::Step(_) => "done",
+        };
+        let note = format!("not {what}: {}: {}", degraded.channel, line(&degraded.reason));
         out.push_str(&folded("! ", &note, look));
     }
     out
@@ -216,7 +220,7 @@ fn effort(answer: &Answer, look: &Look) -> String {
     let effort = &answer.effort;
     let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().shrinks()]);
     for channel in &effort.channels {
-        if answer.degraded.iter().any(|degraded| degraded.channel == channel.channel) {
+        if answer.degraded.iter().any(|degraded| degraded.channel == channel.channel.into()) {
             continue;
         }
         let candidates = count(channel.candidates as u64, "candidate");

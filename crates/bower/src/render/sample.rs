@@ -128,7 +128,7 @@ pub fn answer() -> Answer {
         took_ms: 4.26,
         model_used: None,
         degraded: vec![Degraded {
-            channel: Channel::Vector,
+            channel: Channel::Vector.into(),
             reason: "model all-MiniLM-L6-v2 is missing; run bower model pull".into(),
         }],
         effort: Effort {
@@ -141,6 +141,7 @@ pub fn answer() -> Answer {
             embed_ms: 0.0,
             rank_ms: 0.21,
             vector_cached: false,
+            rerank: None,
         },
     }
 }

@@ -226,7 +226,7 @@ mod tests {
             accepted: true,
             reason: None,
             degraded: vec![Degraded {
-                channel: Channel::Vector,
+                channel: Channel::Vector.into(),
                 reason: "no model; run bower model pull".into(),
             }],
         };
