@@ -378,6 +378,12 @@ pub struct EvalArgs {
     /// The k of nDCG@k, Recall@k and MRR@k
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = eval_cutoff)]
     pub limit_k: usize,
+    /// Judge two profiles on one index, question by question: the second minus the first
+    #[arg(long, num_args = 2, value_names = ["PROFILE", "PROFILE"], conflicts_with = "profile", value_parser = words::<Profile>(Profile::ALL.iter().map(|v| v.word())))]
+    pub compare: Option<Vec<Profile>>,
+    /// Judge the ranking without each channel and each factor of the default profile in turn
+    #[arg(long)]
+    pub ablate: bool,
 }
 
 /// `bower completions`

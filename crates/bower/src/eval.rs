@@ -4,26 +4,22 @@
 //! A document that was cut into chunks ranks as its best chunk. Figures are means over all queries that have a judged
 //! document, whether or not anything was found for them.
 
+pub mod bootstrap;
 pub mod metrics;
+pub mod paired;
+pub mod report;
 pub mod set;
+pub mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use bower_core::{Error, Result};
-use serde::Serialize;
 
-use self::metrics::{Figures, percentile};
+use self::metrics::Figures;
 use self::set::{Query, Set};
 
-/// What to evaluate and how.
-#[derive(Clone, Debug)]
-pub struct Task<'a> {
-    /// The retrieval profile's name, for the report.
-    pub profile: &'a str,
-    /// The k of nDCG@k, Recall@k and MRR@k, 1..=100.
-    pub cutoff: usize,
-}
+/// The name of the answer among the rankings, beside the channels'.
+pub const FUSED: &str = "fused";
 
 /// One query's rankings: ids of corpus documents, best first. An id may repeat, once for each of its chunks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,208 +32,110 @@ pub struct RunLists {
     pub took_ms: f64,
 }
 
-/// The figures of one ranking as they are printed: `ndcg@10`, `recall@10`, `recall@100`, `mrr@10`.
-pub type Named = BTreeMap<String, f64>;
-
-/// What `bower eval` prints.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
-    /// The retrieval profile.
-    pub profile: String,
-    /// Documents in the corpus.
-    pub documents: usize,
-    /// Queries that have a judged document.
-    pub queries: usize,
-    /// Figures of `fused` and of each channel.
-    pub figures: BTreeMap<String, Named>,
-    /// The same by category of query, where the set has categories.
-    pub by_category: BTreeMap<String, BTreeMap<String, Named>>,
-    /// Time for one query.
-    pub latency_ms: Latency,
-    /// Queries in each category.
-    #[serde(skip)]
-    category_sizes: BTreeMap<String, usize>,
-    /// The k of the figures' names.
-    #[serde(skip)]
-    cutoff: usize,
+/// What one query's rankings are worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// Its place in the set's queries.
+    pub query: usize,
+    /// The figures of `fused` and of each channel that took part.
+    pub figures: BTreeMap<String, Figures>,
 }
 
-/// Time for one query, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Latency {
-    /// Half of the queries took at most this.
-    pub p50: f64,
-    /// 95 of 100 queries took at most this.
-    pub p95: f64,
+impl Judged {
+    /// A ranking's figures; a channel that said nothing is worth nothing.
+    pub fn of(&self, ranking: &str) -> Figures {
+        self.figures.get(ranking).copied().unwrap_or_default()
+    }
 }
 
-const FUSED: &str = "fused";
+/// What every judged query of a set is worth, in the set's order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// One for each query that has a judged document.
+    pub judged: Vec<Judged>,
+    /// Wall time of each query that was run, in milliseconds.
+    pub times: Vec<f64>,
+}
 
-/// Puts every judged query to `run` and sums up what it answers.
+/// The queries of a set that are judged, with their places.
+pub fn judged_queries(set: &Set) -> impl Iterator<Item = (usize, &Query)> {
+    set.queries.iter().enumerate().filter(|(_, query)| set.grades.contains_key(&query.id))
+}
+
+/// Puts every judged query to `run` and says what its answers are worth; `cutoff` is the k of nDCG@k, Recall@k and MRR@k,
+/// 1..=100.
 ///
-/// `run` must search only the query's group and should give [`metrics::DEEP`] documents plus the excluded ones. A blank query is
-/// not run: it finds nothing. Errors of `run` end the evaluation.
-pub fn evaluate(
-    set: &Set,
-    task: &Task<'_>,
-    mut run: impl FnMut(&Query) -> Result<RunLists>,
-) -> Result<Report> {
-    if !(1..=metrics::DEEP).contains(&task.cutoff) {
+/// `run` must search only the query's group and should give [`metrics::DEEP`] documents plus the excluded ones. A blank
+/// query is not run: it finds nothing. Errors of `run` end the evaluation.
+pub fn judge(set: &Set, cutoff: usize, mut run: impl FnMut(&Query) -> Result<RunLists>) -> Result<Outcome> {
+    if !(1..=metrics::DEEP).contains(&cutoff) {
         return Err(Error::invalid("limit-k", format!("use 1 to {}", metrics::DEEP)));
     }
-    let groups: BTreeMap<&str, Option<&str>> =
-        set.documents.iter().map(|document| (document.id.as_str(), document.group.as_deref())).collect();
-    let mut total = Sums::default();
-    let mut by_category: BTreeMap<String, Sums> = BTreeMap::new();
-    let mut times = Vec::new();
-    for query in &set.queries {
-        let Some(grades) = set.grades.get(&query.id) else { continue };
+    let groups = Groups::of(set);
+    let mut outcome = Outcome::default();
+    for (at, query) in judged_queries(set) {
         let lists = if query.text.trim().is_empty() {
             RunLists::default()
         } else {
             let lists = run(query)?;
-            times.push(lists.took_ms);
+            outcome.times.push(lists.took_ms);
             lists
         };
-        let mut one = BTreeMap::new();
+        let grades = &set.grades[&query.id];
+        let mut figures = BTreeMap::new();
         let rankings = lists.channels.iter().map(|(channel, ids)| (channel.as_str(), ids));
         for (name, ids) in rankings.chain([(FUSED, &lists.fused)]) {
-            let ranking = ranking(query, ids, &groups)?;
-            one.insert(name, Figures::of(&ranking, grades, task.cutoff));
+            let ranking = groups.ranking(query, ids)?;
+            figures.insert(name.to_owned(), Figures::of(&ranking, grades, cutoff));
         }
-        total.add(&one);
-        if let Some(category) = &query.category {
-            by_category.entry(category.clone()).or_default().add(&one);
-        }
+        outcome.judged.push(Judged { query: at, figures });
     }
-    Ok(Report {
-        profile: task.profile.to_owned(),
-        documents: set.documents.len(),
-        queries: total.queries,
-        figures: total.means(task.cutoff),
-        by_category: by_category.iter().map(|(name, sums)| (name.clone(), sums.means(task.cutoff))).collect(),
-        latency_ms: Latency { p50: percentile(&mut times, 0.50), p95: percentile(&mut times, 0.95) },
-        category_sizes: by_category.into_iter().map(|(name, sums)| (name, sums.queries)).collect(),
-        cutoff: task.cutoff,
-    })
+    Ok(outcome)
 }
 
-/// The report as aligned tables for a person. It ends with a line feed.
-pub fn render(report: &Report) -> String {
-    let mut text = String::new();
-    let columns = [
-        format!("nDCG@{}", report.cutoff),
-        format!("Recall@{}", report.cutoff),
-        format!("Recall@{}", metrics::DEEP),
-        format!("MRR@{}", report.cutoff),
-    ];
-    let keys = keys(report.cutoff);
-    let width = report.figures.keys().map(|name| name.chars().count() + 2).max().unwrap_or(0);
-    let put = |text: &mut String, label: &str, cells: &[String]| {
-        let line = cells.iter().fold(format!("{label:width$}"), |line, cell| format!("{line}  {cell:>10}"));
-        text.push_str(line.trim_end());
-        text.push('\n');
-    };
-    let row = |text: &mut String, label: &str, figures: &Named| {
-        let cells: Vec<String> =
-            keys.iter().map(|key| format!("{:.3}", figures.get(key).copied().unwrap_or(0.0))).collect();
-        put(text, label, &cells);
-    };
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        text,
-        "profile {} · {} documents · {} judged queries · p50 {:.1} ms · p95 {:.1} ms\n",
-        report.profile, report.documents, report.queries, report.latency_ms.p50, report.latency_ms.p95
-    );
-    put(&mut text, "", &columns);
-    for (name, figures) in fused_first(&report.figures) {
-        row(&mut text, name, figures);
+/// Which group each document of a set belongs to.
+pub struct Groups<'a>(BTreeMap<&'a str, Option<&'a str>>);
+
+impl<'a> Groups<'a> {
+    /// Of all documents.
+    pub fn of(set: &'a Set) -> Self {
+        Self(set.documents.iter().map(|document| (document.id.as_str(), document.group.as_deref())).collect())
     }
-    for (category, figures) in &report.by_category {
-        let size = report.category_sizes.get(category).copied().unwrap_or(0);
-        let _ = writeln!(text, "\n{category} ({size})");
-        for (name, figures) in fused_first(figures) {
-            row(&mut text, &format!("  {name}"), figures);
+
+    /// Each document once, at its best chunk, without the excluded ones.
+    pub fn ranking<'b>(&self, query: &Query, ids: &'b [String]) -> Result<Vec<&'b str>> {
+        let mut seen = BTreeSet::new();
+        let mut ranking = Vec::new();
+        for id in ids {
+            let Some(group) = self.0.get(id.as_str()) else {
+                return Err(Error::NotFound { what: "document of the set with the id", id: id.clone() });
+            };
+            if query.group.is_some() && *group != query.group.as_deref() {
+                // The engine's filter let it through: figures over it would be worth nothing.
+                return Err(Error::invalid(
+                    format!("answer to {}", query.id),
+                    format!("document {id} is not of group {}", query.group.as_deref().unwrap_or_default()),
+                ));
+            }
+            if !query.exclude.contains(id) && seen.insert(id.as_str()) {
+                ranking.push(id.as_str());
+            }
         }
+        Ok(ranking)
     }
-    text
-}
-
-/// Sums of figures by ranking, over some queries.
-#[derive(Default)]
-struct Sums {
-    queries: usize,
-    sums: BTreeMap<String, Figures>,
-}
-
-impl Sums {
-    /// A channel that said nothing of a query adds nothing: its mean is still over all queries.
-    fn add(&mut self, one: &BTreeMap<&str, Figures>) {
-        self.queries += 1;
-        for (name, figures) in one {
-            let sum = self.sums.entry((*name).to_owned()).or_default();
-            *sum = sum.plus(*figures);
-        }
-    }
-
-    fn means(&self, cutoff: usize) -> BTreeMap<String, Named> {
-        let named = |sum: &Figures| {
-            let mean = sum.over(self.queries);
-            keys(cutoff).into_iter().zip([mean.ndcg, mean.recall, mean.recall_deep, mean.mrr]).collect()
-        };
-        self.sums.iter().map(|(name, sum)| (name.clone(), named(sum))).collect()
-    }
-}
-
-fn keys(cutoff: usize) -> [String; 4] {
-    [
-        format!("ndcg@{cutoff}"),
-        format!("recall@{cutoff}"),
-        format!("recall@{}", metrics::DEEP),
-        format!("mrr@{cutoff}"),
-    ]
-}
-
-fn fused_first<T>(figures: &BTreeMap<String, T>) -> impl Iterator<Item = (&str, &T)> {
-    let fused = figures.get_key_value(FUSED).into_iter();
-    fused
-        .chain(figures.iter().filter(|(name, _)| *name != FUSED))
-        .map(|(name, figures)| (name.as_str(), figures))
-}
-
-/// Each document once, at its best chunk, without the excluded ones.
-fn ranking<'a>(
-    query: &Query,
-    ids: &'a [String],
-    groups: &BTreeMap<&str, Option<&str>>,
-) -> Result<Vec<&'a str>> {
-    let mut seen = BTreeSet::new();
-    let mut ranking = Vec::new();
-    for id in ids {
-        let Some(group) = groups.get(id.as_str()) else {
-            return Err(Error::NotFound { what: "document of the set with the id", id: id.clone() });
-        };
-        if query.group.is_some() && *group != query.group.as_deref() {
-            // The engine's filter let it through: figures over it would be worth nothing.
-            return Err(Error::invalid(
-                format!("answer to {}", query.id),
-                format!("document {id} is not of group {}", query.group.as_deref().unwrap_or_default()),
-            ));
-        }
-        if !query.exclude.contains(id) && seen.insert(id.as_str()) {
-            ranking.push(id.as_str());
-        }
-    }
-    Ok(ranking)
 }
 
 #[cfg(test)]
 mod tests {
     use super::metrics::Grades;
+    use super::report::Report;
     use super::set::Document;
+    use super::tables;
     use super::*;
 
-    const TASK: Task<'_> = Task { profile: "bower", cutoff: 10 };
+    fn evaluate(set: &Set, run: impl FnMut(&Query) -> Result<RunLists>) -> Result<Report> {
+        Ok(Report::of(set, "bower", 10, &judge(set, 10, run)?))
+    }
 
     fn query(id: &str, group: Option<&str>, category: Option<&str>, exclude: &[&str]) -> Query {
         Query {
@@ -282,7 +180,7 @@ mod tests {
         ];
         let set = set(queries, &[("q1", "b", 1), ("q2", "b", 1), ("q2", "gone", 1)]);
         let mut asked = Vec::new();
-        let report = evaluate(&set, &TASK, |query| {
+        let report = evaluate(&set, |query| {
             asked.push(query.id.clone());
             Ok(RunLists {
                 // Document a has two chunks: the second one moves nothing.
@@ -314,7 +212,7 @@ mod tests {
             vec![query("q1", None, None, &[]), query("q2", None, None, &[])],
             &[("q1", "a", 1), ("q2", "a", 1)],
         );
-        let report = evaluate(&set, &TASK, |query| {
+        let report = evaluate(&set, |query| {
             let vector = (query.id == "q1").then(|| ("vector".to_owned(), ids("a")));
             Ok(RunLists { fused: ids("a"), channels: vector.into_iter().collect(), took_ms: 1.0 })
         })
@@ -327,7 +225,7 @@ mod tests {
     fn a_blank_query_finds_nothing_and_is_not_run() {
         let mut blank = query("q", None, None, &[]);
         blank.text = " \n".into();
-        let report = evaluate(&set(vec![blank], &[("q", "a", 1)]), &TASK, |_| unreachable!()).unwrap();
+        let report = evaluate(&set(vec![blank], &[("q", "a", 1)]), |_| unreachable!()).unwrap();
         assert_eq!(report.queries, 1);
         close(report.figures["fused"]["recall@100"], 0.0);
     }
@@ -337,23 +235,23 @@ mod tests {
         let set = set(vec![query("q", Some("g"), None, &[])], &[("q", "a", 1)]);
         let run = |answer: &str| {
             let fused = ids(answer);
-            evaluate(&set, &TASK, |_| Ok(RunLists { fused: fused.clone(), ..RunLists::default() }))
+            evaluate(&set, |_| Ok(RunLists { fused: fused.clone(), ..RunLists::default() }))
                 .unwrap_err()
                 .to_string()
         };
         assert_eq!(run("a z"), "answer to q: document z is not of group g");
         assert_eq!(run("a stranger"), "no document of the set with the id stranger");
-        let failed = evaluate(&set, &TASK, |_| Err(Error::invalid("query", "fails"))).unwrap_err();
+        let failed = evaluate(&set, |_| Err(Error::invalid("query", "fails"))).unwrap_err();
         assert_eq!(failed.to_string(), "query: fails");
         for cutoff in [0, 101] {
-            assert!(evaluate(&set, &Task { cutoff, ..TASK }, |_| unreachable!()).is_err());
+            assert!(judge(&set, cutoff, |_| unreachable!()).is_err());
         }
     }
 
     #[test]
     fn the_report_has_the_promised_shape() {
         let set = set(vec![query("q", None, Some("kind"), &[])], &[("q", "a", 1)]);
-        let report = evaluate(&set, &TASK, |_| {
+        let report = evaluate(&set, |_| {
             let channels = ["text", "vector"].map(|name| (name.to_owned(), ids("b a")));
             Ok(RunLists { fused: ids("a b"), channels: channels.into(), took_ms: 2.0 })
         })
@@ -362,25 +260,40 @@ mod tests {
         let half = serde_json::json!(
             {"ndcg@10": 1.0 / 3.0_f64.log2(), "recall@10": 1.0, "recall@100": 1.0, "mrr@10": 0.5});
         let figures = serde_json::json!({"fused": one, "text": half, "vector": half});
+        let sure = serde_json::json!({"ndcg@10": [1.0, 1.0], "recall@10": [1.0, 1.0], "recall@100": [1.0, 1.0], "mrr@10": [1.0, 1.0]});
+        let low = 1.0 / 3.0_f64.log2();
+        let unsure = serde_json::json!(
+            {"ndcg@10": [low, low], "recall@10": [1.0, 1.0], "recall@100": [1.0, 1.0], "mrr@10": [0.5, 0.5]});
+        let intervals = serde_json::json!({"fused": sure, "text": unsure, "vector": unsure});
         assert_eq!(
             serde_json::to_value(&report).unwrap(),
             serde_json::json!({
-                "profile": "bower", "documents": 4, "queries": 1, "figures": figures,
-                "by_category": {"kind": figures}, "latency_ms": {"p50": 2.0, "p95": 2.0},
+                "profile": "bower", "documents": 4, "queries": 1, "figures": figures, "intervals": intervals,
+                "by_category": {"kind": figures}, "category_intervals": {"kind": intervals},
+                "category_queries": {"kind": 1}, "latency_ms": {"p50": 2.0, "p95": 2.0},
             })
         );
-        assert_eq!(
-            render(&report),
-            "profile bower · 4 documents · 1 judged queries · p50 2.0 ms · p95 2.0 ms\n\n\
-             \x20            nDCG@10   Recall@10  Recall@100      MRR@10\n\
-             fused          1.000       1.000       1.000       1.000\n\
-             text           0.631       1.000       1.000       0.500\n\
-             vector         0.631       1.000       1.000       0.500\n\
-             \n\
-             kind (1)\n\
-             \x20 fused        1.000       1.000       1.000       1.000\n\
-             \x20 text         0.631       1.000       1.000       0.500\n\
-             \x20 vector       0.631       1.000       1.000       0.500\n"
+        insta::assert_snapshot!(tables::render(&report));
+    }
+
+    /// Both parts of the report that a flag adds.
+    #[test]
+    fn comparison_and_ablation_stand_below_the_figures() {
+        let set = set(
+            vec![query("q1", None, Some("kind"), &[]), query("q2", None, None, &[])],
+            &[("q1", "a", 1), ("q2", "a", 1)],
         );
+        let found = |words: &'static str| {
+            judge(&set, 10, |_| Ok(RunLists { fused: ids(words), ..RunLists::default() })).unwrap()
+        };
+        let (first, second) = (found("b a"), found("a b"));
+        let mut report = Report::of(&set, "bower", 10, &first);
+        report.comparison = Some(paired::compare(&set, 10, ["bower", "atlas"], &first, &second));
+        report.ablation = Some(vec![
+            paired::ablated("channel", "text", 10, &first, &second),
+            paired::ablated("factor", "meaning", 10, &first, &found("b")),
+        ]);
+        insta::assert_snapshot!(tables::render(&report));
+        insta::assert_json_snapshot!(serde_json::to_value(&report).unwrap()["ablation"]);
     }
 }

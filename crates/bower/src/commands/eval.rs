@@ -1,110 +1,47 @@
-//! `bower eval`: the real engine in a folder of its own, judged on a labelled set.
+//! `bower eval`: the real engine in a folder of its own, judged on a labelled set. One present for the whole run: what is
+//! compared differs in nothing else.
 
-use bower_core::config::Settings;
-use bower_core::engine::{DocumentInput, Engine, RankRequest};
-use bower_core::item::{Profile, Scored};
-use bower_core::request::Selection;
-use std::collections::BTreeMap;
-use std::time::Instant;
+mod bench;
 
-use super::{Session, now};
+use self::bench::{Bench, Parts};
+use super::Session;
 use crate::cli::EvalArgs;
-use crate::eval::set::{Query, Set};
-use crate::eval::{self, RunLists, Task};
+use crate::eval::report::Report;
+use crate::eval::set::Set;
+use crate::eval::{paired, tables};
 use crate::failure::{Failure, Result};
-
-/// The collection of documents that belong to no group.
-const UNGROUPED: &str = "eval";
 
 /// Indexes the set's documents into a temporary home, puts its questions, prints the figures.
 pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
     let set = Set::load(&arguments.dir)?;
-    let home = session.home()?;
-    let mut settings = session.settings(&home)?.settings;
-    settings.models_folder.get_or_insert_with(|| home.models());
-    let folder = tempfile::tempdir().map_err(|source| {
-        Failure::environment(
-            format!("cannot create a temporary folder: {source}"),
-            "set TMPDIR to a folder with room",
-        )
-    })?;
-    let engine = Engine::open(folder.path(), settings.clone(), now())?;
-    session.out.note(&format!("indexing {} documents …", set.documents.len()));
-    let report = engine.add_documents(documents(&set), now())?;
-    for skipped in &report.skipped {
-        session.out.note(&format!("left out {}: {}", skipped.path.display(), skipped.reason));
-    }
-    for degraded in &report.degraded {
-        session.out.note(&format!("{} is not judged: {}", degraded.channel, degraded.reason));
-    }
-    session.out.note(&format!(
-        "{} chunks in {:.1} s; asking {} questions …",
-        report.chunks_added,
-        report.took_ms / 1e3,
-        set.queries.len()
-    ));
-    let profile = arguments.profile.unwrap_or(settings.profile);
-    let task = Task { profile: profile.word(), cutoff: arguments.limit_k };
-    let report = eval::evaluate(&set, &task, |query| ask(&engine, &settings, profile, query))?;
-    session.out.say(&report, |_| eval::render(&report))
-}
-
-fn documents(set: &Set) -> Vec<DocumentInput> {
-    // Turns of one conversation carry its date, or its name, as their title: they are parts of one session.
-    let mut titled: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for document in &set.documents {
-        if let Some(group) = &document.group {
-            *titled.entry((group.as_str(), document.title.as_str())).or_default() += 1;
+    let bench = Bench::new(&set, arguments.limit_k, session)?;
+    let (profile, other) = match arguments.compare.as_deref() {
+        Some(&[first, second]) if first == second => {
+            return Err(Failure::usage(
+                format!("--compare {0} {0} compares a profile with itself", first.word()),
+                "name two different profiles",
+            ));
         }
-    }
-    let session = |group: &str, title: &str| {
-        (!title.is_empty() && titled.get(&(group, title)).is_some_and(|&count| count > 1))
-            .then(|| title.to_owned())
+        Some(&[first, second]) => (first, Some(second)),
+        Some(_) | None => (arguments.profile.unwrap_or(bench.settings.profile), None),
     };
-    set.documents
-        .iter()
-        .map(|document| DocumentInput {
-            id: document.id.clone(),
-            title: Some(document.title.clone()),
-            text: document.text.clone(),
-            collection: Some(collection(document.group.as_deref())),
-            metadata: serde_json::Map::new(),
-            session: document.group.as_deref().and_then(|group| session(group, &document.title)),
-        })
-        .collect()
-}
-
-fn collection(group: Option<&str>) -> String {
-    group.map_or_else(|| UNGROUPED.to_owned(), |group| format!("{UNGROUPED} {group}"))
-}
-
-/// One question, as `bower query` would put it, in all channels.
-fn ask(
-    engine: &Engine,
-    settings: &Settings,
-    profile: Profile,
-    query: &Query,
-) -> bower_core::Result<RunLists> {
-    let select = match &query.group {
-        Some(group) => Selection { collections: vec![collection(Some(group))], ..Selection::default() },
-        None => Selection::default(),
-    };
-    let start = Instant::now();
-    let ranking = engine.rank(&RankRequest {
-        text: &query.text,
-        depth: settings.candidates,
-        fast: false,
-        profile: Some(profile),
-        select: &select,
-        now: now(),
-    })?;
-    let took_ms = start.elapsed().as_secs_f64() * 1e3;
-    let ids = |rows: &[Scored]| engine.sources(rows);
-    let mut channels = BTreeMap::new();
-    for (channel, rows) in &ranking.channels {
-        channels.insert(channel.word().to_owned(), ids(rows)?);
+    session.out.note(&format!("asking {} questions …", set.queries.len()));
+    let outcome = bench.judge(profile, &Parts::default())?;
+    let mut report = Report::of(&set, profile.word(), arguments.limit_k, &outcome);
+    if let Some(other) = other {
+        session.out.note(&format!("asking again, profile {} …", other.word()));
+        let second = bench.judge(other, &Parts::default())?;
+        let profiles = [profile.word(), other.word()];
+        report.comparison = Some(paired::compare(&set, arguments.limit_k, profiles, &outcome, &second));
     }
-    let fused: Vec<Scored> =
-        ranking.fused.iter().map(|one| Scored { row: one.row, score: one.score }).collect();
-    Ok(RunLists { fused: ids(&fused)?, channels, took_ms })
+    if arguments.ablate {
+        let mut rows = Vec::new();
+        for parts in bench::parts_of(profile) {
+            session.out.note(&format!("without {} {} …", parts.kind, parts.removed));
+            let without = bench.judge(profile, &parts)?;
+            rows.push(paired::ablated(parts.kind, parts.removed, arguments.limit_k, &outcome, &without));
+        }
+        report.ablation = Some(rows);
+    }
+    session.out.say(&report, |_| tables::render(&report))
 }

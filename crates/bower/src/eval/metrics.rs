@@ -55,6 +55,11 @@ impl Figures {
         }
     }
 
+    /// The figures in the order of their names: nDCG, Recall, Recall@100, MRR.
+    pub fn values(self) -> [f64; 4] {
+        [self.ndcg, self.recall, self.recall_deep, self.mrr]
+    }
+
     /// The mean of a sum over `count` queries; of none it is 0.
     pub fn over(self, count: usize) -> Self {
         let count = count.max(1) as f64;

@@ -1,0 +1,202 @@
+//! A labelled set in the real engine: indexed once into a temporary home, asked as `bower query` would ask, whole or
+//! without one of the ranking's parts. Nothing of the user's own home is touched but the models, which are read.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use bower_core::config::Settings;
+use bower_core::engine::{DocumentInput, Engine, RankRequest, Ranking};
+use bower_core::item::{Channel, Profile, Scored};
+use bower_core::request::Selection;
+use jiff::Timestamp;
+use tempfile::TempDir;
+
+use crate::commands::{Session, now};
+use crate::eval::set::{Query, Set};
+use crate::eval::{self, Outcome, RunLists};
+use crate::failure::{Failure, Result};
+
+/// The collection of documents that belong to no group.
+const UNGROUPED: &str = "eval";
+
+/// More rows than any prior is outweighed by.
+const ALWAYS: f32 = 1e12;
+
+/// An indexed set.
+pub(super) struct Bench<'a> {
+    /// What is judged.
+    pub(super) set: &'a Set,
+    /// The settings of the whole ranking.
+    pub(super) settings: Settings,
+    engine: Engine,
+    cutoff: usize,
+    now: Timestamp,
+    folder: TempDir,
+}
+
+/// The ranking without one of its parts; by default, whole.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Parts {
+    /// `channel` or `factor`.
+    pub(super) kind: &'static str,
+    /// What is missing, as it is shown.
+    pub(super) removed: &'static str,
+    /// The channel that is not asked.
+    without: Option<Channel>,
+    /// What is changed in the settings.
+    change: Option<fn(&mut Settings)>,
+}
+
+/// Each part of a profile that can be taken away: the channels, and the factors of the default profile. (The formulas of
+/// the source systems stand as they are.)
+pub(super) fn parts_of(profile: Profile) -> Vec<Parts> {
+    let channel = |channel: Channel| Parts {
+        kind: "channel",
+        removed: channel.word(),
+        without: Some(channel),
+        change: None,
+    };
+    let factor = |removed: &'static str, change: fn(&mut Settings)| Parts {
+        kind: "factor",
+        removed,
+        without: None,
+        change: Some(change),
+    };
+    let mut parts = vec![channel(Channel::Text), channel(Channel::Vector)];
+    if profile == Profile::Bower {
+        parts.extend([
+            factor("words", |settings| settings.bower.text_weight = 0.0),
+            factor("meaning", |settings| settings.bower.vector_weight = 0.0),
+            factor("trust", |settings| {
+                // A prior that nothing outweighs: trust is 1 whatever the question.
+                settings.bower.trust_prior = 1.0;
+                settings.bower.trust_prior_rows = ALWAYS;
+            }),
+            factor("word by word", |settings| settings.bower.tokens_weight = 0.0),
+            factor("context", |settings| settings.bower.parent_weight = 0.0),
+            factor("speaker", |settings| settings.bower.speaker_weight = 0.0),
+            factor("time", |settings| settings.time_weight = 0.0),
+            factor("neighbours", |settings| settings.bower.neighbour_weight = 0.0),
+        ]);
+    }
+    parts
+}
+
+impl<'a> Bench<'a> {
+    /// Indexes a set's documents; `cutoff` is the k of the figures.
+    pub(super) fn new(set: &'a Set, cutoff: usize, session: &Session) -> Result<Self> {
+        let home = session.home()?;
+        let mut settings = session.settings(&home)?.settings;
+        settings.models_folder.get_or_insert_with(|| home.models());
+        // Each question is asked several times; its vector is made once.
+        settings.cached_queries = settings.cached_queries.max(set.queries.len());
+        let folder = tempfile::tempdir().map_err(|source| {
+            Failure::environment(
+                format!("cannot create a temporary folder: {source}"),
+                "set TMPDIR to a folder with room",
+            )
+        })?;
+        let now = now();
+        let engine = Engine::open(folder.path(), settings.clone(), now)?;
+        session.out.note(&format!("indexing {} documents …", set.documents.len()));
+        let report = engine.add_documents(documents(set), now)?;
+        for skipped in &report.skipped {
+            session.out.note(&format!("left out {}: {}", skipped.path.display(), skipped.reason));
+        }
+        for degraded in &report.degraded {
+            session.out.note(&format!("{} is not judged: {}", degraded.channel, degraded.reason));
+        }
+        session.out.note(&format!("{} chunks in {:.1} s", report.chunks_added, report.took_ms / 1e3));
+        Ok(Self { set, settings, engine, cutoff, now, folder })
+    }
+
+    /// What a profile's answers are worth, without some parts of the ranking.
+    pub(super) fn judge(&self, profile: Profile, parts: &Parts) -> Result<Outcome> {
+        let changed = match parts.change {
+            Some(change) => {
+                let mut settings = self.settings.clone();
+                change(&mut settings);
+                Some(Engine::open(self.folder.path(), settings, self.now)?)
+            }
+            None => None,
+        };
+        let engine = changed.as_ref().unwrap_or(&self.engine);
+        let outcome = eval::judge(self.set, self.cutoff, |query| {
+            let start = Instant::now();
+            let ranking = self.rank(engine, profile, query, parts.without)?;
+            lists(engine, &ranking, start.elapsed().as_secs_f64() * 1e3)
+        })?;
+        // Writes the questions' vectors to the cache for whoever asks next.
+        engine.maintain(self.now)?;
+        Ok(outcome)
+    }
+
+    /// One question, as `bower query` would put it.
+    fn rank(
+        &self,
+        engine: &Engine,
+        profile: Profile,
+        query: &Query,
+        without: Option<Channel>,
+    ) -> bower_core::Result<Ranking> {
+        engine.rank(&RankRequest {
+            text: &query.text,
+            depth: self.settings.candidates,
+            fast: without == Some(Channel::Vector),
+            profile: Some(profile),
+            select: &selection(query),
+            now: self.now,
+        })
+    }
+}
+
+/// A query searches its own group.
+fn selection(query: &Query) -> Selection {
+    match &query.group {
+        Some(group) => {
+            Selection { collections: vec![collection(Some(group)).into_owned()], ..Selection::default() }
+        }
+        None => Selection::default(),
+    }
+}
+
+/// The documents of each list, best first.
+fn lists(engine: &Engine, ranking: &Ranking, took_ms: f64) -> bower_core::Result<RunLists> {
+    let mut channels = BTreeMap::new();
+    for (channel, rows) in &ranking.channels {
+        channels.insert(channel.word().to_owned(), engine.sources(rows)?);
+    }
+    let fused: Vec<Scored> =
+        ranking.fused.iter().map(|one| Scored { row: one.row, score: one.score }).collect();
+    Ok(RunLists { fused: engine.sources(&fused)?, channels, took_ms })
+}
+
+fn documents(set: &Set) -> Vec<DocumentInput> {
+    // Turns of one conversation carry its date, or its name, as their title: they are parts of one session.
+    let mut titled: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for document in &set.documents {
+        if let Some(group) = &document.group {
+            *titled.entry((group.as_str(), document.title.as_str())).or_default() += 1;
+        }
+    }
+    let session = |group: &str, title: &str| {
+        (!title.is_empty() && titled.get(&(group, title)).is_some_and(|&count| count > 1))
+            .then(|| title.to_owned())
+    };
+    set.documents
+        .iter()
+        .map(|document| DocumentInput {
+            id: document.id.clone(),
+            title: Some(document.title.clone()),
+            text: document.text.clone(),
+            collection: Some(collection(document.group.as_deref()).into_owned()),
+            metadata: serde_json::Map::new(),
+            session: document.group.as_deref().and_then(|group| session(group, &document.title)),
+        })
+        .collect()
+}
+
+fn collection(group: Option<&str>) -> Cow<'static, str> {
+    group.map_or(Cow::Borrowed(UNGROUPED), |group| Cow::Owned(format!("{UNGROUPED} {group}")))
+}

@@ -1,0 +1,125 @@
+//! What `bower eval` prints, as data: figures over all queries and by category, each with its interval. Field names never
+//! change; parts that were not asked for are left out.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::bootstrap::{self, Interval};
+use super::metrics::{self, Figures, percentile};
+use super::paired::{Ablated, Comparison};
+use super::set::Set;
+use super::{Judged, Outcome};
+
+/// The figures of one ranking as they are printed: `ndcg@10`, `recall@10`, `recall@100`, `mrr@10`.
+pub type Named = BTreeMap<String, f64>;
+
+/// The intervals of one ranking's figures, under the same names.
+pub type Intervals = BTreeMap<String, Interval>;
+
+/// What `bower eval` prints.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The retrieval profile.
+    pub profile: String,
+    /// Documents in the corpus.
+    pub documents: usize,
+    /// Queries that have a judged document.
+    pub queries: usize,
+    /// Figures of `fused` and of each channel.
+    pub figures: BTreeMap<String, Named>,
+    /// The 95 % intervals of these figures.
+    pub intervals: BTreeMap<String, Intervals>,
+    /// The same by category of query, where the set has categories.
+    pub by_category: BTreeMap<String, BTreeMap<String, Named>>,
+    /// The 95 % intervals by category.
+    pub category_intervals: BTreeMap<String, BTreeMap<String, Intervals>>,
+    /// Queries in each category.
+    pub category_queries: BTreeMap<String, usize>,
+    /// Time for one query.
+    pub latency_ms: Latency,
+    /// This profile, the first, beside another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+    /// What is lost without each part of the ranking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ablation: Option<Vec<Ablated>>,
+    /// The k of the figures' names.
+    #[serde(skip)]
+    pub cutoff: usize,
+}
+
+/// Time for one query, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Latency {
+    /// Half of the queries took at most this.
+    pub p50: f64,
+    /// 95 of 100 queries took at most this.
+    pub p95: f64,
+}
+
+impl Report {
+    /// The report of what a profile's answers to a set are worth at `cutoff`, as [`super::judge`] found it.
+    pub fn of(set: &Set, profile: &str, cutoff: usize, outcome: &Outcome) -> Self {
+        let mut categories: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
+        for one in &outcome.judged {
+            if let Some(category) = &set.queries[one.query].category {
+                categories.entry(category).or_default().push(one);
+            }
+        }
+        let all: Vec<&Judged> = outcome.judged.iter().collect();
+        let (figures, intervals) = figures(&all, cutoff);
+        let mut report = Self {
+            profile: profile.to_owned(),
+            documents: set.documents.len(),
+            queries: all.len(),
+            figures,
+            intervals,
+            by_category: BTreeMap::new(),
+            category_intervals: BTreeMap::new(),
+            category_queries: BTreeMap::new(),
+            latency_ms: Latency {
+                p50: percentile(&mut outcome.times.clone(), 0.50),
+                p95: percentile(&mut outcome.times.clone(), 0.95),
+            },
+            comparison: None,
+            ablation: None,
+            cutoff,
+        };
+        for (category, judged) in categories {
+            let (named, intervals) = self::figures(&judged, cutoff);
+            report.by_category.insert(category.to_owned(), named);
+            report.category_intervals.insert(category.to_owned(), intervals);
+            report.category_queries.insert(category.to_owned(), judged.len());
+        }
+        report
+    }
+}
+
+/// The names of the figures, in the order of [`Figures::values`].
+pub fn keys(cutoff: usize) -> [String; 4] {
+    [
+        format!("ndcg@{cutoff}"),
+        format!("recall@{cutoff}"),
+        format!("recall@{}", metrics::DEEP),
+        format!("mrr@{cutoff}"),
+    ]
+}
+
+/// Means and intervals by ranking. A channel that said nothing of a query adds nothing: its mean is still over all.
+fn figures(judged: &[&Judged], cutoff: usize) -> (BTreeMap<String, Named>, BTreeMap<String, Intervals>) {
+    let mut names: Vec<&str> = judged.iter().flat_map(|one| one.figures.keys().map(String::as_str)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let values = |one: &Judged| names.iter().flat_map(|name| one.of(name).values()).collect();
+    let intervals = bootstrap::of_means(&judged.iter().map(|one| values(one)).collect::<Vec<_>>());
+    let means = names.iter().map(|name| {
+        let sum = judged.iter().fold(Figures::default(), |sum, one| sum.plus(one.of(name)));
+        ((*name).to_owned(), keys(cutoff).into_iter().zip(sum.over(judged.len()).values()).collect())
+    });
+    let width = keys(cutoff).len();
+    let intervals = names.iter().zip(intervals.chunks(width)).map(|(name, intervals)| {
+        ((*name).to_owned(), keys(cutoff).into_iter().zip(intervals.iter().copied()).collect())
+    });
+    (means.collect(), intervals.collect())
+}

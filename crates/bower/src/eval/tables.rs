@@ -1,0 +1,185 @@
+//! What `bower eval` prints, as aligned tables for a person. Every text ends with a line feed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::bootstrap::Interval;
+use super::paired::{Ablated, Comparison, Difference, Sides};
+use super::report::{Intervals, Named, Report, keys};
+use super::{FUSED, metrics};
+
+/// The whole report.
+pub fn render(report: &Report) -> String {
+    let mut text = format!(
+        "profile {} · {} documents · {} judged queries · p50 {:.1} ms · p95 {:.1} ms\n\n",
+        report.profile, report.documents, report.queries, report.latency_ms.p50, report.latency_ms.p95
+    );
+    text.push_str(&figures(report));
+    if let Some(comparison) = &report.comparison {
+        text.push('\n');
+        text.push_str(&compared(comparison, report.cutoff));
+    }
+    if let Some(rows) = &report.ablation {
+        text.push('\n');
+        text.push_str(&ablated(report, rows));
+    }
+    text
+}
+
+/// Figures of every ranking, over all queries and by category.
+fn figures(report: &Report) -> String {
+    let mut grid = Grid::new(&[
+        "",
+        &format!("nDCG@{}", report.cutoff),
+        "95 % interval",
+        &format!("Recall@{}", report.cutoff),
+        &format!("Recall@{}", metrics::DEEP),
+        &format!("MRR@{}", report.cutoff),
+    ]);
+    let keys = keys(report.cutoff);
+    let mut row = |label: String, figures: &Named, intervals: Option<&Intervals>| {
+        let [ndcg, others @ ..] = keys.each_ref().map(|key| plain(figures.get(key)));
+        let interval = intervals.and_then(|intervals| intervals.get(&keys[0])).copied();
+        grid.row([label, ndcg, interval.map(between).unwrap_or_default()].into_iter().chain(others));
+    };
+    for (name, figures) in fused_first(&report.figures) {
+        row(name.to_owned(), figures, report.intervals.get(name));
+    }
+    let mut text = grid.print();
+    for (category, figures) in &report.by_category {
+        let size = report.category_queries.get(category).copied().unwrap_or(0);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "\n{category} ({size})");
+        let mut rows = Grid::like(&grid);
+        for (name, figures) in fused_first(figures) {
+            let intervals = report.category_intervals.get(category).and_then(|all| all.get(name));
+            let [ndcg, others @ ..] = keys.each_ref().map(|key| plain(figures.get(key)));
+            let interval = intervals.and_then(|intervals| intervals.get(&keys[0])).copied();
+            let cells = [format!("  {name}"), ndcg, interval.map(between).unwrap_or_default()];
+            rows.row(cells.into_iter().chain(others));
+        }
+        text.push_str(&rows.print());
+    }
+    text
+}
+
+/// Two profiles side by side.
+fn compared(comparison: &Comparison, cutoff: usize) -> String {
+    let [first, second] = &comparison.profiles;
+    let mut text = format!("{second} instead of {first}\n\n");
+    let mut grid =
+        Grid::new(&["", "queries", first, second, "difference", "95 % interval", "better", "worse", "equal"]);
+    let mut put = |label: &str, key: &String, sides: &Sides| {
+        let [one, other] = sides.figures.each_ref().map(|figures| plain(figures.get(key)));
+        let difference = sides.differences.get(key).copied().unwrap_or_default();
+        let cells = [label.to_owned(), sides.queries.to_string(), one, other];
+        grid.row(cells.into_iter().chain(difference_cells(&difference)));
+    };
+    let keys = keys(cutoff);
+    let shown = [
+        format!("nDCG@{cutoff}"),
+        format!("Recall@{cutoff}"),
+        format!("Recall@{}", metrics::DEEP),
+        format!("MRR@{cutoff}"),
+    ];
+    for (key, shown) in keys.iter().zip(&shown) {
+        put(shown, key, &comparison.all);
+    }
+    for (category, sides) in &comparison.by_category {
+        put(&format!("{} {category}", shown[0]), &keys[0], sides);
+    }
+    text.push_str(&grid.print());
+    text
+}
+
+/// The ranking without each of its parts.
+fn ablated(report: &Report, rows: &[Ablated]) -> String {
+    let mut grid = Grid::new(&[
+        "without",
+        &format!("nDCG@{}", report.cutoff),
+        "difference",
+        "95 % interval",
+        "better",
+        "worse",
+        "equal",
+    ]);
+    let key = &keys(report.cutoff)[0];
+    let whole = report.figures.get(FUSED).and_then(|figures| figures.get(key));
+    grid.row(["nothing".to_owned(), plain(whole)].into_iter().chain([const { String::new() }; 5]));
+    for row in rows {
+        let cells = [format!("{} {}", row.kind, row.removed), plain(row.figures.get(key))];
+        grid.row(cells.into_iter().chain(difference_cells(&row.difference)));
+    }
+    grid.print()
+}
+
+fn difference_cells(one: &Difference) -> [String; 5] {
+    let star = if one.interval.is_clear() { "*" } else { " " };
+    [
+        format!("{:+.3}{star}", one.difference),
+        format!("{:+.3} {:+.3}", one.interval.0, one.interval.1),
+        one.better.to_string(),
+        one.worse.to_string(),
+        one.equal.to_string(),
+    ]
+}
+
+fn plain(figure: Option<&f64>) -> String {
+    format!("{:.3}", figure.copied().unwrap_or(0.0))
+}
+
+fn between(interval: Interval) -> String {
+    format!("{:.3}-{:.3}", interval.0, interval.1)
+}
+
+fn fused_first<T>(figures: &BTreeMap<String, T>) -> impl Iterator<Item = (&str, &T)> {
+    let fused = figures.get_key_value(FUSED).into_iter();
+    fused
+        .chain(figures.iter().filter(|(name, _)| *name != FUSED))
+        .map(|(name, figures)| (name.as_str(), figures))
+}
+
+/// Columns as wide as their widest cell, two spaces apart: the first to the left, the others to the right. Figures that a
+/// program cuts out must not move with the screen, so nothing shrinks.
+struct Grid {
+    rows: Vec<Vec<String>>,
+    widths: Vec<usize>,
+}
+
+/// No column of numbers is narrower: tables of one report stand in line.
+const LEAST: usize = 10;
+
+impl Grid {
+    fn new(head: &[&str]) -> Self {
+        let mut grid = Self { rows: Vec::new(), widths: vec![LEAST; head.len()] };
+        grid.row(head.iter().map(|cell| (*cell).to_owned()));
+        grid
+    }
+
+    /// Without rows, as wide as another.
+    fn like(other: &Self) -> Self {
+        Self { rows: Vec::new(), widths: other.widths.clone() }
+    }
+
+    fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let cells: Vec<String> = cells.into_iter().collect();
+        for (width, cell) in self.widths.iter_mut().zip(&cells) {
+            *width = (*width).max(cell.chars().count());
+        }
+        self.rows.push(cells);
+    }
+
+    fn print(&self) -> String {
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (at, (cell, &width)) in row.iter().zip(&self.widths).enumerate() {
+                let _ =
+                    if at == 0 { write!(line, "{cell:width$}") } else { write!(line, "  {cell:>width$}") };
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
