@@ -327,8 +327,10 @@ pub trait Store: Send + Sync {
     fn facts(&self, rows: &[RowId]) -> Result<Vec<Option<Facts>>>;
     /// The distinct tags that begin with any of these, ascending.
     fn tags(&self, beginnings: &[String]) -> Result<Vec<String>>;
-    /// The rows of each tag, ascending, in the order asked.
-    fn tagged(&self, tags: &[String]) -> Result<Vec<Vec<RowId>>>;
+    /// How many rows have each tag, in the order asked.
+    fn tag_counts(&self, tags: &[String]) -> Result<Vec<u64>>;
+    /// Feeds the rows of a tag, newest first, until `each` wants no more.
+    fn tagged(&self, tag: &str, each: &mut dyn FnMut(RowId) -> bool) -> Result<()>;
     /// The newest row ever written: at least as many as there are items.
     fn newest_row(&self) -> Result<Option<RowId>>;
     /// Feeds the path of every document, those of one folder in a row where they are of one collection; how many there are.

@@ -350,8 +350,12 @@ impl Store for SqliteStore {
         self.find_tags(beginnings)
     }
 
-    fn tagged(&self, tags: &[String]) -> Result<Vec<Vec<RowId>>> {
-        self.find_tagged(tags)
+    fn tag_counts(&self, tags: &[String]) -> Result<Vec<u64>> {
+        self.find_tag_counts(tags)
+    }
+
+    fn tagged(&self, tag: &str, each: &mut dyn FnMut(RowId) -> bool) -> Result<()> {
+        self.find_tagged(tag, each)
     }
 
     fn newest_row(&self) -> Result<Option<RowId>> {
