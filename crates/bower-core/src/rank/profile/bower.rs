@@ -247,7 +247,8 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
 fn standard(values: impl Iterator<Item = Option<f64>> + Clone) -> Vec<f64> {
     let mean = mean(values.clone().flatten().collect::<Vec<_>>().into_iter());
     let count = values.clone().flatten().count().max(1) as f64;
-    let deviation = (values.clone().flatten().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let deviation =
+        (values.clone().flatten().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
     let scale = |value: f64| if deviation > 1e-9 { (value - mean) / deviation } else { 0.0 };
     values.map(|value| value.map_or(0.0, scale)).collect()
 }
@@ -325,7 +326,8 @@ mod tests {
             ..seen(row, 0.0, vector)
         };
         // Parent 7 has both words between its two items; 3 stands alone with one.
-        let items = [part(1, 7, &[2.0, 0.0], 0.8), part(2, 7, &[0.0, 2.0], 0.4), part(3, 0, &[2.0, 0.0], 0.5)];
+        let items =
+            [part(1, 7, &[2.0, 0.0], 0.8), part(2, 7, &[0.0, 2.0], 0.4), part(3, 0, &[2.0, 0.0], 0.5)];
         let ranked = rank(&items, &BACKGROUND, &PLAIN);
         // b equal: z 0. p 4, 4, 2: z .70711, .70711, -1.41421; f 2/3; .3 f = .2. v (.8+.6)/2 = .7, (.4+.6)/2 = .5, .5:
         // mean .56667, deviation .094281: z 1.41421, -.70711, -.70711, times .97778.
