@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::item::Profile;
-use crate::rank::profile::{ade, athena, atlas, seed};
+use crate::item::{LlmProvider, Profile, Rerank};
+use crate::rank::profile::{ade, athena, atlas, bower, seed};
 
 /// How long a commit waits for the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,12 +50,44 @@ pub struct Settings {
     pub candidates: usize,
     /// The constant of reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009: 60).
     pub rrf_k: f32,
+    /// The time zone in which times in questions and texts are read: an IANA name such as `Europe/Berlin`, or `UTC`. The
+    /// command fills in the system's where nothing else was said.
+    pub time_zone: String,
+    /// How much an asked time moves an answer, 0 to 10; 1 is as measured (`rank::time::TimeWeights`), 0 is not at all.
+    pub time_weight: f32,
     /// Changed rows that may wait outside an index before a process with time folds them in.
     pub fold_after: usize,
     /// Query vectors kept in the store's cache.
     pub cached_queries: usize,
+    /// Who reorders the best hits, where their order is still open.
+    pub rerank: Rerank,
+    /// The cross-encoder's folder below the models' folder.
+    pub rerank_model: String,
+    /// Hits that are reranked, at most 1,000; 0 is 50 for a cross-encoder (systems.md, section 4) and 20 for a language model
+    /// (section 1).
+    pub rerank_top: usize,
+    /// Tokens of question and text that a cross-encoder reads at most, 16 to 512 (systems.md, section 4: 512).
+    pub rerank_tokens: usize,
+    /// How long a cross-encoder may take, in milliseconds; after it the order stands.
+    pub rerank_deadline_ms: u64,
+    /// Calibrated score from which a hit counts as found, 0..1; at 1 every order is reranked.
+    pub rerank_sure: f64,
+    /// How far the found hits must stand above the next for the order to be settled, 0..1.
+    pub rerank_gap: f64,
+    /// How a language model is reached. Nothing leaves the machine while this is `none`.
+    pub llm: LlmProvider,
+    /// The address before `/chat/completions`; the default is a local server's.
+    pub llm_url: String,
+    /// The language model's name at that address.
+    pub llm_model: String,
+    /// The environment variable that holds the key. The key itself is never kept.
+    pub llm_key_variable: String,
+    /// How long a language model may take, in milliseconds; after it the order stands.
+    pub llm_timeout_ms: u64,
     /// The profile that answers when a question names none.
     pub profile: Profile,
+    /// The constants of the default profile.
+    pub bower: bower::Constants,
     /// The constants of the athena profile.
     pub athena: athena::Constants,
     /// The constants of the atlas profile.
@@ -84,9 +116,24 @@ impl Default for Settings {
             max_file_bytes: 10 << 20,
             candidates: 200,
             rrf_k: 60.0,
+            time_zone: "UTC".into(),
+            time_weight: 1.0,
             fold_after: 2_000,
             cached_queries: 10_000,
+            rerank: Rerank::None,
+            rerank_model: "ms-marco-MiniLM-L6-v2".into(),
+            rerank_top: 0,
+            rerank_tokens: 512,
+            rerank_deadline_ms: 300,
+            rerank_sure: 0.8,
+            rerank_gap: 0.2,
+            llm: LlmProvider::None,
+            llm_url: "http://127.0.0.1:11434/v1".into(),
+            llm_model: "llama3.2".into(),
+            llm_key_variable: "BOWER_LLM_KEY".into(),
+            llm_timeout_ms: 5_000,
             profile: Profile::Bower,
+            bower: bower::Constants::default(),
             athena: athena::Constants::default(),
             atlas: atlas::Constants::default(),
             ade: ade::Constants::default(),

@@ -2,13 +2,19 @@
 //! does little else; nobody knows the engine but the programs that use it.
 
 mod answer;
+mod channels;
 mod curate;
 mod fold;
 mod health;
 mod indexes;
+mod late;
 mod lookup;
 mod model;
 mod pipeline;
+mod ranking;
+mod rerank;
+mod retrieve;
+mod when;
 
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
@@ -16,7 +22,8 @@ use std::sync::Mutex;
 
 use crate::config::Settings;
 use crate::error::Result;
-use crate::item::Scored;
+use crate::item::{Channel, Rerank, RowId, RowSet, Scored};
+use crate::llm::Llm;
 use crate::request::{
     Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
     IndexRequest, Item, Listing, QueryRequest, Selection, StatusReport,
@@ -26,6 +33,7 @@ use crate::text::Language;
 
 pub use answer::{RankRequest, Ranking};
 pub use pipeline::DocumentInput;
+pub use rerank::Reranking;
 
 /// The language of the text index. One a store for now; the index carries it, so a change rebuilds the index.
 const LANGUAGE: Language = Language::English;
@@ -40,6 +48,11 @@ pub struct Engine {
     store: Box<dyn Store>,
     indexes: indexes::Indexes,
     model: model::LocalModel,
+    paths: channels::KnownPaths,
+    /// Opened when something is to be reranked.
+    cross: rerank::LocalCross,
+    /// Handed in by the program, where its user chose one.
+    llm: Option<Box<dyn Llm>>,
     /// Query vectors made since the last [`Engine::maintain`], for the cache.
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
 }
@@ -49,9 +62,25 @@ impl Engine {
     pub fn open(home: &Path, settings: Settings, now: Timestamp) -> Result<Self> {
         let store = SqliteStore::open(&home.join("memory.db"), &settings, now)?;
         let model = model::LocalModel::new(home, &settings);
+        let cross = rerank::LocalCross::new(home, &settings);
         let indexes = indexes::Indexes::new(home.join("index").join(store.identity()));
-        let fresh_queries = Mutex::default();
-        Ok(Self { home: home.to_path_buf(), settings, store: Box::new(store), indexes, model, fresh_queries })
+        Ok(Self {
+            home: home.to_path_buf(),
+            settings,
+            store: Box::new(store),
+            indexes,
+            model,
+            paths: channels::KnownPaths::default(),
+            cross,
+            llm: None,
+            fresh_queries: Mutex::default(),
+        })
+    }
+
+    /// The engine with a language model: for reranking, where somebody asks for it.
+    #[must_use]
+    pub fn with_llm(self, llm: Box<dyn Llm>) -> Self {
+        Self { llm: Some(llm), ..self }
     }
 
     /// Reads files into a collection: walk, parse, compare, embed, commit, fold.
@@ -85,6 +114,39 @@ impl Engine {
     /// The ranked rows behind an answer, deeper than an answer goes, channel by channel. For evaluation.
     pub fn rank(&self, request: &RankRequest<'_>) -> Result<Ranking> {
         answer::rank(self, request)
+    }
+
+    /// How close the tokens of some rows are to a question's, in the order of `rows`: about -1 to 1, higher is closer; `None`
+    /// for rows without token codes, and for all where there is no model. For evaluation.
+    pub fn late(&self, text: &str, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
+        let Ok(embedder) = self.model.get() else { return Ok(vec![None; rows.len()]) };
+        match late::question(self, embedder, text)?.tokens {
+            Some(query) => late::late_interaction(self, &query, rows),
+            None => Ok(vec![None; rows.len()]),
+        }
+    }
+
+    /// What the tags, filename or canonical channel finds by itself, best first, scores 0..1, each with its citation where
+    /// the channel cites; other channels are refused. For evaluation and explanation.
+    pub fn ask_channel(
+        &self,
+        channel: Channel,
+        question: &str,
+        depth: usize,
+        select: &Selection,
+    ) -> Result<Vec<(Scored, Option<String>)>> {
+        let keep = self.store.select(select)?;
+        let hidden = if keep.is_some() { RowSet::new() } else { self.store.hidden()? };
+        let allowed =
+            |row| keep.as_ref().is_none_or(|keep: &RowSet| keep.contains(row)) && !hidden.contains(row);
+        channels::ask(self, channel, question, depth, &allowed)
+    }
+
+    /// Reorders the best of a ranking by a cross-encoder or a language model, where their order is still open. `ranked` is best
+    /// first, its scores calibrated (0..1); `limit` is how many of them somebody will see. Whatever fails or takes longer than
+    /// the settings allow leaves the order as it was, and is named.
+    pub fn rerank(&self, question: &str, ranked: &[Scored], limit: usize, how: Rerank) -> Reranking {
+        rerank::rerank(self, question, ranked, limit, how)
     }
 
     /// The path (or caller's id) of the document of each ranked chunk; rows that are no chunks are passed over.

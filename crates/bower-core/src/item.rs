@@ -242,6 +242,64 @@ pub struct Facts {
     pub asked_time: Option<f32>,
 }
 
+words! {
+    /// Who reorders the best hits after the channels have found them.
+    Rerank, "reranker" {
+        /// Nobody.
+        None = "none",
+        /// A local model that reads the question and a text together.
+        CrossEncoder = "cross-encoder",
+        /// The language model that the settings name.
+        Llm = "llm",
+    }
+}
+
+words! {
+    /// How a language model is reached.
+    LlmProvider, "provider" {
+        /// There is none, and nothing leaves the machine.
+        None = "none",
+        /// Chat completions by HTTP, the form that most servers speak, local ones too.
+        OpenAi = "openai",
+    }
+}
+
+/// A part of an answer that can be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Part {
+    /// One of the channels.
+    Channel(Channel),
+    /// What comes behind them.
+    Step(Step),
+}
+
+words! {
+    /// A step behind the channels that can be missing.
+    Step, "step" { Rerank = "rerank" }
+}
+
+impl From<Channel> for Part {
+    fn from(channel: Channel) -> Self {
+        Self::Channel(channel)
+    }
+}
+
+impl From<Step> for Part {
+    fn from(step: Step) -> Self {
+        Self::Step(step)
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Channel(channel) => channel.fmt(f),
+            Self::Step(step) => step.fmt(f),
+        }
+    }
+}
+
 /// A stable text id: the first 16 hex digits of SHA-256 over the parts, each ended so that ("ab","c") differs from ("a","bc").
 pub fn derive_id(parts: &[&str]) -> String {
     let mut hash = Sha256::new();

@@ -5,12 +5,15 @@ pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod filter;
+mod generation;
 pub mod ingest;
 pub mod item;
+pub mod llm;
 pub mod rank;
 pub mod request;
 pub mod store;
 pub mod text;
+pub mod tokens;
 pub mod vector;
 
 pub use engine::Engine;

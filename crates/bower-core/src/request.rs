@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 use crate::filter::Filter;
-use crate::item::{Channel, Kind, MemoryType, Profile, RowId, Scope, Status, Tier};
+use crate::item::{Channel, Kind, MemoryType, Part, Profile, Rerank, RowId, Scope, Status, Tier};
+use crate::rank::candidate::Factor;
 
 /// A whole item as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,8 +137,24 @@ pub struct QueryRequest {
     pub fast: bool,
     /// The profile that ranks; the settings' `profile` unless told.
     pub profile: Option<Profile>,
+    /// Who reorders the best hits; the settings' `rerank` unless told.
+    pub rerank: Option<Rerank>,
     /// What may be found.
     pub select: Selection,
+}
+
+impl Default for QueryRequest {
+    /// Ten hits of everything, by all channels.
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            limit: 10,
+            fast: false,
+            profile: None,
+            rerank: None,
+            select: Selection::default(),
+        }
+    }
 }
 
 /// An answer: hits, what it cost, and what was missing.
@@ -175,8 +192,10 @@ pub struct Hit {
     /// The vector channel's cosine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub semantic: Option<f32>,
-    /// Rank and raw score in each channel that found it.
+    /// Rank and raw score in each channel.
     pub signals: Vec<Signal>,
+    /// What its score is made of, in the order in which it counts.
+    pub factors: Vec<Factor>,
 }
 
 /// A channel's opinion of one item.
@@ -184,17 +203,18 @@ pub struct Hit {
 pub struct Signal {
     /// Who says so.
     pub channel: Channel,
-    /// From 1.
-    pub rank: usize,
+    /// From 1; none where the channel did not list the item and was asked for its score afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
     /// The channel's own scale.
     pub score: f32,
 }
 
-/// A channel that did not take part.
+/// A channel, or a step behind the channels, that did not take part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Degraded {
     /// Which.
-    pub channel: Channel,
+    pub channel: Part,
     /// Why, in one line, with what to do.
     pub reason: String,
 }
@@ -211,8 +231,28 @@ pub struct Effort {
     /// Time to make the query's vector; 0 when it was cached or not needed.
     #[serde(serialize_with = "thousandths")]
     pub embed_ms: f64,
+    /// Time to make one order of what the channels found.
+    #[serde(serialize_with = "thousandths")]
+    pub rank_ms: f64,
     /// Whether the query's vector came from the cache.
     pub vector_cached: bool,
+    /// What reranking cost, where it was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<RerankEffort>,
+}
+
+/// The reranker's part of the effort.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RerankEffort {
+    /// Who.
+    pub reranker: Rerank,
+    /// The model's name.
+    pub model: String,
+    /// Texts that it scored in time.
+    pub scored: usize,
+    /// Wall time.
+    #[serde(serialize_with = "thousandths")]
+    pub took_ms: f64,
 }
 
 /// One channel's part of the effort.
@@ -419,7 +459,7 @@ pub struct StatusReport {
     pub by_collection: std::collections::BTreeMap<String, u64>,
     /// Mean stored importance of the memories.
     pub avg_importance: f64,
-    /// Whether both indexes match the store.
+    /// Whether the indexes match the store.
     pub index_healthy: bool,
     /// The store file.
     pub db_path: PathBuf,
@@ -433,6 +473,10 @@ pub struct StatusReport {
     pub text_tail: u64,
     /// Rows not yet folded into the vector index.
     pub vector_tail: u64,
+    /// Rows not yet folded into the token index.
+    pub token_tail: u64,
+    /// Items with a vector and without token codes; `bower index` makes them.
+    pub uncoded: u64,
     /// Items without a vector of the current model.
     pub unembedded: u64,
     /// The local model and whether it is there.

@@ -5,12 +5,10 @@ use crate::cpu::Isa;
 use crate::floats::SMALLEST_STEP;
 use crate::lanes::{Kernel, LANES, MAGIC, Simd, dispatch};
 
-/// Numbers of one attention head.
-pub const HEAD: usize = 32;
-/// Pairs of numbers of one head: a 32-bit lane multiplies and adds two 16-bit numbers at once.
-const PAIRS: usize = HEAD / 2;
-/// Largest query or key: 32 * 8,191^2 < 2^31.
-const LARGEST_FACTOR: f32 = 8191.0;
+/// Numbers that an attention head may have.
+pub const HEAD_SIZES: [usize; 3] = [16, 32, 64];
+/// Pairs in one vector of numbers: a 32-bit lane multiplies and adds two 16-bit numbers at once.
+const PAIRS: usize = LANES / 2;
 /// Largest value: the weights of a row come to less than 2^21 + 2^15, and times this to less than 2^31.
 const LARGEST_VALUE: f32 = 950.0;
 /// Binary logarithm of what all weights of a row come to at most (but for their rounding), and of what one does.
@@ -22,14 +20,23 @@ const MOST_TOKENS: usize = 1 << 16;
 /// 2,000 nodes in float64), which is 2.6e-6.
 const POWER: [f32; 5] = [0.999_999_3, 0.693_121_8, 0.240_247_45, 0.055_917_86, 0.009_570_1];
 
+/// The heads of one layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heads {
+    /// How many.
+    pub count: usize,
+    /// Numbers of each, one of [`HEAD_SIZES`].
+    pub size: usize,
+}
+
 /// Buffers of [`attention`], reused from one call to the next. All of one head.
 #[derive(Clone, Debug, Default)]
 pub struct AttentionScratch {
-    /// `[tokens][PAIRS]`.
+    /// `[tokens][size / 2]`.
     queries: Vec<[i16; 2]>,
-    /// Laid out by dimension, so that a vector holds 16 tokens: `[PAIRS][tokens rounded up to 16]`.
+    /// Laid out by dimension, so that a vector holds 16 tokens: `[size / 2][tokens rounded up to 16]`.
     keys: Vec<[i16; 2]>,
-    /// Two tokens side by side: `[tokens rounded up to 16, halved][HEAD]`.
+    /// Two tokens side by side: `[tokens rounded up to 16, halved][size]`.
     values: Vec<[i16; 2]>,
     /// Scores of up to 8 query rows, `[8][tokens rounded up to 16]`.
     scores: Vec<f32>,
@@ -37,15 +44,16 @@ pub struct AttentionScratch {
     weights: Vec<[i16; 2]>,
 }
 
-/// Self-attention over one text. `joined` holds a row for each token: queries (already divided by the root of [`HEAD`]), keys
-/// and values, `heads * HEAD` finite floats each; `out` gets `heads * HEAD` floats a token. Queries and keys are rounded to
-/// 8,191 steps of the largest of their head, values to 950, and weights to 16,384
-/// steps of the row's largest (half of that for each doubling of 128 tokens).
+/// Self-attention over one text. `joined` holds a row for each token: queries (already divided by the root of a head's
+/// size), keys and values, `count * size` finite floats each; `out` gets `count * size` floats a token. Queries and keys are
+/// rounded to 8,191 steps of the largest of their head (11,584 for heads of 16, 5,792 for heads of 64), values to 950, and
+/// weights to 16,384 steps of the row's largest (half of that for each doubling of 128 tokens).
 ///
 /// # Panics
-/// When the lengths do not agree, a text has more than 65,536 tokens, or `isa` is not present.
-pub fn attention(isa: Isa, joined: &[f32], heads: usize, scratch: &mut AttentionScratch, out: &mut [f32]) {
-    let width = heads * HEAD;
+/// When the lengths do not agree, the size is none of [`HEAD_SIZES`], a text has more than 65,536 tokens, or `isa` is not
+/// present.
+pub fn attention(isa: Isa, joined: &[f32], heads: Heads, scratch: &mut AttentionScratch, out: &mut [f32]) {
+    let width = heads.count * heads.size;
     assert!(
         width > 0 && out.len().is_multiple_of(width) && joined.len() == 3 * out.len(),
         "lengths of attention"
@@ -53,15 +61,21 @@ pub fn attention(isa: Isa, joined: &[f32], heads: usize, scratch: &mut Attention
     let tokens = out.len() / width;
     assert!(tokens <= MOST_TOKENS, "a text of {tokens} tokens");
     let padded = tokens.next_multiple_of(LANES);
-    scratch.queries.resize(tokens * PAIRS, [0; 2]);
-    scratch.keys.resize(PAIRS * padded, [0; 2]);
-    scratch.values.resize(padded / 2 * HEAD, [0; 2]);
+    scratch.queries.resize(tokens * heads.size / 2, [0; 2]);
+    scratch.keys.resize(heads.size / 2 * padded, [0; 2]);
+    scratch.values.resize(padded / 2 * heads.size, [0; 2]);
     scratch.scores.resize(8 * padded, 0.0);
     scratch.weights.resize(8 * padded / 2, [0; 2]);
-    dispatch(isa, Attention { joined, width, tokens, padded, scratch, out });
+    match heads.size {
+        16 => dispatch(isa, Attention::<1> { joined, width, tokens, padded, scratch, out }),
+        32 => dispatch(isa, Attention::<2> { joined, width, tokens, padded, scratch, out }),
+        64 => dispatch(isa, Attention::<4> { joined, width, tokens, padded, scratch, out }),
+        size => panic!("a head of {size} numbers"),
+    }
 }
 
-struct Attention<'a> {
+/// Heads of `VECTORS` times 16 numbers.
+struct Attention<'a, const VECTORS: usize> {
     joined: &'a [f32],
     width: usize,
     tokens: usize,
@@ -78,13 +92,14 @@ struct Steps {
     value: f32,
 }
 
-impl Kernel for Attention<'_> {
+impl<const VECTORS: usize> Kernel for Attention<'_, VECTORS> {
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) {
-        for head in 0..self.width / HEAD {
+        for head in 0..self.width / Self::HEAD {
             let steps = self.round(simd, head);
             let mut row = 0;
-            while S::ROWS == 8 && row + 8 <= self.tokens {
+            // Eight rows of the largest heads would not fit the registers.
+            while S::ROWS == 8 && VECTORS <= 2 && row + 8 <= self.tokens {
                 self.rows::<S, 8>(simd, head, row, steps);
                 row += 8;
             }
@@ -100,14 +115,24 @@ impl Kernel for Attention<'_> {
     }
 }
 
-impl Attention<'_> {
+impl<const VECTORS: usize> Attention<'_, VECTORS> {
+    /// Numbers of one head.
+    const HEAD: usize = VECTORS * LANES;
+    /// Largest query or key: 16 * 11,584^2, 32 * 8,191^2 and 64 * 5,792^2 are less than 2^31.
+    const LARGEST_FACTOR: f32 = match VECTORS {
+        1 => 11_584.0,
+        2 => 8_191.0,
+        _ => 5_792.0,
+    };
+
     /// The largest size of one head's queries (part 0), keys (1) or values (2).
     #[inline(always)]
     fn largest<S: Simd>(&self, simd: S, head: usize, part: usize) -> f32 {
         let zero = simd.splat(0.0);
         let mut largest = zero;
         for row in self.joined.chunks_exact(3 * self.width) {
-            let (vectors, _) = row[part * self.width + head * HEAD..][..HEAD].as_chunks::<LANES>();
+            let (vectors, _) =
+                row[part * self.width + head * Self::HEAD..][..Self::HEAD].as_chunks::<LANES>();
             for x in vectors {
                 let x = simd.load(x);
                 largest = simd.max(largest, simd.max(x, simd.sub(zero, x)));
@@ -119,26 +144,25 @@ impl Attention<'_> {
     /// Rounds one head to integers, laid out as the products read them.
     #[inline(always)]
     fn round<S: Simd>(&mut self, simd: S, head: usize) -> Steps {
-        let query = (self.largest(simd, head, 0) / LARGEST_FACTOR).max(SMALLEST_STEP);
-        let key = (self.largest(simd, head, 1) / LARGEST_FACTOR).max(SMALLEST_STEP);
+        let query = (self.largest(simd, head, 0) / Self::LARGEST_FACTOR).max(SMALLEST_STEP);
+        let key = (self.largest(simd, head, 1) / Self::LARGEST_FACTOR).max(SMALLEST_STEP);
         let value = (self.largest(simd, head, 2) / LARGEST_VALUE).max(SMALLEST_STEP);
         let inverse = [1.0 / query, 1.0 / key, 1.0 / value];
         let Self { joined, width, tokens, padded, ref mut scratch, .. } = *self;
         for (token, row) in joined.chunks_exact(3 * width).enumerate() {
-            let mut words = [[0_i16; HEAD]; 2];
+            let mut words = [[[0_i16; LANES]; VECTORS]; 2];
             for part in 0..2 {
-                let (vectors, _) = row[part * width + head * HEAD..][..HEAD].as_chunks::<LANES>();
-                let (words, _) = words[part].as_chunks_mut::<LANES>();
-                for i in 0..HEAD / LANES {
+                let (vectors, _) = row[part * width + head * Self::HEAD..][..Self::HEAD].as_chunks::<LANES>();
+                for i in 0..VECTORS {
                     simd.store_words(
                         simd.mul(simd.load(&vectors[i]), simd.splat(inverse[part])),
-                        &mut words[i],
+                        &mut words[part][i],
                     );
                 }
             }
-            let (queries, _) = words[0].as_chunks::<2>();
-            scratch.queries[token * PAIRS..][..PAIRS].copy_from_slice(queries);
-            let (keys, _) = words[1].as_chunks::<2>();
+            let (queries, _) = words[0].as_flattened().as_chunks::<2>();
+            scratch.queries[token * Self::HEAD / 2..][..Self::HEAD / 2].copy_from_slice(queries);
+            let (keys, _) = words[1].as_flattened().as_chunks::<2>();
             for (pair, key) in keys.iter().enumerate() {
                 scratch.keys[pair * padded + token] = *key;
             }
@@ -146,8 +170,8 @@ impl Attention<'_> {
         let step = simd.splat(inverse[2]);
         let (to, _) = scratch.values.as_chunks_mut::<LANES>();
         for pair in 0..tokens.div_ceil(2) {
-            for half in 0..HEAD / LANES {
-                let at = 2 * width + head * HEAD + half * LANES;
+            for part in 0..VECTORS {
+                let at = 2 * width + head * Self::HEAD + part * LANES;
                 let first = joined[2 * pair * 3 * width + at..].first_chunk().expect("a row's values");
                 // The last token of an odd number stands alone.
                 let mut second = simd.splat(0.0);
@@ -156,7 +180,7 @@ impl Attention<'_> {
                         simd.load(joined[(2 * pair + 1) * 3 * width + at..].first_chunk().expect("as above"));
                 }
                 let (first, second) = (simd.mul(simd.load(first), step), simd.mul(second, step));
-                simd.store_pairs(first, second, &mut to[pair * 2 + half]);
+                simd.store_pairs(first, second, &mut to[pair * VECTORS + part]);
             }
         }
         Steps { score: query * key * std::f32::consts::LOG2_E, value }
@@ -167,15 +191,18 @@ impl Attention<'_> {
     fn rows<S: Simd, const R: usize>(&mut self, simd: S, head: usize, row: usize, steps: Steps) {
         let Self { width, tokens, padded, ref mut scratch, ref mut out, .. } = *self;
         let AttentionScratch { queries, keys, values, scores, weights } = &mut **scratch;
-        let queries: [&[[i16; 2]; PAIRS]; R] = std::array::from_fn(|r| {
-            queries[(row + r) * PAIRS..].first_chunk().expect("a query for each token")
+        let (queries, _) = queries.as_chunks::<PAIRS>();
+        let queries: [&[[[i16; 2]; PAIRS]; VECTORS]; R] = std::array::from_fn(|r| {
+            queries[(row + r) * VECTORS..].first_chunk().expect("a query for each token")
         });
         for at in (0..padded).step_by(LANES) {
             let mut kept = [simd.no_sums(); R];
-            for pair in 0..PAIRS {
-                let keys = sixteen(&keys[pair * padded + at..]);
-                for r in 0..R {
-                    kept[r] = simd.dot_pairs(kept[r], queries[r][pair], keys);
+            for part in 0..VECTORS {
+                for pair in 0..PAIRS {
+                    let keys = sixteen(&keys[(part * PAIRS + pair) * padded + at..]);
+                    for r in 0..R {
+                        kept[r] = simd.dot_pairs(kept[r], queries[r][part][pair], keys);
+                    }
                 }
             }
             for r in 0..R {
@@ -195,19 +222,21 @@ impl Attention<'_> {
         let pairs = padded / 2;
         // Slices of one known length, so that nothing is checked in the loop.
         let weights: [&[[i16; 2]]; R] = std::array::from_fn(|r| &weights[r * pairs..][..pairs]);
-        let values = &values[..pairs * HEAD];
-        let mut kept = [[simd.no_sums(); 2]; R];
+        let values = &values[..pairs * Self::HEAD];
+        let mut kept = [[simd.no_sums(); VECTORS]; R];
         for pair in 0..pairs {
-            let (low, high) = (sixteen(&values[pair * HEAD..]), sixteen(&values[pair * HEAD + LANES..]));
-            for r in 0..R {
-                kept[r][0] = simd.dot_pairs(kept[r][0], weights[r][pair], low);
-                kept[r][1] = simd.dot_pairs(kept[r][1], weights[r][pair], high);
+            for part in 0..VECTORS {
+                let values = sixteen(&values[pair * Self::HEAD + part * LANES..]);
+                for r in 0..R {
+                    kept[r][part] = simd.dot_pairs(kept[r][part], weights[r][pair], values);
+                }
             }
         }
         for r in 0..R {
-            let (out, _) = out[(row + r) * width + head * HEAD..][..HEAD].as_chunks_mut::<LANES>();
-            for half in 0..2 {
-                simd.store(simd.mul(simd.floats_of(kept[r][half]), simd.splat(scale[r])), &mut out[half]);
+            let (out, _) =
+                out[(row + r) * width + head * Self::HEAD..][..Self::HEAD].as_chunks_mut::<LANES>();
+            for part in 0..VECTORS {
+                simd.store(simd.mul(simd.floats_of(kept[r][part]), simd.splat(scale[r])), &mut out[part]);
             }
         }
     }
@@ -266,27 +295,30 @@ mod tests {
     }
 
     #[test]
-    fn attention_follows_its_definition_at_odd_lengths() {
-        for tokens in [1, 2, 5, 15, 17, 33, 130] {
+    fn attention_follows_its_definition_at_odd_lengths_and_every_size_of_head() {
+        for (tokens, size) in
+            HEAD_SIZES.iter().flat_map(|size| [1, 2, 5, 15, 17, 33, 130].map(|n| (n, *size)))
+        {
             let joined = wave(tokens * 3 * 64, 0.9);
+            let heads = Heads { count: 64 / size, size };
             let got = check(|isa| {
                 let mut out = vec![0.0; tokens * 64];
-                attention(isa, &joined, 2, &mut AttentionScratch::default(), &mut out);
+                attention(isa, &joined, heads, &mut AttentionScratch::default(), &mut out);
                 out
             });
             let at = |token: usize, part: usize, i: usize| f64::from(joined[token * 192 + part * 64 + i]);
             for (i, got) in got.iter().enumerate() {
                 let (token, place) = (i / 64, i % 64);
-                let head = place / 32 * 32;
+                let head = place / size * size;
                 let weight = |other: usize| {
-                    (head..head + 32).map(|d| at(token, 0, d) * at(other, 1, d)).sum::<f64>().exp()
+                    (head..head + size).map(|d| at(token, 0, d) * at(other, 1, d)).sum::<f64>().exp()
                 };
                 let total: f64 = (0..tokens).map(weight).sum();
                 let expected =
                     (0..tokens).map(|other| weight(other) * at(other, 2, place)).sum::<f64>() / total;
                 assert!(
                     (f64::from(*got) - expected).abs() < 1e-3,
-                    "{tokens} tokens, {i}: {got}, not {expected}"
+                    "{tokens} tokens, heads of {size}, {i}: {got}, not {expected}"
                 );
             }
         }
@@ -295,28 +327,33 @@ mod tests {
     /// The largest sums: equal scores of the largest factors, and equal values of the largest size.
     #[test]
     fn no_sum_leaves_32_bits() {
-        for tokens in [1, 3, 64, 513] {
+        for (tokens, size) in HEAD_SIZES.iter().flat_map(|size| [1, 3, 64, 513].map(|n| (n, *size))) {
             let got = check(|isa| {
-                let mut out = vec![0.0; tokens * HEAD];
-                let joined = vec![-2.5; tokens * 3 * HEAD];
-                attention(isa, &joined, 1, &mut AttentionScratch::default(), &mut out);
+                let mut out = vec![0.0; tokens * size];
+                let joined = vec![-2.5; tokens * 3 * size];
+                attention(isa, &joined, Heads { count: 1, size }, &mut AttentionScratch::default(), &mut out);
                 out
             });
-            assert!(got.iter().all(|x| (x + 2.5).abs() < 1e-5), "{tokens} tokens: {}", got[0]);
+            assert!(
+                got.iter().all(|x| (x + 2.5).abs() < 1e-5),
+                "{tokens} tokens, heads of {size}: {}",
+                got[0]
+            );
         }
     }
 
     #[test]
     fn what_an_earlier_text_left_behind_does_not_count() {
         let mut scratch = AttentionScratch::default();
-        let long = wave(40 * 3 * HEAD, 2.0);
-        let short = wave(7 * 3 * HEAD, 1.0);
+        let long = wave(40 * 3 * 64, 2.0);
+        let short = wave(7 * 3 * 32, 1.0);
+        let (large, small) = (Heads { count: 1, size: 64 }, Heads { count: 2, size: 16 });
         for isa in Isa::available() {
-            let mut out = vec![0.0; 40 * HEAD];
-            attention(isa, &long, 1, &mut scratch, &mut out);
-            let (mut again, mut fresh) = (vec![0.0; 7 * HEAD], vec![0.0; 7 * HEAD]);
-            attention(isa, &short, 1, &mut scratch, &mut again);
-            attention(isa, &short, 1, &mut AttentionScratch::default(), &mut fresh);
+            let mut out = vec![0.0; 40 * 64];
+            attention(isa, &long, large, &mut scratch, &mut out);
+            let (mut again, mut fresh) = (vec![0.0; 7 * 32], vec![0.0; 7 * 32]);
+            attention(isa, &short, small, &mut scratch, &mut again);
+            attention(isa, &short, small, &mut AttentionScratch::default(), &mut fresh);
             assert_eq!(again, fresh, "{isa:?}");
         }
     }

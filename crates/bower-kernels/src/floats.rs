@@ -47,14 +47,14 @@ pub fn quantize(isa: Isa, rows: &[f32], shares: &[f32], spread: &[u16], to: &mut
     dispatch(isa, Quantize { rows, shares, spread, to });
 }
 
-/// Layer norm of each row in place: `(x - mean) / sqrt(variance + 1e-12) * gain + shift`.
+/// Layer norm of each row in place: `(x - mean) / sqrt(variance + epsilon) * gain + shift`.
 ///
 /// # Panics
 /// When the width (`gain`, `shift`) is not a multiple of 16 or does not divide `rows`, or `isa` is not present.
-pub fn layer_norm(isa: Isa, rows: &mut [f32], gain: &[f32], shift: &[f32]) {
+pub fn layer_norm(isa: Isa, rows: &mut [f32], gain: &[f32], shift: &[f32], epsilon: f32) {
     assert!(gain.len() == shift.len() && gain.len().is_multiple_of(LANES), "width of the layer norm");
     assert!(rows.len().is_multiple_of(gain.len()), "whole rows");
-    dispatch(isa, LayerNorm { rows, gain, shift });
+    dispatch(isa, LayerNorm { rows, gain, shift, epsilon });
 }
 
 /// GELU with erf of each value in place, to 2e-5.
@@ -133,6 +133,7 @@ struct LayerNorm<'a> {
     rows: &'a mut [f32],
     gain: &'a [f32],
     shift: &'a [f32],
+    epsilon: f32,
 }
 
 impl Kernel for LayerNorm<'_> {
@@ -154,7 +155,7 @@ impl Kernel for LayerNorm<'_> {
                 squares = simd.add(squares, simd.mul(centred, centred));
                 simd.store(centred, x);
             }
-            let inverse = simd.splat(1.0 / (simd.sum(squares) / width as f32 + 1e-12).sqrt());
+            let inverse = simd.splat(1.0 / (simd.sum(squares) / width as f32 + self.epsilon).sqrt());
             for ((x, gain), shift) in row.iter_mut().zip(gain).zip(shift) {
                 let normal = simd.mul(simd.load(x), inverse);
                 simd.store(simd.add(simd.mul(normal, simd.load(gain)), simd.load(shift)), x);
@@ -226,7 +227,7 @@ mod tests {
         let rows = wave(48 * 5, 3.0);
         let got = check(|isa| {
             let mut rows = rows.clone();
-            layer_norm(isa, &mut rows, &gain, &shift);
+            layer_norm(isa, &mut rows, &gain, &shift, 1e-12);
             rows
         });
         for (row, got) in rows.chunks(48).zip(got.chunks(48)) {

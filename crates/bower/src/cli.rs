@@ -5,7 +5,7 @@
     reason = "doc comments here are the help that a terminal shows: no backticks"
 )]
 
-use bower_core::item::{Kind, MemoryType, Profile, Scope, Status};
+use bower_core::item::{Kind, MemoryType, Profile, Rerank, Scope, Status};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -184,6 +184,9 @@ pub struct QueryArgs {
     /// The set of retrieval settings that ranks [default: the setting `profile`]
     #[arg(long, value_name = "PROFILE", value_parser = words::<Profile>(Profile::ALL.iter().map(|v| v.word())))]
     pub profile: Option<Profile>,
+    /// Who reorders the best hits where their order is open [default: the setting `rerank`]
+    #[arg(long, value_name = "RERANKER", value_parser = words::<Rerank>(Rerank::ALL.iter().map(|v| v.word())))]
+    pub rerank: Option<Rerank>,
     /// Show each channel's rank and raw score, and what the answer cost
     #[arg(long)]
     pub explain: bool,
@@ -325,7 +328,8 @@ pub struct ModelArgs {
 pub enum ModelAction {
     /// Fetch a model, check it and make it ready; safe to interrupt and to run again
     Pull {
-        /// The model [default: the setting `model`]
+        /// The model [default: the setting `model`]; owner/name is a cross-encoder at the hub, e.g.
+        /// cross-encoder/ms-marco-MiniLM-L6-v2
         #[arg(value_name = "NAME")]
         name: Option<String>,
         /// Where to fetch it from

@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod eval;
 mod failure;
+mod llm;
 mod model;
 mod render;
 mod settings;

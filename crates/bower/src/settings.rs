@@ -86,8 +86,42 @@ const KNOBS: &[Knob] = &[
     knob("max_file_bytes", Form::Whole(1, 1 << 40), "larger files are skipped and listed"),
     knob("candidates", Form::Whole(1, 10_000), "candidates that each channel gives to fusion"),
     knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of reciprocal rank fusion"),
+    knob("time_zone", Form::Text, "the zone of times in questions; the system's unless told"),
+    knob("time_weight", Form::Real(0.0, 10.0), "how much an asked time moves an answer; 0 is not at all"),
     knob("fold_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index"),
     knob("cached_queries", Form::Whole(0, 10_000_000), "query vectors kept in the cache"),
+    knob("rerank", Form::Word(&["none", "cross-encoder", "llm"]), "who reorders the best hits"),
+    knob("rerank_model", Form::Text, "the cross-encoder: a folder below the models' folder"),
+    knob(
+        "rerank_top",
+        Form::Whole(0, 1_000),
+        "hits to rerank; 0 is 50 for a cross-encoder, 20 for a language model",
+    ),
+    knob("rerank_tokens", Form::Whole(16, 512), "tokens that a cross-encoder reads of question and text"),
+    knob(
+        "rerank_deadline_ms",
+        Form::Whole(0, 600_000),
+        "how long a cross-encoder may take; then the order stands",
+    ),
+    knob(
+        "rerank_sure",
+        Form::Real(0.0, 1.0),
+        "score from which a hit counts as found; 1 reranks every order",
+    ),
+    knob("rerank_gap", Form::Real(0.0, 1.0), "how far found hits must lead for their order to be settled"),
+    knob(
+        "llm",
+        Form::Word(&["none", "openai"]),
+        "how a language model is reached; none: nothing leaves the machine",
+    ),
+    knob("llm_url", Form::Text, "the address before /chat/completions"),
+    knob("llm_model", Form::Text, "the language model's name there"),
+    knob(
+        "llm_key_variable",
+        Form::Text,
+        "the environment variable that holds the key, which is never stored",
+    ),
+    knob("llm_timeout_ms", Form::Whole(1, 600_000), "how long a language model may take"),
 ];
 
 /// The settings file inside the home.

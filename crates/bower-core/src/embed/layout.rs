@@ -1,4 +1,4 @@
-//! The packed model file: a page of header, then sections that start at multiples of 64 bytes and are used in place. A file
+//! The packed model file: a header of whole pages, then sections that start at multiples of 64 bytes and are used in place. A file
 //! whose header does not agree with itself and with the file's length is refused before anything else is read.
 
 use sha2::{Digest, Sha256};
@@ -12,21 +12,23 @@ const _: () = assert!(cfg!(target_endian = "little"), "the packed model is littl
 const MAGIC: [u8; 8] = *b"BOWERMLM";
 /// Raised when the layout changes; another number is refused.
 pub(super) const FORMAT: u32 = 1;
-/// Bytes of the header; the first section follows.
-pub(super) const HEADER: usize = 4096;
+/// The header is as many of these as its table needs, in bytes; the first section follows.
+const PAGE: usize = 4096;
+/// Sections of one file at most: a hundred layers.
+const SECTIONS: usize = 4096;
 /// Where a section may start.
 const ALIGN: usize = 64;
 /// Longest name of a model, in bytes.
 const NAME: usize = 64;
 /// Byte positions in the header: magic, format, number of sections, file length, name, SHA-256 of all that follows the
-/// header, offset and length of each section. The header's own SHA-256 is its last 32 bytes.
+/// header, offset and length of each section. The SHA-256 of the header before it is its last bytes.
 const AT_FORMAT: usize = 8;
 const AT_COUNT: usize = 12;
 const AT_LENGTH: usize = 16;
 const AT_NAME: usize = 24;
 const AT_CONTENTS: usize = AT_NAME + NAME;
 const AT_TABLE: usize = AT_CONTENTS + 32;
-const AT_CHECK: usize = HEADER - 32;
+const CHECK: usize = 32;
 
 /// A checked header.
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub(super) struct Layout {
     /// The model's identity: its name and the arithmetic it is used with.
     pub(super) name: String,
     contents: [u8; 32],
+    /// Bytes of the header.
+    header: usize,
     /// Offset and length of each section.
     sections: Vec<(usize, usize)>,
 }
@@ -41,8 +45,8 @@ pub(super) struct Layout {
 impl Layout {
     /// Reads and checks the header of a whole packed file; the sections themselves are not touched.
     pub(super) fn read(file: &[u8]) -> Result<Self> {
-        let header =
-            file.get(..HEADER).ok_or_else(|| damaged(format!("has {} bytes, no header", file.len())))?;
+        let short = || damaged(format!("has {} bytes, no header", file.len()));
+        let header = file.get(..PAGE).ok_or_else(short)?;
         if header[..8] != MAGIC {
             return Err(damaged("is not a packed model"));
         }
@@ -50,7 +54,13 @@ impl Layout {
         if format != FORMAT {
             return Err(damaged(format!("has format {format}, not {FORMAT}: pack the model again")));
         }
-        if Sha256::digest(&header[..AT_CHECK])[..] != header[AT_CHECK..] {
+        let count = u32_at(header, AT_COUNT) as usize;
+        if count > SECTIONS {
+            return Err(damaged(format!("names {count} sections")));
+        }
+        let header = file.get(..header_bytes(count)).ok_or_else(short)?;
+        let (said, check) = header.split_at(header.len() - CHECK);
+        if Sha256::digest(said)[..] != *check {
             return Err(damaged("has a damaged header"));
         }
         let length = u64_at(header, AT_LENGTH);
@@ -60,30 +70,32 @@ impl Layout {
         let name = &header[AT_NAME..AT_CONTENTS];
         let name = &name[..name.iter().position(|b| *b == 0).unwrap_or(NAME)];
         let name = String::from_utf8(name.to_vec()).map_err(|_| damaged("has a damaged name"))?;
-        let count = u32_at(header, AT_COUNT) as usize;
-        if count > (AT_CHECK - AT_TABLE) / 16 {
-            return Err(damaged(format!("names {count} sections")));
-        }
         let mut sections = Vec::with_capacity(count);
         for index in 0..count {
             let offset = u64_at(header, AT_TABLE + 16 * index);
             let len = u64_at(header, AT_TABLE + 16 * index + 8);
-            let inside = offset >= HEADER as u64 && offset.checked_add(len).is_some_and(|end| end <= length);
+            let inside =
+                offset >= header.len() as u64 && offset.checked_add(len).is_some_and(|end| end <= length);
             if !inside || !offset.is_multiple_of(ALIGN as u64) {
                 return Err(damaged(format!("has section {index} out of place")));
             }
             sections.push((offset as usize, len as usize));
         }
         let contents = header[AT_CONTENTS..AT_TABLE].try_into().expect("32 bytes");
-        Ok(Self { name, contents, sections })
+        Ok(Self { name, contents, header: header.len(), sections })
     }
 
     /// Checks all bytes after the header against their checksum: reads the whole file.
     pub(super) fn verify(&self, file: &[u8]) -> Result<()> {
-        match file.get(HEADER..).map(Sha256::digest) {
+        match file.get(self.header..).map(Sha256::digest) {
             Some(sum) if sum[..] == self.contents => Ok(()),
             Some(_) | None => Err(damaged("has damaged contents: its checksum differs")),
         }
+    }
+
+    /// How many sections there are.
+    pub(super) fn count(&self) -> usize {
+        self.sections.len()
     }
 
     /// The bytes of a section of the file whose header this is.
@@ -98,11 +110,12 @@ impl Layout {
 /// Lays sections out as a packed file.
 ///
 /// # Panics
-/// When the name or the table does not fit the header: both are fixed when the program is written.
+/// When the name or the table does not fit the header: the caller has checked both.
 pub(super) fn write(name: &str, sections: &[Vec<u8>]) -> Vec<u8> {
     assert!(name.len() <= NAME, "name of the model");
-    assert!(sections.len() <= (AT_CHECK - AT_TABLE) / 16, "number of sections");
-    let mut file = vec![0; HEADER];
+    assert!(sections.len() <= SECTIONS, "number of sections");
+    let header = header_bytes(sections.len());
+    let mut file = vec![0; header];
     for (index, section) in sections.iter().enumerate() {
         file.resize(file.len().next_multiple_of(ALIGN), 0);
         let at = AT_TABLE + 16 * index;
@@ -117,11 +130,16 @@ pub(super) fn write(name: &str, sections: &[Vec<u8>]) -> Vec<u8> {
     file[AT_COUNT..AT_COUNT + 4].copy_from_slice(&(sections.len() as u32).to_le_bytes());
     file[AT_LENGTH..AT_LENGTH + 8].copy_from_slice(&length.to_le_bytes());
     file[AT_NAME..AT_NAME + name.len()].copy_from_slice(name.as_bytes());
-    let contents = Sha256::digest(&file[HEADER..]);
+    let contents = Sha256::digest(&file[header..]);
     file[AT_CONTENTS..AT_TABLE].copy_from_slice(&contents);
-    let check = Sha256::digest(&file[..AT_CHECK]);
-    file[AT_CHECK..HEADER].copy_from_slice(&check);
+    let check = Sha256::digest(&file[..header - CHECK]);
+    file[header - CHECK..header].copy_from_slice(&check);
     file
+}
+
+/// Bytes of the header of a file with so many sections.
+fn header_bytes(sections: usize) -> usize {
+    (AT_TABLE + 16 * sections + CHECK).next_multiple_of(PAGE)
 }
 
 /// An error about a packed file as such; the caller that knows its path puts it in front.
@@ -158,12 +176,25 @@ mod tests {
     }
 
     #[test]
+    fn many_sections_have_a_longer_header() {
+        for (count, header) in [(246, 4096), (247, 8192), (600, 12_288)] {
+            let sections: Vec<Vec<u8>> = (0..count).map(|index| vec![index as u8; 3]).collect();
+            let file = write("m.i8-2", &sections);
+            let layout = Layout::read(&file).unwrap();
+            assert_eq!((layout.count(), layout.header), (count, header));
+            assert_eq!(layout.section(&file, count - 1).unwrap(), sections[count - 1]);
+            layout.verify(&file).unwrap();
+            assert!(Layout::read(&file[..header - 1]).is_err());
+        }
+    }
+
+    #[test]
     fn every_cut_and_every_changed_byte_is_seen() {
         let whole = file();
         for len in 0..whole.len() {
             assert!(Layout::read(&whole[..len]).is_err(), "cut to {len}");
         }
-        for at in (0..whole.len()).step_by(7).chain([HEADER, whole.len() - 1]) {
+        for at in (0..whole.len()).step_by(7).chain([PAGE, whole.len() - 1]) {
             let mut file = whole.clone();
             file[at] ^= 0x40;
             let seen = Layout::read(&file).and_then(|layout| layout.verify(&file));

@@ -5,20 +5,17 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use bower_kernels::attention::{AttentionScratch, attention};
-use bower_kernels::floats::{layer_norm, quantize};
-use bower_kernels::gemm::{Quantized, Then, Weights, multiply};
 use bower_kernels::{Isa, Mapped};
-use bytemuck::AnyBitPattern;
 
-use super::Embedder;
+use super::bert::{Encoder, Scratch, Wanted, at_path};
+use super::late::{TOKENS_IDENTITY, Tokens};
 use super::layout::{Layout, damaged};
-use super::pack::{
-    HEADS, HIDDEN, IDENTITY, INNER, LAYERS, POSITIONS, PRODUCTS, SECTIONS_FIRST, SECTIONS_LAYER,
-    SECTIONS_PRODUCT, WORD_ROW,
-};
-use super::wordpiece::WordPiece;
+use super::pack::{IDENTITY, SHAPE};
+use super::{EmbeddedQuestion, EmbeddedText, Embedder};
 use crate::error::{Error, Result};
+
+/// Numbers of a token and of a vector.
+const HIDDEN: usize = SHAPE.hidden;
 
 /// Pieces of one window at most: with `[CLS]` and `[SEP]` the 256 tokens that the model was trained to read.
 pub const WINDOW_PIECES: usize = 254;
@@ -54,6 +51,14 @@ pub struct Window<'a> {
     pub states: &'a [f32],
 }
 
+impl<'a> Window<'a> {
+    /// The window without `[CLS]` and `[SEP]`, which are no words.
+    pub fn inner(self) -> Window<'a> {
+        let last = self.ids.len() - 1;
+        Self { ids: &self.ids[1..last], states: &self.states[HIDDEN..last * HIDDEN] }
+    }
+}
+
 impl MiniLm {
     /// Maps a file that [`super::pack`] wrote. Checks the header and all lengths, reads none of the weights; for their
     /// checksum there is [`MiniLm::verify`].
@@ -72,11 +77,11 @@ impl MiniLm {
             ));
         }
         let file = Mapped::open(packed).map_err(|cause| Error::io("open the model", packed, cause))?;
-        let layout = Layout::read(file.bytes()).map_err(|error| at_path(packed, error))?;
+        let layout = Layout::read(file.bytes()).map_err(|error| at_path(IDENTITY, packed, error))?;
         let model = Self { path: packed.to_path_buf(), file, layout, isa, idle: Mutex::new(Vec::new()) };
         if model.layout.name != IDENTITY {
             let reason = format!("holds {}, not {IDENTITY}: pack the model again", model.layout.name);
-            return Err(at_path(packed, damaged(reason)));
+            return Err(at_path(IDENTITY, packed, damaged(reason)));
         }
         model.parts()?;
         Ok(model)
@@ -98,7 +103,7 @@ impl MiniLm {
 
     /// Checks every byte of the file against its checksum; reads it all.
     pub fn verify(&self) -> Result<()> {
-        self.layout.verify(self.file.bytes()).map_err(|error| at_path(&self.path, error))
+        self.layout.verify(self.file.bytes()).map_err(|error| at_path(IDENTITY, &self.path, error))
     }
 
     fn encode_into(
@@ -118,7 +123,7 @@ impl MiniLm {
             scratch.ids.push(parts.words.first());
             scratch.ids.extend_from_slice(&pieces[window]);
             scratch.ids.push(parts.words.last());
-            self.forward(&parts, scratch);
+            parts.forward(self.isa, Wanted::All, None, scratch);
             pool.add(&scratch.states);
             tokens += scratch.ids.len();
             windows += 1;
@@ -126,41 +131,19 @@ impl MiniLm {
         }
         scratch.pieces = pieces;
         let vector = pool.finish().ok_or_else(|| {
-            at_path(&self.path, damaged("gives no vector: its contents are damaged, pack the model again"))
+            at_path(
+                IDENTITY,
+                &self.path,
+                damaged("gives no vector: its contents are damaged, pack the model again"),
+            )
         })?;
         Ok(Encoding { vector, tokens, windows })
     }
 
-    /// Reads `scratch.ids`, at most 512 of them, and leaves the last layer's states in `scratch.states`.
-    fn forward(&self, parts: &Parts<'_>, scratch: &mut Scratch) {
-        let Scratch { ids, states, quantized, joined, context, inner, attention: buffers, .. } = scratch;
-        let (isa, count) = (self.isa, ids.len());
-        states.clear();
-        for (id, position) in ids.iter().zip(parts.positions.chunks_exact(HIDDEN)) {
-            let row = &parts.rows[*id as usize * WORD_ROW..][..WORD_ROW];
-            let (values, step) = row.split_at(HIDDEN);
-            let step = f32::from_le_bytes([step[0], step[1], step[2], step[3]]);
-            states.extend(values.iter().zip(position).map(|(x, y)| f32::from(x.cast_signed()) * step + y));
-        }
-        layer_norm(isa, states, parts.norm.gain, parts.norm.shift);
-        joined.resize(count * 3 * HIDDEN, 0.0);
-        context.resize(count * HIDDEN, 0.0);
-        inner.resize(count * INNER, 0.0);
-        for layer in &parts.layers {
-            let [join, gather, widen, narrow] = &layer.products;
-            join.apply(isa, states, quantized, Then::Store, joined);
-            attention(isa, joined, HEADS, buffers, context);
-            gather.apply(isa, context, quantized, Then::Add, states);
-            layer_norm(isa, states, layer.norms[0].gain, layer.norms[0].shift);
-            widen.apply(isa, states, quantized, Then::Gelu, inner);
-            narrow.apply(isa, inner, quantized, Then::Add, states);
-            layer_norm(isa, states, layer.norms[1].gain, layer.norms[1].shift);
-        }
-    }
-
     /// Views of all sections, their lengths checked: a microsecond or two, so it is done for each text.
-    fn parts(&self) -> Result<Parts<'_>> {
-        Parts::read(self.file.bytes(), &self.layout).map_err(|error| at_path(&self.path, error))
+    fn parts(&self) -> Result<Encoder<'_>> {
+        Encoder::read(self.file.bytes(), &self.layout, SHAPE)
+            .map_err(|error| at_path(IDENTITY, &self.path, error))
     }
 }
 
@@ -176,107 +159,26 @@ impl Embedder for MiniLm {
     fn embed(&self, text: &str) -> Result<Vec<f32>> {
         Ok(self.encode(text)?.vector)
     }
-}
 
-/// Buffers of one call, kept for the next.
-#[derive(Debug, Default)]
-struct Scratch {
-    pieces: Vec<u32>,
-    ids: Vec<u32>,
-    states: Vec<f32>,
-    quantized: Quantized,
-    joined: Vec<f32>,
-    context: Vec<f32>,
-    inner: Vec<f32>,
-    attention: AttentionScratch,
-}
-
-/// The sections of the file, as what they are.
-struct Parts<'a> {
-    words: WordPiece<'a>,
-    rows: &'a [u8],
-    positions: &'a [f32],
-    norm: Norm<'a>,
-    layers: Vec<Layer<'a>>,
-}
-
-struct Norm<'a> {
-    gain: &'a [f32],
-    shift: &'a [f32],
-}
-
-struct Layer<'a> {
-    products: [Product<'a>; PRODUCTS],
-    norms: [Norm<'a>; 2],
-}
-
-struct Product<'a> {
-    weights: Weights<'a>,
-    shares: &'a [f32],
-    spread: &'a [u16],
-}
-
-impl<'a> Parts<'a> {
-    fn read(file: &'a [u8], layout: &Layout) -> Result<Self> {
-        let words = WordPiece::open(layout.section(file, 0)?)?;
-        let rows: &[u8] = array(file, layout, 1, words.pieces() * WORD_ROW)?;
-        let positions = array(file, layout, 2, POSITIONS * HIDDEN)?;
-        let norm = Norm::read(file, layout, 3)?;
-        let layers = (0..LAYERS)
-            .map(|layer| Layer::read(file, layout, SECTIONS_FIRST + layer * SECTIONS_LAYER))
-            .collect::<Result<_>>()?;
-        Ok(Self { words, rows, positions, norm, layers })
-    }
-}
-
-impl<'a> Norm<'a> {
-    fn read(file: &'a [u8], layout: &Layout, at: usize) -> Result<Self> {
-        Ok(Self { gain: array(file, layout, at, HIDDEN)?, shift: array(file, layout, at + 1, HIDDEN)? })
-    }
-}
-
-impl<'a> Layer<'a> {
-    fn read(file: &'a [u8], layout: &Layout, at: usize) -> Result<Self> {
-        let product = |index: usize, outputs, inputs| {
-            Product::read(file, layout, at + index * SECTIONS_PRODUCT, outputs, inputs)
-        };
-        let norms = at + PRODUCTS * SECTIONS_PRODUCT;
-        Ok(Self {
-            products: [
-                product(0, 3 * HIDDEN, HIDDEN)?,
-                product(1, HIDDEN, HIDDEN)?,
-                product(2, INNER, HIDDEN)?,
-                product(3, HIDDEN, INNER)?,
-            ],
-            norms: [Norm::read(file, layout, norms)?, Norm::read(file, layout, norms + 2)?],
-        })
-    }
-}
-
-impl<'a> Product<'a> {
-    fn read(file: &'a [u8], layout: &Layout, at: usize, outputs: usize, width: usize) -> Result<Self> {
-        let shares = array(file, layout, at + 4, width)?;
-        let spread: &[u16] = slice(file, layout, at + 5)?;
-        let inputs = width + spread.len();
-        let weights = Weights::new(
-            array(file, layout, at, outputs * inputs)?,
-            array(file, layout, at + 1, outputs)?,
-            array(file, layout, at + 2, outputs)?,
-            array(file, layout, at + 3, outputs)?,
-        );
-        match weights {
-            Some(weights) if spread.iter().all(|input| usize::from(*input) < width) => {
-                Ok(Self { weights, shares, spread })
-            }
-            Some(_) | None => {
-                Err(damaged(format!("has a product at section {at} that does not fit together")))
-            }
-        }
+    fn tokens(&self) -> Option<&str> {
+        Some(TOKENS_IDENTITY)
     }
 
-    fn apply(&self, isa: Isa, rows: &[f32], quantized: &mut Quantized, then: Then, out: &mut [f32]) {
-        quantize(isa, rows, self.shares, self.spread, quantized);
-        multiply(isa, quantized, &self.weights, then, out);
+    fn embed_text(&self, text: &str) -> Result<EmbeddedText> {
+        let (mut tokens, mut codes) = (Tokens::default(), Vec::new());
+        let encoding = self.encode_with(text, &mut |window| {
+            tokens.codes(self.isa, window.inner().states, &mut codes);
+        })?;
+        Ok(EmbeddedText { vector: encoding.vector, codes: Some(codes) })
+    }
+
+    fn embed_question(&self, text: &str) -> Result<EmbeddedQuestion> {
+        let (mut tokens, mut question) = (Tokens::default(), Vec::new());
+        let encoding = self.encode_with(text, &mut |window| {
+            let inner = window.inner();
+            tokens.question(self.isa, inner.ids, inner.states, &mut question);
+        })?;
+        Ok(EmbeddedQuestion { vector: encoding.vector, tokens: Some(question) })
     }
 }
 
@@ -310,30 +212,6 @@ impl Pool {
 fn split(pieces: usize) -> impl Iterator<Item = Range<usize>> {
     let windows = pieces.div_ceil(WINDOW_PIECES).max(1);
     (0..windows).map(move |window| window * pieces / windows..(window + 1) * pieces / windows)
-}
-
-fn slice<'a, T: AnyBitPattern>(file: &'a [u8], layout: &Layout, index: usize) -> Result<&'a [T]> {
-    bytemuck::try_cast_slice(layout.section(file, index)?)
-        .map_err(|cause| damaged(format!("has a bad section {index}: {cause}")))
-}
-
-fn array<'a, T: AnyBitPattern>(file: &'a [u8], layout: &Layout, index: usize, len: usize) -> Result<&'a [T]> {
-    let slice = slice(file, layout, index)?;
-    if slice.len() == len {
-        Ok(slice)
-    } else {
-        Err(damaged(format!("has {} numbers in section {index}, not {len}", slice.len())))
-    }
-}
-
-/// Puts the file's path in front of an error about its contents.
-fn at_path(path: &Path, error: Error) -> Error {
-    match error {
-        Error::Model { reason, .. } => {
-            Error::Model { model: IDENTITY.into(), reason: format!("{} {reason}", path.display()) }
-        }
-        other => other,
-    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,26 @@
 //! Local embedding: MiniLM in int8, its tokenizer and its packed file. Vectors of different models never meet.
 
+mod bert;
+mod calibrate;
+mod cross;
+mod late;
 mod layout;
 mod minilm;
 mod pack;
 mod spread;
+mod weights;
 pub mod wordpiece;
 
+#[cfg(test)]
+pub(crate) use cross::testing;
+pub use cross::{
+    CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, CrossEncoder, CrossSources, Relevance, pack_cross,
+};
+pub use late::TOKENS_IDENTITY;
 pub use minilm::{Encoding, MiniLm, WINDOW_PIECES, Window};
 pub use pack::{IDENTITY, VOCABULARY_SHA256, WEIGHTS_SHA256, pack};
+
+use bower_kernels::scan::maxsim::MaxSimToken;
 
 use crate::error::Result;
 
@@ -22,4 +35,38 @@ pub trait Embedder: Send + Sync {
 
     /// The vector of a text, at unit length. Any text has one, the empty one too; none is cut.
     fn embed(&self, text: &str) -> Result<Vec<f32>>;
+
+    /// What the token codes are: model, arithmetic and scheme, e.g. `all-MiniLM-L6-v2.i8-2.t1`; `None` where the model gives
+    /// no token states. Part of every key under which codes are kept.
+    fn tokens(&self) -> Option<&str> {
+        None
+    }
+
+    /// The vector of a text that is kept, with its tokens' codes, in one pass.
+    fn embed_text(&self, text: &str) -> Result<EmbeddedText> {
+        Ok(EmbeddedText { vector: self.embed(text)?, codes: None })
+    }
+
+    /// The vector of a question with its tokens, in one pass.
+    fn embed_question(&self, text: &str) -> Result<EmbeddedQuestion> {
+        Ok(EmbeddedQuestion { vector: self.embed(text)?, tokens: None })
+    }
+}
+
+/// What is kept of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbeddedText {
+    /// Unit length.
+    pub vector: Vec<f32>,
+    /// 64 signs a token, without `[CLS]` and `[SEP]`; `None` where the model gives no token states.
+    pub codes: Option<Vec<u64>>,
+}
+
+/// What is compared of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbeddedQuestion {
+    /// Unit length.
+    pub vector: Vec<f32>,
+    /// Its tokens with their weights; `None` where the model gives no token states.
+    pub tokens: Option<Vec<MaxSimToken>>,
 }

@@ -4,12 +4,13 @@ use jiff::Timestamp;
 use std::time::Instant;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::answer::{halves, milliseconds};
+use super::answer::milliseconds;
+use super::late::vector_of;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::item::{Channel, MemoryType, Status, Tier, derive_id};
 use crate::request::{CurateRequest, Curated, Degraded};
-use crate::store::{NewMemory, NewVector, Stamp};
+use crate::store::{NewMemory, Stamp};
 use crate::text;
 
 /// A memory is a thought, not a file: longer texts are documents and belong to `index`.
@@ -40,13 +41,10 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
     let collection = request.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone());
     let summary = first_sentence(content);
     let (vector, degraded) = match engine.model.get() {
-        Ok(embedder) => {
-            let half = halves(&embedder.embed(content)?);
-            (Some(NewVector { model: embedder.model().to_owned(), half }), Vec::new())
-        }
+        Ok(embedder) => (Some(vector_of(embedder, content)?), Vec::new()),
         Err(state) => {
             let reason = state.why();
-            (None, vec![Degraded { channel: Channel::Vector, reason }])
+            (None, vec![Degraded { channel: Channel::Vector.into(), reason }])
         }
     };
     let owner = request.owner.as_deref();

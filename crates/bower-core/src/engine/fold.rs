@@ -9,7 +9,7 @@ use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::item::{Change, RowId};
 use crate::store::IndexedText;
-use crate::{text, vector};
+use crate::{text, tokens, vector};
 
 /// When to fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +27,10 @@ const FOLD_MEMORY: usize = 64 << 20;
 const PAGE: usize = 512;
 
 impl Engine {
-    /// Brings both indexes up to date; false where nothing was due or another process is folding.
+    /// Brings the indexes up to date; false where nothing was due or another process is folding.
     pub(super) fn fold(&self, when: When) -> Result<bool> {
         let due = self.due(when)?;
-        if !due.text && !due.vector {
+        if !due.text && !due.vector && !due.tokens {
             return Ok(false);
         }
         let Some(_lock) = FoldLock::take(self.indexes.folder())? else { return Ok(false) };
@@ -43,6 +43,11 @@ impl Engine {
             && let Ok(embedder) = self.model.get()
         {
             self.fold_vectors(embedder.model(), embedder.dimension())?;
+        }
+        if due.tokens
+            && let Some(scheme) = self.model.tokens()
+        {
+            self.fold_tokens(scheme)?;
         }
         self.indexes.reopen();
         self.tidy_store()?;
@@ -69,7 +74,16 @@ impl Engine {
         // Removals alone are folded too when asked for, so that an index does not carry the forgotten on.
         let removed =
             |after| when == When::Always && store.gone(after, newest).is_ok_and(|gone| !gone.is_empty());
-        Ok(Due { text: text_due || (text.good().is_some() && removed(covered(&text))), vector: vector_due })
+        let text = text_due || (text.good().is_some() && removed(covered(&text)));
+        let tokens = match self.model.tokens() {
+            Some(scheme) => {
+                let tokens = self.indexes.tokens(scheme, store)?;
+                is_due(&tokens, newest, |after| Ok(store.code_rows(scheme, after, newest)?.len() > most))?
+                    || (tokens.good().is_some() && removed(covered(&tokens)))
+            }
+            None => false,
+        };
+        Ok(Due { text, vector: vector_due, tokens })
     }
 
     /// Drops from the store what only the tails needed. A store that cannot be written keeps it: longer, never wrong.
@@ -80,7 +94,21 @@ impl Engine {
             Ok(embedder) => covered(&self.indexes.vector(embedder.model(), store)?),
             Err(_) => Change(0),
         };
-        match store.drop_tail(text, text.min(vector)).and_then(|()| store.checkpoint()) {
+        let mut every = text.min(vector);
+        let mut codes = None;
+        if let Some(scheme) = self.model.tokens() {
+            let found = self.indexes.tokens(scheme, store)?;
+            // Where there is no index, none holds what was removed.
+            if found.good().is_some() {
+                every = every.min(covered(&found));
+                codes = Some((scheme, covered(&found)));
+            }
+        }
+        let dropped = store
+            .drop_tail(text, every)
+            .and_then(|()| codes.map_or(Ok(()), |(scheme, upto)| store.drop_codes(scheme, upto)))
+            .and_then(|()| store.checkpoint());
+        match dropped {
             Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -117,11 +145,27 @@ impl Engine {
         });
         vector::fold(&dir, found.good(), next, model, dimension, &gone, &mut fresh)
     }
+
+    fn fold_tokens(&self, scheme: &str) -> Result<()> {
+        let (store, dir) = (&*self.store, self.indexes.tokens_dir(scheme));
+        let found = self.indexes.tokens(scheme, store)?;
+        clear_unusable(&found, &dir)?;
+        let after = covered(&found);
+        let next = store.coverage()?;
+        let gone = store.gone(after, next.change)?;
+        let rows = store.code_rows(scheme, after, next.change)?;
+        let mut fresh = pages(&rows, |page| {
+            let codes = store.codes(scheme, page)?;
+            Ok(page.iter().zip(codes).filter_map(|(row, codes)| Some((*row, codes?))).collect())
+        });
+        tokens::fold(&dir, found.good(), next, scheme, &gone, &mut fresh)
+    }
 }
 
 struct Due {
     text: bool,
     vector: bool,
+    tokens: bool,
 }
 
 fn is_due<T: Derived>(

@@ -4,11 +4,14 @@ use std::path::Path;
 
 use super::Engine;
 use super::indexes::{Derived, Found, covered};
-use crate::embed::MiniLm;
+use super::late::missing_codes;
+use crate::embed::{Embedder, MiniLm};
 use crate::error::Result;
+use crate::item::Change;
 use crate::request::{Check, Outcome, StatusReport};
 use crate::store::Store;
 use crate::text::TextIndex;
+use crate::tokens::TokenIndex;
 use crate::vector::VectorIndex;
 
 pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
@@ -21,6 +24,10 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
     let vector = engine.indexes.vector(identity, store)?;
     let text_tail = store.text_rows(covered(&text), newest)?.len() as u64;
     let vector_tail = store.vector_rows(identity, covered(&vector), newest)?.len() as u64;
+    let (token_tail, tokens_sound, uncoded) = match engine.model.get() {
+        Ok(embedder) => tokens_status(engine, embedder, newest)?,
+        Err(_) => (0, true, 0),
+    };
     let tier = match (vector.good(), vector_tail, counts.embedded) {
         (Some(index), _, _) => index.tier().word().to_owned(),
         (None, _, 0) => "none".to_owned(),
@@ -34,16 +41,26 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
         by_type: counts.by_type,
         by_collection: counts.by_collection,
         avg_importance: counts.avg_importance,
-        index_healthy: !is_unusable(&text) && !is_unusable(&vector),
+        index_healthy: !is_unusable(&text) && !is_unusable(&vector) && tokens_sound,
         db_path: engine.home.join("memory.db"),
         vector_index_tier: tier,
         schema: store.schema(),
         change: newest.0,
         text_tail,
         vector_tail,
+        token_tail,
+        uncoded,
         unembedded: (counts.memories + counts.chunks).saturating_sub(counts.embedded),
         model,
     })
+}
+
+/// Rows whose codes are not folded yet, whether the index is sound, and items with a vector and no codes.
+fn tokens_status(engine: &Engine, embedder: &dyn Embedder, newest: Change) -> Result<(u64, bool, u64)> {
+    let Some(scheme) = embedder.tokens() else { return Ok((0, true, 0)) };
+    let found = engine.indexes.tokens(scheme, &*engine.store)?;
+    let tail = engine.store.code_rows(scheme, covered(&found), newest)?.len() as u64;
+    Ok((tail, !is_unusable(&found), missing_codes(engine, embedder)?.len() as u64))
 }
 
 fn is_unusable<T>(found: &Found<T>) -> bool {
@@ -74,10 +91,23 @@ pub(super) fn doctor(engine: &Engine) -> Result<Vec<Check>> {
         Ok(embedder) => {
             let vector = engine.indexes.vector(embedder.model(), store)?;
             checks.push(index_check("vector index", &vector, store, VectorIndex::verify));
+            if let Some(scheme) = embedder.tokens() {
+                let tokens = engine.indexes.tokens(scheme, store)?;
+                checks.push(index_check("token index", &tokens, store, TokenIndex::verify));
+            }
             checks.push(match MiniLm::open(engine.model.packed()).and_then(|model| model.verify()) {
                 Ok(()) => good("model", format!("{} is whole", embedder.model())),
                 Err(error) => bad("model", error.to_string(), "run bower model pull"),
             });
+            let uncoded = missing_codes(engine, embedder)?.len();
+            if uncoded > 0 {
+                checks.push(Check {
+                    name: "token codes".into(),
+                    outcome: Outcome::Weak,
+                    detail: format!("{uncoded} items have no token codes: late interaction passes them over"),
+                    hint: Some("run bower index on any path: it makes what is missing".into()),
+                });
+            }
             let missing = store.unembedded(embedder.model(), 1)?;
             if !missing.is_empty() {
                 let report = status(engine)?;

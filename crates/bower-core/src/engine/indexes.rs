@@ -9,12 +9,14 @@ use crate::error::Result;
 use crate::item::{Change, Coverage};
 use crate::store::Store;
 use crate::text::{self, TextIndex};
+use crate::tokens::{self, TokenIndex};
 use crate::vector::{self, VectorIndex};
 
 pub(super) struct Indexes {
     folder: PathBuf,
     text: Slot<TextIndex>,
     vector: Slot<VectorIndex>,
+    tokens: Slot<TokenIndex>,
 }
 
 /// An index as it was found.
@@ -46,7 +48,7 @@ impl<T> Found<T> {
     }
 }
 
-/// What both kinds of index have in common.
+/// What all kinds of index have in common.
 pub(super) trait Derived: Sized {
     fn open(dir: &Path) -> Result<Option<Self>>;
     fn coverage(&self) -> &Coverage;
@@ -76,6 +78,18 @@ impl Derived for VectorIndex {
     }
 
     const MANIFEST: &'static str = vector::MANIFEST;
+}
+
+impl Derived for TokenIndex {
+    fn open(dir: &Path) -> Result<Option<Self>> {
+        TokenIndex::open(dir)
+    }
+
+    fn coverage(&self) -> &Coverage {
+        self.coverage()
+    }
+
+    const MANIFEST: &'static str = tokens::MANIFEST;
 }
 
 /// How a manifest file looked when its index was opened: another look means another generation.
@@ -125,7 +139,7 @@ fn look(manifest: &Path) -> Option<Look> {
 
 impl Indexes {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, text: Slot::new(), vector: Slot::new() }
+        Self { folder, text: Slot::new(), vector: Slot::new(), tokens: Slot::new() }
     }
 
     /// `index/<store-id>`.
@@ -141,6 +155,11 @@ impl Indexes {
         self.folder.join(format!("vectors-{model}"))
     }
 
+    /// `scheme` has the model in its name.
+    pub(super) fn tokens_dir(&self, scheme: &str) -> PathBuf {
+        self.folder.join(format!("tokens-{scheme}"))
+    }
+
     pub(super) fn text(&self, store: &dyn Store) -> Result<Found<TextIndex>> {
         self.text.get(&self.text_dir(), store)
     }
@@ -149,10 +168,15 @@ impl Indexes {
         self.vector.get(&self.vector_dir(model), store)
     }
 
+    pub(super) fn tokens(&self, scheme: &str, store: &dyn Store) -> Result<Found<TokenIndex>> {
+        self.tokens.get(&self.tokens_dir(scheme), store)
+    }
+
     /// Forgets what is open, so that the next question sees what a fold has just written.
     pub(super) fn reopen(&self) {
         *self.text.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
         *self.vector.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.tokens.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

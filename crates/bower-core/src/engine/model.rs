@@ -28,6 +28,11 @@ impl LocalModel {
         self.opened.get_or_init(|| self.open()).as_ref().map(|embedder| &**embedder)
     }
 
+    /// The identity of the model's token codes; `None` where there is no model, or it gives no token states.
+    pub(super) fn tokens(&self) -> Option<&str> {
+        self.get().ok()?.tokens()
+    }
+
     /// The packed file, for `doctor`.
     pub(super) fn packed(&self) -> &Path {
         &self.packed

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
-use super::answer::{halves, milliseconds};
+use super::answer::milliseconds;
+use super::late::{missing_codes, vector_of};
 use super::{ACTOR, Engine, LANGUAGE, fold};
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -79,7 +80,7 @@ fn run<S: Source>(
     let embedder = engine.model.get();
     if let Err(state) = embedder {
         let reason = state.why();
-        report.degraded.push(Degraded { channel: Channel::Vector, reason });
+        report.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
     }
     let embedder = embedder.ok();
     let (to_embed, units) = bounded::<Unit>(QUEUE);
@@ -119,7 +120,7 @@ fn run<S: Source>(
     Ok((report, source))
 }
 
-fn embedder_threads(engine: &Engine) -> usize {
+pub(super) fn embedder_threads(engine: &Engine) -> usize {
     match engine.settings.threads {
         0 => std::thread::available_parallelism().map_or(1, NonZero::get),
         threads => threads,
@@ -163,10 +164,6 @@ fn embed_units(embedder: Option<&dyn Embedder>, units: &Receiver<Unit>, to_write
         }
     }
     cpu
-}
-
-fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector> {
-    Ok(NewVector { model: embedder.model().to_owned(), half: halves(&embedder.embed(text)?) })
 }
 
 /// Takes what comes, in any order, and commits whole documents in batches.
@@ -287,7 +284,7 @@ pub(super) fn embed_pending(
         let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR });
         // Nothing waiting, or rows that change faster than they are embedded: the next run takes them.
         match if rows.is_empty() { Ok(0) } else { written } {
-            Ok(0) => return Ok(embedded),
+            Ok(0) => break,
             Ok(written) => {
                 embedded += written;
                 progress(IndexProgress::Committed { chunks: written });
@@ -295,6 +292,16 @@ pub(super) fn embed_pending(
             Err(error) => return Err(error),
         }
     }
+    // Codes are kept in their index alone, so they are made again where that was lost.
+    for rows in missing_codes(engine, embedder)?.chunks(PENDING_PAGE) {
+        let upto = engine.store.coverage()?.change;
+        let made = embed_rows(engine, embedder, rows)?;
+        let codes: Vec<_> =
+            made.into_iter().filter_map(|(row, vector)| Some((row, vector.tokens?))).collect();
+        let written = engine.store.put_codes(&codes, upto, Stamp { now, actor: ACTOR })?;
+        progress(IndexProgress::Committed { chunks: written });
+    }
+    Ok(embedded)
 }
 
 fn embed_rows(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<Vec<(RowId, NewVector)>> {

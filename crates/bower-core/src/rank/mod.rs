@@ -6,3 +6,5 @@ pub mod diversity;
 pub mod fuse;
 pub mod group;
 pub mod profile;
+pub mod rerank;
+pub mod time;

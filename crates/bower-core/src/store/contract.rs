@@ -5,15 +5,17 @@ use serde_json::{Map, json};
 use std::path::Path;
 
 use super::{
-    KeptChunk, NewChunk, NewDocument, NewMemory, NewVector, SqliteStore, Stamp, Store, TailText, Written,
+    DocumentRow, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Passage, SqliteStore,
+    Stamp, Store, TailText, Written,
 };
 use crate::config::Settings;
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::item::{Change, MemoryType, RowId, RowSet, Scope, Status, Tier, derive_id};
+use crate::item::{Change, Kind, MemoryType, RowId, RowSet, Scope, Status, Tier, derive_id};
 use crate::request::Selection;
 
 const MODEL: &str = "test-model";
+const SCHEME: &str = "test-model.t1";
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + second).unwrap()
@@ -24,7 +26,12 @@ fn stamp(second: i64) -> Stamp<'static> {
 }
 
 fn vector(value: u8) -> NewVector {
-    NewVector { model: MODEL.into(), half: vec![value; 16] }
+    NewVector { model: MODEL.into(), half: vec![value; 16], tokens: Some(codes(value)) }
+}
+
+/// Two tokens.
+fn codes(value: u8) -> NewTokens {
+    NewTokens { model: SCHEME.into(), bytes: vec![value; 16] }
 }
 
 fn memory(content: &str) -> NewMemory {
@@ -96,6 +103,32 @@ fn with_store(check: impl Fn(&dyn Store, &Path)) {
     let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
     check(&store, &path);
     assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn what_dates_an_item_is_read_with_the_start_of_its_text() {
+    with_store(|store, _| {
+        let kept = store.put_memory(&memory("pörts are 8080"), stamp(1)).unwrap();
+        store.put_documents(&[document("/notes/2023-05-08.md", &["run it"])], stamp(2)).unwrap();
+        let chunk = RowId(kept.row.0 + 1);
+        let told = store.dated_texts(&[chunk, RowId(99), kept.row], 4).unwrap();
+        assert!(told[1].is_none());
+        let (chunk, memory) = (told[0].clone().unwrap(), told[2].clone().unwrap());
+        assert_eq!((memory.kind, memory.create_time, memory.content.as_str()), (Kind::Memory, at(1), "pört"));
+        assert_eq!((memory.title, memory.metadata["team"].clone()), (None, json!("core")));
+        assert_eq!(
+            (chunk.kind, chunk.title.as_deref(), chunk.content.as_str()),
+            (Kind::Chunk, Some("Guide"), "run ")
+        );
+        assert_eq!(
+            (chunk.section.as_deref(), chunk.file_name.as_deref()),
+            (Some("Guide > Install"), Some("2023-05-08.md"))
+        );
+        assert_eq!(
+            (chunk.document_metadata["author"].clone(), chunk.valid_from, chunk.valid_to),
+            (json!("Ann"), None, None)
+        );
+    });
 }
 
 #[test]
@@ -175,6 +208,86 @@ fn a_document_keeps_adds_and_removes_chunks() {
         assert_eq!(store.remove_documents(std::slice::from_ref(&id), stamp(3)).unwrap(), 2);
         assert_eq!(store.chunks(&id).unwrap(), []);
         assert_eq!(store.events(&id).unwrap().len(), 3, "history outlives the document");
+    });
+}
+
+#[test]
+fn ranking_learns_the_facts_of_rows_that_are_there() {
+    with_store(|store, _| {
+        let mut pinned = memory("pinned");
+        pinned.tier = Tier::Pinned;
+        let kept = store.put_memory(&pinned, stamp(1)).unwrap();
+        store.put_documents(&[document("/a/guide.md", &["one"])], stamp(2)).unwrap();
+        let chunk = store.newest_row().unwrap().unwrap();
+        let facts = store.facts(&[chunk, RowId(99), kept.row]).unwrap();
+        assert_eq!(facts[1], None);
+        let memory = facts[2].unwrap();
+        assert_eq!((memory.kind, memory.memory_type), (Kind::Memory, Some(MemoryType::Decision)));
+        assert_eq!((memory.importance, memory.confidence, memory.decay_rate), (0.5, 0.6, 0.01));
+        assert_eq!((memory.created, memory.accessed, memory.access_count), (at(1), at(1), 0));
+        assert_eq!((memory.tier, memory.asked_time), (Tier::Pinned, None));
+        let chunk = facts[0].unwrap();
+        assert_eq!((chunk.kind, chunk.memory_type, chunk.created), (Kind::Chunk, None, at(2)));
+    });
+}
+
+#[test]
+fn tags_are_found_by_their_beginnings_and_give_their_rows() {
+    with_store(|store, _| {
+        assert_eq!(store.newest_row().unwrap(), None);
+        let mut rows = Vec::new();
+        for (content, tags) in [
+            ("one", &["api", "api/v2", "zeta"][..]),
+            ("two", &["api", "ärger", "東京"]),
+            ("three", &["a%", "a_c", "apx"]),
+        ] {
+            let mut memory = memory(content);
+            memory.tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+            rows.push(store.put_memory(&memory, stamp(1)).unwrap().row);
+        }
+        let tags = |beginnings: &[&str]| {
+            let beginnings: Vec<_> = beginnings.iter().map(|&beginning| beginning.to_owned()).collect();
+            store.tags(&beginnings).unwrap()
+        };
+        assert_eq!(tags(&["api"]), ["api", "api/v2"]);
+        assert_eq!(tags(&["z", "api/", "api"]), ["api", "api/v2", "zeta"]);
+        assert_eq!(tags(&["a%"]), ["a%"], "a sign is itself");
+        assert_eq!(tags(&["är", "東"]), ["ärger", "東京"]);
+        assert_eq!(tags(&["q", "zetas", "'"]), Vec::<String>::new());
+        assert_eq!(tags(&[]), Vec::<String>::new());
+        assert_eq!(tags(&[""]).len(), 8);
+        let tagged = store.tagged(&["zeta".into(), "none".into(), "api".into()]).unwrap();
+        assert_eq!(tagged, [vec![rows[0]], vec![], vec![rows[0], rows[1]]]);
+        assert_eq!(store.newest_row().unwrap(), Some(rows[2]));
+    });
+}
+
+#[test]
+fn documents_give_their_paths_chunks_and_lines() {
+    with_store(|store, _| {
+        let mut other = document("/a/b/notes.md", &["n"]);
+        other.collection = "another".into();
+        let documents =
+            [document("/b/z.md", &["z"]), other, document("/a/guide.md", &["one", "two", "three"])];
+        store.put_documents(&documents, stamp(1)).unwrap();
+        let mut paths = Vec::new();
+        let count = store.paths(&mut |document, path| paths.push((document, path.to_owned()))).unwrap();
+        let names: Vec<_> = paths.iter().map(|(_, path)| path.as_str()).collect();
+        assert_eq!((count, names), (3, vec!["/a/b/notes.md", "/a/guide.md", "/b/z.md"]));
+        let chunks: Vec<_> = store
+            .chunks(&derive_id(&["documents", "/a/guide.md"]))
+            .unwrap()
+            .into_iter()
+            .map(|(_, row)| row)
+            .collect();
+        let rows = store.document_rows(&[paths[1].0, DocumentRow(99), paths[2].0], 2).unwrap();
+        assert_eq!((rows[0].as_slice(), rows[1].len(), rows[2].len()), (&chunks[..2], 0, 1));
+        let passages = store.passages(paths[1].0).unwrap();
+        assert_eq!(passages.len(), 3);
+        assert_eq!(passages[1], Passage { row: chunks[1], lines: (11, 19), content: "two".into() });
+        assert_eq!(store.passages(DocumentRow(99)).unwrap(), []);
+        store.remove_documents(&[derive_id(&["documents", "/b/z.md"])], stamp(2)).unwrap();
+        assert_eq!(store.paths(&mut |_, _| ()).unwrap(), 2);
     });
 }
 
@@ -330,13 +443,94 @@ fn late_vectors_reach_only_rows_whose_text_still_stands() {
 }
 
 #[test]
+fn codes_wait_in_the_tail_until_their_index_holds_them() {
+    with_store(|store, _| {
+        let one = store.put_memory(&memory("one"), stamp(1)).unwrap().row;
+        let covered = store.coverage().unwrap().change;
+        store.put_documents(&[document("/a/x.md", &["two", "three"])], stamp(2)).unwrap();
+        let newest = store.coverage().unwrap().change;
+        let chunks: Vec<_> = store
+            .chunks(&derive_id(&["documents", "/a/x.md"]))
+            .unwrap()
+            .iter()
+            .map(|chunk| chunk.1)
+            .collect();
+        let kept = |rows: &[RowId]| store.codes(SCHEME, rows).unwrap();
+        assert_eq!(kept(&[chunks[1], RowId(99), one]), [Some(vec![2; 16]), None, Some(vec![1; 16])]);
+        assert_eq!(
+            store.codes("test-model.t2", &[one]).unwrap(),
+            [None],
+            "codes of another scheme do not count"
+        );
+        assert_eq!(store.code_rows(SCHEME, covered, newest).unwrap(), chunks);
+        assert_eq!(store.code_rows("test-model.t2", Change(0), newest).unwrap(), []);
+
+        store.drop_codes("test-model.t2", newest).unwrap();
+        store.drop_codes(SCHEME, covered).unwrap();
+        assert_eq!(kept(&[one, chunks[0]]), [None, Some(vec![2; 16])]);
+
+        // Made again, for rows that are still there with the text that was read.
+        let upto = store.coverage().unwrap().change;
+        let late = store.put_memory(&memory("later"), stamp(3)).unwrap().row;
+        let given = [(one, codes(7)), (late, codes(8)), (RowId(99), codes(9))];
+        assert_eq!(store.put_codes(&given, upto, stamp(4)).unwrap(), 1);
+        assert_eq!(kept(&[one, late]), [Some(vec![7; 16]), Some(vec![1; 16])]);
+        let newest = store.coverage().unwrap().change;
+        assert_eq!(store.code_rows(SCHEME, upto, newest).unwrap(), [one, late]);
+        assert_eq!(store.vector_rows(MODEL, upto, newest).unwrap(), [late], "vectors are left alone");
+
+        store.remove_documents(&[derive_id(&["documents", "/a/x.md"])], stamp(5)).unwrap();
+        store.forget(&[one], false, stamp(6)).unwrap();
+        assert_eq!(kept(&[one, chunks[0], chunks[1]]), [None, None, None]);
+    });
+}
+
+#[test]
+fn a_vector_without_tokens_is_kept_and_cached_without_them() {
+    with_store(|store, _| {
+        let bare = NewVector { tokens: None, ..vector(3) };
+        let row =
+            store.put_memory(&NewMemory { vector: Some(bare.clone()), ..memory("m") }, stamp(1)).unwrap().row;
+        assert_eq!(store.codes(SCHEME, &[row]).unwrap(), [None]);
+        store.cache_vectors(&[("q".into(), bare.clone())], 9, stamp(2)).unwrap();
+        assert_eq!(store.cached_vector(MODEL, "q").unwrap(), Some(bare));
+        store.cache_vectors(&[("q".into(), vector(3))], 9, stamp(3)).unwrap();
+        assert_eq!(
+            store.cached_vector(MODEL, "q").unwrap(),
+            Some(vector(3)),
+            "the later replaces the earlier"
+        );
+    });
+}
+
+/// `tests/golden/schema-1.db` was written by the version that had schema 1: two items, a cached question.
+#[test]
+fn a_store_of_schema_1_opens_and_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    std::fs::write(&path, include_bytes!("../../tests/golden/schema-1.db")).unwrap();
+    let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
+    assert!(store.schema() >= 2);
+    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+    let row = store.rows_by_id("", 9).unwrap().len();
+    assert_eq!(row, 2);
+    let newest = store.coverage().unwrap().change;
+    let rows = store.vector_rows(MODEL, Change(0), newest).unwrap();
+    assert_eq!((rows.len(), store.code_rows(SCHEME, Change(0), newest).unwrap().len()), (2, 0));
+    assert_eq!(store.put_codes(&[(rows[0], codes(5))], newest, stamp(1)).unwrap(), 1);
+    assert_eq!(store.codes(SCHEME, &rows).unwrap(), [Some(vec![5; 16]), None]);
+    let cached = store.cached_vector(MODEL, "an old question").unwrap();
+    assert_eq!(cached, Some(NewVector { tokens: None, ..vector(9) }));
+}
+
+#[test]
 fn the_cache_keeps_the_newest_and_tells_models_apart() {
     with_store(|store, _| {
         for (second, text) in [(0, "a"), (1, "b"), (2, "c")] {
             store.cache_vectors(&[(text.into(), vector(second))], 2, stamp(second.into())).unwrap();
         }
         assert_eq!(store.cached_vector(MODEL, "a").unwrap(), None);
-        assert_eq!(store.cached_vector(MODEL, "c").unwrap(), Some(vec![2; 16]));
+        assert_eq!(store.cached_vector(MODEL, "c").unwrap(), Some(vector(2)), "with its tokens");
         assert_eq!(store.cached_vector("another-model", "c").unwrap(), None);
     });
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::item::{Change, Coverage, MemoryType, RowId, RowSet, Scope, Status, Tier};
+use crate::item::{Change, Coverage, Facts, Kind, MemoryType, RowId, RowSet, Scope, Status, Tier};
 use crate::request::{Event, Item, Receipt, Selection};
 
 pub use sqlite::SqliteStore;
@@ -33,6 +33,17 @@ pub struct NewVector {
     pub model: String,
     /// Two bytes a dimension.
     pub half: Vec<u8>,
+    /// What late interaction needs, made in the same pass; `None` where the model gives no token states.
+    pub tokens: Option<NewTokens>,
+}
+
+/// Tokens to keep: an item's codes, or a question's tokens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewTokens {
+    /// The scheme's identity, its model included.
+    pub model: String,
+    /// An item: eight bytes a token. A question: as `tokens::to_bytes` gives them.
+    pub bytes: Vec<u8>,
 }
 
 /// A memory to keep.
@@ -171,6 +182,21 @@ pub struct KnownDocument {
     pub recipe: String,
 }
 
+/// A document's row in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocumentRow(pub u64);
+
+/// A chunk's text with its place in its document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// The row.
+    pub row: RowId,
+    /// First and last line, from 1.
+    pub lines: (u32, u32),
+    /// The text.
+    pub content: String,
+}
+
 /// A document that was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
@@ -198,6 +224,31 @@ pub enum TailText<'a> {
     Terms(&'a [u8]),
     /// The terms are not kept any more (the index that held them is gone): analyse the text.
     Text(String),
+}
+
+/// What tells when an item is of, with the start of its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatedText {
+    /// Memory or chunk.
+    pub kind: Kind,
+    /// When it was written to the store.
+    pub create_time: Timestamp,
+    /// Since when it holds, where that is known.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it holds, where that is known.
+    pub valid_to: Option<Timestamp>,
+    /// Title of the document.
+    pub title: Option<String>,
+    /// Heading path or symbol.
+    pub section: Option<String>,
+    /// The file's name.
+    pub file_name: Option<String>,
+    /// The item's own fields.
+    pub metadata: Map<String, Value>,
+    /// The document's fields.
+    pub document_metadata: Map<String, Value>,
+    /// The text, cut after as many characters as were asked for.
+    pub content: String,
 }
 
 /// Counts for `status`.
@@ -238,6 +289,8 @@ pub trait Store: Send + Sync {
     fn remove_documents(&self, ids: &[String], stamp: Stamp<'_>) -> Result<usize>;
     /// Gives vectors to rows that are still there with the text of `text_change` or older.
     fn put_vectors(&self, vectors: &[(RowId, NewVector)], upto: Change, stamp: Stamp<'_>) -> Result<usize>;
+    /// Gives token codes to rows that are still there with the text of `upto` or older.
+    fn put_codes(&self, codes: &[(RowId, NewTokens)], upto: Change, stamp: Stamp<'_>) -> Result<usize>;
     /// Removes items from every table, with their text; the events that remain hold no text.
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt>;
     /// Keeps query vectors, oldest use dropped beyond `most`.
@@ -245,6 +298,9 @@ pub trait Store: Send + Sync {
     /// Drops the tail's terms up to a change that the text index now holds, and the list of removed rows up to one that
     /// every index holds.
     fn drop_tail(&self, text: Change, every: Change) -> Result<()>;
+
+    /// Drops the token codes of this scheme up to a change that its index now holds.
+    fn drop_codes(&self, model: &str, upto: Change) -> Result<()>;
 
     /// Items by row, in the order asked; a row that is gone gives `None`.
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>>;
@@ -257,12 +313,30 @@ pub trait Store: Send + Sync {
     /// A page of a selection, newest first, and how many it holds in all.
     fn page(&self, select: &Selection, limit: usize, offset: usize) -> Result<(Vec<RowId>, usize)>;
 
+    /// What tells when items are of, with the first `most` characters of each text; a row that is gone gives `None`.
+    fn dated_texts(&self, rows: &[RowId], most: usize) -> Result<Vec<Option<DatedText>>>;
+
     /// What is known of the documents of a collection.
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>>;
     /// The chunks of a document: key and row, in order.
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>>;
     /// The document of each row, for rows that are chunks.
     fn documents_of(&self, rows: &[RowId]) -> Result<Vec<Option<String>>>;
+
+    /// What ranking may know of each row; `asked_time` is left to the caller. A row that is gone gives `None`.
+    fn facts(&self, rows: &[RowId]) -> Result<Vec<Option<Facts>>>;
+    /// The distinct tags that begin with any of these, ascending.
+    fn tags(&self, beginnings: &[String]) -> Result<Vec<String>>;
+    /// The rows of each tag, ascending, in the order asked.
+    fn tagged(&self, tags: &[String]) -> Result<Vec<Vec<RowId>>>;
+    /// The newest row ever written: at least as many as there are items.
+    fn newest_row(&self) -> Result<Option<RowId>>;
+    /// Feeds the path of every document, those of one folder in a row where they are of one collection; how many there are.
+    fn paths(&self, each: &mut dyn FnMut(DocumentRow, &str)) -> Result<usize>;
+    /// The chunks of each document, in order, at most `most` of each.
+    fn document_rows(&self, documents: &[DocumentRow], most: usize) -> Result<Vec<Vec<RowId>>>;
+    /// The chunks of a document with their texts, in order.
+    fn passages(&self, document: DocumentRow) -> Result<Vec<Passage>>;
 
     /// Rows whose text changed, or that were removed, after one change and up to another.
     fn gone(&self, after: Change, upto: Change) -> Result<RowSet>;
@@ -283,8 +357,12 @@ pub trait Store: Send + Sync {
     fn vectors(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
     /// Rows without a vector of this model, ascending, at most `most`.
     fn unembedded(&self, model: &str, most: usize) -> Result<Vec<RowId>>;
-    /// A query's vector from the cache.
-    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<Vec<u8>>>;
+    /// A query's vector from the cache, with its tokens.
+    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<NewVector>>;
+    /// Rows whose token codes of this scheme are kept here and were written after one change and up to another, ascending.
+    fn code_rows(&self, model: &str, after: Change, upto: Change) -> Result<Vec<RowId>>;
+    /// Token codes of this scheme by row; `None` where they are not kept here (any more).
+    fn codes(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
 
     /// What happened to an item or document, oldest first.
     fn events(&self, subject: &str) -> Result<Vec<Event>>;

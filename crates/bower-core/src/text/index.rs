@@ -180,7 +180,7 @@ impl TextIndex {
             found.sort_unstable();
             let parents = segment.fast_fields().u64("parent").map_err(failed)?.first_or_default_col(0);
             for &(doc, place) in &found {
-                examined.rows[place].parent = parents.get_val(doc);
+                examined.rows[place].parent = Some(parents.get_val(doc));
             }
             let mut add = |place: usize, nth: usize, part: f32| examined.add(place, nth, part);
             self.parts(ord, &found, &prepared, &mut add).map_err(failed)?;
@@ -294,8 +294,7 @@ impl TextIndex {
         let read = |name: &str, each: &mut dyn FnMut(usize, u32)| -> tantivy::Result<()> {
             let term = Term::from_field_text(self.fields.speaker, name);
             let Some(info) = inverted.get_term_info(&term)? else { return Ok(()) };
-            let mut postings =
-                inverted.read_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?;
+            let mut postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?;
             for (at, &(doc, _)) in found.iter().enumerate() {
                 if postings.doc() < doc {
                     postings.seek(doc);
@@ -421,8 +420,8 @@ pub struct Examined {
 pub struct RowWords {
     /// BM25; 0 where it has none of the words.
     pub score: f32,
-    /// The row's parent as it was folded; 0 where it has none, or the row is in the tail.
-    pub parent: u64,
+    /// The row's parent as it was folded, 0 where it has none; `None` where the index does not have the row.
+    pub parent: Option<u64>,
     /// The share of its lines that somebody speaks whom the question names, 0..1.
     pub speaker: f32,
 }
@@ -670,7 +669,8 @@ mod tests {
         let (ada, both) = ("Ada: the cod is red", "Title\nAda: a cod\nBo: an elf\nBo: a cod");
         put(dir.path(), 1, &[], &[(31, ada), (40, both), (41, "Cod: red")]);
         put(dir.path(), 2, &[41], &[(12, "red cod"), (7, "nothing")]);
-        let (terms, names) = (query_terms("What did Ada say of red cod?", ENGLISH), query_names("Ada, red cod"));
+        let (terms, names) =
+            (query_terms("What did Ada say of red cod?", ENGLISH), query_names("Ada, red cod"));
         let mut scan = TailScan::new(&terms, &names, None);
         scan.push(RowId(50), &encode_terms(both, ENGLISH)).unwrap();
         scan.push(RowId(51), &encode_terms("Ada: nothing", ENGLISH)).unwrap();
@@ -686,7 +686,7 @@ mod tests {
             assert!((sum - hit.score).abs() < 1e-6);
         }
         let parents: Vec<_> = found.rows.iter().map(|row| row.parent).collect();
-        assert_eq!(parents, [0, 1, 3, 0, 4, 0, 0]); // the tail's are asked of the store; 41 is gone
+        assert_eq!(parents, [None, Some(1), Some(3), None, Some(4), Some(0), None]);
         let speakers: Vec<_> = found.rows.iter().map(|row| (row.speaker * 3.0).round()).collect();
         assert_eq!(speakers, [1.0, 0.0, 3.0, 0.0, 1.0, 0.0, 3.0]);
         assert!(found.rows[3].score.abs() < 1e-9, "a row that is gone has no words");

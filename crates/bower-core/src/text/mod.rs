@@ -1,6 +1,7 @@
 //! Language analysis and the lexical index. User text never reaches a query language.
 
 pub mod analyze;
+pub mod asked;
 mod chars;
 mod directory;
 pub mod fold;
@@ -15,6 +16,7 @@ mod stopwords;
 pub mod tail;
 
 pub use analyze::{ANALYSIS, Analyzer, Found, Purpose, Shape};
+pub use asked::{AskedScan, AskedWord, Compare, asked_words};
 pub use fold::{FoldPlan, FreshText, fold};
 pub use highlight::{Snippet, snippet};
 pub use index::{Examined, META as MANIFEST, RowWords, TextIndex};

@@ -89,7 +89,10 @@ mod tests {
     fn a_turn_has_one_speaker_and_a_conversation_one_a_line() {
         let check = |text: &str, expected: &[&str]| assert_eq!(speakers(text), expected, "{text}");
         check("Ada: I moved the server", &["Ada"]);
-        check("1:56 pm on 8 May, 2023\nAda: Hi!\nDr. Grace B. Hopper: Hello.", &["Ada", "Dr. Grace B. Hopper"]);
+        check(
+            "1:56 pm on 8 May, 2023\nAda: Hi!\nDr. Grace B. Hopper: Hello.",
+            &["Ada", "Dr. Grace B. Hopper"],
+        );
         check("Élise O'Neill: oui", &["Élise O'Neill"]);
         check("李雷: 你好", &["李雷"]);
         check("Ada: first\n\nand more\n", &["Ada"]);

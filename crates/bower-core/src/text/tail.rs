@@ -127,7 +127,8 @@ impl<'a> TailScan<'a> {
             frequencies[base + nth] = frequency;
         }
         let spoken: u32 = self.names.iter().filter_map(|&name| find(entries, name)).map(u32::from).sum();
-        let speaker = if spoken == 0 { 0.0 } else { share(spoken, find(entries, self.lines).map_or(0, u32::from)) };
+        let speaker =
+            if spoken == 0 { 0.0 } else { share(spoken, find(entries, self.lines).map_or(0, u32::from)) };
         if !found && spoken > 0 {
             frequencies.resize(base + statistics.frequencies.len(), 0);
             found = true;

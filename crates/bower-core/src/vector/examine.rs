@@ -47,7 +47,11 @@ impl Background {
             return Self::default();
         }
         let (one, two) = (self.rows / rows, other.rows / rows);
-        Self { rows, mean: one * self.mean + two * other.mean, square: one * self.square + two * other.square }
+        Self {
+            rows,
+            mean: one * self.mean + two * other.mean,
+            square: one * self.square + two * other.square,
+        }
     }
 
     /// The standard deviation of the cosines.
@@ -115,7 +119,7 @@ impl VectorIndex {
                 let all: usize = self.segments.iter().map(Segment::rows).sum();
                 let runs = all.div_ceil(RUN);
                 let step = runs.div_ceil(SAMPLE / RUN).max(1);
-                let mut before = 0; // runs in the segments before
+                let mut before: usize = 0; // runs in the segments before
                 for segment in &self.segments {
                     let here = segment.rows().div_ceil(RUN);
                     let first = before.next_multiple_of(step) - before;
@@ -123,7 +127,7 @@ impl VectorIndex {
                     let positions: Vec<u32> = starts
                         .flat_map(|start| start..(start + RUN).min(segment.rows()))
                         .filter(|&at| {
-                            !segment.is_dead(at) && !allowed.drop.contains(RowId(segment.ids()[at]))
+                            !segment.view().is_dead(at) && !allowed.drop.contains(RowId(segment.ids()[at]))
                         })
                         .map(|at| at as u32)
                         .collect();
@@ -131,7 +135,8 @@ impl VectorIndex {
                     before += here;
                 }
                 let mut background = Background::of(cosines);
-                background.rows = background.rows.max(if background.rows > 0.0 { self.len() as f64 } else { 0.0 });
+                background.rows =
+                    background.rows.max(if background.rows > 0.0 { self.len() as f64 } else { 0.0 });
                 background
             }
         }
@@ -146,10 +151,10 @@ impl VectorIndex {
             .map(|segment| {
                 let (mut from, mut found) = (0, Vec::new());
                 for &place in &order {
-                    match segment.find(rows[place], from) {
+                    match segment.view().find(rows[place], from) {
                         Ok(at) => {
                             from = at;
-                            if !segment.is_dead(at) {
+                            if !segment.view().is_dead(at) {
                                 found.push((at as u32, place));
                             }
                         }

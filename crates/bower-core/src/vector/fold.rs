@@ -14,19 +14,14 @@ use bower_kernels::scan::bytes;
 use bower_kernels::scan::rotate::Rotation;
 use sha2::{Digest, Sha256};
 
-use super::disk::Disk;
-use super::manifest::{self, Dead, Entry, FORMAT, Manifest, dead_path, segment_path};
 use super::quantise::quantise;
 use super::segment::{Segment, SegmentWriter, Spool};
-use super::{ROTATION_SEED, VectorIndex, check_dimension};
+use super::{FORMAT, ROTATION_SEED, VectorIndex, check_dimension};
 use crate::error::{Error, Result};
+use crate::generation::{
+    self, Dead, Disk, Entry, Fate, Manifest, dead_path, fates, first_free, remove_leftovers, segment_path,
+};
 use crate::item::{Coverage, RowId, RowSet, hex};
-
-/// Segments below this many vectors are merged whenever something is written: 1.6 MB at 384 dimensions.
-const SMALL: usize = 4_096;
-
-/// A segment of which more than one vector in this many is dead is written anew.
-const DEAD_SHARE: usize = 4;
 
 /// Rows that a merge asks the operating system for at once.
 const AHEAD: usize = 4_096;
@@ -59,7 +54,7 @@ pub fn fold(
     if folded.is_err() {
         // What was written so far would be removed by the next fold; a full disk should not wait for that. Older files
         // stay: if the manifest was renamed but the folder not synced, the old manifest may yet come back.
-        if let Ok(generation) = Manifest::load(dir) {
+        if let Ok(generation) = Manifest::load(dir, FORMAT) {
             remove_leftovers(dir, generation.as_ref(), first, &mut disk);
         }
     }
@@ -75,14 +70,6 @@ struct Plan<'a> {
     gone: &'a RowSet,
     /// The first number for new files.
     first: u64,
-}
-
-/// What becomes of one current segment.
-struct Fate {
-    /// Its dead vectors after this fold.
-    dead: Vec<u8>,
-    dead_count: usize,
-    merged: bool,
 }
 
 impl Plan<'_> {
@@ -103,7 +90,8 @@ impl Plan<'_> {
             Some(current) => (&current.segments, &current.manifest.segments),
             None => (&[], &[]),
         };
-        let fates = fates(segments, self.gone, &fresh_rows);
+        let views: Vec<_> = segments.iter().map(Segment::view).collect();
+        let fates = fates(&views, self.gone, &fresh_rows);
 
         let mut kept = Vec::new();
         let mut dead_files = Vec::new();
@@ -178,49 +166,6 @@ impl Plan<'_> {
     }
 }
 
-/// Decides which segments are merged with the fresh rows, and which of each segment's rows are dead.
-fn fates(segments: &[Segment], gone: &RowSet, fresh: &RowSet) -> Vec<Fate> {
-    let mut fates: Vec<Fate> = segments
-        .iter()
-        .map(|segment| {
-            let mut dead = segment.dead_bits();
-            for rows in [gone, fresh] {
-                let mut from = 0;
-                for row in rows.iter() {
-                    match segment.find(row, from) {
-                        Ok(at) => {
-                            dead[at / 8] |= 1 << (at % 8);
-                            from = at + 1;
-                        }
-                        Err(at) => from = at,
-                    }
-                }
-            }
-            let dead_count = dead.iter().map(|byte| byte.count_ones() as usize).sum();
-            Fate { dead, dead_count, merged: false }
-        })
-        .collect();
-    let live = |at: usize, fates: &[Fate]| segments[at].rows() - fates[at].dead_count;
-    let mut total = fresh.len();
-    for at in 0..segments.len() {
-        let live = live(at, &fates);
-        if live > 0 && fates[at].dead_count * DEAD_SHARE > segments[at].rows() {
-            fates[at].merged = true;
-            total += live;
-        }
-    }
-    let mut order: Vec<usize> = (0..segments.len()).filter(|at| live(*at, &fates) > 0).collect();
-    order.sort_by_key(|at| (live(*at, &fates), *at));
-    for at in order {
-        let live = live(at, &fates);
-        if total > 0 && !fates[at].merged && live <= (2 * total).max(SMALL) {
-            fates[at].merged = true;
-            total += live;
-        }
-    }
-    fates
-}
-
 /// One sorted input of a merge.
 struct Source<'a> {
     ids: &'a [u32],
@@ -236,7 +181,7 @@ impl Source<'_> {
     /// Steps over dead rows and gives the next row's id.
     fn peek(&mut self) -> Option<u32> {
         if let Some((segment, fate)) = self.origin {
-            while self.at < self.ids.len() && fate.dead[self.at / 8] >> (self.at % 8) & 1 == 1 {
+            while self.at < self.ids.len() && fate.is_dead(self.at) {
                 self.at += 1;
             }
             if self.at >= self.asked {
@@ -277,7 +222,7 @@ fn merge<'d>(
         let next = sources.iter_mut().enumerate().filter_map(|(at, source)| Some((source.peek()?, at))).min();
         let Some((row, at)) = next else { return Ok(writer) };
         if last >= Some(row) {
-            return Err(super::corrupt(writer.path(), "the rows of a merged segment do not ascend"));
+            return Err(generation::corrupt(writer.path(), "the rows of a merged segment do not ascend"));
         }
         last = Some(row);
         let source = &mut sources[at];
@@ -285,35 +230,6 @@ fn merge<'d>(
         let bytes = &source.bytes[source.at * stride..][..stride];
         writer.push(RowId(row), source.scales[source.at], bytes)?;
         source.at += 1;
-    }
-}
-
-/// A number above that of every file in the folder, so that no file of any generation is written over.
-fn first_free(dir: &Path) -> Result<u64> {
-    let entries = std::fs::read_dir(dir).map_err(|error| Error::io("list", dir, error))?;
-    let mut free = 0;
-    for entry in entries {
-        let entry = entry.map_err(|error| Error::io("list", dir, error))?;
-        if let Some(number) = entry.file_name().to_str().and_then(manifest::number_of) {
-            free = free.max(number.saturating_add(1));
-        }
-    }
-    Ok(free)
-}
-
-/// Removes our files, from this number on, that the generation does not name. One that cannot be removed now is left to
-/// the next fold.
-fn remove_leftovers(dir: &Path, generation: Option<&Manifest>, from: u64, disk: &mut Disk) {
-    let Ok(entries) = std::fs::read_dir(dir) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        let ours = manifest::number_of(name).is_some_and(|number| {
-            number >= from && !generation.is_some_and(|generation| generation.names(number))
-        });
-        if ours {
-            let _ = disk.remove(&dir.join(name));
-        }
     }
 }
 
@@ -435,7 +351,11 @@ mod tests {
             let again = folder.open().unwrap();
             assert_eq!(again.len(), 7_900, "step {steps}");
             again.verify().unwrap();
-            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), again.files() + 1, "step {steps}");
+            assert_eq!(
+                std::fs::read_dir(folder.path()).unwrap().count(),
+                again.manifest.files() + 1,
+                "step {steps}"
+            );
             if disk.steps_left != Some(0) {
                 break;
             }

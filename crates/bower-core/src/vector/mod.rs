@@ -3,21 +3,21 @@
 //! An index is a folder with one manifest and immutable segments. [`VectorIndex::open`] maps a generation,
 //! [`VectorIndex::search`] asks it, [`fold`] writes the next one beside it and switches the manifest last.
 
-mod disk;
+#[cfg(test)]
+mod damage;
 mod exact;
 mod examine;
 mod fold;
-mod manifest;
 mod quantise;
 mod search;
 mod segment;
 #[cfg(test)]
 mod testing;
 
+pub use crate::generation::MANIFEST;
 pub use exact::{ExactQuery, cosine_f16, score_exact};
 pub use examine::{Background, likenesses};
 pub use fold::fold;
-pub use manifest::NAME as MANIFEST;
 pub use search::Fetch;
 
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ use bower_kernels::Isa;
 use bower_kernels::scan::rotate::Rotation;
 
 use crate::error::{Error, Result};
+use crate::generation::{Manifest, corrupt};
 use crate::item::Coverage;
-use manifest::Manifest;
 use segment::Segment;
 
 /// Dimensions that an index takes: multiples of 8 in this range. The upper end keeps the sums of the 1-bit scan in 16 bits.
@@ -36,6 +36,9 @@ pub const DIMENSIONS: std::ops::RangeInclusive<usize> = 64..=bower_kernels::scan
 
 /// The seed of every rotation. A part of the format: another seed needs another format number.
 const ROTATION_SEED: u64 = 0x0b0e_4b14_d000_0001;
+
+/// The number of the format: manifest, segments, rotation and quantisation. Any change of either needs a new one.
+const FORMAT: u32 = 1;
 
 /// How an index is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +77,9 @@ impl VectorIndex {
     /// Checks the manifest and each file's length and footer, and touches no more pages than that. Whatever does not
     /// fit together is [`Error::Corrupt`]: delete the folder and fold again.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
-        let Some(manifest) = Manifest::load(dir)? else { return Ok(None) };
+        let Some(manifest) = Manifest::load(dir, FORMAT)? else { return Ok(None) };
+        check_dimension(manifest.dimension)
+            .map_err(|error| corrupt(&dir.join(MANIFEST), error.to_string()))?;
         let segments = manifest
             .segments
             .iter()
@@ -120,12 +125,6 @@ impl VectorIndex {
         self.segments.len()
     }
 
-    /// How many files the manifest names.
-    #[cfg(test)]
-    fn files(&self) -> usize {
-        self.manifest.segments.iter().map(|entry| 1 + usize::from(entry.dead.is_some())).sum()
-    }
-
     /// Reads everything and compares it with its checksums and counts. Proportional to the size of the index.
     pub fn verify(&self) -> Result<()> {
         self.manifest
@@ -146,8 +145,4 @@ fn check_dimension(dimension: usize) -> Result<()> {
             format!("use a multiple of 8 from {} to {}", DIMENSIONS.start(), DIMENSIONS.end()),
         ))
     }
-}
-
-fn corrupt(path: &Path, reason: impl Into<String>) -> Error {
-    Error::Corrupt { path: path.to_path_buf(), reason: reason.into() }
 }

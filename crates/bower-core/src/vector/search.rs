@@ -130,10 +130,10 @@ impl VectorIndex {
         for (number, segment) in self.segments.iter().enumerate() {
             let mut from = 0;
             for row in keep.iter() {
-                match segment.find(row, from) {
+                match segment.view().find(row, from) {
                     Ok(at) => {
                         from = at + 1;
-                        if !allowed.drop.contains(row) && !segment.is_dead(at) {
+                        if !allowed.drop.contains(row) && !segment.view().is_dead(at) {
                             positions.push(at as u32);
                         }
                     }
@@ -189,7 +189,7 @@ impl VectorIndex {
                     let Some(row) = ids.get(position).map(|row| RowId(*row)) else { continue };
                     if estimate.score > candidates.threshold
                         && allowed.contains(row)
-                        && !segment.is_dead(position)
+                        && !segment.view().is_dead(position)
                     {
                         let (segment, position) = (number as u32, estimate.position);
                         candidates.push(Candidate { score: estimate.score, row, segment, position });
@@ -223,7 +223,7 @@ impl VectorIndex {
                     let position = chunk * ROWS + at;
                     let score = *dot as f32 * scales[position] * query.scale;
                     let row = RowId(ids[position]);
-                    if score > best.threshold && allowed.contains(row) && !segment.is_dead(position) {
+                    if score > best.threshold && allowed.contains(row) && !segment.view().is_dead(position) {
                         best.push(Candidate {
                             score,
                             row,

@@ -16,14 +16,12 @@ use std::path::{Path, PathBuf};
 use bower_kernels::scan::rotate::Rotation;
 use bower_kernels::scan::{bits, bytes};
 use bower_kernels::{Access, Isa, Mapped};
-use sha2::{Digest, Sha256};
 
-use super::corrupt;
-use super::disk::Disk;
-use super::manifest::{Entry, FORMAT};
+use super::FORMAT;
 use super::quantise::{Coder, restore};
 use crate::error::{Error, Result};
-use crate::item::{RowId, hex};
+use crate::generation::{Disk, Entry, Rows, SegmentFile, check_contents, corrupt, open_dead, open_file};
+use crate::item::RowId;
 
 #[cfg(target_endian = "big")]
 compile_error!("vector files are little-endian and used in place");
@@ -33,9 +31,6 @@ const CODED: u32 = 10_000;
 
 const MAGIC: [u8; 8] = *b"BOWERVEC";
 const FOOTER: usize = 64;
-
-/// Bytes gathered before they are written.
-const BUFFER: usize = 1 << 20;
 
 /// Where each section starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +86,7 @@ impl Segment {
     /// Maps the files of an entry and checks their lengths and the footer.
     pub fn open(dir: &Path, entry: &Entry, dimension: usize) -> Result<Self> {
         let path = entry.path(dir);
-        let map = open(&path)?;
+        let map = open_file(&path)?;
         let layout = Layout::new(dimension, entry.rows);
         let len = map.bytes().len();
         if len != layout.len() || len as u64 != entry.bytes {
@@ -100,13 +95,7 @@ impl Segment {
         if map.bytes()[layout.footer..] != layout.footer() {
             return Err(corrupt(&path, "the footer does not match the manifest"));
         }
-        let dead = entry.dead.as_ref().map(|dead| {
-            let path = dead.path(dir);
-            let map = open(&path)?;
-            let (len, want) = (map.bytes().len(), layout.rows.div_ceil(8));
-            if len == want { Ok(map) } else { Err(corrupt(&path, format!("{len} bytes instead of {want}"))) }
-        });
-        let dead = dead.transpose()?;
+        let dead = open_dead(dir, entry)?;
         let dead_count = entry.dead.as_ref().map_or(0, |dead| dead.count as usize);
         let segment = Self { path, map, layout, dead, dead_count };
         if segment.is_coded() {
@@ -157,34 +146,10 @@ impl Segment {
         &self.map.bytes()[self.layout.blocks..self.layout.footer]
     }
 
-    /// Whether the vector at a position is not to be found any more.
+    /// The rows with those that are not to be found any more.
     #[inline]
-    pub fn is_dead(&self, position: usize) -> bool {
-        self.dead.as_ref().is_some_and(|dead| dead.bytes()[position / 8] >> (position % 8) & 1 == 1)
-    }
-
-    /// The bitmap of dead vectors, a bit a position.
-    pub fn dead_bits(&self) -> Vec<u8> {
-        self.dead.as_ref().map_or_else(|| vec![0; self.layout.rows.div_ceil(8)], |dead| dead.bytes().to_vec())
-    }
-
-    /// Where a row stands at or after position `from`. Rows are asked for in ascending order, so that with few gaps
-    /// between them each is found at once.
-    pub fn find(&self, row: RowId, from: usize) -> std::result::Result<usize, usize> {
-        let ids = self.ids();
-        let Some(start) = ids.get(from) else { return Err(ids.len()) };
-        if row.0 <= *start {
-            return if row.0 == *start { Ok(from) } else { Err(from) };
-        }
-        // Ids ascend strictly: a row stands at most as many places on as it is larger.
-        let reach = (from + (row.0 - start) as usize).min(ids.len() - 1);
-        match ids[reach].cmp(&row.0) {
-            std::cmp::Ordering::Equal => Ok(reach),
-            std::cmp::Ordering::Less => Err(reach + 1),
-            std::cmp::Ordering::Greater => {
-                ids[from..reach].binary_search(&row.0).map(|at| from + at).map_err(|at| from + at)
-            }
-        }
+    pub fn view(&self) -> Rows<'_> {
+        Rows { ids: self.ids(), dead: self.dead.as_ref().map(Mapped::bytes) }
     }
 
     /// Tells the operating system that the codes, scales and ids will be read soon.
@@ -199,38 +164,14 @@ impl Segment {
 
     /// Compares everything with the manifest's checksums and counts.
     pub fn verify(&self, entry: &Entry) -> Result<()> {
-        if hex(&Sha256::digest(self.map.bytes())) != entry.sha256 {
-            return Err(corrupt(&self.path, "the contents do not match their checksum"));
-        }
-        if !self.ids().is_sorted_by(|a, b| a < b) {
-            return Err(corrupt(&self.path, "the rows do not ascend"));
-        }
-        if let (Some(dead), Some(map)) = (&entry.dead, &self.dead) {
-            let set: u32 = map.bytes().iter().map(|byte| byte.count_ones()).sum();
-            if set != dead.count || hex(&Sha256::digest(map.bytes())) != dead.sha256 {
-                return Err(corrupt(&self.path, "the dead rows do not match their checksum"));
-            }
-        }
-        Ok(())
+        check_contents(&self.path, entry, &self.map, self.ids(), self.dead.as_ref())
     }
-}
-
-fn open(path: &Path) -> Result<Mapped> {
-    Mapped::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => corrupt(path, "the manifest names it and it is missing"),
-        _ => Error::io("map", path, error),
-    })
 }
 
 /// A segment being written, one row after another.
 pub struct SegmentWriter<'a> {
-    disk: &'a mut Disk,
-    path: PathBuf,
-    file: File,
+    file: SegmentFile<'a>,
     dimension: usize,
-    buffer: Vec<u8>,
-    written: u64,
-    sum: Sha256,
     scales: Vec<f32>,
     ids: Vec<u32>,
     /// The sum of all vectors, for the mean.
@@ -241,15 +182,9 @@ pub struct SegmentWriter<'a> {
 impl<'a> SegmentWriter<'a> {
     /// Starts a file.
     pub fn create(disk: &'a mut Disk, path: PathBuf, dimension: usize) -> Result<Self> {
-        let file = disk.create(&path).map_err(|error| Error::io("create", &path, error))?;
         Ok(Self {
-            disk,
-            path,
-            file,
+            file: SegmentFile::create(disk, path)?,
             dimension,
-            buffer: Vec::with_capacity(BUFFER),
-            written: 0,
-            sum: Sha256::new(),
             scales: Vec::new(),
             ids: Vec::new(),
             total: vec![0.0; dimension],
@@ -259,7 +194,7 @@ impl<'a> SegmentWriter<'a> {
 
     /// The file being written.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.file.path()
     }
 
     /// The rows so far.
@@ -276,13 +211,14 @@ impl<'a> SegmentWriter<'a> {
         }
         self.scales.push(scale);
         self.ids.push(row.0);
-        self.put(bytes)
+        self.file.put(bytes)
     }
 
     /// What was pushed so far as bytes of the unfinished file, which is not written to any more.
     pub fn into_spool(mut self) -> Result<Spool> {
-        self.flush()?;
-        let map = Mapped::open(&self.path).map_err(|error| Error::io("map", &self.path, error))?;
+        self.file.flush()?;
+        let path = self.file.path();
+        let map = Mapped::open(path).map_err(|error| Error::io("map", path, error))?;
         Ok(Spool { map, scales: self.scales, ids: self.ids })
     }
 
@@ -291,69 +227,43 @@ impl<'a> SegmentWriter<'a> {
         assert!(!self.ids.is_empty(), "an empty segment is not written");
         let rows = self.ids.len() as u32;
         let layout = Layout::new(self.dimension, rows);
-        self.pad()?;
+        self.file.pad()?;
         let scales = std::mem::take(&mut self.scales);
-        self.put(bytemuck::cast_slice(&scales))?;
-        self.pad()?;
+        self.file.put(bytemuck::cast_slice(&scales))?;
+        self.file.pad()?;
         let ids = std::mem::take(&mut self.ids);
-        self.put(bytemuck::cast_slice(&ids))?;
-        self.pad()?;
+        self.file.put(bytemuck::cast_slice(&ids))?;
+        self.file.pad()?;
         if rows >= CODED {
             let mut centre: Vec<f32> =
                 self.total.iter().map(|total| (total / f64::from(rows)) as f32).collect();
             rotation.apply(isa, &mut centre);
-            self.put(bytemuck::cast_slice(&centre))?;
-            self.pad()?;
+            self.file.put(bytemuck::cast_slice(&centre))?;
+            self.file.pad()?;
             self.put_blocks(&scales, &mut Coder::new(rotation, isa, &centre))?;
         }
-        self.put(&layout.footer())?;
-        self.flush()?;
-        assert_eq!(self.written, layout.len() as u64, "the sections are as long as the layout says");
-        self.disk.sync(&self.file).map_err(|error| Error::io("sync", &self.path, error))?;
-        let sha256 = hex(&self.sum.finalize());
-        Ok(Entry { number, rows, bytes: self.written, sha256, dead: None })
+        self.file.put(&layout.footer())?;
+        self.file.finish(number, rows, layout.len())
     }
 
     /// Reads the int8 rows back and writes their codes.
     fn put_blocks(&mut self, scales: &[f32], coder: &mut Coder<'_>) -> Result<()> {
-        let stride = bytes::stride(self.dimension);
-        let mut reader = File::open(&self.path).map_err(|error| Error::io("open", &self.path, error))?;
-        reader.seek(SeekFrom::Start(0)).map_err(|error| Error::io("read", &self.path, error))?;
+        let (stride, path) = (bytes::stride(self.dimension), self.file.path().to_path_buf());
+        let mut reader = File::open(&path).map_err(|error| Error::io("open", &path, error))?;
+        reader.seek(SeekFrom::Start(0)).map_err(|error| Error::io("read", &path, error))?;
         // All int8 rows must be in the file before they are read from it.
-        self.flush()?;
+        self.file.flush()?;
         let mut rows = vec![0; bits::BLOCK * stride];
         let mut block = vec![0; bits::block_len(self.dimension)];
         for scales in scales.chunks(bits::BLOCK) {
             let rows = &mut rows[..scales.len() * stride];
-            reader.read_exact(rows).map_err(|error| Error::io("read", &self.path, error))?;
+            reader.read_exact(rows).map_err(|error| Error::io("read", &path, error))?;
             bits::clear(&mut block);
             for (place, (row, scale)) in rows.chunks_exact(stride).zip(scales).enumerate() {
                 coder.write(row, *scale, &mut block, place);
             }
-            self.put(&block)?;
+            self.file.put(&block)?;
         }
-        Ok(())
-    }
-
-    fn pad(&mut self) -> Result<()> {
-        let at = self.written as usize + self.buffer.len();
-        self.put(&[0; 64][..at.next_multiple_of(64) - at])
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        if self.buffer.is_empty() {
-            return Ok(());
-        }
-        let written = self.disk.write(&mut self.file, &self.buffer);
-        written.map_err(|error| Error::io("write", &self.path, error))?;
-        self.sum.update(&self.buffer);
-        self.written += self.buffer.len() as u64;
-        self.buffer.clear();
         Ok(())
     }
 }

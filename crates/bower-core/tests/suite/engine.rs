@@ -1,9 +1,9 @@
 //! The engine end to end on real files, the real model and the real indexes.
 
 use bower_core::config::Settings;
-use bower_core::engine::{DocumentInput, Engine};
+use bower_core::engine::{DocumentInput, Engine, RankRequest};
 use bower_core::filter::Filter;
-use bower_core::item::{Channel, Kind, MemoryType, Scope};
+use bower_core::item::{Channel, Kind, MemoryType, RowId, Scope};
 use bower_core::request::{
     Answer, CurateRequest, ForgetRequest, IndexReport, IndexRequest, QueryRequest, Selection,
 };
@@ -86,7 +86,7 @@ fn memory(content: &str) -> CurateRequest {
 }
 
 fn ask_with(engine: &Engine, text: &str, fast: bool, select: Selection) -> Result<Answer> {
-    engine.query(&QueryRequest { text: text.into(), limit: 10, fast, profile: None, select }, now())
+    engine.query(&QueryRequest { text: text.into(), fast, select, ..QueryRequest::default() }, now())
 }
 
 fn ask(engine: &Engine, text: &str) -> Answer {
@@ -305,10 +305,10 @@ fn without_a_model_words_work_and_the_answer_says_so() {
     place.write("a.md", "Lanterns glow.");
     let engine = place.open();
     let report = place.index(&engine);
-    assert_eq!(report.degraded[0].channel, Channel::Vector);
+    assert_eq!(report.degraded[0].channel, Channel::Vector.into());
     let answer = ask(&engine, "lanterns");
     assert_eq!(contents(&answer), ["Lanterns glow."]);
-    assert_eq!((answer.model_used.as_deref(), answer.degraded[0].channel), (None, Channel::Vector));
+    assert_eq!((answer.model_used.as_deref(), answer.degraded[0].channel), (None, Channel::Vector.into()));
     // The model arrives: what was written without it is embedded by the next run.
     let mut with = Place::new();
     with.folder = place.folder;
@@ -339,13 +339,7 @@ fn any_text_is_a_question() {
     let long = "words and more words, ".repeat(50_000);
     assert!(!ask_with(&engine, &long, true, Selection::default()).unwrap().query.is_empty());
     for (text, limit) in [("", 10), (" \n", 10), ("x", 0), ("x", 51)] {
-        let request = QueryRequest {
-            text: text.into(),
-            limit,
-            fast: true,
-            profile: None,
-            select: Selection::default(),
-        };
+        let request = QueryRequest { text: text.into(), limit, fast: true, ..QueryRequest::default() };
         assert!(matches!(engine.query(&request, now()), Err(Error::Invalid { .. })), "{text:?} {limit}");
     }
 }
@@ -463,4 +457,87 @@ fn two_runs_of_index_at_once_leave_one_copy() {
     let engine = place.open();
     assert_eq!(engine.status().unwrap().total_chunks, 20);
     assert!(engine.doctor().unwrap().iter().all(|check| check.hint.is_none()), "{:?}", engine.doctor());
+}
+
+/// Scores of every hit's row by late interaction, through the engine's own path.
+#[test]
+fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
+    let place = Place::new();
+    place.write(
+        "garden.md",
+        "# Garden\n\n## Watering\nTomatoes want a deep soak twice a week, in the morning.\n",
+    );
+    place.write("ports.md", "# Ports\n\nThe gateway listens on 8080, the metrics on 9090.\n");
+    let engine = place.open();
+    place.index(&engine);
+    engine.curate(&memory("The release train leaves every second Tuesday."), now()).unwrap();
+    let state = |engine: &Engine| {
+        let status = engine.status().unwrap();
+        (status.token_tail, status.uncoded, status.index_healthy)
+    };
+    assert_eq!(state(&engine), (1, 0, true), "the documents are folded, the memory waits");
+    let question = "when do I water vegetables?";
+    let select = Selection::default();
+    let request = RankRequest { text: question, depth: 10, fast: false, select: &select };
+    let mut rows: Vec<RowId> = engine.rank(&request).unwrap().fused.iter().map(|hit| hit.row).collect();
+    rows.sort_unstable();
+    assert_eq!(rows.len(), 3);
+    let asked = [rows[2], RowId(4_000), rows[0], rows[1], rows[0]];
+    let scores = engine.late(question, &asked).unwrap();
+    let score = |at: usize| scores[at].unwrap();
+    assert_eq!(scores[1], None, "no such row");
+    let best = score(2).max(score(3));
+    assert!(best > score(0) + 0.02, "the garden against the train: {scores:?}");
+    assert!(scores.iter().flatten().all(|score| (-1.0..=1.0).contains(score)), "{scores:?}");
+    assert_eq!(scores[2], scores[4]);
+    // From the cache of questions the same, and from the index the same as from the tail.
+    engine.maintain(now()).unwrap();
+    assert_eq!(place.open().late(question, &asked).unwrap(), scores);
+
+    // Without index/ the documents' codes are gone; the memory's are in the tail. The next run makes them again.
+    drop(engine);
+    fs::remove_dir_all(place.home().join("index")).unwrap();
+    let engine = place.open();
+    assert_eq!(state(&engine), (1, 2, true));
+    let lost = engine.late(question, &asked).unwrap();
+    assert_eq!(lost.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false, false, false]);
+    let named = |engine: &Engine, name: &str| {
+        engine.doctor().unwrap().into_iter().find(|check| check.name == name).map(|check| check.detail)
+    };
+    assert!(named(&engine, "token codes").unwrap().starts_with("2 items"));
+    assert_eq!(ask(&engine, "when do I water vegetables?").degraded, [], "late interaction is no channel");
+    assert_eq!(place.index(&engine).embedded, 0, "vectors are still there");
+    assert_eq!(state(&engine), (0, 0, true));
+    assert_eq!(engine.late(question, &asked).unwrap(), scores, "made again, and all of it folded");
+    assert_eq!(named(&engine, "token codes"), None);
+    assert!(named(&engine, "token index").unwrap().starts_with("holds change"));
+
+    // What is forgotten leaves the index with the same fold.
+    let id = ask(&engine, "release train").hits[0].memory.id.clone();
+    engine.forget(&ForgetRequest::Ids(vec![id]), false, now()).unwrap();
+    assert_eq!(state(&engine), (0, 0, true));
+    let scores = engine.late(question, &asked).unwrap();
+    assert_eq!((scores[0], scores[2].is_some()), (None, true));
+    assert_eq!(engine.doctor().unwrap().iter().filter(|check| check.hint.is_some()).count(), 0);
+}
+
+#[test]
+fn a_damaged_token_index_is_named_and_built_anew() {
+    let place = Place::new();
+    place.write("a.md", "# A\n\nApples grow on trees.\n");
+    let engine = place.open();
+    place.index(&engine);
+    drop(engine);
+    let index = fs::read_dir(place.home().join("index")).unwrap().next().unwrap().unwrap().path();
+    let tokens = fs::read_dir(index).unwrap().map(|entry| entry.unwrap().path());
+    let tokens = tokens
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("tokens-"))
+        .collect::<Vec<_>>();
+    assert_eq!(tokens.len(), 1);
+    fs::write(tokens[0].join("manifest"), "noise").unwrap();
+    let engine = place.open();
+    assert!(!engine.status().unwrap().index_healthy);
+    place.index(&engine);
+    let status = engine.status().unwrap();
+    assert_eq!((status.index_healthy, status.uncoded, status.token_tail), (true, 0, 0));
 }

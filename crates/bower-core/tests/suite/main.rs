@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
+mod channels;
 mod engine;
 mod minilm;
 mod model;

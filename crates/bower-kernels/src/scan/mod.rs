@@ -1,4 +1,4 @@
-//! The vector scans: rotation, 1-bit codes, int8 and half-float scores. Every path of a kernel gives the same bits as its plain twin.
+//! The vector scans: rotation, 1-bit codes, int8 and half-float scores, late interaction. Every path of a kernel gives the same bits as its plain twin.
 //!
 //! Slices whose lengths do not fit together are the caller's mistake, and a panic.
 #![allow(clippy::missing_panics_doc)] // said once, above
@@ -6,6 +6,8 @@
 pub mod bits;
 pub mod bytes;
 pub mod exact;
+pub mod maxsim;
+pub mod project;
 pub mod rotate;
 
 /// A small seeded generator for the tests of these kernels (splitmix64, Steele et al. 2014).

@@ -2,7 +2,7 @@
 
 use bower_core::config::Settings;
 use bower_core::engine::{DocumentInput, Engine, RankRequest};
-use bower_core::item::{Channel, Profile, Scored};
+use bower_core::item::{Profile, Scored};
 use bower_core::request::Selection;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -50,6 +50,17 @@ pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
 }
 
 fn documents(set: &Set) -> Vec<DocumentInput> {
+    // Turns of one conversation carry its date, or its name, as their title: they are parts of one session.
+    let mut titled: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for document in &set.documents {
+        if let Some(group) = &document.group {
+            *titled.entry((group.as_str(), document.title.as_str())).or_default() += 1;
+        }
+    }
+    let session = |group: &str, title: &str| {
+        (!title.is_empty() && titled.get(&(group, title)).is_some_and(|&count| count > 1))
+            .then(|| title.to_owned())
+    };
     set.documents
         .iter()
         .map(|document| DocumentInput {
@@ -58,6 +69,7 @@ fn documents(set: &Set) -> Vec<DocumentInput> {
             text: document.text.clone(),
             collection: Some(collection(document.group.as_deref())),
             metadata: serde_json::Map::new(),
+            session: document.group.as_deref().and_then(|group| session(group, &document.title)),
         })
         .collect()
 }
@@ -84,12 +96,15 @@ fn ask(
         fast: false,
         profile: Some(profile),
         select: &select,
+        now: now(),
     })?;
     let took_ms = start.elapsed().as_secs_f64() * 1e3;
     let ids = |rows: &[Scored]| engine.sources(rows);
-    let mut channels = BTreeMap::from([(Channel::Text.word().to_owned(), ids(&ranking.text)?)]);
-    if ranking.model_used.is_some() {
-        channels.insert(Channel::Vector.word().to_owned(), ids(&ranking.vector)?);
+    let mut channels = BTreeMap::new();
+    for (channel, rows) in &ranking.channels {
+        channels.insert(channel.word().to_owned(), ids(rows)?);
     }
-    Ok(RunLists { fused: ids(&ranking.fused)?, channels, took_ms })
+    let fused: Vec<Scored> =
+        ranking.fused.iter().map(|one| Scored { row: one.row, score: one.score }).collect();
+    Ok(RunLists { fused: ids(&fused)?, channels, took_ms })
 }

@@ -27,7 +27,8 @@ use std::io::Read;
 
 use crate::cli::{Global, SelectArgs};
 use crate::failure::{Failure, Result};
-use crate::settings::{self, Home, Layers, Resolved};
+use crate::llm;
+use crate::settings::{self, Chosen, Home, Layers, Origin, Resolved};
 use crate::wire::Output;
 
 /// Standard input longer than this is refused: no text that the engine keeps or asks is near it, in bytes.
@@ -60,18 +61,25 @@ impl Session {
         let environment: Vec<(OsString, OsString)> = std::env::vars_os()
             .filter(|(name, _)| name.to_str().is_some_and(|name| name.starts_with("BOWER_")))
             .collect();
-        settings::resolve(&Layers {
+        let mut resolved = settings::resolve(&Layers {
             file: text.as_deref().map(|text| (path.as_path(), text)),
             environment: &environment,
             flags: &self.global.set,
-        })
+        })?;
+        fill_in_zone(&mut resolved);
+        Ok(resolved)
     }
 
     /// The engine on its home.
     pub fn engine(&self) -> Result<Engine> {
         let home = self.home()?;
         let settings = self.settings(&home)?.settings;
-        Ok(Engine::open(&home.path, settings, now())?)
+        let llm = llm::chosen(&settings, |variable| std::env::var(variable).ok());
+        let engine = Engine::open(&home.path, settings, now())?;
+        Ok(match llm {
+            Some(llm) => engine.with_llm(llm),
+            None => engine,
+        })
     }
 
     /// Folds what is due, after the answer is out. A failure here changes nothing that was acknowledged.
@@ -81,6 +89,18 @@ impl Session {
             Ok(false) => {}
             Err(error) => self.out.detail(&format!("could not fold new changes into the indexes: {error}")),
         }
+    }
+}
+
+/// Where no layer named a time zone, it is the system's.
+fn fill_in_zone(resolved: &mut Resolved) {
+    let unsaid = |chosen: &&mut Chosen| chosen.key == "time_zone" && chosen.origin == Origin::BuiltIn;
+    let Some(chosen) = resolved.chosen.iter_mut().find(unsaid) else { return };
+    let variable = std::env::var("TZ").ok();
+    let local = std::fs::read_link("/etc/localtime").ok();
+    if let Some(name) = when::zone_name(variable.as_deref(), local.as_deref()) {
+        chosen.value = name.as_str().into();
+        resolved.settings.time_zone = name;
     }
 }
 

@@ -1,5 +1,6 @@
 //! `bower query`: one question, one answer; nothing delays it.
 
+use bower_core::item::Part;
 use bower_core::request::QueryRequest;
 
 use super::{Session, hint_if_empty, now, selection, text_of};
@@ -15,6 +16,7 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
         limit: arguments.limit.into(),
         fast: arguments.fast,
         profile: arguments.profile,
+        rerank: arguments.rerank,
         select: selection(&arguments.select, now)?,
     };
     let engine = session.engine()?;
@@ -26,7 +28,11 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
     if session.out.format == Format::Context {
         // The block goes into a prompt, so what was missing is told beside it.
         for degraded in &answer.degraded {
-            session.out.note(&format!("{} was not searched: {}", degraded.channel, degraded.reason));
+            let what = match degraded.channel {
+                Part::Channel(_) => "searched",
+                Part::Step(_) => "done",
+            };
+            session.out.note(&format!("{} was not {what}: {}", degraded.channel, degraded.reason));
         }
     }
     if session.out.format == Format::Text && answer.hits.is_empty() {

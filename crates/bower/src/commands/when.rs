@@ -2,6 +2,7 @@
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};
+use std::path::Path;
 
 /// The moment that `text` means at `now`, whose time zone dates are read in.
 pub fn parse(text: &str, now: &Zoned) -> Result<Timestamp, String> {
@@ -32,6 +33,23 @@ pub fn parse(text: &str, now: &Zoned) -> Result<Timestamp, String> {
     // "2 weeks" and "2 weeks ago" both lie in the past: nothing is written in the future.
     let back = span.abs();
     now.checked_sub(back).map(|zoned| zoned.timestamp()).map_err(|_| "too long ago".to_string())
+}
+
+/// The name of the system's time zone, without reading the zone files: `TZ`, else where `/etc/localtime` points to.
+///
+/// None where neither names a zone of the IANA's database.
+pub fn zone_name(variable: Option<&str>, local: Option<&Path>) -> Option<String> {
+    let named = |name: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-' | b'+');
+        // "EST5EDT" and "<+03>-3" are rules, not names; one-word names but UTC are rare and old.
+        let zone = name == "UTC" || (name.contains('/') && !name.starts_with('/') && name.bytes().all(plain));
+        zone.then(|| name.to_owned())
+    };
+    if let Some(variable) = variable.map(|text| text.trim_start_matches(':')).filter(|text| !text.is_empty())
+    {
+        return named(variable);
+    }
+    named(local?.to_str()?.rsplit_once("/zoneinfo/")?.1)
 }
 
 #[cfg(test)]
@@ -68,5 +86,29 @@ mod tests {
         check("2026-02-30", "not a time");
         check("", "no time given");
         check("19000 years", "too long ago");
+    }
+
+    #[test]
+    fn the_systems_zone_has_a_name() {
+        let check = |variable: Option<&str>, local: Option<&str>, expected: Option<&str>| {
+            assert_eq!(
+                zone_name(variable, local.map(Path::new)).as_deref(),
+                expected,
+                "{variable:?} {local:?}"
+            );
+        };
+        check(None, Some("/usr/share/zoneinfo/Europe/Berlin"), Some("Europe/Berlin"));
+        check(
+            None,
+            Some("../usr/share/zoneinfo/America/Argentina/Ushuaia"),
+            Some("America/Argentina/Ushuaia"),
+        );
+        check(Some("Asia/Tokyo"), Some("/usr/share/zoneinfo/Europe/Berlin"), Some("Asia/Tokyo"));
+        check(Some(":UTC"), None, Some("UTC"));
+        check(Some(""), Some("/usr/share/zoneinfo/UTC"), Some("UTC"));
+        check(Some("<+03>-3"), Some("/usr/share/zoneinfo/Europe/Berlin"), None);
+        check(Some("/etc/localtime"), None, None);
+        check(None, Some("/etc/elsewhere"), None);
+        check(None, None, None);
     }
 }

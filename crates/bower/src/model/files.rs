@@ -50,8 +50,8 @@ pub(super) enum Cut {
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// The unfinished form of a file.
-pub(super) fn part_path(folder: &Path, file: &KnownFile) -> PathBuf {
-    folder.join(format!("{}.part", file.name))
+pub(super) fn part_path(folder: &Path, file: &str) -> PathBuf {
+    folder.join(format!("{file}.part"))
 }
 
 /// A file's length, or none where there is no file.
@@ -67,7 +67,7 @@ pub(super) fn length(path: &Path) -> Result<Option<u64>> {
 pub(super) fn examine(folder: &Path, file: &KnownFile) -> Result<FileState> {
     let path = folder.join(file.name);
     let Some(bytes) = length(&path)? else {
-        return Ok(match length(&part_path(folder, file))? {
+        return Ok(match length(&part_path(folder, file.name))? {
             Some(bytes) if bytes > 0 => FileState::Partial { bytes },
             Some(_) | None => FileState::Missing,
         });
@@ -110,7 +110,7 @@ pub(super) fn land(
     file: &KnownFile,
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<Option<String>> {
-    let (part, path) = (part_path(folder, file), folder.join(file.name));
+    let (part, path) = (part_path(folder, file.name), folder.join(file.name));
     let bytes = length(&part)?.unwrap_or(0);
     if let Some(reason) = difference(&part, bytes, file)? {
         remove(&part)?;
@@ -160,7 +160,7 @@ pub(super) fn take(
     folder: &Path,
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<()> {
-    let path = part_path(folder, file);
+    let path = part_path(folder, file.name);
     let mut part = File::create(&path).map_err(|cause| Error::io("write", &path, cause))?;
     let poured = pour(from, &mut part, &path, file, 0, report);
     drop(part);
@@ -193,6 +193,7 @@ fn difference(path: &Path, bytes: u64, file: &KnownFile) -> Result<Option<String
     if bytes != file.bytes {
         return Ok(Some(format!("has {bytes} bytes, not {}", file.bytes)));
     }
+    let Some(sha256) = &file.sha256 else { return Ok(None) };
     let failed = |cause| Error::io("read", path, cause);
     let mut opened = File::open(path).map_err(failed)?;
     let mut sum = Sha256::new();
@@ -206,7 +207,7 @@ fn difference(path: &Path, bytes: u64, file: &KnownFile) -> Result<Option<String
         }
     }
     let found = hex(&sum.finalize());
-    Ok((found != file.sha256).then(|| format!("has SHA-256 {found}, not {}", file.sha256)))
+    Ok((found != **sha256).then(|| format!("has SHA-256 {found}, not {sha256}")))
 }
 
 /// The caller that knows the model puts its name in.

@@ -1,15 +1,16 @@
 //! The model hub by HTTP. A transfer that breaks leaves its bytes, and the next request asks only for the rest.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
 use bower_core::{Error, Result};
-use ureq::Agent;
-use ureq::http::StatusCode;
+use ureq::http::{Response, StatusCode};
+use ureq::{Agent, Body};
 
 use super::files::{Cut, land, length, part_path, pour, remove};
-use super::{Fetched, Known, KnownFile, PullStep};
+use super::{Fetched, KnownFile, PullStep};
 
 /// Short, because without a network the next source waits for it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -28,15 +29,77 @@ enum Refused {
     Disk(Error),
 }
 
-/// Fetches files, each into its place.
+/// Fetches files of a repository, each into its place. `model` is its name in errors.
 pub(super) fn fetch(
-    known: &Known,
+    model: &str,
+    repository: &str,
     base_url: &str,
     missing: &[&KnownFile],
     folder: &Path,
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<Fetched> {
-    let agent: Agent = Agent::config_builder()
+    let agent = agent();
+    let mut fetched = Fetched::default();
+    for file in missing {
+        let url = address(base_url, repository, file.name);
+        match fetch_file(&agent, &url, file, folder, report, &mut fetched) {
+            Ok(()) => {}
+            Err(Refused::Disk(error)) => return Err(error),
+            Err(Refused::Broken(reason) | Refused::Final(reason)) => {
+                let reason = format!("cannot fetch {url}: {reason}");
+                return Err(Error::Model { model: model.into(), reason });
+            }
+        }
+    }
+    Ok(fetched)
+}
+
+/// What a repository says of some of its files: their lengths, and the checksums of those that it keeps as large files.
+pub(super) fn describe(repository: &str, base_url: &str, names: &[&'static str]) -> Result<Vec<KnownFile>> {
+    let agent = agent();
+    let mut files = Vec::with_capacity(names.len());
+    for name in names {
+        let url = address(base_url, repository, name);
+        let (bytes, sha256) = length_and_sum(&agent, &url).map_err(|reason| Error::Model {
+            model: repository.into(),
+            reason: format!("cannot fetch {url}: {reason}"),
+        })?;
+        files.push(KnownFile { name, bytes, sha256: sha256.map(Cow::Owned) });
+    }
+    Ok(files)
+}
+
+/// The hub tells a large file's length and SHA-256 in the answer that leads to where it lies; of others there is the length.
+fn length_and_sum(agent: &Agent, url: &str) -> Result<(u64, Option<String>), String> {
+    let first = agent.head(url).config().max_redirects(0).build().call().map_err(|cause| words(&cause))?;
+    let text = |answer: &Response<Body>, name: &str| {
+        answer.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+    };
+    if first.status().is_success() || first.status().is_redirection() {
+        let sum = text(&first, "x-linked-etag").map(|sum| sum.trim_matches('"').to_lowercase());
+        let sum = sum.filter(|sum| sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        if let Some(bytes) = text(&first, "x-linked-size").and_then(|bytes| bytes.parse().ok()) {
+            return Ok((bytes, sum));
+        }
+    }
+    let last = if first.status().is_redirection() {
+        agent.head(url).call().map_err(|cause| words(&cause))?
+    } else {
+        first
+    };
+    if !last.status().is_success() {
+        return Err(format!("the server answered {}", last.status()));
+    }
+    let bytes = text(&last, "content-length").and_then(|bytes| bytes.parse().ok());
+    bytes.map(|bytes| (bytes, None)).ok_or_else(|| "the server does not say how long it is".into())
+}
+
+fn address(base_url: &str, repository: &str, file: &str) -> String {
+    format!("{}/{repository}/resolve/main/{file}", base_url.trim_end_matches('/'))
+}
+
+fn agent() -> Agent {
+    Agent::config_builder()
         .timeout_resolve(Some(CONNECT_TIMEOUT))
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .timeout_recv_response(Some(SILENCE_TIMEOUT))
@@ -46,20 +109,7 @@ pub(super) fn fetch(
         .user_agent(concat!("bowerbird/", env!("CARGO_PKG_VERSION")))
         .http_status_as_error(false)
         .build()
-        .into();
-    let mut fetched = Fetched::default();
-    for file in missing {
-        let url =
-            format!("{}/{}/resolve/main/{}", base_url.trim_end_matches('/'), known.repository, file.name);
-        match fetch_file(&agent, &url, file, folder, report, &mut fetched) {
-            Ok(()) => {}
-            Err(Refused::Disk(error)) => return Err(error),
-            Err(Refused::Broken(reason) | Refused::Final(reason)) => {
-                return Err(known.error(format!("cannot fetch {url}: {reason}")));
-            }
-        }
-    }
-    Ok(fetched)
+        .into()
 }
 
 fn fetch_file(
@@ -70,7 +120,7 @@ fn fetch_file(
     report: &mut dyn FnMut(PullStep<'_>),
     fetched: &mut Fetched,
 ) -> Result<(), Refused> {
-    let part = part_path(folder, file);
+    let part = part_path(folder, file.name);
     let kept = || length(&part).map(|found| found.unwrap_or(0)).map_err(Refused::Disk);
     if kept()? > file.bytes {
         remove(&part).map_err(Refused::Disk)?;

@@ -32,12 +32,12 @@ static TINY: Known = Known {
         KnownFile {
             name: "vocab.txt",
             bytes: VOCABULARY.len() as u64,
-            sha256: "baaffec70d0b8f0f47664f0efc76a998ef632783831b56cc18f0e6c5cf316087",
+            sha256: Some(Cow::Borrowed("baaffec70d0b8f0f47664f0efc76a998ef632783831b56cc18f0e6c5cf316087")),
         },
         KnownFile {
             name: "model.safetensors",
             bytes: WEIGHTS_BYTES as u64,
-            sha256: "0d246b2ab7108d9d95ac57b24d129081abc34034c3c76f227f435dc64a72d437",
+            sha256: Some(Cow::Borrowed("0d246b2ab7108d9d95ac57b24d129081abc34034c3c76f227f435dc64a72d437")),
         },
     ],
     pack: |folder, packed| {
@@ -517,7 +517,7 @@ fn an_unknown_model_is_not_found() {
     assert!(status(folder.path(), "other").is_err());
     let listed = list(folder.path());
     assert_eq!(
-        (listed[0].model, listed[0].licence, listed[0].installed),
+        (&*listed[0].model, listed[0].licence, listed[0].installed),
         ("all-MiniLM-L6-v2", "Apache-2.0", false)
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

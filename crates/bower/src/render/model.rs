@@ -26,8 +26,8 @@ pub fn list(models: &[Listed], look: &Look) -> String {
         Table::new(0, [name, Column::new(), Column::new().right(), Column::new().style(style::DIM)]);
     for model in models {
         let state = if model.installed { "installed" } else { "bower model pull" };
-        let about = format!("{} numbers, {}", model.dimension, model.licence);
-        table.row([model.model, state, &bytes(model.download_bytes), &about]);
+        let about = about(model.dimension, model.licence);
+        table.row([&*model.model, state, &bytes(model.download_bytes), &about]);
     }
     table.print(look)
 }
@@ -40,15 +40,23 @@ pub fn status(status: &Status, look: &Look) -> String {
         InstallState::Partial => "partly there: run bower model pull",
         InstallState::Installed => "installed",
     };
-    table.row(["model", status.model]).row(["state", state]);
+    table.row(["model", &*status.model]).row(["state", state]);
     table.row(["identity", status.identity]);
-    table.row(["about", &format!("{} numbers, {}", status.dimension, status.licence)]);
+    table.row(["about", &about(status.dimension, status.licence)]);
     table.row(["folder", &status.folder.to_string_lossy()]);
     let mut files = Table::new(0, [Column::new(), Column::new().shrinks()]);
     for file in status.files.iter().chain([&status.packed]) {
         files.row([&file.file, &found(file)]);
     }
     format!("{}\n{}", table.print(look), files.print(look))
+}
+
+/// What a model gives, and its licence.
+fn about(dimension: usize, licence: &str) -> String {
+    match dimension {
+        1 => format!("cross-encoder, {licence}"),
+        numbers => format!("{numbers} numbers, {licence}"),
+    }
 }
 
 fn found(file: &FileStatus) -> String {
@@ -71,7 +79,7 @@ mod tests {
     fn models() {
         let file = |name: &str, state| FileStatus { file: name.into(), state, sha256: None };
         let one = Status {
-            model: "all-MiniLM-L6-v2",
+            model: "all-MiniLM-L6-v2".into(),
             identity: "all-MiniLM-L6-v2.i8-2",
             licence: "Apache-2.0",
             dimension: 384,
@@ -85,7 +93,7 @@ mod tests {
         };
         insta::assert_snapshot!("model_status", status(&one, &sample::look(80)));
         let listed = Listed {
-            model: "all-MiniLM-L6-v2",
+            model: "all-MiniLM-L6-v2".into(),
             licence: "Apache-2.0",
             dimension: 384,
             download_bytes: 91_099_884,

@@ -1,6 +1,7 @@
 //! Answers: for people with scores and excerpts, for prompts as a plain block.
 
-use bower_core::item::{Channel, Kind, Tier};
+use bower_core::item::{Channel, Kind, Part, Tier};
+use bower_core::rank::candidate::Step;
 use bower_core::request::{Answer, Hit, Item};
 use bower_core::text::QueryTerm;
 use std::fmt::Write as _;
@@ -23,6 +24,7 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
         out.push_str(&one(at + 1, hit, &question, look));
         if explain {
             out.push_str(&signals(hit, look));
+            out.push_str(&factors(hit, look));
         }
         out.push('\n');
     }
@@ -31,7 +33,11 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
         out.push_str(&effort(answer, look));
     }
     for degraded in &answer.degraded {
-        let note = format!("not searched: {}: {}", degraded.channel, line(&degraded.reason));
+        let what = match degraded.channel {
+            Part::Channel(_) => "searched",
+            Part::Step(_) => "done",
+        };
+        let note = format!("not {what}: {}: {}", degraded.channel, line(&degraded.reason));
         out.push_str(&folded("! ", &note, look));
     }
     out
@@ -184,7 +190,27 @@ fn signals(hit: &Hit, look: &Look) -> String {
             Channel::Filename | Channel::Canonical => "overlap",
             Channel::Graph => "nearness",
         };
-        table.row([signal.channel.word(), &signal.rank.to_string(), &format!("{:.4}", signal.score), unit]);
+        // A channel that did not list the item was asked for its score afterwards.
+        let rank = signal.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
+        table.row([signal.channel.word(), &rank, &format!("{:.4}", signal.score), unit]);
+    }
+    table.print(look)
+}
+
+/// What the score is made of, in the order in which it counts.
+fn factors(hit: &Hit, look: &Look) -> String {
+    if hit.factors.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().right()]);
+    table.row(["made of", ""]);
+    for factor in &hit.factors {
+        let value = match factor.step {
+            Step::Plus => format!("{:+.3}", factor.value),
+            Step::Times => format!("x {:.3}", factor.value),
+            Step::Note => format!("({:.3})", factor.value),
+        };
+        table.row([factor.name, &value]);
     }
     table.print(look)
 }
@@ -194,7 +220,7 @@ fn effort(answer: &Answer, look: &Look) -> String {
     let effort = &answer.effort;
     let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().shrinks()]);
     for channel in &effort.channels {
-        if answer.degraded.iter().any(|degraded| degraded.channel == channel.channel) {
+        if answer.degraded.iter().any(|degraded| degraded.channel == channel.channel.into()) {
             continue;
         }
         let candidates = count(channel.candidates as u64, "candidate");
@@ -209,7 +235,7 @@ fn effort(answer: &Answer, look: &Look) -> String {
         table.row([channel.channel.word(), &told]);
     }
     let considered = count(effort.candidates as u64, "different item");
-    table.row(["together", &format!("{considered}, ranked by their places in each channel")]);
+    table.row(["together", &format!("{considered}, put in order in {}", duration(effort.rank_ms))]);
     if effort.tail > 0 {
         let newer = count(effort.tail as u64, "item");
         table.row(["newest", &format!("{newer} not in the indexes yet, searched one by one")]);

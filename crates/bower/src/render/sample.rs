@@ -1,6 +1,7 @@
 //! Canned values for the rendering tests: what the engine could answer, made up by hand.
 
 use bower_core::item::{Channel, Kind, MemoryType, RowId, Scope, Status, Tier};
+use bower_core::rank::candidate::Factor;
 use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, Signal};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -99,22 +100,35 @@ pub fn answer() -> Answer {
                 score: 0.913,
                 bm25: Some(11.274),
                 semantic: Some(0.7312),
-                signals: vec![signal(Channel::Text, 1, 11.274), signal(Channel::Vector, 2, 0.7312)],
+                signals: vec![signal(Channel::Text, Some(1), 11.274), signal(Channel::Vector, None, 0.7312)],
+                factors: vec![
+                    Factor::plus("words", 0.31),
+                    Factor::note("trust in meaning", 1.2),
+                    Factor::plus("meaning", 0.8),
+                ],
             },
             Hit {
                 memory: memory(),
                 score: 0.5,
                 bm25: Some(8.02),
                 semantic: None,
-                signals: vec![signal(Channel::Text, 12, 8.02)],
+                signals: vec![signal(Channel::Text, Some(12), 8.02)],
+                factors: vec![Factor::plus("words", -0.1), Factor::times("time", 0.5)],
             },
-            Hit { memory: hostile(), score: 0.0, bm25: None, semantic: None, signals: Vec::new() },
+            Hit {
+                memory: hostile(),
+                score: 0.0,
+                bm25: None,
+                semantic: None,
+                signals: Vec::new(),
+                factors: Vec::new(),
+            },
         ],
         total_found: 117,
         took_ms: 4.26,
         model_used: None,
         degraded: vec![Degraded {
-            channel: Channel::Vector,
+            channel: Channel::Vector.into(),
             reason: "model all-MiniLM-L6-v2 is missing; run bower model pull".into(),
         }],
         effort: Effort {
@@ -125,7 +139,9 @@ pub fn answer() -> Answer {
             candidates: 117,
             tail: 12,
             embed_ms: 0.0,
+            rank_ms: 0.21,
             vector_cached: false,
+            rerank: None,
         },
     }
 }

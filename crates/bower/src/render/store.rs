@@ -180,6 +180,8 @@ mod tests {
             change: 2_204,
             text_tail: 12,
             vector_tail: 1_400,
+            token_tail: 0,
+            uncoded: 0,
             unembedded: 3,
             model: ModelState {
                 name: "all-MiniLM-L6-v2".into(),
@@ -224,7 +226,7 @@ mod tests {
             accepted: true,
             reason: None,
             degraded: vec![Degraded {
-                channel: Channel::Vector,
+                channel: Channel::Vector.into(),
                 reason: "no model; run bower model pull".into(),
             }],
         };

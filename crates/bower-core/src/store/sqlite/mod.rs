@@ -1,5 +1,7 @@
 //! The embedded store: one SQLite file in WAL mode. A reader never waits; a writer waits its turn; nobody sees a lock.
 
+mod dated;
+mod find;
 mod read;
 mod schema;
 mod select;

@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 use super::write::{cache_key, row_id};
 use super::{SqliteStore, schema, select};
 use crate::error::{Error, Result};
-use crate::item::{Change, Coverage, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
+use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
 use crate::store::{
-    Counts, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewVector, Stamp, Store, TailText,
-    Written,
+    Counts, DatedText, DocumentRow, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewTokens,
+    NewVector, Passage, Stamp, Store, TailText, Written,
 };
 
 impl SqliteStore {
     /// Runs a read on a connection of its own, in one snapshot: its statements agree, and the file is locked once.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         doing: &'static str,
         body: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -43,17 +43,17 @@ fn mark(connection: &Connection, change: Change) -> rusqlite::Result<Option<u64>
         .optional()
 }
 
-fn timestamp(microseconds: i64) -> rusqlite::Result<Timestamp> {
+pub(super) fn timestamp(microseconds: i64) -> rusqlite::Result<Timestamp> {
     Timestamp::from_microsecond(microseconds).map_err(|source| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Integer, source.into())
     })
 }
 
-fn word<T: std::str::FromStr<Err = Error>>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+pub(super) fn word<T: std::str::FromStr<Err = Error>>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     parse_word(&row.get::<_, String>(column)?)
 }
 
-fn parse_word<T: std::str::FromStr<Err = Error>>(word: &str) -> rusqlite::Result<T> {
+pub(super) fn parse_word<T: std::str::FromStr<Err = Error>>(word: &str) -> rusqlite::Result<T> {
     word.parse().map_err(|source: Error| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, source.into())
     })
@@ -162,7 +162,7 @@ fn row_ids(
     Ok(rows)
 }
 
-fn first(row: &Row<'_>) -> rusqlite::Result<RowId> {
+pub(super) fn first(row: &Row<'_>) -> rusqlite::Result<RowId> {
     row_id(row.get(0)?)
 }
 
@@ -215,6 +215,10 @@ impl Store for SqliteStore {
         self.write_vectors(vectors, upto, stamp)
     }
 
+    fn put_codes(&self, codes: &[(RowId, NewTokens)], upto: Change, stamp: Stamp<'_>) -> Result<usize> {
+        self.write_codes(codes, upto, stamp)
+    }
+
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt> {
         let receipt = self.remove_items(rows, dry_run, stamp)?;
         if !dry_run {
@@ -230,6 +234,10 @@ impl Store for SqliteStore {
 
     fn drop_tail(&self, text: Change, every: Change) -> Result<()> {
         self.delete_tail(text, every)
+    }
+
+    fn drop_codes(&self, model: &str, upto: Change) -> Result<()> {
+        self.delete_codes(model, upto)
     }
 
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>> {
@@ -291,6 +299,10 @@ impl Store for SqliteStore {
         })
     }
 
+    fn dated_texts(&self, rows: &[RowId], most: usize) -> Result<Vec<Option<DatedText>>> {
+        self.read_dated_texts(rows, most)
+    }
+
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>> {
         self.read("read the documents", |connection| {
             connection
@@ -328,6 +340,34 @@ impl Store for SqliteStore {
             )?;
             rows.iter().map(|row| statement.query_row([row.0], |row| row.get(0)).optional()).collect()
         })
+    }
+
+    fn facts(&self, rows: &[RowId]) -> Result<Vec<Option<Facts>>> {
+        self.find_facts(rows)
+    }
+
+    fn tags(&self, beginnings: &[String]) -> Result<Vec<String>> {
+        self.find_tags(beginnings)
+    }
+
+    fn tagged(&self, tags: &[String]) -> Result<Vec<Vec<RowId>>> {
+        self.find_tagged(tags)
+    }
+
+    fn newest_row(&self) -> Result<Option<RowId>> {
+        self.find_newest_row()
+    }
+
+    fn paths(&self, each: &mut dyn FnMut(DocumentRow, &str)) -> Result<usize> {
+        self.find_paths(each)
+    }
+
+    fn document_rows(&self, documents: &[DocumentRow], most: usize) -> Result<Vec<Vec<RowId>>> {
+        self.find_document_rows(documents, most)
+    }
+
+    fn passages(&self, document: DocumentRow) -> Result<Vec<Passage>> {
+        self.find_passages(document)
     }
 
     fn gone(&self, after: Change, upto: Change) -> Result<RowSet> {
@@ -445,12 +485,42 @@ impl Store for SqliteStore {
         })
     }
 
-    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<Vec<u8>>> {
+    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<NewVector>> {
         self.read("look up the query's vector", |connection| {
             connection
-                .prepare_cached("SELECT vector FROM embedding_cache WHERE key = ?1")?
-                .query_row([cache_key(model, text)], |row| row.get(0))
+                .prepare_cached(
+                    "SELECT c.vector, m.name, c.tokens FROM embedding_cache c
+                     LEFT JOIN models m ON m.row = c.tokens_model WHERE c.key = ?1",
+                )?
+                .query_row([cache_key(model, text)], |row| {
+                    let named: Option<String> = row.get(1)?;
+                    let bytes: Option<Vec<u8>> = row.get(2)?;
+                    let tokens = named.zip(bytes).map(|(model, bytes)| NewTokens { model, bytes });
+                    Ok(NewVector { model: model.to_owned(), half: row.get(0)?, tokens })
+                })
                 .optional()
+        })
+    }
+
+    fn code_rows(&self, model: &str, after: Change, upto: Change) -> Result<Vec<RowId>> {
+        self.read("read the changes", |connection| {
+            row_ids(
+                connection
+                    .prepare_cached(
+                        "SELECT t.row FROM token_tail t WHERE t.model = (SELECT row FROM models WHERE name = ?1)
+                         AND t.change > ?2 AND t.change <= ?3",
+                    )?
+                    .query_map(params![model, after.0, upto.0], first)?,
+            )
+        })
+    }
+
+    fn codes(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.read("read the token codes", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT t.codes FROM token_tail t JOIN models m ON m.row = t.model WHERE t.row = ?1 AND m.name = ?2",
+            )?;
+            rows.iter().map(|row| statement.query_row(params![row.0, model], |row| row.get(0)).optional()).collect()
         })
     }
 

@@ -4,7 +4,7 @@
 pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
-pub const MIGRATIONS: &[&str] = &[SCHEMA_1];
+pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2];
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -134,4 +134,19 @@ CREATE TABLE events (
 ) STRICT;
 CREATE INDEX events_change ON events (change);
 CREATE INDEX events_subject ON events (subject) WHERE subject IS NOT NULL;
+";
+
+/// Token codes wait here until the token index holds them; unlike vectors they are kept nowhere else afterwards, being made
+/// anew from the text where the index is lost. The cache keeps a question's tokens beside its vector.
+const SCHEMA_2: &str = "
+CREATE TABLE token_tail (
+  row INTEGER PRIMARY KEY REFERENCES items (row),
+  model INTEGER NOT NULL REFERENCES models (row),
+  change INTEGER NOT NULL,
+  codes BLOB NOT NULL
+) STRICT;
+CREATE INDEX token_tail_change ON token_tail (model, change);
+
+ALTER TABLE embedding_cache ADD COLUMN tokens_model INTEGER REFERENCES models (row);
+ALTER TABLE embedding_cache ADD COLUMN tokens BLOB;
 ";

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::SqliteStore;
 use crate::item::{Change, Kind, RowId, Status, hex};
 use crate::request::Receipt;
-use crate::store::{Kept, NewChunk, NewDocument, NewMemory, NewVector, Stamp, Written};
+use crate::store::{Kept, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Stamp, Written};
 
 /// The next change number. Taken inside the transaction, so numbers appear in the order of commits.
 fn next_change(connection: &Connection) -> Result<Change> {
@@ -59,7 +59,24 @@ fn put_vector(connection: &Connection, row: RowId, vector: &NewVector, change: C
             "INSERT OR REPLACE INTO vectors (row, model, change, vector) VALUES (?1, ?2, ?3, ?4)",
         )?
         .execute(params![row.0, model, change.0, vector.half])?;
+    vector.tokens.as_ref().map_or(Ok(()), |tokens| put_codes(connection, row, tokens, change))
+}
+
+fn put_codes(connection: &Connection, row: RowId, tokens: &NewTokens, change: Change) -> Result<()> {
+    let model = model_row(connection, &tokens.model)?;
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO token_tail (row, model, change, codes) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![row.0, model, change.0, tokens.bytes])?;
     Ok(())
+}
+
+/// Whether a row is still there with the text of a change or an older one.
+fn stands(connection: &Connection, row: RowId, upto: Change) -> Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM items WHERE row = ?1 AND text_change <= ?2")?
+        .exists(params![row.0, upto.0])
 }
 
 fn put_tags(connection: &Connection, row: RowId, tags: &[String]) -> Result<()> {
@@ -76,7 +93,7 @@ fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -
 
 /// Removes one item from every table and remembers the row, so that indexes mask it.
 fn remove_row(connection: &Connection, row: RowId, change: Change) -> Result<bool> {
-    for table in ["tags", "vectors", "tail", "texts"] {
+    for table in ["tags", "vectors", "token_tail", "tail", "texts"] {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
     }
     let removed = connection.prepare_cached("DELETE FROM items WHERE row = ?1")?.execute([row.0])? > 0;
@@ -155,16 +172,44 @@ impl SqliteStore {
             let change = next_change(connection)?;
             let mut written = 0;
             for (row, vector) in vectors {
-                let stands = connection
-                    .prepare_cached("SELECT 1 FROM items WHERE row = ?1 AND text_change <= ?2")?
-                    .exists(params![row.0, upto.0])?;
-                if stands {
+                if stands(connection, *row, upto)? {
                     put_vector(connection, *row, vector, change)?;
                     written += 1;
                 }
             }
             record(connection, change, stamp, "embed", None, &json!({ "vectors": written }))?;
             Ok(written)
+        })
+    }
+
+    pub(super) fn write_codes(
+        &self,
+        codes: &[(RowId, NewTokens)],
+        upto: Change,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<usize> {
+        self.write("write the token codes", |connection| {
+            let change = next_change(connection)?;
+            let mut written = 0;
+            for (row, tokens) in codes {
+                if stands(connection, *row, upto)? {
+                    put_codes(connection, *row, tokens, change)?;
+                    written += 1;
+                }
+            }
+            record(connection, change, stamp, "embed", None, &json!({ "codes": written }))?;
+            Ok(written)
+        })
+    }
+
+    pub(super) fn delete_codes(&self, model: &str, upto: Change) -> crate::Result<()> {
+        self.write("shorten the tail of token codes", |connection| {
+            connection
+                .prepare_cached(
+                    "DELETE FROM token_tail WHERE model = (SELECT row FROM models WHERE name = ?1) AND change <= ?2",
+                )?
+                .execute(params![model, upto.0])?;
+            Ok(())
         })
     }
 
@@ -236,15 +281,21 @@ impl SqliteStore {
         self.write("keep the query's vector", |connection| {
             for (text, vector) in vectors {
                 let model = model_row(connection, &vector.model)?;
+                let tokens = vector.tokens.as_ref();
+                let tokens_model =
+                    tokens.map(|tokens| model_row(connection, &tokens.model)).transpose()?;
                 connection
                     .prepare_cached(
-                        "INSERT OR REPLACE INTO embedding_cache (key, model, used_time, vector) VALUES (?1, ?2, ?3, ?4)",
+                        "INSERT OR REPLACE INTO embedding_cache (key, model, used_time, vector, tokens_model, tokens)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                     )?
                     .execute(params![
                         cache_key(&vector.model, text),
                         model,
                         stamp.now.as_microsecond(),
-                        vector.half
+                        vector.half,
+                        tokens_model,
+                        tokens.map(|tokens| &tokens.bytes),
                     ])?;
             }
             let held: usize = connection

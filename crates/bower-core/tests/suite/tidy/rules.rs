@@ -17,7 +17,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("filter", &["item", "error"]),
     ("request", &["item", "error", "filter"]),
     ("text", &["item", "error"]),
-    ("vector", &["item", "error"]),
+    ("generation", &["item", "error"]),
+    ("vector", &["item", "error", "generation"]),
+    ("tokens", &["item", "error", "generation"]),
     ("graph", &["item", "error"]),
     ("rank", &["item", "error"]),
     ("memory", &["item", "error"]),
@@ -28,8 +30,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "item", "error", "config", "filter", "request", "text", "vector", "graph", "rank", "memory",
-            "embed", "llm", "ingest", "store",
+            "item", "error", "config", "filter", "request", "text", "vector", "tokens", "graph", "rank",
+            "memory", "embed", "llm", "ingest", "store",
         ],
     ),
 ];

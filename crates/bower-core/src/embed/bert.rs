@@ -1,0 +1,348 @@
+//! A BERT encoder in int8, of any shape that the kernels take: its sections in a packed file and its one forward pass. The
+//! same tokens give the same bits on every machine.
+
+use std::path::Path;
+
+use bower_kernels::Isa;
+use bower_kernels::attention::{AttentionScratch, HEAD_SIZES, Heads, attention};
+use bower_kernels::floats::{layer_norm, quantize};
+use bower_kernels::gemm::{Quantized, Then, Weights, multiply};
+use bytemuck::AnyBitPattern;
+use serde::{Deserialize, Serialize};
+
+use super::layout::{Layout, damaged};
+use super::wordpiece::WordPiece;
+use crate::error::{Error, Result};
+
+/// Sections before the first layer: vocabulary, words, positions, gain and shift of the first layer norm.
+pub(super) const SECTIONS_FIRST: usize = 5;
+/// Sections of one product: values, scales, sums, bias, shares, spread.
+pub(super) const SECTIONS_PRODUCT: usize = 6;
+/// Products of one layer: queries, keys and values joined; attention's output; inner; outer.
+pub(super) const PRODUCTS: usize = 4;
+/// Sections of one layer: its products, then gain and shift of its two layer norms.
+pub(super) const SECTIONS_LAYER: usize = PRODUCTS * SECTIONS_PRODUCT + 4;
+
+/// Outputs that a product computes at a time.
+const TILE: usize = 64;
+/// Inputs of a product at most: with as many further bytes the sums of a product stay within 32 bits.
+const WIDEST: usize = 1 << 15;
+/// Bytes of the step behind a word's numbers.
+const STEP_BYTES: usize = 4;
+
+/// The sizes of an encoder.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Shape {
+    /// Numbers of a token.
+    pub(super) hidden: usize,
+    /// Numbers of a token inside the feed-forward part.
+    pub(super) inner: usize,
+    /// Layers of the transformer.
+    pub(super) layers: usize,
+    /// Attention heads of a layer.
+    pub(super) heads: usize,
+    /// Positions that the model has learnt.
+    pub(super) positions: usize,
+    /// What a layer norm adds to the variance.
+    pub(super) epsilon: f32,
+}
+
+impl Shape {
+    /// Says which size the kernels cannot take, in words that follow "model NAME: ".
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Self { hidden, inner, layers, heads, positions, epsilon } = *self;
+        for (size, what) in [(hidden, "hidden_size"), (inner, "intermediate_size")] {
+            if size == 0 || !size.is_multiple_of(TILE) || size > WIDEST {
+                return Err(format!("{what} is {size}; it must be a multiple of {TILE}, {WIDEST} at most"));
+            }
+        }
+        if heads == 0 || !hidden.is_multiple_of(heads) || !HEAD_SIZES.contains(&(hidden / heads)) {
+            return Err(format!(
+                "num_attention_heads is {heads} for hidden_size {hidden}; a head must have 16, 32 or 64 numbers"
+            ));
+        }
+        if !(1..=96).contains(&layers) {
+            return Err(format!("num_hidden_layers is {layers}; it must be 1 to 96"));
+        }
+        if !(8..=1 << 16).contains(&positions) {
+            return Err(format!("max_position_embeddings is {positions}; it must be 8 to 65536"));
+        }
+        if !(epsilon > 0.0 && epsilon < 0.1) {
+            return Err(format!("layer_norm_eps is {epsilon}; it must be above 0 and below 0.1"));
+        }
+        Ok(())
+    }
+
+    /// Bytes of a word's row: its numbers as signed bytes, then the float32 that one step is worth.
+    pub(super) fn word_row(&self) -> usize {
+        self.hidden + STEP_BYTES
+    }
+
+    /// Sections of the encoder; what a model has beyond it follows them.
+    pub(super) fn sections(&self) -> usize {
+        SECTIONS_FIRST + self.layers * SECTIONS_LAYER
+    }
+
+    fn attention_heads(&self) -> Heads {
+        Heads { count: self.heads, size: self.hidden / self.heads }
+    }
+}
+
+/// Buffers of one call, kept for the next.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// For whoever cuts a text.
+    pub(super) pieces: Vec<u32>,
+    /// What the pass reads: at most as many tokens as there are positions.
+    pub(super) ids: Vec<u32>,
+    /// What it leaves: the last layer's states.
+    pub(super) states: Vec<f32>,
+    pub(super) quantized: Quantized,
+    joined: Vec<f32>,
+    context: Vec<f32>,
+    inner: Vec<f32>,
+    attention: AttentionScratch,
+}
+
+/// Which of the last layer's states somebody wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Those of every token.
+    All,
+    /// That of the first token, `[CLS]`: the last layer computes the others only as far as this one needs them.
+    First,
+}
+
+/// Where the second of two texts begins, and how its tokens differ from those of the first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Second<'a> {
+    /// Index of its first token.
+    pub(super) start: usize,
+    /// Added to the embedding of each of its tokens, `hidden` floats.
+    pub(super) shift: &'a [f32],
+}
+
+/// The encoder's sections, as what they are.
+pub(super) struct Encoder<'a> {
+    pub(super) words: WordPiece<'a>,
+    shape: Shape,
+    rows: &'a [u8],
+    positions: &'a [f32],
+    norm: Norm<'a>,
+    layers: Vec<Layer<'a>>,
+}
+
+struct Norm<'a> {
+    gain: &'a [f32],
+    shift: &'a [f32],
+}
+
+struct Layer<'a> {
+    products: [Product<'a>; PRODUCTS],
+    norms: [Norm<'a>; 2],
+}
+
+/// One matrix product.
+pub(super) struct Product<'a> {
+    weights: Weights<'a>,
+    shares: &'a [f32],
+    spread: &'a [u16],
+}
+
+impl<'a> Encoder<'a> {
+    /// Views of all sections, their lengths checked: a microsecond or two, so it is done for each text. The shape has
+    /// passed [`Shape::check`].
+    pub(super) fn read(file: &'a [u8], layout: &Layout, shape: Shape) -> Result<Self> {
+        let words = WordPiece::open(layout.section(file, 0)?)?;
+        let rows: &[u8] = array(file, layout, 1, words.pieces() * shape.word_row())?;
+        let positions = array(file, layout, 2, shape.positions * shape.hidden)?;
+        let norm = Norm::read(file, layout, 3, shape.hidden)?;
+        let layers = (0..shape.layers)
+            .map(|layer| Layer::read(file, layout, SECTIONS_FIRST + layer * SECTIONS_LAYER, shape))
+            .collect::<Result<_>>()?;
+        Ok(Self { words, shape, rows, positions, norm, layers })
+    }
+
+    /// Reads `scratch.ids` and leaves the last layer's states in `scratch.states`, `hidden` floats a token: of all tokens, or
+    /// of the first.
+    pub(super) fn forward(
+        &self,
+        isa: Isa,
+        wanted: Wanted,
+        second: Option<Second<'_>>,
+        scratch: &mut Scratch,
+    ) {
+        self.forward_seen(isa, wanted, second, scratch, &mut |_, _, _, _| ());
+    }
+
+    /// As [`Encoder::forward`]; `see` is shown what goes into each product: the layer, the product, its rows and their width.
+    pub(super) fn forward_seen(
+        &self,
+        isa: Isa,
+        wanted: Wanted,
+        second: Option<Second<'_>>,
+        scratch: &mut Scratch,
+        see: &mut impl FnMut(usize, usize, &[f32], usize),
+    ) {
+        let Scratch { ids, states, quantized, joined, context, inner, attention: buffers, .. } = scratch;
+        let Shape { hidden, inner: widened, epsilon, .. } = self.shape;
+        let (count, width) = (ids.len(), self.shape.word_row());
+        states.clear();
+        for (id, position) in ids.iter().zip(self.positions.chunks_exact(hidden)) {
+            let row = &self.rows[*id as usize * width..][..width];
+            let (values, step) = row.split_at(hidden);
+            let step = f32::from_le_bytes([step[0], step[1], step[2], step[3]]);
+            states.extend(values.iter().zip(position).map(|(x, y)| f32::from(x.cast_signed()) * step + y));
+        }
+        if let Some(second) = second {
+            for state in states.chunks_exact_mut(hidden).skip(second.start) {
+                state.iter_mut().zip(second.shift).for_each(|(x, shift)| *x += shift);
+            }
+        }
+        layer_norm(isa, states, self.norm.gain, self.norm.shift, epsilon);
+        joined.resize(count * 3 * hidden, 0.0);
+        context.resize(count * hidden, 0.0);
+        inner.resize(count * widened, 0.0);
+        for (index, layer) in self.layers.iter().enumerate() {
+            let [join, gather, widen, narrow] = &layer.products;
+            see(index, 0, states, hidden);
+            join.apply(isa, states, quantized, Then::Store, joined);
+            attention(isa, joined, self.shape.attention_heads(), buffers, context);
+            if wanted == Wanted::First && index + 1 == self.layers.len() {
+                states.truncate(hidden);
+                context.truncate(hidden);
+                inner.truncate(widened);
+            }
+            see(index, 1, context, hidden);
+            gather.apply(isa, context, quantized, Then::Add, states);
+            layer_norm(isa, states, layer.norms[0].gain, layer.norms[0].shift, epsilon);
+            see(index, 2, states, hidden);
+            widen.apply(isa, states, quantized, Then::Gelu, inner);
+            see(index, 3, inner, widened);
+            narrow.apply(isa, inner, quantized, Then::Add, states);
+            layer_norm(isa, states, layer.norms[1].gain, layer.norms[1].shift, epsilon);
+        }
+    }
+}
+
+impl<'a> Norm<'a> {
+    fn read(file: &'a [u8], layout: &Layout, at: usize, width: usize) -> Result<Self> {
+        Ok(Self { gain: array(file, layout, at, width)?, shift: array(file, layout, at + 1, width)? })
+    }
+}
+
+impl<'a> Layer<'a> {
+    fn read(file: &'a [u8], layout: &Layout, at: usize, shape: Shape) -> Result<Self> {
+        let Shape { hidden, inner, .. } = shape;
+        let product = |index: usize, outputs, inputs| {
+            Product::read(file, layout, at + index * SECTIONS_PRODUCT, outputs, inputs)
+        };
+        let norms = at + PRODUCTS * SECTIONS_PRODUCT;
+        Ok(Self {
+            products: [
+                product(0, 3 * hidden, hidden)?,
+                product(1, hidden, hidden)?,
+                product(2, inner, hidden)?,
+                product(3, hidden, inner)?,
+            ],
+            norms: [Norm::read(file, layout, norms, hidden)?, Norm::read(file, layout, norms + 2, hidden)?],
+        })
+    }
+}
+
+impl<'a> Product<'a> {
+    /// Views the product whose first section is `at`.
+    pub(super) fn read(
+        file: &'a [u8],
+        layout: &Layout,
+        at: usize,
+        outputs: usize,
+        width: usize,
+    ) -> Result<Self> {
+        let shares = array(file, layout, at + 4, width)?;
+        let spread: &[u16] = slice(file, layout, at + 5)?;
+        let inputs = width + spread.len();
+        let weights = Weights::new(
+            array(file, layout, at, outputs * inputs)?,
+            array(file, layout, at + 1, outputs)?,
+            array(file, layout, at + 2, outputs)?,
+            array(file, layout, at + 3, outputs)?,
+        );
+        match weights {
+            Some(weights) if spread.iter().all(|input| usize::from(*input) < width) => {
+                Ok(Self { weights, shares, spread })
+            }
+            Some(_) | None => {
+                Err(damaged(format!("has a product at section {at} that does not fit together")))
+            }
+        }
+    }
+
+    /// Multiplies rows of floats; `out` has as many rows.
+    pub(super) fn apply(
+        &self,
+        isa: Isa,
+        rows: &[f32],
+        quantized: &mut Quantized,
+        then: Then,
+        out: &mut [f32],
+    ) {
+        quantize(isa, rows, self.shares, self.spread, quantized);
+        multiply(isa, quantized, &self.weights, then, out);
+    }
+}
+
+/// A section as numbers.
+pub(super) fn slice<'a, T: AnyBitPattern>(file: &'a [u8], layout: &Layout, index: usize) -> Result<&'a [T]> {
+    bytemuck::try_cast_slice(layout.section(file, index)?)
+        .map_err(|cause| damaged(format!("has a bad section {index}: {cause}")))
+}
+
+/// A section as exactly `len` numbers.
+pub(super) fn array<'a, T: AnyBitPattern>(
+    file: &'a [u8],
+    layout: &Layout,
+    index: usize,
+    len: usize,
+) -> Result<&'a [T]> {
+    let slice = slice(file, layout, index)?;
+    if slice.len() == len {
+        Ok(slice)
+    } else {
+        Err(damaged(format!("has {} numbers in section {index}, not {len}", slice.len())))
+    }
+}
+
+/// Puts the file's path and the model's name in front of an error about its contents.
+pub(super) fn at_path(model: &str, path: &Path, error: Error) -> Error {
+    match error {
+        Error::Model { reason, .. } => {
+            Error::Model { model: model.into(), reason: format!("{} {reason}", path.display()) }
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_the_kernels_cannot_take_are_named() {
+        let good = Shape { hidden: 384, inner: 1536, layers: 6, heads: 12, positions: 512, epsilon: 1e-12 };
+        let check = |shape: Shape, expected: &str| {
+            let said = shape.check().err().unwrap_or_default();
+            assert!(said.contains(expected) && said.is_empty() == expected.is_empty(), "{said}");
+        };
+        check(good, "");
+        check(Shape { hidden: 1024, heads: 16, inner: 4096, layers: 24, ..good }, "");
+        check(Shape { hidden: 312, inner: 1200, ..good }, "hidden_size is 312; it must be a multiple of 64");
+        check(Shape { inner: 1200, ..good }, "intermediate_size is 1200");
+        check(Shape { hidden: 0, ..good }, "hidden_size is 0");
+        check(Shape { heads: 3, ..good }, "a head must have 16, 32 or 64 numbers");
+        check(Shape { heads: 0, ..good }, "num_attention_heads is 0");
+        check(Shape { layers: 0, ..good }, "num_hidden_layers is 0");
+        check(Shape { positions: 2, ..good }, "max_position_embeddings is 2");
+        check(Shape { epsilon: f32::NAN, ..good }, "layer_norm_eps");
+    }
+}

@@ -1,0 +1,388 @@
+//! Cross-encoders: a question and a text read together by a BERT with one output, in int8, from a mapped packed file.
+//! Relevances of different models are never compared, and no pair changes those of another.
+//!
+//! Any folder of the model hub whose `config.json` describes a `BertForSequenceClassification` with one label will do
+//! (`cross-encoder/ms-marco-MiniLM-L6-v2`, Apache-2.0, is the usual one); [`pack_cross`] says what does not fit in others.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use bower_kernels::gemm::Then;
+use bower_kernels::{Isa, Mapped};
+use serde::{Deserialize, Serialize};
+
+use super::bert::{Encoder, Product, SECTIONS_PRODUCT, Scratch, Second, Shape, Wanted, array, at_path};
+use super::calibrate::Spreads;
+use super::layout::{self, Layout, damaged};
+use super::pack::{read, replace};
+use super::weights::{Tensors, encoder_sections, floats, quantized};
+use crate::error::{Error, Result};
+
+/// The arithmetic of a packed cross-encoder. Raise the last number whenever the same pair would get another relevance.
+pub const CROSS_ARITHMETIC: &str = "cross.i8-1";
+/// The packed file's name in the model's folder.
+pub const CROSS_PACKED: &str = "cross.i8-1.packed";
+/// The published files that a cross-encoder is packed from.
+pub const CROSS_FILES: [&str; 3] = ["config.json", "vocab.txt", "model.safetensors"];
+
+/// Tokens of one pair at most (systems.md, section 4), `[CLS]` and both `[SEP]` included.
+const PAIR_TOKENS: usize = 512;
+/// `[CLS] question [SEP] text [SEP]`.
+const CONTROL_TOKENS: usize = 3;
+/// Sections after the encoder: how a second text's tokens differ, the pooler, the classifier's weights, then what the file is.
+const AFTER: usize = 1 + SECTIONS_PRODUCT + 2;
+
+/// A cross-encoder, open. One value serves all threads; each call borrows a set of buffers.
+#[derive(Debug)]
+pub struct CrossEncoder {
+    name: String,
+    path: PathBuf,
+    file: Mapped,
+    layout: Layout,
+    isa: Isa,
+    about: About,
+    most_tokens: usize,
+    idle: Mutex<Vec<Scratch>>,
+}
+
+/// How well a text answers a question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Relevance {
+    /// The classifier's output. It orders texts even where the score no longer tells them apart.
+    pub logit: f32,
+    /// The output as its authors use it: as it is, or through a sigmoid (0..1). [`CrossEncoder::is_probability`] says which.
+    pub score: f32,
+}
+
+/// What a packed file was made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CrossSources {
+    /// SHA-256 of each published file, by name.
+    pub sha256: BTreeMap<String, String>,
+}
+
+/// The last section, as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct About {
+    shape: Shape,
+    activation: Activation,
+    sources: CrossSources,
+}
+
+/// What the authors do with the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Activation {
+    Identity,
+    Sigmoid,
+}
+
+/// `config.json`, as far as it matters here. Names and defaults are those of the `transformers` library's `BertConfig`.
+#[derive(Debug, Deserialize)]
+struct Config {
+    model_type: Option<String>,
+    #[serde(default)]
+    architectures: Option<Vec<String>>,
+    hidden_size: usize,
+    num_hidden_layers: usize,
+    num_attention_heads: usize,
+    intermediate_size: usize,
+    max_position_embeddings: usize,
+    #[serde(default = "gelu")]
+    hidden_act: String,
+    #[serde(default = "epsilon")]
+    layer_norm_eps: f32,
+    #[serde(default)]
+    position_embedding_type: Option<String>,
+    /// How `sentence-transformers` says what is done with the output, before version 4 and since.
+    #[serde(default)]
+    sbert_ce_default_activation_function: Option<String>,
+    #[serde(default)]
+    sentence_transformers: Option<SentenceTransformers>,
+}
+
+#[derive(Debug, Deserialize)]
+struct SentenceTransformers {
+    #[serde(default)]
+    activation_fn: Option<String>,
+}
+
+fn gelu() -> String {
+    "gelu".into()
+}
+
+fn epsilon() -> f32 {
+    1e-12
+}
+
+/// A file's bytes where numbers can be read in place.
+fn aligned(file: &[u8]) -> Vec<u64> {
+    let mut words = vec![0_u64; file.len().div_ceil(8)];
+    bytemuck::cast_slice_mut(&mut words)[..file.len()].copy_from_slice(file);
+    words
+}
+
+/// Reads a published cross-encoder's files ([`CROSS_FILES`]) in `source_dir` and writes the packed file: beside its final name
+/// first, synced, then renamed. Returns the checksums of what it read, which the file keeps.
+///
+/// Fails with [`Error::Model`] that names `name` where the files are not a BERT with one output, have sizes that the kernels
+/// do not take, or a cased vocabulary; with [`Error::Io`] and its kin on the disk.
+pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossSources> {
+    let broken = |reason: String| Error::Model { model: name.into(), reason };
+    let mut sources = CrossSources { sha256: BTreeMap::new() };
+    let mut load = |file: &str| -> Result<Vec<u8>> {
+        let (bytes, sum) = read(&source_dir.join(file))?;
+        sources.sha256.insert(file.into(), sum);
+        Ok(bytes)
+    };
+    let (config, vocabulary, weights) =
+        (load("config.json")?, load("vocab.txt")?, load("model.safetensors")?);
+    let config: Config = serde_json::from_slice(&config)
+        .map_err(|cause| broken(format!("config.json does not describe a BERT: {cause}")))?;
+    let (shape, activation) =
+        config.understand().map_err(|reason| broken(format!("config.json: {reason}")))?;
+    if let Some(piece) = cased(&vocabulary) {
+        let reason = format!("vocab.txt has the piece {piece:?}; only uncased vocabularies are read");
+        return Err(broken(reason));
+    }
+    let tensors = Tensors::open(name, &weights)?;
+    let prefix = if tensors.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
+    // Packed twice: the first form reads, to find the inputs that need more bytes.
+    let plain = encoder_sections(&tensors, prefix, shape, &vocabulary, &|_, _| Vec::new())?;
+    let file = layout::write(CROSS_ARITHMETIC, &plain.sections);
+    let (words, bytes) = (aligned(&file), file.len());
+    drop((file, plain.sections));
+    let spreads = Spreads::measure(&bytemuck::cast_slice(&words)[..bytes], shape, &plain.second)?;
+    let spread = |layer, product| spreads.of(layer, product);
+    let encoder = encoder_sections(&tensors, prefix, shape, &vocabulary, &spread)?;
+    let hidden = shape.hidden;
+    let mut sections = encoder.sections;
+    sections.push(floats(&encoder.second));
+    let pooler = tensors.product(&format!("{prefix}pooler.dense"), hidden, hidden)?;
+    sections.extend(quantized(&pooler, &[]));
+    let classifier = tensors.product("classifier", 1, hidden)?;
+    sections.push(floats(&[classifier.weights, classifier.bias].concat()));
+    let about = About { shape, activation, sources: sources.clone() };
+    sections.push(serde_json::to_vec(&about).map_err(|cause| broken(cause.to_string()))?);
+    replace(packed, &layout::write(CROSS_ARITHMETIC, &sections))?;
+    Ok(sources)
+}
+
+impl Config {
+    /// The sizes and what is done with the output, or what does not fit.
+    fn understand(&self) -> Result<(Shape, Activation), String> {
+        let is = |found: &Option<String>, wanted: &str, what: &str| match found.as_deref() {
+            None => Ok(()),
+            Some(found) if found == wanted => Ok(()),
+            Some(found) => Err(format!("{what} is {found}, not {wanted}")),
+        };
+        is(&self.model_type, "bert", "model_type")?;
+        is(&self.position_embedding_type, "absolute", "position_embedding_type")?;
+        is(&Some(self.hidden_act.clone()), "gelu", "hidden_act")?;
+        if let Some(names) = &self.architectures
+            && !names.iter().any(|name| name == "BertForSequenceClassification")
+        {
+            return Err(format!("architectures is {names:?}, without BertForSequenceClassification"));
+        }
+        let shape = Shape {
+            hidden: self.hidden_size,
+            inner: self.intermediate_size,
+            layers: self.num_hidden_layers,
+            heads: self.num_attention_heads,
+            positions: self.max_position_embeddings,
+            epsilon: self.layer_norm_eps,
+        };
+        shape.check()?;
+        let newer = self.sentence_transformers.as_ref().and_then(|said| said.activation_fn.as_deref());
+        let said = newer.or(self.sbert_ce_default_activation_function.as_deref());
+        // The class's name behind its module; a sigmoid is what `sentence-transformers` does with one label unless told.
+        let activation = match said.map(|said| said.rsplit('.').next().unwrap_or(said)) {
+            Some("Identity") => Activation::Identity,
+            None | Some("Sigmoid") => Activation::Sigmoid,
+            Some(other) => return Err(format!("the activation {other} is neither Identity nor Sigmoid")),
+        };
+        Ok((shape, activation))
+    }
+}
+
+/// A piece with a capital letter, which an uncased vocabulary does not have; control pieces do not count.
+fn cased(vocabulary: &[u8]) -> Option<String> {
+    let lines = vocabulary.split(|byte| *byte == b'\n');
+    let capital = |line: &&[u8]| !line.starts_with(b"[") && line.iter().any(u8::is_ascii_uppercase);
+    lines.into_iter().find(capital).map(|line| String::from_utf8_lossy(line).into_owned())
+}
+
+impl CrossEncoder {
+    /// Maps a file that [`pack_cross`] wrote, under the model's name for errors. Checks the header and all lengths, reads none
+    /// of the weights; for their checksum there is [`CrossEncoder::verify`].
+    ///
+    /// Fails with [`Error::Model`] on a file that is damaged, cut short, of another format or something else.
+    pub fn open(name: &str, packed: &Path) -> Result<Self> {
+        Self::with_isa(name, packed, Isa::best())
+    }
+
+    /// As [`CrossEncoder::open`], with the instructions to use; all of them give the same relevances.
+    pub fn with_isa(name: &str, packed: &Path, isa: Isa) -> Result<Self> {
+        if !isa.is_present() {
+            return Err(Error::invalid(
+                format!("instruction set {isa:?}"),
+                "must be one that this machine has",
+            ));
+        }
+        let here = |error| at_path(name, packed, error);
+        let file = Mapped::open(packed).map_err(|cause| Error::io("open the model", packed, cause))?;
+        let layout = Layout::read(file.bytes()).map_err(here)?;
+        if layout.name != CROSS_ARITHMETIC {
+            let reason = format!("holds {}, not {CROSS_ARITHMETIC}: pack the model again", layout.name);
+            return Err(here(damaged(reason)));
+        }
+        let about = About::read(file.bytes(), &layout).map_err(here)?;
+        let (path, idle) = (packed.to_path_buf(), Mutex::new(Vec::new()));
+        let (name, most_tokens) = (name.into(), about.shape.positions.min(PAIR_TOKENS));
+        let model = Self { name, path, file, layout, isa, about, most_tokens, idle };
+        model.parts()?;
+        Ok(model)
+    }
+
+    /// The model's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether scores are 0..1; otherwise they are the outputs as they are, without bounds.
+    pub fn is_probability(&self) -> bool {
+        match self.about.activation {
+            Activation::Identity => false,
+            Activation::Sigmoid => true,
+        }
+    }
+
+    /// What the packed file was made from.
+    pub fn sources(&self) -> &CrossSources {
+        &self.about.sources
+    }
+
+    /// Tokens of one pair at most.
+    pub fn most_tokens(&self) -> usize {
+        self.most_tokens
+    }
+
+    /// The model, reading fewer tokens of a pair: the time grows with them. Never more than it was made for, nor fewer than 16
+    /// (or than all, where it has fewer).
+    #[must_use]
+    pub fn reading_at_most(self, tokens: usize) -> Self {
+        let most = self.about.shape.positions.min(PAIR_TOKENS);
+        Self { most_tokens: tokens.max(16).min(most), ..self }
+    }
+
+    /// How well a text answers a question. A pair that is too long loses the end of its text; a question never has more than
+    /// half of the room. The time grows with the tokens of both: a 6-layer model of 384 reads 128 of them in about the time
+    /// that MiniLM does.
+    pub fn relevance(&self, question: &str, text: &str) -> Result<Relevance> {
+        let mut scratch = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let relevance = self.relevance_into(question, text, &mut scratch);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        relevance
+    }
+
+    /// Checks every byte of the file against its checksum; reads it all.
+    pub fn verify(&self) -> Result<()> {
+        self.layout.verify(self.file.bytes()).map_err(|error| self.here(error))
+    }
+
+    fn relevance_into(&self, question: &str, text: &str, scratch: &mut Scratch) -> Result<Relevance> {
+        let parts = self.parts()?;
+        let hidden = self.about.shape.hidden;
+        let second = self.pair(&parts.encoder, question, text, scratch);
+        let second = Second { start: second, shift: parts.second };
+        parts.encoder.forward(self.isa, Wanted::First, Some(second), scratch);
+        let mut pooled = vec![0.0; hidden];
+        parts.pooler.apply(self.isa, &scratch.states, &mut scratch.quantized, Then::Store, &mut pooled);
+        let (weights, bias) = parts.classifier.split_at(hidden);
+        let products =
+            pooled.iter().zip(weights).map(|(x, weight)| f64::from(*x).tanh() * f64::from(*weight));
+        let logit = (products.sum::<f64>() + f64::from(bias[0])) as f32;
+        if !logit.is_finite() {
+            return Err(
+                self.here(damaged("gives no relevance: its contents are damaged, pack the model again"))
+            );
+        }
+        let score = match self.about.activation {
+            Activation::Identity => logit,
+            Activation::Sigmoid => (1.0 / (1.0 + (-f64::from(logit)).exp())) as f32,
+        };
+        Ok(Relevance { logit, score })
+    }
+
+    /// Puts `[CLS] question [SEP] text [SEP]` into `scratch.ids`; returns where the text begins.
+    fn pair(&self, encoder: &Encoder<'_>, question: &str, text: &str, scratch: &mut Scratch) -> usize {
+        let room = self.most_tokens() - CONTROL_TOKENS;
+        let Scratch { pieces, ids, .. } = scratch;
+        ids.clear();
+        ids.push(encoder.words.first());
+        pieces.clear();
+        encoder.words.encode(question, pieces);
+        pieces.truncate(room / 2);
+        ids.extend_from_slice(pieces);
+        ids.push(encoder.words.last());
+        let second = ids.len();
+        let room = room - pieces.len();
+        pieces.clear();
+        encoder.words.encode(text, pieces);
+        pieces.truncate(room);
+        ids.extend_from_slice(pieces);
+        ids.push(encoder.words.last());
+        second
+    }
+
+    fn parts(&self) -> Result<Parts<'_>> {
+        Parts::read(self.file.bytes(), &self.layout, self.about.shape).map_err(|error| self.here(error))
+    }
+
+    fn here(&self, error: Error) -> Error {
+        at_path(&self.name, &self.path, error)
+    }
+}
+
+impl About {
+    /// Reads the last section and checks that the others are as many as its sizes call for.
+    fn read(file: &[u8], layout: &Layout) -> Result<Self> {
+        let last = layout.count().checked_sub(1).ok_or_else(|| damaged("has no sections"))?;
+        let about: Self = serde_json::from_slice(layout.section(file, last)?)
+            .map_err(|cause| damaged(format!("does not say what it is: {cause}")))?;
+        about.shape.check().map_err(damaged)?;
+        let wanted = about.shape.sections() + AFTER;
+        if layout.count() == wanted {
+            Ok(about)
+        } else {
+            Err(damaged(format!("has {} sections, not {wanted}", layout.count())))
+        }
+    }
+}
+
+/// The sections of the file, as what they are.
+struct Parts<'a> {
+    encoder: Encoder<'a>,
+    second: &'a [f32],
+    pooler: Product<'a>,
+    /// Weights, then the bias.
+    classifier: &'a [f32],
+}
+
+impl<'a> Parts<'a> {
+    fn read(file: &'a [u8], layout: &Layout, shape: Shape) -> Result<Self> {
+        let (at, hidden) = (shape.sections(), shape.hidden);
+        Ok(Self {
+            encoder: Encoder::read(file, layout, shape)?,
+            second: array(file, layout, at, hidden)?,
+            pooler: Product::read(file, layout, at + 1, hidden, hidden)?,
+            classifier: array(file, layout, at + 1 + SECTIONS_PRODUCT, hidden + 1)?,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

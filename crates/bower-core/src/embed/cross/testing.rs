@@ -1,0 +1,136 @@
+//! A small random cross-encoder for tests, as it would be published: config.json, vocab.txt, model.safetensors. The same
+//! seed always gives the same model.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
+use serde_json::{Value, json};
+
+use crate::embed::bert::Shape;
+
+/// Small, with the smallest heads.
+pub(crate) const SMALL: Shape =
+    Shape { hidden: 64, inner: 128, layers: 2, heads: 4, positions: 512, epsilon: 1e-12 };
+
+/// Words of the vocabulary behind its control pieces.
+pub(crate) const WORDS: [&str; 24] = [
+    "river", "stone", "market", "window", "paper", "garden", "signal", "memory", "bridge", "winter",
+    "engine", "letter", "who", "built", "the", "where", "is", "old", "cold", "under", "a", "##s", "?", ".",
+];
+
+/// Numbers that need no crate (splitmix64).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// 0..1.
+    pub(crate) fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Near enough to a standard normal: the sum of twelve.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.share()).sum::<f64>() - 6.0
+    }
+
+    /// So many words of the vocabulary.
+    pub(crate) fn words(&mut self, count: usize) -> String {
+        let mut word = || WORDS[self.next() as usize % WORDS.len()].trim_start_matches('#');
+        (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The model's numbers by the names under which they are published.
+pub(crate) struct Published {
+    pub(crate) shape: Shape,
+    pub(crate) tensors: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+}
+
+impl Published {
+    pub(crate) fn new(seed: u64, shape: Shape) -> Self {
+        let mut model = Self { shape, tensors: BTreeMap::new() };
+        let (mut random, Shape { hidden, inner, .. }) = (Random(seed), shape);
+        let pieces = vocabulary().lines().count();
+        let tables = [("word", pieces, 1.0), ("position", shape.positions, 0.2), ("token_type", 2, 0.2)];
+        for (name, rows, size) in tables {
+            let name = format!("bert.embeddings.{name}_embeddings.weight");
+            model.add(&mut random, name, &[rows, hidden], 0.0, size);
+        }
+        model.norm(&mut random, "bert.embeddings.LayerNorm");
+        for layer in 0..shape.layers {
+            let name = |part: &str| format!("bert.encoder.layer.{layer}.{part}");
+            // Attention says much, so that the texts matter; the rest little, so that small differences stay small.
+            for (part, size) in [("query", 1.4), ("key", 1.4), ("value", 1.5)] {
+                model.product(&mut random, &name(&format!("attention.self.{part}")), [hidden, hidden], size);
+            }
+            model.product(&mut random, &name("attention.output.dense"), [hidden, hidden], 1.5);
+            model.norm(&mut random, &name("attention.output.LayerNorm"));
+            model.product(&mut random, &name("intermediate.dense"), [inner, hidden], 1.0);
+            model.product(&mut random, &name("output.dense"), [hidden, inner], 1.0);
+            model.norm(&mut random, &name("output.LayerNorm"));
+        }
+        model.product(&mut random, "bert.pooler.dense", [hidden, hidden], 1.0);
+        model.product(&mut random, "classifier", [1, hidden], 4.0);
+        model
+    }
+
+    /// Writes the three files. `config` is laid over what config.json says.
+    pub(crate) fn write(&self, folder: &Path, config: &Value) {
+        let mut said = json!({
+            "architectures": ["BertForSequenceClassification"], "model_type": "bert", "hidden_act": "gelu",
+            "hidden_size": self.shape.hidden, "intermediate_size": self.shape.inner,
+            "num_hidden_layers": self.shape.layers, "num_attention_heads": self.shape.heads,
+            "max_position_embeddings": self.shape.positions, "layer_norm_eps": self.shape.epsilon,
+            "id2label": {"0": "LABEL_0"}, "type_vocab_size": 2,
+            "sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity",
+        });
+        for (key, value) in config.as_object().into_iter().flatten() {
+            said[key] = value.clone();
+        }
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join("config.json"), said.to_string()).unwrap();
+        std::fs::write(folder.join("vocab.txt"), vocabulary()).unwrap();
+        let views = self.tensors.iter().map(|(name, (shape, numbers))| {
+            let bytes = bytemuck::cast_slice(numbers);
+            (name.clone(), TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap())
+        });
+        serialize_to_file(views, None, &folder.join("model.safetensors")).unwrap();
+    }
+
+    /// A tensor's numbers.
+    pub(crate) fn get(&self, name: &str) -> &[f32] {
+        &self.tensors[name].1
+    }
+
+    fn product(&mut self, random: &mut Random, name: &str, [outputs, inputs]: [usize; 2], size: f64) {
+        let size = size / (inputs as f64).sqrt();
+        self.add(random, format!("{name}.weight"), &[outputs, inputs], 0.0, size);
+        self.add(random, format!("{name}.bias"), &[outputs], 0.0, 0.1);
+    }
+
+    /// A layer norm as trained models have them: one input is far larger than the rest.
+    fn norm(&mut self, random: &mut Random, name: &str) {
+        self.add(random, format!("{name}.weight"), &[self.shape.hidden], 1.0, 0.2);
+        self.add(random, format!("{name}.bias"), &[self.shape.hidden], 0.0, 0.2);
+        let large = &mut self.tensors.get_mut(&format!("{name}.weight")).unwrap().1;
+        large[7] = 3.0;
+    }
+
+    fn add(&mut self, random: &mut Random, name: String, shape: &[usize], mean: f64, size: f64) {
+        let numbers =
+            (0..shape.iter().product()).map(|_| (mean + size * random.normal()) as f32).collect::<Vec<_>>();
+        self.tensors.insert(name, (shape.to_vec(), numbers));
+    }
+}
+
+/// vocab.txt.
+pub(crate) fn vocabulary() -> String {
+    format!("[PAD]\n[UNK]\n[CLS]\n[SEP]\n{}\n", WORDS.join("\n"))
+}

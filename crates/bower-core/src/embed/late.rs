@@ -1,0 +1,141 @@
+//! What late interaction keeps of a token: 64 signs of a row's, 64 signed bytes of a question's. The axes are fixed with
+//! the scheme, so a code is a function of model and text, and codes of one scheme can always be compared.
+//!
+//! `late.bin` holds what `tools/late_axes.py` made of documentation, dictionaries, quotations and source code: 64
+//! principal axes of the unit-length last-layer states, turned at random (signs then lose the same on each), and how rare
+//! each WordPiece is. Axes of the store itself measured no better on most sets, and codes could then not exist
+//! before the store does.
+
+use std::sync::OnceLock;
+
+use bower_kernels::Isa;
+use bower_kernels::scan::maxsim::{DIMENSION, MaxSimToken};
+use bower_kernels::scan::project::{Projection, code};
+
+use super::pack::SHAPE;
+
+const HIDDEN: usize = SHAPE.hidden;
+
+/// What codes and question tokens are: the model, its arithmetic, and this scheme. Raise the last number whenever the same
+/// text would get other codes.
+pub const TOKENS_IDENTITY: &str = "all-MiniLM-L6-v2.i8-2.t1";
+
+/// WordPieces of the model's vocabulary.
+const PIECES: usize = 30_522;
+
+/// A byte of the table of weights is worth this much.
+const WEIGHT_STEP: f32 = 1.0 / 16.0;
+
+/// Axes (384 x 64 signed bytes), what one step of each is worth, their shifts, and a weight a piece.
+static FILE: &[u8; HIDDEN * DIMENSION + 8 * DIMENSION + PIECES] = include_bytes!("late.bin");
+
+/// A unit vector's dot product with 64 signs is at most 8: scores stay within -1..=1.
+const SIGNS_LENGTH: f32 = 8.0;
+
+fn axes() -> &'static Projection {
+    static AXES: OnceLock<Projection> = OnceLock::new();
+    AXES.get_or_init(|| {
+        let (values, rest) = FILE.split_at(HIDDEN * DIMENSION);
+        let floats = |bytes: &[u8]| -> [f32; DIMENSION] {
+            let (numbers, _) = bytes.as_chunks::<4>();
+            std::array::from_fn(|at| f32::from_le_bytes(numbers[at]))
+        };
+        let (steps, shift) = (floats(rest), floats(&rest[4 * DIMENSION..]));
+        let column = |bytes: &[u8; DIMENSION]| {
+            std::array::from_fn(|axis| f32::from(bytes[axis].cast_signed()) * steps[axis])
+        };
+        Projection::new(values.as_chunks::<DIMENSION>().0.iter().map(column).collect(), shift)
+    })
+}
+
+/// How much a piece of a question counts: the logarithm of how rare it is, 0 for one that the table does not know.
+fn weight(piece: u32) -> f32 {
+    let weights = &FILE[HIDDEN * DIMENSION + 8 * DIMENSION..];
+    weights.get(piece as usize).map_or(0.0, |byte| f32::from(*byte) * WEIGHT_STEP)
+}
+
+/// Turns token states into codes and question tokens; keeps its buffer.
+#[derive(Debug, Default)]
+pub(super) struct Tokens {
+    projected: Vec<[f32; DIMENSION]>,
+}
+
+impl Tokens {
+    /// Appends a row's codes: one for each state of 384 numbers.
+    pub(super) fn codes(&mut self, isa: Isa, states: &[f32], codes: &mut Vec<u64>) {
+        axes().apply(isa, states, &mut self.projected);
+        codes.extend(self.projected.iter().map(code));
+    }
+
+    /// Appends a question's tokens, at unit length after projection.
+    pub(super) fn question(&mut self, isa: Isa, pieces: &[u32], states: &[f32], to: &mut Vec<MaxSimToken>) {
+        axes().apply(isa, states, &mut self.projected);
+        to.extend(self.projected.iter().zip(pieces).map(|(values, piece)| quantise(values, weight(*piece))));
+    }
+}
+
+/// A projected token in 8 bits; one without direction counts nothing.
+fn quantise(values: &[f32; DIMENSION], weight: f32) -> MaxSimToken {
+    let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
+    let largest = values.iter().fold(0f32, |most, value| most.max(value.abs()));
+    if !length.is_finite() || largest == 0.0 {
+        return MaxSimToken { values: [0; DIMENSION], step: 0.0, weight };
+    }
+    let to_byte = 127.0 / largest;
+    MaxSimToken {
+        values: values.map(|value| (value * to_byte).round().clamp(-127.0, 127.0) as i8),
+        step: largest / (127.0 * length * SIGNS_LENGTH),
+        weight,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_quantised_at_unit_length() {
+        // (3, -4, 0 …): length 5, largest 4.
+        let mut values = [0.0; DIMENSION];
+        (values[0], values[1]) = (3.0, -4.0);
+        let token = quantise(&values, 2.0);
+        assert_eq!((token.values[..3].to_vec(), token.weight), (vec![95, -127, 0], 2.0));
+        // Against matching signs: (3 + 4) / 5 / 8.
+        let dot: f32 = token.values.iter().map(|value| f32::from(value.abs())).sum();
+        assert!((dot * token.step - 7.0 / 40.0).abs() < 1e-3);
+        for values in [[0.0; DIMENSION], [f32::NAN; DIMENSION], [f32::INFINITY; DIMENSION]] {
+            let token = quantise(&values, 1.0);
+            assert_eq!((token.values, token.step.to_bits()), ([0; DIMENSION], 0));
+        }
+    }
+
+    #[test]
+    fn codes_are_the_signs_of_centred_unit_states_on_the_axes() {
+        // The file read a second way: in float64, an axis at a time.
+        let float = |at: usize| f64::from(f32::from_le_bytes(FILE[at..at + 4].try_into().unwrap()));
+        let base = HIDDEN * DIMENSION;
+        let mut state = vec![0f32; 2 * HIDDEN];
+        for (at, value) in state.iter_mut().enumerate() {
+            *value = ((at * 7_919 % 1_000) as f32 - 480.0) / 100.0;
+        }
+        let mut codes = Vec::new();
+        Tokens::default().codes(Isa::best(), &state, &mut codes);
+        assert_eq!(codes.len(), 2);
+        for (row, code) in state.chunks_exact(HIDDEN).zip(codes) {
+            let length = row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+            for axis in 0..DIMENSION {
+                let part = |input: usize| f64::from(FILE[input * DIMENSION + axis].cast_signed());
+                let dot: f64 = (0..HIDDEN).map(|input| f64::from(row[input]) * part(input)).sum();
+                let value = dot * float(base + 4 * axis) / length + float(base + 4 * DIMENSION + 4 * axis);
+                assert!(value.abs() < 1e-6 || (value > 0.0) == (code >> axis & 1 == 1), "{axis} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn rare_pieces_weigh_more_than_common_ones() {
+        // "the" is piece 1,996 of the model's vocabulary, "zebra" 29,145; 999,999 is none.
+        assert!(weight(29_145) > 2.0 * weight(1_996), "{} {}", weight(29_145), weight(1_996));
+        assert_eq!(weight(999_999).to_bits(), 0);
+    }
+}

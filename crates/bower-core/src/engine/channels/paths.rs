@@ -1,0 +1,97 @@
+//! The paths of all documents, read in one scan and kept until the store changes. What is kept is never older than the change
+//! that it is kept under.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::Result;
+use crate::item::Change;
+use crate::store::{DocumentRow, Store};
+
+/// The documents' paths, folders apart from names: about 40 bytes a document.
+#[derive(Debug, Default)]
+pub struct Paths {
+    folders: Vec<String>,
+    names: String,
+    files: Vec<File>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct File {
+    document: DocumentRow,
+    /// Its place in `folders`.
+    folder: u32,
+    /// Where its name ends in `names`; it begins where the one before ends.
+    end: usize,
+}
+
+impl Paths {
+    fn load(store: &dyn Store) -> Result<Self> {
+        let mut paths = Self::default();
+        store.paths(&mut |document, path| paths.push(document, path))?;
+        Ok(paths)
+    }
+
+    fn push(&mut self, document: DocumentRow, path: &str) {
+        let (folder, name) = path.rsplit_once(['/', '\\']).unwrap_or(("", path));
+        if self.folders.last().is_none_or(|last| last != folder) {
+            self.folders.push(folder.to_owned());
+        }
+        self.names.push_str(name);
+        let folder = u32::try_from(self.folders.len() - 1).expect("a store has fewer than 2^32 documents");
+        self.files.push(File { document, folder, end: self.names.len() });
+    }
+
+    /// Each document with its folder and its name.
+    pub fn iter(&self) -> impl Iterator<Item = (DocumentRow, &str, &str)> {
+        let mut start = 0;
+        self.files.iter().map(move |file| {
+            let name = &self.names[start..file.end];
+            start = file.end;
+            (file.document, self.folders[file.folder as usize].as_str(), name)
+        })
+    }
+}
+
+/// The paths as they were last read.
+#[derive(Debug, Default)]
+pub struct KnownPaths(Mutex<Option<(Change, Arc<Paths>)>>);
+
+impl KnownPaths {
+    /// The paths as they are now: those that are kept, where nothing was written since.
+    pub fn get(&self, store: &dyn Store) -> Result<Arc<Paths>> {
+        // The number is read first: a change between the two reads makes the paths newer than their number, never older.
+        let change = store.coverage()?.change;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, paths)) = known.as_ref().filter(|(at, _)| *at == change) {
+            return Ok(Arc::clone(paths));
+        }
+        let paths = Arc::new(Paths::load(store)?);
+        *known = Some((change, Arc::clone(&paths)));
+        Ok(paths)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_folder_and_a_name() {
+        let mut paths = Paths::default();
+        for (row, path) in ["/a/b/x.md", "/a/b/y.md", "C:\\docs\\z.txt", "id-7", ""].iter().enumerate() {
+            paths.push(DocumentRow(row as u64), path);
+        }
+        let got: Vec<_> = paths.iter().map(|(row, folder, name)| (row.0, folder, name)).collect();
+        assert_eq!(
+            got,
+            [
+                (0, "/a/b", "x.md"),
+                (1, "/a/b", "y.md"),
+                (2, "C:\\docs", "z.txt"),
+                (3, "", "id-7"),
+                (4, "", "")
+            ]
+        );
+        assert_eq!(paths.folders.len(), 3);
+    }
+}

@@ -1,0 +1,114 @@
+//! Late interaction in the engine: a question's tokens from the cache or the model, and scores for given rows from the
+//! index or the tail. A row without codes has no score; it is never guessed.
+
+use std::sync::PoisonError;
+
+use super::Engine;
+use super::answer::{floats, halves};
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::item::{Change, RowId, RowSet};
+use crate::store::{NewTokens, NewVector};
+use crate::tokens::{self, TokenQuery};
+
+/// What the model, or the cache, made of a question.
+pub(super) struct Question {
+    /// Unit length.
+    pub(super) vector: Vec<f32>,
+    /// Its tokens; `None` where the model gives no token states.
+    pub(super) tokens: Option<TokenQuery>,
+    /// The model was not asked.
+    pub(super) cached: bool,
+}
+
+/// A question's vector and tokens: from the cache, or from the model, and then kept for the cache until
+/// [`Engine::maintain`] writes them.
+pub(super) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> Result<Question> {
+    if let Some(kept) = engine.store.cached_vector(embedder.model(), text)? {
+        let tokens = embedder.tokens().map(|scheme| {
+            let tokens = kept.tokens.filter(|tokens| tokens.model == scheme)?;
+            tokens::from_bytes(&tokens.bytes)
+        });
+        // Kept by an older version, or of another scheme: without its tokens it is no answer.
+        if !matches!(tokens, Some(None)) {
+            let tokens = tokens.flatten().map(|tokens| TokenQuery::new(&tokens));
+            return Ok(Question { vector: floats(&kept.half), tokens, cached: true });
+        }
+    }
+    let made = embedder.embed_question(text)?;
+    let bytes = made.tokens.as_deref().map(tokens::to_bytes);
+    let kept = NewVector {
+        model: embedder.model().to_owned(),
+        half: halves(&made.vector),
+        tokens: new_tokens(embedder, bytes),
+    };
+    engine.fresh_queries.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_owned(), kept));
+    let tokens = made.tokens.map(|tokens| TokenQuery::new(&tokens));
+    Ok(Question { vector: made.vector, tokens, cached: false })
+}
+
+/// How close each row's tokens are to the question's, in the order of `rows`: about -1 to 1, higher is closer, 0 for a text
+/// without tokens. `None` where the row has no codes: it waits for `embed_pending`, or the index cannot be used.
+///
+/// The index is asked first, then the tail, so that a row is found wherever a fold has left it.
+pub(super) fn late_interaction(
+    engine: &Engine,
+    query: &TokenQuery,
+    rows: &[RowId],
+) -> Result<Vec<Option<f32>>> {
+    let Some(scheme) = engine.model.tokens() else { return Ok(vec![None; rows.len()]) };
+    let mut scores = match engine.indexes.tokens(scheme, &*engine.store)?.good() {
+        Some(index) => index.score(query, rows)?,
+        None => vec![None; rows.len()],
+    };
+    let (places, waiting): (Vec<usize>, Vec<RowId>) =
+        (0..rows.len()).filter(|at| scores[*at].is_none()).map(|at| (at, rows[at])).unzip();
+    if waiting.is_empty() {
+        return Ok(scores);
+    }
+    let kept = engine.store.codes(scheme, &waiting)?;
+    let (places, codes): (Vec<usize>, Vec<Vec<u64>>) = places
+        .into_iter()
+        .zip(kept)
+        .filter_map(|(place, bytes)| Some(tokens::codes(&bytes?).map(|codes| (place, codes))))
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .unzip();
+    let documents: Vec<&[u64]> = codes.iter().map(Vec::as_slice).collect();
+    for (place, score) in places.into_iter().zip(query.score(&documents)) {
+        scores[place] = Some(score);
+    }
+    Ok(scores)
+}
+
+/// What is kept of an item's text: its vector and its tokens' codes, from one pass of the model.
+pub(super) fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector> {
+    let made = embedder.embed_text(text)?;
+    let bytes = made.codes.map(|codes| codes.iter().flat_map(|code| code.to_le_bytes()).collect());
+    Ok(NewVector {
+        model: embedder.model().to_owned(),
+        half: halves(&made.vector),
+        tokens: new_tokens(embedder, bytes),
+    })
+}
+
+fn new_tokens(embedder: &dyn Embedder, bytes: Option<Vec<u8>>) -> Option<NewTokens> {
+    Some(NewTokens { model: embedder.tokens()?.to_owned(), bytes: bytes? })
+}
+
+/// Rows that have a vector and no codes, ascending: their index was deleted or could not be used, or they are older than
+/// codes are.
+pub(super) fn missing_codes(engine: &Engine, embedder: &dyn Embedder) -> Result<Vec<RowId>> {
+    let Some(scheme) = embedder.tokens() else { return Ok(Vec::new()) };
+    let store = &*engine.store;
+    let newest = store.coverage()?.change;
+    // The tail before the index: what a fold moves meanwhile is seen at least once.
+    let waiting = store.code_rows(scheme, Change(0), newest)?;
+    let index = engine.indexes.tokens(scheme, store)?;
+    let present: RowSet =
+        index.good().into_iter().flat_map(tokens::TokenIndex::rows).chain(waiting).collect();
+    let mut rows = store.vector_rows(embedder.model(), Change(0), newest)?;
+    rows.retain(|row| !present.contains(*row));
+    rows.sort_unstable();
+    Ok(rows)
+}

@@ -1,0 +1,113 @@
+//! One immutable file of a generation: written in sections that start at multiples of 64 bytes, summed on the way, then mapped.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bower_kernels::Mapped;
+use sha2::{Digest, Sha256};
+
+use super::{Disk, Entry, corrupt};
+use crate::error::{Error, Result};
+use crate::item::hex;
+
+/// Bytes gathered before they are written.
+const BUFFER: usize = 1 << 20;
+
+/// A file being written from its start to its end.
+pub struct SegmentFile<'a> {
+    disk: &'a mut Disk,
+    path: PathBuf,
+    file: File,
+    buffer: Vec<u8>,
+    written: u64,
+    sum: Sha256,
+}
+
+impl<'a> SegmentFile<'a> {
+    /// Starts a file.
+    pub fn create(disk: &'a mut Disk, path: PathBuf) -> Result<Self> {
+        let file = disk.create(&path).map_err(|error| Error::io("create", &path, error))?;
+        let (buffer, sum) = (Vec::with_capacity(BUFFER), Sha256::new());
+        Ok(Self { disk, path, file, buffer, written: 0, sum })
+    }
+
+    /// The file being written.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds bytes.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    /// Adds zeros up to where a section may start.
+    pub fn pad(&mut self) -> Result<()> {
+        let at = self.written as usize + self.buffer.len();
+        self.put(&[0; 64][..at.next_multiple_of(64) - at])
+    }
+
+    /// Makes sure that what was put is in the file.
+    pub fn flush(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let written = self.disk.write(&mut self.file, &self.buffer);
+        written.map_err(|error| Error::io("write", &self.path, error))?;
+        self.sum.update(&self.buffer);
+        self.written += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Makes the file durable; the manifest's entry for it. `len` is what it must have become.
+    pub fn finish(mut self, number: u64, rows: u32, len: usize) -> Result<Entry> {
+        self.flush()?;
+        assert_eq!(self.written, len as u64, "the sections are as long as the layout says");
+        self.disk.sync(&self.file).map_err(|error| Error::io("sync", &self.path, error))?;
+        let sha256 = hex(&self.sum.finalize());
+        Ok(Entry { number, rows, bytes: self.written, sha256, dead: None })
+    }
+}
+
+/// Maps a file that a manifest names.
+pub fn open_file(path: &Path) -> Result<Mapped> {
+    Mapped::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => corrupt(path, "the manifest names it and it is missing"),
+        _ => Error::io("map", path, error),
+    })
+}
+
+/// Maps the bitmap of an entry's dead rows, where it has one, and checks its length.
+pub fn open_dead(dir: &Path, entry: &Entry) -> Result<Option<Mapped>> {
+    let Some(dead) = &entry.dead else { return Ok(None) };
+    let path = dead.path(dir);
+    let map = open_file(&path)?;
+    let (len, want) = (map.bytes().len(), (entry.rows as usize).div_ceil(8));
+    if len == want { Ok(Some(map)) } else { Err(corrupt(&path, format!("{len} bytes instead of {want}"))) }
+}
+
+/// Compares a segment's files with the manifest's checksums and counts, and its rows with their order.
+pub fn check_contents(
+    path: &Path,
+    entry: &Entry,
+    map: &Mapped,
+    ids: &[u32],
+    dead: Option<&Mapped>,
+) -> Result<()> {
+    if hex(&Sha256::digest(map.bytes())) != entry.sha256 {
+        return Err(corrupt(path, "the contents do not match their checksum"));
+    }
+    if !ids.is_sorted_by(|a, b| a < b) {
+        return Err(corrupt(path, "the rows do not ascend"));
+    }
+    if let (Some(dead), Some(map)) = (&entry.dead, dead) {
+        let set: u32 = map.bytes().iter().map(|byte| byte.count_ones()).sum();
+        if set != dead.count || hex(&Sha256::digest(map.bytes())) != dead.sha256 {
+            return Err(corrupt(path, "the dead rows do not match their checksum"));
+        }
+    }
+    Ok(())
+}

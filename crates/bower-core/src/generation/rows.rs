@@ -1,0 +1,132 @@
+//! The rows of a segment and what a fold makes of them. Ids ascend strictly within a segment.
+
+use crate::item::{RowId, RowSet};
+
+/// Segments below this many rows are merged whenever something is written: 1.6 MB of vectors at 384 dimensions.
+const SMALL: usize = 4_096;
+
+/// A segment of which more than one row in this many is dead is written anew.
+const DEAD_SHARE: usize = 4;
+
+/// A segment's row ids and which of them are not to be found any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// Ascending.
+    pub ids: &'a [u32],
+    /// A bit a position; `None` where all can be found.
+    pub dead: Option<&'a [u8]>,
+}
+
+/// What becomes of one current segment.
+#[derive(Debug)]
+pub struct Fate {
+    /// Its dead rows after this fold, a bit a position.
+    pub dead: Vec<u8>,
+    /// Bits set.
+    pub dead_count: usize,
+    /// Its live rows go into the new segment.
+    pub merged: bool,
+}
+
+impl Fate {
+    /// Whether the row at a position is dead after this fold.
+    #[inline]
+    pub fn is_dead(&self, position: usize) -> bool {
+        self.dead[position / 8] >> (position % 8) & 1 == 1
+    }
+}
+
+impl Rows<'_> {
+    /// Whether the row at a position is not to be found any more.
+    #[inline]
+    pub fn is_dead(&self, position: usize) -> bool {
+        self.dead.is_some_and(|dead| dead[position / 8] >> (position % 8) & 1 == 1)
+    }
+
+    /// Where a row stands at or after position `from`; where it would stand as the error. Rows are asked for in ascending
+    /// order, so that with few gaps between them each is found at once.
+    pub fn find(&self, row: RowId, from: usize) -> Result<usize, usize> {
+        let ids = self.ids;
+        let Some(start) = ids.get(from) else { return Err(ids.len()) };
+        if row.0 <= *start {
+            return if row.0 == *start { Ok(from) } else { Err(from) };
+        }
+        // Ids ascend strictly: a row stands at most as many places on as it is larger.
+        let reach = (from + (row.0 - start) as usize).min(ids.len() - 1);
+        match ids[reach].cmp(&row.0) {
+            std::cmp::Ordering::Equal => Ok(reach),
+            std::cmp::Ordering::Less => Err(reach + 1),
+            std::cmp::Ordering::Greater => {
+                ids[from..reach].binary_search(&row.0).map(|at| from + at).map_err(|at| from + at)
+            }
+        }
+    }
+
+    fn dead_bits(&self) -> Vec<u8> {
+        self.dead.map_or_else(|| vec![0; self.ids.len().div_ceil(8)], <[u8]>::to_vec)
+    }
+}
+
+/// Decides which segments are merged with the fresh rows, and which of each segment's rows are dead.
+///
+/// Merged is every segment up to twice as large as what has been gathered so far (up to 4,096 rows always), and one with
+/// many dead rows: `vector/fold.rs` says what that costs.
+pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet) -> Vec<Fate> {
+    let mut fates: Vec<Fate> = segments
+        .iter()
+        .map(|segment| {
+            let mut dead = segment.dead_bits();
+            for rows in [gone, fresh] {
+                let mut from = 0;
+                for row in rows.iter() {
+                    match segment.find(row, from) {
+                        Ok(at) => {
+                            dead[at / 8] |= 1 << (at % 8);
+                            from = at + 1;
+                        }
+                        Err(at) => from = at,
+                    }
+                }
+            }
+            let dead_count = dead.iter().map(|byte| byte.count_ones() as usize).sum();
+            Fate { dead, dead_count, merged: false }
+        })
+        .collect();
+    let live = |at: usize, fates: &[Fate]| segments[at].ids.len() - fates[at].dead_count;
+    let mut total = fresh.len();
+    for at in 0..segments.len() {
+        let live = live(at, &fates);
+        if live > 0 && fates[at].dead_count * DEAD_SHARE > segments[at].ids.len() {
+            fates[at].merged = true;
+            total += live;
+        }
+    }
+    let mut order: Vec<usize> = (0..segments.len()).filter(|at| live(*at, &fates) > 0).collect();
+    order.sort_by_key(|at| (live(*at, &fates), *at));
+    for at in order {
+        let live = live(at, &fates);
+        if total > 0 && !fates[at].merged && live <= (2 * total).max(SMALL) {
+            fates[at].merged = true;
+            total += live;
+        }
+    }
+    fates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_found_where_it_stands_from_anywhere_before() {
+        let ids = [2, 3, 7, 8, 9, 40, 41];
+        let rows = Rows { ids: &ids, dead: Some(&[0b10]) };
+        for from in 0..=ids.len() {
+            for row in 0..50 {
+                let want = ids[from..].binary_search(&row).map(|at| from + at).map_err(|at| from + at);
+                assert_eq!(rows.find(RowId(row), from), want, "{row} from {from}");
+            }
+        }
+        assert_eq!((rows.is_dead(0), rows.is_dead(1)), (false, true));
+    }
+}

@@ -1,0 +1,451 @@
+//! From tokens to what a question wants: before, after or during a time, the latest or the first state, an order of
+//! events, or a time as the answer. One pass; what an expression used is not read again.
+
+use jiff::Zoned;
+use jiff::civil::{Date, DateTime};
+use std::cell::Cell;
+
+use super::calendar::Part;
+use super::relative::joined;
+use super::words::{Kind, Token, Unit, Word, tokens};
+use super::{Aim, Asked, Interval, Offset, Side, Spoken, TimeExpression};
+
+/// The words of an event that are kept: what follows is rarely part of it.
+const EVENT_WORDS: usize = 8;
+
+/// Verbs after "when" that make it a question.
+const ASKING: &[&str] = &[
+    "did", "was", "were", "is", "are", "will", "would", "does", "do", "has", "had", "have", "should", "can",
+    "could", "s",
+];
+
+/// Words before "after" and "before" that make something else of them: "look after", "named after".
+const NO_ORDER: &[&str] = &[
+    "look", "looks", "looked", "looking", "named", "sought", "takes", "took", "taking", "soon", "ever",
+    "chase", "go",
+];
+
+/// Words after "first" that make it a rank or a part.
+const RANKED: &[&str] =
+    &["place", "prize", "class", "name", "aid", "half", "one", "two", "three", "few", "item"];
+
+/// Words that begin another clause, where an event's words end.
+const CLAUSE: &[&str] = &[
+    "did", "does", "do", "was", "were", "is", "are", "or", "but", "which", "who", "what", "where", "why",
+    "because", "so",
+];
+
+/// A text being read at a now.
+pub(super) struct Reader<'a> {
+    source: &'a str,
+    pub tokens: Vec<Token>,
+    pub today: Date,
+    pub now: DateTime,
+    zoned: &'a Zoned,
+    /// A question: a bare year may be meant. Otherwise a text, read for its dates.
+    pub question: bool,
+    /// Something since it was last cleared was resolved from now.
+    pub relative: Cell<bool>,
+    /// Periods tried: what the test of linear time counts.
+    #[cfg(test)]
+    pub steps: Cell<usize>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(source: &'a str, now: &'a Zoned) -> Self {
+        Self {
+            source,
+            tokens: tokens(source),
+            today: now.date(),
+            now: now.datetime(),
+            zoned: now,
+            question: true,
+            relative: Cell::new(false),
+            #[cfg(test)]
+            steps: Cell::new(0),
+        }
+    }
+
+    /// Every expression, in order.
+    pub fn expressions(&self) -> Vec<TimeExpression> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < self.tokens.len() {
+            match self.expression(at) {
+                Some((aim, next)) => {
+                    let range = self.tokens[at].start..self.tokens[next - 1].end;
+                    found.push(TimeExpression { range, aim });
+                    at = next;
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+
+    /// Every date, in order, and whether it counts time.
+    pub fn spoken(mut self) -> Spoken {
+        self.question = false;
+        let mut spoken = Spoken::default();
+        // No span is without one of these, and most texts are.
+        if !self.tokens.iter().any(Token::is_anchor) {
+            return spoken;
+        }
+        spoken.counts = self.tokens.iter().any(|token| matches!(token.word(), Word::Unit(_)));
+        let mut at = 0;
+        while at < self.tokens.len() {
+            self.relative.set(false);
+            if self.may_begin_span(at)
+                && let Some((part, next)) =
+                    self.span(at, at.checked_sub(1).is_some_and(|before| self.is_placed_by(before)))
+            {
+                let relative = part.yearless || self.relative.get();
+                let list = if relative { &mut spoken.relative } else { &mut spoken.absolute };
+                list.extend(part.interval(self.zoned.time_zone()));
+                at = next;
+            } else {
+                at += 1;
+            }
+        }
+        spoken
+    }
+
+    /// Whether an expression can begin with this token: most cannot.
+    fn may_begin(&self, at: usize) -> bool {
+        match self.tokens[at].kind {
+            Kind::Number(..) => true,
+            Kind::Mark(mark) => matches!(mark, '\'' | '’'),
+            Kind::Word(word) => word != Word::Other,
+        }
+    }
+
+    /// Whether a span of time can begin with this token: an article only before another word of time.
+    fn may_begin_span(&self, at: usize) -> bool {
+        let leads =
+            |at: usize| self.tokens.get(at).is_some_and(|token| token.kind != Kind::Word(Word::Other));
+        match self.tokens[at].kind {
+            Kind::Number(..) => true,
+            Kind::Mark(mark) => matches!(mark, '\'' | '’'),
+            Kind::Word(
+                Word::The | Word::A | Word::This | Word::Start | Word::End | Word::Last | Word::Next,
+            ) => leads(at + 1),
+            Kind::Word(word) => !matches!(
+                word,
+                Word::Other
+                    | Word::Within
+                    | Word::Of
+                    | Word::To
+                    | Word::And
+                    | Word::By
+                    | Word::As
+                    | Word::Owner
+                    | Word::From
+            ),
+        }
+    }
+
+    fn expression(&self, at: usize) -> Option<(Aim, usize)> {
+        if !self.may_begin(at) {
+            return None;
+        }
+        if let Some(found) = self.anchored(at) {
+            return Some(found);
+        }
+        let placed = at.checked_sub(1).is_some_and(|before| self.is_placed_by(before));
+        if let Some((part, next)) = self.span(at, placed) {
+            return Some((Aim::During(self.interval(part)?), next));
+        }
+        self.order(at).or_else(|| self.asked(at)).or_else(|| self.state(at))
+    }
+
+    /// `before May`, `since Tuesday`, `by 10 July`, `as of December 2023`, `between May and July`, `from 2019 to 2021`.
+    fn anchored(&self, at: usize) -> Option<(Aim, usize)> {
+        let next = at + 1;
+        let period = |at| self.span(at, true).and_then(|(part, next)| Some((self.interval(part)?, next)));
+        match self.word(at) {
+            Word::Before => period(next).map(|(part, next)| (Aim::Before(part.from), next)),
+            Word::Prior if self.is(next, Word::To) => {
+                period(next + 1).map(|(part, next)| (Aim::Before(part.from), next))
+            }
+            Word::Until => period(next).map(|(part, next)| (Aim::Before(part.until), next)),
+            Word::Up if self.is(next, Word::To) => {
+                period(next + 1).map(|(part, next)| (Aim::Before(part.until), next))
+            }
+            Word::By => period(next).map(|(part, next)| (Aim::Before(part.until), next)),
+            Word::After => period(next).map(|(part, next)| (Aim::After(part.until), next)),
+            Word::Since => {
+                // "since 3 days ago" and "since last week" begin with it; so does "ever since".
+                period(next).map(|(part, next)| (Aim::After(part.from), next))
+            }
+            Word::As if self.is(next, Word::Of) => {
+                let (part, end) = period(next + 1).or_else(|| {
+                    (self.is(next + 1, Word::Now)).then(|| {
+                        (Interval { from: self.zoned.timestamp(), until: self.zoned.timestamp() }, next + 2)
+                    })
+                })?;
+                let today = part.contains(self.zoned.timestamp()) || part.from == part.until;
+                Some((if today { Aim::Latest } else { Aim::During(part) }, end))
+            }
+            Word::Between => {
+                let (first, and) = self.period(next, true, 0)?;
+                if !self.is(and, Word::And) {
+                    return None;
+                }
+                let (second, end) = self.period(and + 1, true, 0)?;
+                Some((Aim::During(self.interval(joined(first, second)?)?), end))
+            }
+            Word::From => {
+                let (part, end) = self.span(next, true)?;
+                let interval = self.interval(part)?;
+                let onwards =
+                    self.text_is(end, "on") || self.text_is(end, "onwards") || self.text_is(end, "onward");
+                Some(if onwards {
+                    (Aim::After(interval.from), end + 1)
+                } else {
+                    (Aim::During(interval), end)
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// A period, or two with a word or dash between: `May to July 2023`, `2019-2021`, `Monday through Friday`.
+    fn span(&self, at: usize, placed: bool) -> Option<(Part, usize)> {
+        let (first, next) = self.period(at, placed, 0)?;
+        let joint = self.is_dash(next) || matches!(self.word(next), Word::To | Word::Until);
+        let between = self.is(next, Word::And)
+            && at.checked_sub(1).is_some_and(|before| self.is(before, Word::Between));
+        if (joint || between)
+            && let Some((second, end)) = self.period(next + 1, true, 0)
+            && let Some(whole) = joined(first, second)
+        {
+            return Some((whole, end));
+        }
+        Some((first, next))
+    }
+
+    /// `before the launch`, `three days after we moved to Postgres`.
+    fn order(&self, at: usize) -> Option<(Aim, usize)> {
+        let (offset, relation) = match self.count(at).or_else(|| self.is(at, Word::A).then_some((1, at + 1)))
+        {
+            Some((count, next)) => match self.word(next) {
+                Word::Unit(unit) => (Some(Offset { count, unit }), next + 1),
+                Word::Fortnight => {
+                    (Some(Offset { count: count.checked_mul(2)?, unit: Unit::Week }), next + 1)
+                }
+                _ => return None,
+            },
+            None => match (self.word(at), self.word(at + 1)) {
+                (Word::The, Word::Unit(unit)) => (Some(Offset { count: 1, unit }), at + 2),
+                _ => (None, at),
+            },
+        };
+        let (side, start) = match self.word(relation) {
+            Word::Before => (Side::Before, relation + 1),
+            Word::Prior if self.is(relation + 1, Word::To) => (Side::Before, relation + 2),
+            Word::After if self.text_is(relation, "after") || self.is(relation + 1, Word::The) => {
+                (Side::After, relation + 1)
+            }
+            _ => return None,
+        };
+        let before = relation.checked_sub(1);
+        if offset.is_none() && before.is_some_and(|at| NO_ORDER.iter().any(|word| self.text_is(at, word))) {
+            return None;
+        }
+        // "after 12 weeks of treatment" is a length, "day after day" and "after all" are idioms.
+        let names = matches!(
+            self.word(start),
+            Word::Other | Word::The | Word::Owner | Word::A | Word::This | Word::Ordinal(_)
+        );
+        let counted = matches!(self.tokens.get(start)?.kind, Kind::Number(..));
+        if !names || counted || self.text_is(start, "all") || self.text_is(start, "that") {
+            return None;
+        }
+        let first =
+            start + usize::from(matches!(self.word(start), Word::The | Word::A | Word::Owner | Word::This));
+        let mut end = first;
+        while end < self.tokens.len() && end - first < EVENT_WORDS && self.goes_on(end) {
+            end += 1;
+        }
+        let telling = self.tokens.get(first..end)?.iter().any(|token| token.kind == Kind::Word(Word::Other));
+        let event = self.source
+            [self.tokens.get(first)?.start..self.tokens[end.max(1) - 1].end.max(self.tokens[first].start)]
+            .to_owned();
+        (telling && end > first).then_some((Aim::Order { side, offset, event }, end))
+    }
+
+    /// Whether an event's words go on at a token.
+    fn goes_on(&self, at: usize) -> bool {
+        match self.tokens[at].kind {
+            // "the retreat on 9 February": the date stands on its own.
+            Kind::Word(Word::Within) => self.period(at + 1, true, 0).is_none(),
+            Kind::Number(..) => true,
+            Kind::Mark(mark) => {
+                matches!(mark, '-' | '\'' | '’' | '/' | '_' | '.') && self.glued(at) && self.glued(at + 1)
+            }
+            Kind::Word(_) => !CLAUSE.iter().any(|word| self.text_is(at, word)),
+        }
+    }
+
+    /// `when did`, `how long ago`, `on what date`, `which year`, `how many weeks`.
+    fn asked(&self, at: usize) -> Option<(Aim, usize)> {
+        let next = at + 1;
+        match self.word(at) {
+            Word::When
+                if ASKING.iter().any(|verb| self.text_is(next, verb))
+                    || self.glued(next) && self.text_is(next + 1, "s") =>
+            {
+                Some((Aim::Asked(Asked::Moment), next))
+            }
+            Word::How if self.is(next, Word::Long) => Some(if self.is(next + 1, Word::Ago) {
+                (Aim::Asked(Asked::Moment), next + 2)
+            } else {
+                (Aim::Asked(Asked::Duration), next + 1)
+            }),
+            Word::How if self.text_is(next, "many") && matches!(self.word(next + 1), Word::Unit(_)) => {
+                let ago = self.is(next + 2, Word::Ago);
+                let asked = if ago { Asked::Moment } else { Asked::Duration };
+                Some((Aim::Asked(asked), next + 2 + usize::from(ago)))
+            }
+            Word::Which if matches!(self.word(next), Word::Date | Word::Unit(_) | Word::Time) => {
+                Some((Aim::Asked(Asked::Moment), next + 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// `latest`, `most recent`, `right now`, `still`; `the first time`, `originally`, `at first`.
+    fn state(&self, at: usize) -> Option<(Aim, usize)> {
+        let next = at + 1;
+        match self.word(at) {
+            Word::Latest | Word::Recent | Word::Now | Word::Still => Some((Aim::Latest, next)),
+            Word::Most if self.is(next, Word::Recent) => Some((Aim::Latest, next + 1)),
+            Word::Right if self.is(next, Word::Now) => Some((Aim::Latest, next + 1)),
+            Word::Within
+                if self.text_is(at, "at") && self.is(next, Word::The) && self.is(next + 1, Word::Moment) =>
+            {
+                Some((Aim::Latest, next + 2))
+            }
+            Word::Within
+                if self.text_is(at, "at")
+                    && self.is(next, Word::Ordinal(1))
+                    && !matches!(self.word(next + 1), Word::Other) =>
+            {
+                Some((Aim::Earliest, next + 1))
+            }
+            Word::Within
+                if self.text_is(at, "at")
+                    && self.is(next, Word::Ordinal(1))
+                    && self.ends_clause(next + 1) =>
+            {
+                Some((Aim::Earliest, next + 1))
+            }
+            Word::Last if self.is(next, Word::Time) => Some((Aim::Latest, next + 1)),
+            Word::Earliest | Word::Initially => Some((Aim::Earliest, next)),
+            Word::Ordinal(1) if self.is(next, Word::Time) => Some((Aim::Earliest, next + 1)),
+            // "When did we first deploy", "when was it last seen": between the verb and what was done.
+            Word::Ordinal(1)
+                if self.asks_which_time(at) && !RANKED.iter().any(|word| self.text_is(next, word)) =>
+            {
+                Some((Aim::Earliest, next))
+            }
+            Word::Last if self.asks_which_time(at) => Some((Aim::Latest, next)),
+            _ => None,
+        }
+    }
+
+    /// "first" or "last" as an adverb: a question with "did" or "when" stands before, no article or owner, a verb after.
+    fn asks_which_time(&self, at: usize) -> bool {
+        let opened = self.tokens[..at]
+            .iter()
+            .rev()
+            .take(8)
+            .any(|token| matches!(token.word(), Word::When | Word::Did));
+        let before = at.checked_sub(1).map(|before| self.word(before));
+        opened
+            && matches!(before, Some(Word::Other))
+            && !self.glued(at)
+            && matches!(self.tokens.get(at + 1).map(|token| token.kind), Some(Kind::Word(Word::Other)))
+    }
+
+    fn interval(&self, part: Part) -> Option<Interval> {
+        part.interval(self.zoned.time_zone())
+    }
+
+    // --- tokens ---
+
+    pub fn word(&self, at: usize) -> Word {
+        self.tokens.get(at).map_or(Word::Other, Token::word)
+    }
+
+    pub fn is(&self, at: usize, word: Word) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word(word))
+    }
+
+    pub fn is_mark(&self, at: usize, mark: char) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Mark(mark))
+    }
+
+    pub fn text(&self, at: usize) -> &str {
+        self.tokens.get(at).map_or("", |token| &self.source[token.range()])
+    }
+
+    pub fn text_is(&self, at: usize, word: &str) -> bool {
+        self.text(at).eq_ignore_ascii_case(word)
+    }
+
+    /// Nothing stands between a token and the one before it.
+    pub fn glued(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.glued)
+    }
+
+    pub fn glued_kind(&self, at: usize) -> Option<Kind> {
+        self.tokens.get(at).filter(|token| token.glued).map(|token| token.kind)
+    }
+
+    pub fn glued_word(&self, at: usize) -> bool {
+        matches!(self.glued_kind(at), Some(Kind::Word(_)))
+    }
+
+    /// Whether a clause ends before a token: the text does, or a mark follows that ends one.
+    pub fn ends_clause(&self, at: usize) -> bool {
+        match self.tokens.get(at).map(|token| token.kind) {
+            None => true,
+            Some(Kind::Mark(mark)) => {
+                matches!(mark, '.' | ',' | ';' | ':' | '?' | '!' | ')' | '"' | '”' | '\'' | '’')
+            }
+            Some(Kind::Word(word)) => matches!(word, Word::And | Word::To | Word::Until | Word::Did),
+            Some(Kind::Number(..)) => false,
+        }
+    }
+
+    /// Whether the token says that a time follows it.
+    pub fn is_placed_by(&self, at: usize) -> bool {
+        match self.word(at) {
+            Word::Within
+            | Word::Of
+            | Word::Before
+            | Word::After
+            | Word::Since
+            | Word::Until
+            | Word::By
+            | Word::Between
+            | Word::From
+            | Word::Early
+            | Word::Mid
+            | Word::Late
+            | Word::Start
+            | Word::End
+            | Word::Last
+            | Word::Past
+            | Word::Next => true,
+            Word::The => self.is_placed(at),
+            _ => false,
+        }
+    }
+
+    /// Whether the token before says that a time follows.
+    pub fn is_placed(&self, at: usize) -> bool {
+        at.checked_sub(1).is_some_and(|before| !self.is(before, Word::The) && self.is_placed_by(before))
+    }
+}

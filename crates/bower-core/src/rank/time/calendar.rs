@@ -1,0 +1,213 @@
+//! Spans of the civil calendar: days, weeks, months, years and their parts. Weeks begin on Monday (ISO 8601); no
+//! function fails on any number: what lies outside the calendar is `None`.
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use jiff::{Span, ToSpan};
+
+use super::Interval;
+use super::words::Unit;
+
+/// A half-open span of civil time, not yet in a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub from: DateTime,
+    pub until: DateTime,
+    /// The year was not said: the nearest in the past was taken.
+    pub yearless: bool,
+}
+
+impl Part {
+    pub fn new(from: Date, until: Date) -> Option<Self> {
+        (from < until).then(|| Self { from: midnight(from), until: midnight(until), yearless: false })
+    }
+
+    pub fn day(date: Date) -> Option<Self> {
+        Self::new(date, date.tomorrow().ok()?)
+    }
+
+    /// `count` months from the first of a month, 1 to 12.
+    pub fn months(year: i16, month: i8, count: i32) -> Option<Self> {
+        let from = Date::new(year, month, 1).ok()?;
+        Self::new(from, from.checked_add(Span::new().try_months(count).ok()?).ok()?)
+    }
+
+    pub fn years(year: i16, count: i16) -> Option<Self> {
+        Self::new(Date::new(year, 1, 1).ok()?, Date::new(year.checked_add(count)?, 1, 1).ok()?)
+    }
+
+    /// A season of three months as meteorologists count them in the north: 0 is winter, from December of the year.
+    pub fn season(year: i16, season: i8) -> Option<Self> {
+        Self::months(year, if season == 0 { 12 } else { 3 * season }, 3)
+    }
+
+    /// The whole unit that holds a day: its week, its month and so on.
+    pub fn around(date: Date, unit: Unit) -> Option<Self> {
+        match unit {
+            Unit::Minute | Unit::Hour | Unit::Day => Self::day(date),
+            Unit::Week => {
+                let monday = monday(date)?;
+                Self::new(monday, shift(monday, 1, Unit::Week)?)
+            }
+            Unit::Weekend => {
+                let saturday = shift(monday(date)?, 5, Unit::Day)?;
+                Self::new(saturday, shift(saturday, 2, Unit::Day)?)
+            }
+            Unit::Month => Self::months(date.year(), date.month(), 1),
+            Unit::Quarter => Self::months(date.year(), (date.month() - 1) / 3 * 3 + 1, 3),
+            Unit::Year => Self::years(date.year(), 1),
+            Unit::Decade => Self::years(date.year().div_euclid(10) * 10, 10),
+        }
+    }
+
+    /// From the start of this to the end of another that does not end before it.
+    pub fn to(self, end: Self) -> Option<Self> {
+        (self.from < end.until).then_some(Self { from: self.from, until: end.until, yearless: end.yearless })
+    }
+
+    /// The same span so many years later.
+    pub fn later_by(self, years: i32) -> Option<Self> {
+        let span = Span::new().try_years(years).ok()?;
+        Some(Self {
+            from: self.from.checked_add(span).ok()?,
+            until: self.until.checked_add(span).ok()?,
+            ..self
+        })
+    }
+
+    pub fn first_day(self) -> Date {
+        self.from.date()
+    }
+
+    /// The last day that it holds.
+    pub fn last_day(self) -> Option<Date> {
+        let last = self.until.date();
+        if self.until.time() == Time::midnight() { last.yesterday().ok() } else { Some(last) }
+    }
+
+    fn day_count(self) -> i32 {
+        (self.until.date() - self.from.date()).get_days()
+    }
+
+    /// The first, second or third third (0 to 2). Quarters, seasons and longer are cut at months, the rest at days, of
+    /// which the last third has the most: the early part of May is its first ten days.
+    pub fn third(self, third: i32) -> Option<Self> {
+        let months = self.from.date().until((jiff::Unit::Month, self.until.date())).ok()?;
+        let months_whole = i32::from(months.get_years()) * 12 + months.get_months();
+        if months.get_days() == 0 && months_whole >= 3 {
+            return self.cut_months(months_whole * third / 3, months_whole * (third + 1) / 3);
+        }
+        let days = self.day_count();
+        let until = if third == 2 { days } else { days / 3 * (third + 1) };
+        self.cut_days(days / 3 * third, until)
+    }
+
+    /// The first or second half (0 or 1): months where there are two or more, else days; May's halves meet before the 16th.
+    pub fn half(self, half: i32) -> Option<Self> {
+        let months = self.from.date().until((jiff::Unit::Month, self.until.date())).ok()?;
+        let months_whole = i32::from(months.get_years()) * 12 + months.get_months();
+        if months.get_days() == 0 && months_whole % 2 == 0 && months_whole > 0 {
+            return self.cut_months(months_whole / 2 * half, months_whole / 2 * (half + 1));
+        }
+        let days = self.day_count();
+        self.cut_days(days / 2 * half, if half == 1 { days } else { days / 2 })
+    }
+
+    fn cut_months(self, from: i32, until: i32) -> Option<Self> {
+        let start = self.from.date();
+        Self::new(shift(start, from.into(), Unit::Month)?, shift(start, until.into(), Unit::Month)?)
+    }
+
+    fn cut_days(self, from: i32, until: i32) -> Option<Self> {
+        let start = self.from.date();
+        Self::new(shift(start, from.into(), Unit::Day)?, shift(start, until.into(), Unit::Day)?)
+    }
+
+    /// The first `count` units of this span, or its last.
+    ///
+    /// Weeks are those of the calendar that begin in the span (the first weekend of August starts on its first
+    /// Saturday), except that the last ones may end after it; a first week is its first seven days.
+    pub fn ends(self, count: i64, unit: Unit, last: bool) -> Option<Self> {
+        let (from, until) = (self.from.date(), self.until.date());
+        match (unit, last) {
+            (Unit::Weekend, false) => {
+                let saturday = on_or_after(from, 5)?;
+                Self::new(saturday, shift(saturday, 7 * count - 5, Unit::Day)?)
+            }
+            (Unit::Weekend, true) => {
+                let saturday = on_or_after(shift(until, -7, Unit::Day)?, 5)?;
+                Self::new(shift(saturday, 7 - 7 * count, Unit::Day)?, shift(saturday, 2, Unit::Day)?)
+            }
+            (_, false) => Self::new(from, shift(from, count, unit)?),
+            (_, true) => Self::new(shift(until, -count, unit)?, until),
+        }
+    }
+
+    /// The `number`-th unit of this span, from 1.
+    pub fn nth(self, number: i64, unit: Unit) -> Option<Self> {
+        let from = self.from.date();
+        match unit {
+            Unit::Weekend => {
+                let saturday = shift(on_or_after(from, 5)?, 7 * (number - 1), Unit::Day)?;
+                Self::new(saturday, shift(saturday, 2, Unit::Day)?)
+            }
+            Unit::Minute
+            | Unit::Hour
+            | Unit::Day
+            | Unit::Week
+            | Unit::Month
+            | Unit::Quarter
+            | Unit::Year
+            | Unit::Decade => Self::new(shift(from, number - 1, unit)?, shift(from, number, unit)?),
+        }
+        .filter(|part| part.from < self.until)
+    }
+
+    /// The instants of this span in a zone. A local time that a change of clocks skips is read as the instant after the
+    /// gap, one that comes twice as the first of the two.
+    pub fn interval(self, zone: &TimeZone) -> Option<Interval> {
+        let from = zone.to_ambiguous_timestamp(self.from).compatible().ok()?;
+        let until = zone.to_ambiguous_timestamp(self.until).compatible().ok()?;
+        (from < until).then_some(Interval { from, until })
+    }
+}
+
+fn midnight(date: Date) -> DateTime {
+    date.to_datetime(Time::midnight())
+}
+
+/// The Monday of a day's week.
+fn monday(date: Date) -> Option<Date> {
+    shift(date, -i64::from(date.weekday().to_monday_zero_offset()), Unit::Day)
+}
+
+/// The first such weekday (0 is Monday) on or after a day.
+pub(super) fn on_or_after(date: Date, weekday: i8) -> Option<Date> {
+    let ahead = (weekday - date.weekday().to_monday_zero_offset()).rem_euclid(7);
+    shift(date, ahead.into(), Unit::Day)
+}
+
+/// The last such weekday before a day.
+pub(super) fn before(date: Date, weekday: i8) -> Option<Date> {
+    on_or_after(shift(date, -7, Unit::Day)?, weekday)
+}
+
+/// A day so many units later. A month's end stays in the month: a month after 31 January is 28 February.
+pub(super) fn shift(date: Date, count: i64, unit: Unit) -> Option<Date> {
+    date.checked_add(span(count, unit)?).ok()
+}
+
+/// So many units as a span.
+pub(super) fn span(count: i64, unit: Unit) -> Option<Span> {
+    match unit {
+        Unit::Minute => Span::new().try_minutes(count),
+        Unit::Hour => Span::new().try_hours(count),
+        Unit::Day => Span::new().try_days(count),
+        Unit::Week | Unit::Weekend => Span::new().try_weeks(count),
+        Unit::Month => Span::new().try_months(count),
+        Unit::Quarter => 3.months().checked_mul(count),
+        Unit::Year => Span::new().try_years(count),
+        Unit::Decade => 10.years().checked_mul(count),
+    }
+    .ok()
+}

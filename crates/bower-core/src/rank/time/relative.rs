@@ -1,0 +1,405 @@
+//! Times that are said from now or from another time: last week, two weeks ago, the Sunday before 25 October, the first
+//! weekend of August. A count of units back means the whole unit that was then: "two weeks ago" is a week, Monday first.
+
+use jiff::civil::Date;
+
+use super::aims::Reader;
+use super::calendar::{Part, before, on_or_after, shift, span};
+use super::words::{Kind, Unit, Word};
+
+/// How deep one time may stand on another ("the week before the first day of last May"): bounds the work a token costs.
+const DEEPEST: u8 = 4;
+
+impl Reader<'_> {
+    /// Any span of time that begins at a token. `placed`: a word before it says that a time follows.
+    pub(super) fn period(&self, at: usize, placed: bool, depth: u8) -> Option<(Part, usize)> {
+        if depth > DEEPEST {
+            return None;
+        }
+        #[cfg(test)]
+        self.steps.set(self.steps.get() + 1);
+        let the = self.is(at, Word::The);
+        let start = at + usize::from(the);
+        let placed = placed || (the && self.is_placed(at));
+        self.portion(start, depth)
+            .or_else(|| self.ordinal_of(start, depth))
+            .or_else(|| self.beside(start, the, depth))
+            .or_else(|| self.said_from_now(start, the).inspect(|_| self.relative.set(true)))
+            .or_else(|| self.absolute(start, placed))
+    }
+
+    /// `early March`, `mid-2022`, `late last year`, `the beginning of May`, `the end of summer 2023`.
+    fn portion(&self, at: usize, depth: u8) -> Option<(Part, usize)> {
+        let word = self.word(at);
+        let next = match word {
+            Word::Early | Word::Late => at + 1,
+            Word::Mid => at + 1 + usize::from(self.is_dash(at + 1) || self.is(at + 1, Word::Of)),
+            Word::Start | Word::End if self.is(at + 1, Word::Of) => at + 2,
+            _ => return None,
+        };
+        let (part, end) = self.period(next, true, depth + 1)?;
+        let cut = match word {
+            Word::Early if self.text_is(at, "earlier") => {
+                // "earlier this year" ends now.
+                return (part.from < self.now)
+                    .then(|| (Part { until: part.until.min(self.now), ..part }, end));
+            }
+            Word::Early | Word::Start => part.third(0),
+            Word::Mid => part.third(1),
+            _ => part.third(2),
+        };
+        Some((Part { yearless: part.yearless, ..cut? }, end))
+    }
+
+    /// `the first week of May`, `the last two weeks of August 2023`, `the second half of 2022`, `the 3rd quarter of 2024`,
+    /// `the first Monday of June`, `the last day of last month`.
+    fn ordinal_of(&self, at: usize, depth: u8) -> Option<(Part, usize)> {
+        let (number, next) = match self.tokens.get(at)?.kind {
+            Kind::Word(Word::Ordinal(number)) => (Some(i64::from(number)), at + 1),
+            Kind::Word(Word::Last) => (None, at + 1),
+            Kind::Number(number @ 1..=53, _) if self.suffixed(at + 1) => (Some(i64::from(number)), at + 2),
+            Kind::Number(..) | Kind::Word(_) | Kind::Mark(_) => return None,
+        };
+        let (count, next) = match self.count(next) {
+            Some((count, next)) if number.is_none_or(|number| number == 1) => (Some(count), next),
+            _ => (None, next),
+        };
+        let what = self.word(next);
+        let of = next + 1;
+        let joined = self.is(of, Word::Of) || self.is(of, Word::Within) && self.text_is(of, "in");
+        if !joined {
+            return None;
+        }
+        let whole = || self.period(of + 1, true, depth + 1);
+        let (part, (outer, end)) = match what {
+            Word::Half => {
+                let (outer, end) = whole()?;
+                (outer.half(i32::from(number != Some(1))), (outer, end))
+            }
+            Word::Unit(unit) => {
+                let (outer, end) = whole()?;
+                let part = match (number, count) {
+                    (None, count) => outer.ends(count.unwrap_or(1), unit, true),
+                    (Some(_), Some(count)) => outer.ends(count, unit, false),
+                    (Some(number), None) => outer.nth(number, unit),
+                };
+                (part, (outer, end))
+            }
+            Word::Weekday { number: weekday, .. } if count.is_none() => {
+                let (outer, end) = whole()?;
+                let day = match number {
+                    None => before(outer.until.date(), weekday),
+                    Some(number) => on_or_after(outer.first_day(), weekday)
+                        .and_then(|day| shift(day, number - 1, Unit::Week)),
+                };
+                (day.and_then(Part::day).filter(|day| day.from < outer.until), (outer, end))
+            }
+            _ => return None,
+        };
+        Some((Part { yearless: outer.yearless, ..part? }, end))
+    }
+
+    /// `the week before 3 August 2023`, `two weeks before 11 August`, `the Sunday before 25 October`, `the day after 8 May`,
+    /// `last weekend before April 10`, `the week of 8 May`.
+    fn beside(&self, at: usize, the: bool, depth: u8) -> Option<(Part, usize)> {
+        let at = at + usize::from(self.is(at, Word::Last) || (!the && self.is(at, Word::A)));
+        let (count, next) = self.count(at).unwrap_or((1, at));
+        let what = self.word(next);
+        if !matches!(what, Word::Unit(_) | Word::Weekday { .. }) {
+            return None;
+        }
+        let relation = next + 1;
+        if let (Word::Of, Word::Unit(unit @ (Unit::Week | Unit::Weekend))) = (self.word(relation), what) {
+            let (anchor, end) = self.period(relation + 1, true, depth + 1)?;
+            let short = anchor.first_day() == anchor.last_day()?;
+            return short.then(|| Part::around(anchor.first_day(), unit)).flatten().map(|part| (part, end));
+        }
+        let (side, after) = match self.word(relation) {
+            Word::Before => (-1, relation + 1),
+            Word::Prior => (-1, relation + 1 + usize::from(self.is(relation + 1, Word::To))),
+            Word::After => (1, relation + 1),
+            _ => return None,
+        };
+        let (anchor, end) = self.period(after, true, depth + 1)?;
+        let edge = if side < 0 { anchor.first_day() } else { anchor.last_day()? };
+        let part = match what {
+            Word::Weekday { number, .. } if side < 0 => before(edge, number).and_then(Part::day),
+            Word::Weekday { number, .. } => {
+                on_or_after(shift(edge, 1, Unit::Day)?, number).and_then(Part::day)
+            }
+            // The seven days before, not the week of the calendar: it is said of what was just told.
+            Word::Unit(unit @ (Unit::Week | Unit::Month)) if count == 1 => {
+                let far = shift(edge, side, unit)?;
+                if side < 0 {
+                    Part::new(far, edge)
+                } else {
+                    Part::new(shift(edge, 1, Unit::Day)?, shift(far, 1, Unit::Day)?)
+                }
+            }
+            Word::Unit(Unit::Weekend) => {
+                let weekend =
+                    if side < 0 { before(edge, 5)? } else { on_or_after(shift(edge, 1, Unit::Day)?, 5)? };
+                Part::around(shift(weekend, side * (count - 1), Unit::Week)?, Unit::Weekend)
+            }
+            Word::Unit(unit) => {
+                shift(edge, side.checked_mul(count)?, unit).and_then(|day| Part::around(day, unit))
+            }
+            _ => None,
+        };
+        Some((Part { yearless: anchor.yearless, ..part? }, end))
+    }
+
+    /// What is said from now: today, last week, this month, two weeks ago, the past 3 days, last Friday, Tuesday.
+    fn said_from_now(&self, at: usize, the: bool) -> Option<(Part, usize)> {
+        let today = self.today;
+        let next = at + 1;
+        match self.word(at) {
+            Word::Today => Some((Part::day(today)?, next)),
+            Word::Yesterday => Some((Part::day(shift(today, -1, Unit::Day)?)?, self.past_day_part(next))),
+            Word::Tomorrow => Some((Part::day(shift(today, 1, Unit::Day)?)?, self.past_day_part(next))),
+            Word::Unit(Unit::Day) if self.is(next, Word::Before) && self.is(next + 1, Word::Yesterday) => {
+                Some((Part::day(shift(today, -2, Unit::Day)?)?, next + 2))
+            }
+            Word::Unit(Unit::Day) if self.is(next, Word::After) && self.is(next + 1, Word::Tomorrow) => {
+                Some((Part::day(shift(today, 2, Unit::Day)?)?, next + 2))
+            }
+            // "the weekend" is the last that has begun.
+            Word::Unit(Unit::Weekend) if the && self.text_is(at, "weekend") => {
+                Some((Part::around(before(shift(today, 1, Unit::Day)?, 5)?, Unit::Weekend)?, next))
+            }
+            Word::Last => self.last(next, the),
+            Word::Past => self.rolling(next),
+            Word::This => self.this(next),
+            Word::Next => self.next(next),
+            Word::Weekday { number, sure } => self.weekday(at, number, sure),
+            _ => self.ago(at),
+        }
+    }
+
+    /// After "last": the unit, weekday, month or season before this one; "the last month" and "the last 3 weeks" end now.
+    fn last(&self, at: usize, the: bool) -> Option<(Part, usize)> {
+        if let Some((count, next)) = self.count(at)
+            && let Word::Unit(unit) = self.word(next)
+        {
+            return Some((self.until_now(count, unit)?, next + 1));
+        }
+        let next = at + 1;
+        let part = match self.word(at) {
+            Word::Unit(Unit::Minute | Unit::Hour) if !the => return None,
+            Word::Unit(unit) if the && unit != Unit::Weekend && self.is_placed(at.checked_sub(2)?) => {
+                self.until_now(1, unit)?
+            }
+            Word::Unit(unit) => self.neighbour(-1, unit)?,
+            Word::Fortnight => self.until_now(2, Unit::Week)?,
+            Word::DayPart => Part::day(shift(self.today, -1, Unit::Day)?)?,
+            Word::Weekday { number, .. } => Part::day(before(self.today, number)?)?,
+            Word::Month { number, .. } => self.ended(|year| Part::months(year, number, 1))?,
+            Word::Season { number, .. } => self.ended(|year| Part::season(year, number))?,
+            _ => return None,
+        };
+        Some((part, next))
+    }
+
+    /// After "past": the span that ends now.
+    fn rolling(&self, at: usize) -> Option<(Part, usize)> {
+        let (count, next) = self.count(at).unwrap_or((1, at));
+        match self.word(next) {
+            // "half past hour" is nobody's phrase; "past weekend" is a weekend.
+            Word::Unit(Unit::Weekend) => Some((self.neighbour(-1, Unit::Weekend)?, next + 1)),
+            Word::Unit(unit) => Some((self.until_now(count, unit)?, next + 1)),
+            Word::Weekday { number, .. } if next == at => {
+                Some((Part::day(before(self.today, number)?)?, next + 1))
+            }
+            Word::Season { number, .. } if next == at => {
+                Some((self.ended(|year| Part::season(year, number))?, next + 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// After "this": the unit that holds now, the weekday of this week, the month or season of this year.
+    fn this(&self, at: usize) -> Option<(Part, usize)> {
+        let next = at + 1;
+        let year = self.today.year();
+        let part = match self.word(at) {
+            Word::Unit(Unit::Minute | Unit::Hour) => return None,
+            Word::Unit(unit) => Part::around(self.today, unit)?,
+            Word::DayPart => Part::day(self.today)?,
+            Word::Past | Word::Last => return self.last(next, false),
+            Word::Weekday { number, sure } if sure || self.tokens[at].capital => {
+                let week = Part::around(self.today, Unit::Week)?;
+                Part::day(shift(week.first_day(), number.into(), Unit::Day)?)?
+            }
+            Word::Month { number, sure } if sure || (self.tokens[at].capital && self.ends_clause(next)) => {
+                Part::months(year, number, 1)?
+            }
+            Word::Season { number, sure } if sure || self.ends_clause(next) => Part::season(year, number)?,
+            _ => return None,
+        };
+        Some((part, next))
+    }
+
+    /// After "next": the unit after this one, the weekday of next week, the month or season that is still to begin.
+    fn next(&self, at: usize) -> Option<(Part, usize)> {
+        let next = at + 1;
+        if let Some((count, next)) = self.count(at)
+            && let Word::Unit(unit) = self.word(next)
+        {
+            let until = self.now.checked_add(span(count, unit)?).ok()?;
+            return Some((Part { from: self.now, until, yearless: false }, next + 1));
+        }
+        let coming = |of: &dyn Fn(i16) -> Option<Part>| {
+            let this = of(self.today.year())?;
+            if this.first_day() > self.today { Some(this) } else { of(self.today.year().checked_add(1)?) }
+        };
+        let part = match self.word(at) {
+            Word::Unit(Unit::Minute | Unit::Hour) => return None,
+            Word::Unit(unit) => self.neighbour(1, unit)?,
+            Word::Weekday { number, .. } => {
+                let week = self.neighbour(1, Unit::Week)?;
+                Part::day(shift(week.first_day(), number.into(), Unit::Day)?)?
+            }
+            Word::Month { number, .. } => coming(&|year| Part::months(year, number, 1))?,
+            Word::Season { number, .. } => coming(&|year| Part::season(year, number))?,
+            _ => return None,
+        };
+        Some((part, next))
+    }
+
+    /// A weekday alone is the last one before today. A short form needs a word before times.
+    fn weekday(&self, at: usize, number: i8, sure: bool) -> Option<(Part, usize)> {
+        let placed = at.checked_sub(1).is_some_and(|before| self.is_placed_by(before));
+        if !(sure || placed && self.tokens[at].capital && !self.glued(at + 1)) {
+            return None;
+        }
+        // "segunda-feira" and "Monday-to-Friday" are left to the words around them.
+        Some((Part::day(before(self.today, number)?)?, self.past_day_part(at + 1)))
+    }
+
+    /// `3 days ago`, `a week ago`, `half a year ago`, `a couple of months back`, `two weeks from now`.
+    fn ago(&self, at: usize) -> Option<(Part, usize)> {
+        let half = self.is(at, Word::Half);
+        let at = at + usize::from(half);
+        let (count, next) = match self.count(at) {
+            Some(found) => found,
+            None if self.is(at, Word::A) => (1, at + 1),
+            None => return None,
+        };
+        let (count, unit) = match (self.word(next), half) {
+            (Word::Unit(Unit::Year), true) => (count.checked_mul(6)?, Unit::Month),
+            (Word::Unit(Unit::Hour), true) => (count.checked_mul(30)?, Unit::Minute),
+            (Word::Unit(Unit::Decade), true) => (count.checked_mul(5)?, Unit::Year),
+            (Word::Unit(unit), false) => (count, unit),
+            (Word::Fortnight, false) => (count.checked_mul(2)?, Unit::Week),
+            _ => return None,
+        };
+        let (sign, end) = if self.is(next + 1, Word::Ago)
+            || (self.text_is(next + 1, "back") && self.ends_clause(next + 2))
+        {
+            (-1, next + 2)
+        } else if self.is(next + 1, Word::From)
+            && (self.is(next + 2, Word::Now) || self.is(next + 2, Word::Today))
+        {
+            (1, next + 3)
+        } else {
+            return None;
+        };
+        let part = match unit {
+            Unit::Minute | Unit::Hour => {
+                let then = self.now.checked_add(span(sign * count, unit)?).ok()?;
+                let half = if unit == Unit::Hour { span(30, Unit::Minute)? } else { span(1, Unit::Minute)? };
+                Part {
+                    from: then.checked_sub(half).ok()?,
+                    until: then.checked_add(half).ok()?,
+                    yearless: false,
+                }
+            }
+            Unit::Day
+            | Unit::Week
+            | Unit::Weekend
+            | Unit::Month
+            | Unit::Quarter
+            | Unit::Year
+            | Unit::Decade => Part::around(shift(self.today, sign * count, unit)?, unit)?,
+        };
+        Some((part, end))
+    }
+
+    /// A count: `3`, `three`, `twenty-one`, `a few`, `a couple of`, `several`.
+    pub(super) fn count(&self, at: usize) -> Option<(i64, usize)> {
+        match self.tokens.get(at)?.kind {
+            Kind::Number(value, _) if value > 0 && !self.glued(at + 1) => Some((value.into(), at + 1)),
+            Kind::Word(Word::Count(tens)) => {
+                let dash = usize::from(self.is_dash(at + 1));
+                match self.word(at + 1 + dash) {
+                    Word::Count(ones) if tens % 10 == 0 && tens < 100 && ones < 10 => {
+                        Some((i64::from(tens + ones), at + 2 + dash))
+                    }
+                    _ => Some((tens.into(), at + 1)),
+                }
+            }
+            Kind::Word(Word::A) if matches!(self.word(at + 1), Word::Some(_) | Word::Count(_)) => {
+                self.count(at + 1)
+            }
+            Kind::Word(Word::Some(number)) => {
+                Some((number.into(), at + 1 + usize::from(self.is(at + 1, Word::Of))))
+            }
+            Kind::Number(..) | Kind::Word(_) | Kind::Mark(_) => None,
+        }
+    }
+
+    /// The unit before or after the one that holds now; a weekend is that of the week before or after.
+    fn neighbour(&self, by: i64, unit: Unit) -> Option<Part> {
+        let day = match unit {
+            // From a month's first day: a month before 31 March is 28 February, two before is right as well.
+            Unit::Month | Unit::Quarter | Unit::Year | Unit::Decade => self.today.first_of_month(),
+            Unit::Minute | Unit::Hour | Unit::Day | Unit::Week | Unit::Weekend => self.today,
+        };
+        Part::around(shift(day, by, unit)?, unit)
+    }
+
+    /// So many units up to now.
+    fn until_now(&self, count: i64, unit: Unit) -> Option<Part> {
+        let from = self.now.checked_sub(span(count, unit)?).ok()?;
+        (from < self.now).then_some(Part { from, until: self.now, yearless: false })
+    }
+
+    /// The latest such span that is over.
+    fn ended(&self, of: impl Fn(i16) -> Option<Part>) -> Option<Part> {
+        let year = self.today.year();
+        (0..3).filter_map(|back| of(year - back)).find(|part| part.until.date() <= self.today)
+    }
+
+    /// "yesterday evening", "Monday morning": the day is enough.
+    fn past_day_part(&self, at: usize) -> usize {
+        at + usize::from(self.is(at, Word::DayPart))
+    }
+
+    fn suffixed(&self, at: usize) -> bool {
+        self.glued(at) && ["st", "nd", "rd", "th"].iter().any(|suffix| self.text_is(at, suffix))
+    }
+}
+
+/// Makes one span of two ends; the year of the second holds for the first where that has none.
+pub(super) fn joined(first: Part, second: Part) -> Option<Part> {
+    let year = |date: Date| i32::from(date.year());
+    let mut first = first;
+    let mut second = second;
+    if first.yearless && !second.yearless {
+        first = first.later_by(year(second.first_day()) - year(first.first_day()))?;
+        if first.from > second.from {
+            first = first.later_by(-1)?;
+        }
+    } else if !first.yearless && second.yearless {
+        second = second.later_by(year(first.first_day()) - year(second.first_day()))?;
+        if second.from < first.from {
+            second = second.later_by(1)?;
+        }
+    } else if first.yearless && first.from > second.from {
+        first = first.later_by(-1)?;
+    } else if first.from > second.from && first.from.date() < shift(second.first_day(), 7, Unit::Day)? {
+        // "Monday to Wednesday" on a Wednesday: each is the last before today, and the Monday was two days ago.
+        first = Part::day(shift(first.first_day(), -7, Unit::Day)?)?;
+    }
+    first.to(second)
+}

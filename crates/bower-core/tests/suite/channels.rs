@@ -1,0 +1,179 @@
+//! Tags, file names and canonical memory on a real store, without a model.
+
+use bower_core::config::Settings;
+use bower_core::engine::Engine;
+use bower_core::item::{Channel, Scope};
+use bower_core::request::{CurateRequest, ForgetRequest, IndexRequest, Selection};
+use jiff::Timestamp;
+use std::path::Path;
+
+fn now() -> Timestamp {
+    Timestamp::from_second(1_790_000_000).unwrap()
+}
+
+struct Store {
+    folder: tempfile::TempDir,
+    engine: Engine,
+}
+
+impl Store {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings { model: "none".into(), threads: 1, ..Settings::default() };
+        let engine = Engine::open(&folder.path().join("home"), settings, now()).unwrap();
+        Self { folder, engine }
+    }
+
+    fn files(&self, files: &[(&str, &str)]) {
+        let notes = self.folder.path().join("notes");
+        for (name, text) in files {
+            let path = notes.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let request = IndexRequest {
+            paths: vec![notes],
+            collection: None,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            scope: Scope::Project,
+            owner: None,
+        };
+        self.engine.index(&request, now(), &|_| {}).unwrap();
+    }
+
+    fn keep(&self, content: &str, tags: &[&str]) -> String {
+        let request = CurateRequest {
+            content: content.into(),
+            memory_type: None,
+            tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
+            metadata: serde_json::Map::new(),
+            collection: None,
+            scope: Scope::Project,
+            owner: None,
+            pinned: false,
+            source_conv_id: None,
+        };
+        self.engine.curate(&request, now()).unwrap().id
+    }
+
+    /// What a channel finds: each content's first line (or file name) with its score, and the citation.
+    fn ask(
+        &self,
+        channel: Channel,
+        question: &str,
+        select: &Selection,
+    ) -> Vec<(String, f32, Option<String>)> {
+        let found = self.engine.ask_channel(channel, question, 50, select).unwrap();
+        let all = self.engine.list(&Selection::default(), 1_000, 0).unwrap().memories;
+        found
+            .into_iter()
+            .map(|(hit, citation)| {
+                let item = all.iter().find(|item| item.row == hit.row).unwrap();
+                let name = item.metadata.get("file_name").and_then(|name| name.as_str());
+                let name = name.unwrap_or_else(|| item.content.lines().next().unwrap());
+                (name.to_owned(), hit.score, citation)
+            })
+            .collect()
+    }
+
+    fn names(&self, channel: Channel, question: &str) -> Vec<String> {
+        self.ask(channel, question, &Selection::default()).into_iter().map(|(name, _, _)| name).collect()
+    }
+}
+
+#[test]
+fn tags_are_found_by_words_and_by_name_the_rare_ones_first() {
+    let store = Store::new();
+    store.keep("one", &["database", "machine-learning"]);
+    store.keep("two", &["database"]);
+    store.keep("three", &["database", "ops"]);
+    let four = store.keep("four", &["ops"]);
+    // n = 4 rows. database: f = 3, ln(1 + 4/3)/ln 5 = .526465; machine-learning: 1; ops: f = 2, ln 3/ln 5 = .682606.
+    let found = store.ask(Channel::Tags, "Which databases for learning machines?", &Selection::default());
+    let expected = [("one", 1.0), ("two", 0.526_465), ("three", 0.526_465)];
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for ((name, score, _), expected) in found.iter().zip(expected) {
+        assert!(name == expected.0 && (score - expected.1).abs() < 1e-5, "{found:?}");
+    }
+    // Both tags: 1 - (1 - .526465)(1 - .682606) = .849704
+    let both = store.ask(Channel::Tags, "database ops", &Selection::default());
+    assert!(both[0].0 == "three" && (both[0].1 - 0.849_704).abs() < 1e-5, "{both:?}");
+    // Written as such, a common tag counts in full.
+    let written = store.ask(Channel::Tags, "what is #ops?", &Selection::default());
+    assert_eq!(written, [("three".into(), 1.0, None), ("four".into(), 1.0, None)]);
+    assert!(store.names(Channel::Tags, "machine room").is_empty(), "half of a tag is no tag");
+    assert!(store.names(Channel::Tags, "#nothing at all, it's '; DROP").is_empty());
+    let select = Selection { tags: vec!["machine-learning".into()], ..Selection::default() };
+    assert_eq!(store.ask(Channel::Tags, "database", &select).len(), 1, "a filter holds here too");
+    store.engine.forget(&ForgetRequest::Ids(vec![four]), false, now()).unwrap();
+    assert_eq!(store.names(Channel::Tags, "#ops"), ["three"]);
+}
+
+#[test]
+fn files_are_found_by_their_names_and_folders() {
+    let store = Store::new();
+    store.files(&[
+        ("payments/retry-policy.md", "# Text\nabout something else"),
+        ("payments/RefundPolicy.md", "# Text\nof its own"),
+        ("meetings/2026-05-08.md", "# Text\nspoken"),
+        ("src/http_server.rs", "fn main() {}\n"),
+    ]);
+    assert_eq!(
+        store.names(Channel::Filename, "What is our retry policy?"),
+        ["retry-policy.md", "RefundPolicy.md"]
+    );
+    assert_eq!(store.names(Channel::Filename, "refnud policies"), ["RefundPolicy.md", "retry-policy.md"]);
+    assert_eq!(store.names(Channel::Filename, "HTTP server"), ["http_server.rs"]);
+    assert_eq!(store.names(Channel::Filename, "meeting of 2026-05-08"), ["2026-05-08.md"]);
+    assert_eq!(
+        store.names(Channel::Filename, "payment"),
+        ["RefundPolicy.md", "retry-policy.md"],
+        "the folder's, the older first"
+    );
+    assert!(store.names(Channel::Filename, "what is it?").is_empty());
+    let select = Selection { collections: vec!["elsewhere".into()], ..Selection::default() };
+    assert!(store.ask(Channel::Filename, "retry policy", &select).is_empty());
+    store.files(&[("new/refund-rules.md", "# Text\nnewer")]);
+    assert!(
+        store.names(Channel::Filename, "refund rules").starts_with(&["refund-rules.md".into()]),
+        "a new file is seen"
+    );
+}
+
+#[test]
+fn canonical_memory_is_cited_by_its_line() {
+    let store = Store::new();
+    let rows: String =
+        (0..120).map(|n| format!("| service{n} | {} | team{} |\n", 8_000 + n, n % 7)).collect();
+    let text = format!(
+        "# Canonical\n\nIntro line.\n\n## Ports\n\n| name | port | owner |\n|---|---|---|\n{rows}\n\
+         ## People\n\n- Ann leads payments\n"
+    );
+    store.files(&[("memory/CANONICAL.md", &text), ("memory/other.md", "service77 is on another port\n")]);
+    let line_of = |part: &str| text.lines().position(|line| line.contains(part)).unwrap() + 1;
+    for (question, part) in [
+        ("Which port has service77?", "| service77 |"),
+        ("service3", "| service3 |"),
+        ("who leads payments", "Ann leads"),
+        ("canonical", "# Canonical"),
+    ] {
+        let found = store.ask(Channel::Canonical, question, &Selection::default());
+        let expected = Some(format!("Canonical:L{}", line_of(part)));
+        assert_eq!(
+            found.first().map(|hit| (hit.0.as_str(), hit.2.clone())),
+            Some(("CANONICAL.md", expected)),
+            "{question}"
+        );
+    }
+    assert!(store.names(Channel::Canonical, "xylophone").is_empty());
+    assert!(store.names(Channel::Canonical, " ").is_empty());
+}
+
+#[test]
+fn the_channel_that_is_not_asked_this_way_is_refused() {
+    let store = Store::new();
+    let error = store.engine.ask_channel(Channel::Graph, "x", 5, &Selection::default()).unwrap_err();
+    assert!(error.to_string().contains("channel graph"), "{error}");
+    assert!(Path::new(store.folder.path()).exists());
+}

@@ -1,0 +1,293 @@
+//! The language model behind an address that speaks chat completions: asked only where the settings name it. The key comes
+//! from the environment, goes into one header, and into no file, message or error.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use bower_core::config::Settings;
+use bower_core::item::LlmProvider;
+use bower_core::llm::{Ask, Llm};
+use bower_core::{Error, Result};
+use serde::Deserialize;
+use serde_json::json;
+use ureq::Agent;
+
+/// An answer of more bytes is cut off: a list of scores has some hundreds.
+const MOST_BYTES: u64 = 1 << 20;
+/// Characters of a server's refusal that are passed on.
+const REFUSAL_CHARS: usize = 200;
+
+/// Chat completions by HTTP.
+pub struct Chat {
+    url: String,
+    model: String,
+    key: Option<String>,
+}
+
+/// A completion, as far as it matters here.
+#[derive(Deserialize)]
+struct Completion {
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Message,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Option<String>,
+}
+
+/// The language model that the settings name, if any. `variable` looks into the environment.
+pub fn chosen(settings: &Settings, variable: impl FnOnce(&str) -> Option<String>) -> Option<Box<dyn Llm>> {
+    match settings.llm {
+        LlmProvider::None => None,
+        LlmProvider::OpenAi => Some(Box::new(Chat {
+            url: format!("{}/chat/completions", settings.llm_url.trim_end_matches('/')),
+            model: settings.llm_model.clone(),
+            key: variable(&settings.llm_key_variable).filter(|key| !key.trim().is_empty()),
+        })),
+    }
+}
+
+impl Llm for Chat {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn complete(&self, ask: &Ask, timeout: Duration) -> Result<String> {
+        let start = Instant::now();
+        self.ask(ask, timeout).map_err(|reason| {
+            // Whatever broke at the end of the time broke because of it.
+            let reason = if start.elapsed() >= timeout {
+                format!("no answer from {} in {} ms", self.url, timeout.as_millis())
+            } else {
+                reason
+            };
+            Error::Model { model: self.model.clone(), reason }
+        })
+    }
+}
+
+impl Chat {
+    fn ask(&self, ask: &Ask, timeout: Duration) -> Result<String, String> {
+        let failed = |cause: &dyn std::fmt::Display| format!("cannot ask {}: {cause}", self.url);
+        let agent: Agent = Agent::config_builder()
+            .timeout_global(Some(timeout))
+            .user_agent(concat!("bowerbird/", env!("CARGO_PKG_VERSION")))
+            .http_status_as_error(false)
+            .build()
+            .into();
+        let body = json!({
+            "model": self.model,
+            "messages": [{"role": "system", "content": ask.system}, {"role": "user", "content": ask.user}],
+            "temperature": 0,
+            "max_tokens": ask.most_tokens,
+            "stream": false,
+        });
+        let mut call = agent.post(&self.url).header("Content-Type", "application/json");
+        if let Some(key) = &self.key {
+            call = call.header("Authorization", format!("Bearer {}", key.trim()));
+        }
+        let answer = call.send(body.to_string()).map_err(|cause| failed(&cause))?;
+        let status = answer.status();
+        let mut text = Vec::new();
+        let reader = answer.into_body().into_reader();
+        reader.take(MOST_BYTES).read_to_end(&mut text).map_err(|cause| failed(&cause))?;
+        if !status.is_success() {
+            let said: String = String::from_utf8_lossy(&text).chars().take(REFUSAL_CHARS).collect();
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            return Err(format!("{} answered {status}: {said}", self.url));
+        }
+        let completion: Completion = serde_json::from_slice(&text)
+            .map_err(|cause| format!("{} did not answer with a chat completion: {cause}", self.url))?;
+        let first = completion.choices.into_iter().next();
+        first
+            .and_then(|choice| choice.message.content)
+            .ok_or_else(|| format!("{} answered with no text", self.url))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bower_core::Engine;
+    use bower_core::item::{Rerank, Scope, Scored};
+    use bower_core::request::CurateRequest;
+    use serde_json::{Map, Value};
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
+    use std::sync::mpsc::{Receiver, channel};
+
+    /// A request as the server saw it.
+    struct Seen {
+        head: String,
+        body: Value,
+    }
+
+    /// A server on the loopback that answers one request, or keeps it waiting until its client goes away.
+    struct Server {
+        address: SocketAddr,
+        seen: Receiver<Seen>,
+    }
+
+    impl Server {
+        fn start(answer: Option<(&'static str, String)>) -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let (send, seen) = channel();
+            std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let request = read(&stream);
+                let _ = send.send(request);
+                match answer {
+                    Some((status, body)) => {
+                        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len());
+                        let _ = stream.write_all((head + &body).as_bytes());
+                    }
+                    // Ends when the client closes.
+                    None => drop(stream.read(&mut [0])),
+                }
+            });
+            Self { address, seen }
+        }
+
+        fn says(text: &str) -> Self {
+            let body = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]});
+            Self::start(Some(("200 OK", body.to_string())))
+        }
+
+        fn settings(&self) -> Settings {
+            settings(self.address)
+        }
+    }
+
+    fn settings(address: SocketAddr) -> Settings {
+        Settings {
+            llm: LlmProvider::OpenAi,
+            llm_url: format!("http://{address}/v1/"),
+            llm_model: "tiny".into(),
+            model: "none".into(),
+            ..Settings::default()
+        }
+    }
+
+    fn read(stream: &TcpStream) -> Seen {
+        let mut reader = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert_ne!(reader.read_line(&mut head).unwrap(), 0, "{head}");
+        }
+        let length = head.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().unwrap())
+        });
+        let mut body = vec![0; length.unwrap()];
+        reader.read_exact(&mut body).unwrap();
+        Seen { head, body: serde_json::from_slice(&body).unwrap() }
+    }
+
+    fn ask(settings: &Settings, key: Option<&str>, timeout_ms: u64) -> Result<String> {
+        let ask = Ask { system: "be brief".into(), user: "hello \"there\"".into(), most_tokens: 7 };
+        let llm = chosen(settings, |name| {
+            assert_eq!(name, "BOWER_LLM_KEY");
+            key.map(str::to_owned)
+        });
+        llm.unwrap().complete(&ask, Duration::from_millis(timeout_ms))
+    }
+
+    fn fails(settings: &Settings, timeout_ms: u64, expected: &str) {
+        let error = ask(settings, Some("secret-key"), timeout_ms).unwrap_err().to_string();
+        assert!(error.starts_with("model tiny: ") && error.contains(expected), "{error}");
+        assert!(!error.contains("secret-key") && !error.contains('\n'), "{error}");
+    }
+
+    #[test]
+    fn nothing_is_asked_unless_a_provider_is_named() {
+        assert!(chosen(&Settings::default(), |_| panic!("no key is looked for")).is_none());
+    }
+
+    #[test]
+    fn a_question_is_one_completion_and_the_key_is_a_header() {
+        for key in [Some(" secret-key\n"), None] {
+            let server = Server::says("[1]:4");
+            assert_eq!(ask(&server.settings(), key, 20_000).unwrap(), "[1]:4");
+            let seen = server.seen.recv().unwrap();
+            assert!(seen.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", seen.head);
+            let sent = seen.head.lines().find(|line| line.to_lowercase().starts_with("authorization:"));
+            let expected = key.map(|_| "bearer secret-key");
+            assert_eq!(sent.map(|line| line[14..].trim().to_lowercase()).as_deref(), expected);
+            assert_eq!(seen.body["model"], "tiny");
+            assert_eq!(seen.body["messages"][1], json!({"role": "user", "content": "hello \"there\""}));
+            assert_eq!((&seen.body["max_tokens"], &seen.body["stream"]), (&json!(7), &json!(false)));
+        }
+    }
+
+    #[test]
+    fn whatever_a_server_does_wrong_is_one_line() {
+        let refused = ("401 Unauthorized", "{\n  \"error\": \"bad key\"\n}".to_string());
+        fails(
+            &Server::start(Some(refused)).settings(),
+            20_000,
+            "answered 401 Unauthorized: { \"error\": \"bad key\" }",
+        );
+        let page = ("200 OK", "<html>hello</html>".to_string());
+        fails(&Server::start(Some(page)).settings(), 20_000, "did not answer with a chat completion");
+        let empty = ("200 OK", json!({"choices": []}).to_string());
+        fails(&Server::start(Some(empty)).settings(), 20_000, "answered with no text");
+        let tool = ("200 OK", json!({"choices": [{"message": {"content": null}}]}).to_string());
+        fails(&Server::start(Some(tool)).settings(), 20_000, "answered with no text");
+        let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        fails(&settings(nobody), 20_000, "cannot ask http://127.0.0.1:");
+    }
+
+    #[test]
+    fn a_slow_server_is_left_after_the_time_that_it_has() {
+        let start = Instant::now();
+        fails(&Server::start(None).settings(), 60, "no answer from http://127.0.0.1:");
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
+
+    /// Through the engine: a good answer reorders, any other leaves the order and is named.
+    #[test]
+    fn an_engine_reranks_by_what_the_server_says() {
+        let (folder, now) = (tempfile::tempdir().unwrap(), jiff::Timestamp::UNIX_EPOCH);
+        let home = |settings: Settings| {
+            let llm = chosen(&settings, |_| None).unwrap();
+            Engine::open(folder.path(), Settings { llm_timeout_ms: 20_000, ..settings }, now)
+                .unwrap()
+                .with_llm(llm)
+        };
+        let server = Server::says("Scores:\n[1]: 2\n[2]: 5");
+        let engine = home(server.settings());
+        let ranked: Vec<Scored> = ["the market", "the bridge"]
+            .iter()
+            .map(|text| {
+                let request = CurateRequest {
+                    content: (*text).into(),
+                    memory_type: None,
+                    tags: Vec::new(),
+                    metadata: Map::new(),
+                    collection: None,
+                    scope: Scope::Project,
+                    owner: None,
+                    pinned: false,
+                    source_conv_id: None,
+                };
+                let id = engine.curate(&request, now).unwrap().id;
+                Scored { row: engine.get(&id).unwrap().row, score: 0.4 }
+            })
+            .collect();
+        let got = engine.rerank("where?", &ranked, 10, Rerank::Llm);
+        assert_eq!((got.order, got.degraded), (vec![1, 0], None));
+        let asked = server.seen.recv().unwrap().body["messages"][1]["content"].to_string();
+        assert!(asked.contains("Question: where?") && asked.contains("[2] the bridge"), "{asked}");
+        let server = Server::says("As a language model, I cannot.");
+        let got = home(server.settings()).rerank("where?", &ranked, 10, Rerank::Llm);
+        assert_eq!(got.order, [0, 1]);
+        assert!(got.degraded.unwrap().reason.contains("no [N]:score"));
+    }
+}
