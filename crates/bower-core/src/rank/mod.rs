@@ -1,5 +1,6 @@
 //! From channels to one order. Pure functions: same input, same order, every tie broken.
 
+pub mod calibrate;
 pub mod candidate;
 pub mod diversity;
 pub mod fuse;
