@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 use crate::filter::Filter;
-use crate::item::{Channel, Kind, MemoryType, Part, Profile, Rerank, RowId, Scope, Status, Tier};
+use crate::rank::rerank::Reranked;
+use crate::item::{Band, When, Channel, Kind, MemoryType, Part, Profile, Rerank, RowId, Scope, Status, Tier};
 use crate::rank::candidate::Factor;
 
 /// A whole item as its reader sees it.
@@ -141,6 +142,14 @@ pub struct QueryRequest {
     pub rerank: Option<Rerank>,
     /// What may be found.
     pub select: Selection,
+    /// What the times in the question do.
+    pub when: When,
+    /// Relevance against diversity, 0..1; the settings' `diversity` unless told.
+    pub diversity: Option<f32>,
+    /// Hits below this probability are left out, 0..1.
+    pub min_score: f32,
+    /// Weak matches are left out, and everything where nothing answers.
+    pub strict: bool,
 }
 
 impl Default for QueryRequest {
@@ -153,6 +162,10 @@ impl Default for QueryRequest {
             profile: None,
             rerank: None,
             select: Selection::default(),
+            when: When::Soft,
+            diversity: None,
+            min_score: 0.0,
+            strict: false,
         }
     }
 }
@@ -165,6 +178,11 @@ pub struct Answer {
     /// Best first.
     #[serde(rename = "results")]
     pub hits: Vec<Hit>,
+    /// The probability that the hits hold what answers the question, 0..1; none where the profile cannot tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answerable: Option<f32>,
+    /// Nothing here seems to answer the question: what is shown is only what comes nearest.
+    pub abstained: bool,
     /// Different items that any channel found, before the limit.
     pub total_found: usize,
     /// Wall time inside the engine.
@@ -184,8 +202,17 @@ pub struct Answer {
 pub struct Hit {
     /// The item.
     pub memory: Item,
-    /// 0..1.
+    /// The probability that it answers the question, 0..1; in the profiles of other systems, their score.
     pub score: f32,
+    /// How sure that is, in a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
+    /// Ids of items that say the same: this one stands for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duplicates: Vec<String>,
+    /// Its ranks before and after reranking, and the reranker's score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranked: Option<Reranked>,
     /// The text channel's BM25 score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bm25: Option<f32>,
