@@ -1,3 +1,4 @@
 //! From channels to one order. Pure functions: same input, same order, every tie broken.
 
+pub mod budget;
 pub mod fuse;

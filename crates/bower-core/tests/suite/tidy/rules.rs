@@ -15,11 +15,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("item", &["error"]),
     ("config", &["error"]),
     ("filter", &["item", "error"]),
-    ("request", &["item", "error", "filter"]),
+    ("evidence", &["item"]),
+    ("request", &["item", "error", "filter", "evidence"]),
     ("text", &["item", "error"]),
     ("vector", &["item", "error"]),
     ("graph", &["item", "error"]),
-    ("rank", &["item", "error"]),
+    ("rank", &["item", "error", "evidence"]),
     ("memory", &["item", "error"]),
     ("embed", &["item", "error", "config"]),
     ("llm", &["item", "error", "config"]),
@@ -28,8 +29,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "item", "error", "config", "filter", "request", "text", "vector", "graph", "rank", "memory",
-            "embed", "llm", "ingest", "store",
+            "item", "error", "config", "filter", "evidence", "request", "text", "vector", "graph", "rank",
+            "memory", "embed", "llm", "ingest", "store",
         ],
     ),
 ];
