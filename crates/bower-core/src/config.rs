@@ -51,6 +51,12 @@ pub struct Settings {
     pub fold_after: usize,
     /// Query vectors kept in the store's cache.
     pub cached_queries: usize,
+    /// What a session was given is remembered for so many days, 1 to 3,650: longer than a conversation lasts.
+    pub session_days: u32,
+    /// Tokens of a block for a prompt where no budget is told (systems.md, section 1: 2,048).
+    pub context_tokens: usize,
+    /// Documents in a block for a prompt where no budget is told (systems.md, section 3: 3).
+    pub context_documents: usize,
 }
 
 impl Default for Settings {
@@ -73,6 +79,9 @@ impl Default for Settings {
             rrf_k: 60.0,
             fold_after: 2_000,
             cached_queries: 10_000,
+            session_days: 90,
+            context_tokens: 2_048,
+            context_documents: 3,
         }
     }
 }

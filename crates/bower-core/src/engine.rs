@@ -3,6 +3,7 @@
 
 mod answer;
 mod curate;
+mod evidence;
 mod fold;
 mod health;
 mod indexes;
@@ -21,10 +22,11 @@ use crate::request::{
     Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
     IndexRequest, Item, Listing, QueryRequest, Selection, StatusReport,
 };
-use crate::store::{NewVector, SqliteStore, Store};
+use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
 
-pub use answer::{RankRequest, Ranking};
+pub use answer::{MAX_LIMIT, RankRequest, Ranking};
+pub use evidence::LEAST_BUDGET;
 pub use pipeline::DocumentInput;
 
 /// The language of the text index. One a store for now; the index carries it, so a change rebuilds the index.
@@ -42,6 +44,8 @@ pub struct Engine {
     model: model::LocalModel,
     /// Query vectors made since the last [`Engine::maintain`], for the cache.
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
+    /// What sessions were given since the last [`Engine::keep_given`].
+    fresh_given: Mutex<Vec<(String, Vec<Given>)>>,
 }
 
 impl Engine {
@@ -50,8 +54,15 @@ impl Engine {
         let store = SqliteStore::open(&home.join("memory.db"), &settings, now)?;
         let model = model::LocalModel::new(home, &settings);
         let indexes = indexes::Indexes::new(home.join("index").join(store.identity()));
-        let fresh_queries = Mutex::default();
-        Ok(Self { home: home.to_path_buf(), settings, store: Box::new(store), indexes, model, fresh_queries })
+        Ok(Self {
+            home: home.to_path_buf(),
+            settings,
+            store: Box::new(store),
+            indexes,
+            model,
+            fresh_queries: Mutex::default(),
+            fresh_given: Mutex::default(),
+        })
     }
 
     /// Reads files into a collection: walk, parse, compare, embed, commit, fold.
@@ -133,10 +144,17 @@ impl Engine {
         pipeline::embed_pending(self, now, progress)
     }
 
+    /// Remembers what sessions were given since the last time, so that they are not given it again. [`Engine::maintain`]
+    /// does this too; whoever does not call that calls this after the answer is out.
+    pub fn keep_given(&self, now: Timestamp) -> Result<()> {
+        evidence::keep_given(self, now)
+    }
+
     /// Does what an answer must not wait for: keeps the vectors of recent queries, folds the indexes' tails where they are long.
     ///
     /// True where something was folded; false where nothing was due or another process is at it.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
+        self.keep_given(now)?;
         answer::keep_query_vectors(self, now)?;
         self.fold(fold::When::Due)
     }

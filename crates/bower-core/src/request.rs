@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
+use crate::evidence::Evidence;
 use crate::filter::Filter;
 use crate::item::{Channel, Kind, MemoryType, RowId, Scope, Status, Tier};
 
@@ -136,6 +137,12 @@ pub struct QueryRequest {
     pub fast: bool,
     /// What may be found.
     pub select: Selection,
+    /// Packs evidence into so many tokens, citations included; at least 32.
+    pub budget_tokens: Option<usize>,
+    /// Leaves out what this session was already given, and remembers what it is given now.
+    pub session: Option<String>,
+    /// Nobody asked: only what is specific to the question or clearly close to it passes.
+    pub prefetch: bool,
 }
 
 /// An answer: hits, what it cost, and what was missing.
@@ -146,6 +153,15 @@ pub struct Answer {
     /// Best first.
     #[serde(rename = "results")]
     pub hits: Vec<Hit>,
+    /// What fits the budget, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// Better or equal hits that the session had already been given, where one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub already_given: Option<usize>,
+    /// Hits below the bar for what nobody asked for, where that bar was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<usize>,
     /// Different items that any channel found, before the limit.
     pub total_found: usize,
     /// Wall time inside the engine.

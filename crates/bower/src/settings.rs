@@ -74,6 +74,13 @@ pub const KNOBS: &[Knob] = &[
     knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of reciprocal rank fusion"),
     knob("fold_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index"),
     knob("cached_queries", Form::Whole(0, 10_000_000), "query vectors kept in the cache"),
+    knob("session_days", Form::Whole(1, 3_650), "days that what a session was given is remembered"),
+    knob(
+        "context_tokens",
+        Form::Whole(32, 1_000_000),
+        "tokens of a block for a prompt where no budget is told",
+    ),
+    knob("context_documents", Form::Whole(1, 50), "documents in such a block"),
 ];
 
 /// The settings file inside the home.

@@ -176,6 +176,12 @@ impl Embedder for MiniLm {
     fn embed(&self, text: &str) -> Result<Vec<f32>> {
         Ok(self.encode(text)?.vector)
     }
+
+    fn count_pieces(&self, text: &str) -> Result<usize> {
+        let mut pieces = Vec::with_capacity(text.len() / 3);
+        self.parts()?.words.encode(text, &mut pieces);
+        Ok(pieces.len())
+    }
 }
 
 /// Buffers of one call, kept for the next.

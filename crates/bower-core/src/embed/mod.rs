@@ -22,4 +22,7 @@ pub trait Embedder: Send + Sync {
 
     /// The vector of a text, at unit length. Any text has one, the empty one too; none is cut.
     fn embed(&self, text: &str) -> Result<Vec<f32>>;
+
+    /// Pieces that the model's tokenizer cuts a text into, without marks at its ends.
+    fn count_pieces(&self, text: &str) -> Result<usize>;
 }

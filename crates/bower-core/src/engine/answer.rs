@@ -6,11 +6,11 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use super::indexes::covered;
-use super::{ACTOR, Engine, LANGUAGE};
+use super::{ACTOR, Engine, LANGUAGE, evidence};
 use crate::error::{Error, Result};
 use crate::item::{Allowed, Change, Channel, RowId, RowSet, Scored};
 use crate::rank::fuse;
-use crate::request::{Answer, ChannelEffort, Degraded, Effort, Hit, QueryRequest, Selection, Signal};
+use crate::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, QueryRequest, Selection, Signal};
 use crate::store::{NewVector, Stamp, TailText};
 use crate::text::{self, QueryTerm, Tail, TailScan};
 use crate::vector::ExactQuery;
@@ -78,15 +78,26 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, _now: Timestamp) ->
     if !(1..=MAX_LIMIT).contains(&request.limit) {
         return Err(Error::invalid(format!("limit {}", request.limit), format!("use 1 to {MAX_LIMIT}")));
     }
+    evidence::check(request)?;
     let depth = engine.settings.candidates.max(request.limit);
     let ranking = rank(
         engine,
         &RankRequest { text: &request.text, depth, fast: request.fast, select: &request.select },
     )?;
-    let hits = load(engine, &ranking, request.limit)?;
+    let known = evidence::Known::of(engine, request)?;
+    let mut already_given = request.session.as_ref().map(|_| 0);
+    let hits = load(engine, &ranking, request.limit, &mut |item| {
+        let given = known.has(item);
+        already_given = already_given.map(|count| count + usize::from(given));
+        !given
+    })?;
+    let evidence = evidence::pack(engine, request, &hits)?;
     Ok(Answer {
         query: request.text.clone(),
         hits,
+        evidence,
+        already_given,
+        held_back: None,
         total_found: ranking.fused.len(),
         took_ms: milliseconds(start),
         model_used: ranking.model_used,
@@ -307,8 +318,13 @@ fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) -> Result<Vec
     Ok(Vectors::Found { found, model, embed_ms, cached: is_cached })
 }
 
-/// The best hits as items, with each channel's rank and score.
-fn load(engine: &Engine, ranking: &Ranking, limit: usize) -> Result<Vec<Hit>> {
+/// The best hits that are `wanted` as items, with each channel's rank and score.
+fn load(
+    engine: &Engine,
+    ranking: &Ranking,
+    limit: usize,
+    wanted: &mut dyn FnMut(&Item) -> bool,
+) -> Result<Vec<Hit>> {
     let by_row = |rows: &[Scored]| -> HashMap<RowId, (usize, f32)> {
         rows.iter().enumerate().map(|(at, hit)| (hit.row, (at + 1, hit.score))).collect()
     };
@@ -318,7 +334,7 @@ fn load(engine: &Engine, ranking: &Ranking, limit: usize) -> Result<Vec<Hit>> {
     for best in ranking.fused.chunks(limit) {
         let rows: Vec<_> = best.iter().map(|hit| hit.row).collect();
         for (hit, item) in best.iter().zip(engine.store.items(&rows)?) {
-            let Some(memory) = item else { continue };
+            let Some(memory) = item.filter(&mut *wanted) else { continue };
             let signal = |channel, found: Option<&(usize, f32)>| {
                 found.map(|&(rank, score)| Signal { channel, rank, score })
             };

@@ -86,7 +86,18 @@ fn memory(content: &str) -> CurateRequest {
 }
 
 fn ask_with(engine: &Engine, text: &str, fast: bool, select: Selection) -> Result<Answer> {
-    engine.query(&QueryRequest { text: text.into(), limit: 10, fast, select }, now())
+    engine.query(
+        &QueryRequest {
+            text: text.into(),
+            limit: 10,
+            fast,
+            select,
+            budget_tokens: None,
+            session: None,
+            prefetch: false,
+        },
+        now(),
+    )
 }
 
 fn ask(engine: &Engine, text: &str) -> Answer {
@@ -339,7 +350,15 @@ fn any_text_is_a_question() {
     let long = "words and more words, ".repeat(50_000);
     assert!(!ask_with(&engine, &long, true, Selection::default()).unwrap().query.is_empty());
     for (text, limit) in [("", 10), (" \n", 10), ("x", 0), ("x", 51)] {
-        let request = QueryRequest { text: text.into(), limit, fast: true, select: Selection::default() };
+        let request = QueryRequest {
+            text: text.into(),
+            limit,
+            fast: true,
+            select: Selection::default(),
+            budget_tokens: None,
+            session: None,
+            prefetch: false,
+        };
         assert!(matches!(engine.query(&request, now()), Err(Error::Invalid { .. })), "{text:?} {limit}");
     }
 }

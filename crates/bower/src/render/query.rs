@@ -1,6 +1,6 @@
-//! Answers: for people with scores and excerpts, for prompts as a plain block.
+//! Answers for people: scores and excerpts, then the evidence where it was asked for.
 
-use bower_core::item::{Channel, Kind, Tier};
+use bower_core::item::{Channel, Tier};
 use bower_core::request::{Answer, Hit, Item};
 use bower_core::text::QueryTerm;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::excerpt::{Layout, excerpt, terms, wrap};
 use super::table::{Column, Table};
-use super::{Look, clean, columns, count, cut, cut_start, duration, folded, line, style, thousands};
+use super::{Look, columns, count, cut, cut_start, duration, evidence, folded, line, style, thousands};
 
 /// Columns left of a hit's lines: the rank and its gap.
 const INDENT: usize = 4;
@@ -26,6 +26,10 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
         }
         out.push('\n');
     }
+    if let Some(evidence) = &answer.evidence {
+        out.push_str(&evidence::text(evidence, look));
+    }
+    out.push_str(&evidence::kept_back(answer, look));
     out.push_str(&footer(answer, look));
     if explain {
         out.push_str(&effort(answer, look));
@@ -224,30 +228,6 @@ fn footer(answer: &Answer, look: &Look) -> String {
     look.paint(style::DIM, &text) + "\n"
 }
 
-/// The answer as a block for a prompt (Atlas's `format_knowledge_context`). Nothing found is an empty block.
-pub fn context(answer: &Answer, look: &Look) -> String {
-    let mut out = String::new();
-    for (at, hit) in answer.hits.iter().enumerate() {
-        let item = &hit.memory;
-        out.push_str(if at == 0 { "## Relevant Knowledge\n\n" } else { "\n" });
-        let section = item.metadata.get("section_title").and_then(|value| value.as_str()).map(line);
-        let source = match item.kind {
-            Kind::Chunk => item.metadata.get("source").or_else(|| item.metadata.get("path")),
-            Kind::Memory => None,
-        };
-        let source = match (source.and_then(|value| value.as_str()).map(line), item.memory_type) {
-            (Some(source), _) if !source.is_empty() => source,
-            (_, Some(memory_type)) => format!("{memory_type} {}", item.id),
-            (_, None) => item.id.clone(),
-        };
-        let section =
-            section.filter(|section| !section.is_empty()).map(|s| format!(" ({s})")).unwrap_or_default();
-        let content = if look.terminal { clean(&item.content) } else { item.content.as_str().into() };
-        let _ = writeln!(out, "### Document {}: {source}{section}\n\n{}", at + 1, content.trim());
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,14 +264,6 @@ mod tests {
     fn nothing_found() {
         let answer = Answer { hits: Vec::new(), total_found: 0, ..sample::answer() };
         insta::assert_snapshot!(text(&answer, false, &sample::look(80)));
-        assert_eq!(context(&answer, &sample::look(80)), "");
-    }
-
-    #[test]
-    fn a_block_for_a_prompt() {
-        let mut answer = sample::answer();
-        answer.hits.pop();
-        insta::assert_snapshot!(context(&answer, &sample::look(80)));
     }
 
     #[test]

@@ -22,7 +22,9 @@ pub(super) fn pieces(parts: &[Part<'_>]) -> Vec<Piece> {
 pub(super) fn measure(pieces: &mut [Piece], count: &dyn Fn(&str) -> usize) -> usize {
     let mut tokens = if pieces.is_empty() { 0 } else { count(OPENING) };
     for (at, piece) in pieces.iter_mut().enumerate() {
-        piece.tokens = count(&piece.section(at + 1));
+        let section = piece.section(at + 1);
+        // Sections after the first stand below an empty line.
+        piece.tokens = if at == 0 { count(&section) } else { count(&format!("\n{section}")) };
         tokens += piece.tokens;
     }
     tokens

@@ -3,6 +3,7 @@
 mod read;
 mod schema;
 mod select;
+mod sessions;
 mod write;
 
 use jiff::Timestamp;

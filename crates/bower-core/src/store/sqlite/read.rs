@@ -11,13 +11,13 @@ use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
 use crate::store::{
-    Counts, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewVector, Stamp, Store, TailText,
-    Written,
+    Counts, Given, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewVector, Stamp, Store,
+    TailText, Written,
 };
 
 impl SqliteStore {
     /// Runs a read on a connection of its own, in one snapshot: its statements agree, and the file is locked once.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         doing: &'static str,
         body: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -144,7 +144,7 @@ fn row_ids(
     Ok(rows)
 }
 
-fn first(row: &Row<'_>) -> rusqlite::Result<RowId> {
+pub(super) fn first(row: &Row<'_>) -> rusqlite::Result<RowId> {
     row_id(row.get(0)?)
 }
 
@@ -208,6 +208,14 @@ impl Store for SqliteStore {
 
     fn cache_vectors(&self, vectors: &[(String, NewVector)], most: usize, stamp: Stamp<'_>) -> Result<()> {
         self.write_cache(vectors, most, stamp)
+    }
+
+    fn give(&self, session: &str, given: &[Given], now: Timestamp, keep_after: Timestamp) -> Result<()> {
+        self.write_given(session, given, now, keep_after)
+    }
+
+    fn given(&self, session: &str) -> Result<Vec<Given>> {
+        self.read_given(session)
     }
 
     fn drop_tail(&self, text: Change, every: Change) -> Result<()> {
@@ -309,6 +317,19 @@ impl Store for SqliteStore {
                 "SELECT d.path FROM items i JOIN documents d ON d.row = i.document WHERE i.row = ?1",
             )?;
             rows.iter().map(|row| statement.query_row([row.0], |row| row.get(0)).optional()).collect()
+        })
+    }
+
+    fn around(&self, row: RowId, reach: u32) -> Result<Vec<(u32, RowId)>> {
+        self.read("read the neighbours of an item", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT b.row, b.position FROM items a JOIN items b ON b.document = a.document
+                     AND b.position BETWEEN a.position - ?2 AND a.position + ?2
+                     WHERE a.row = ?1 ORDER BY b.position, b.row",
+                )?
+                .query_map(params![row.0, reach], |row| Ok((row.get(1)?, first(row)?)))?
+                .collect()
         })
     }
 
