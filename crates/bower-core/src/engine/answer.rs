@@ -86,18 +86,19 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, _now: Timestamp) ->
     )?;
     let known = evidence::Known::of(engine, request)?;
     let mut already_given = request.session.as_ref().map(|_| 0);
-    let hits = load(engine, &ranking, request.limit, &mut |item| {
+    let mut hits = load(engine, &ranking, request.limit, &mut |item| {
         let given = known.has(item);
         already_given = already_given.map(|count| count + usize::from(given));
         !given
     })?;
+    let held_back = evidence::hold_back(engine, request, &ranking, &mut hits)?;
     let evidence = evidence::pack(engine, request, &hits)?;
     Ok(Answer {
         query: request.text.clone(),
         hits,
         evidence,
         already_given,
-        held_back: None,
+        held_back,
         total_found: ranking.fused.len(),
         took_ms: milliseconds(start),
         model_used: ranking.model_used,
@@ -316,6 +317,18 @@ fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) -> Result<Vec
     let searched = (folded.saturating_sub(stale) + tail) as u64;
     let found = Found { rows, tail, took_ms: milliseconds(start), searched };
     Ok(Vectors::Found { found, model, embed_ms, cached: is_cached })
+}
+
+/// The question's vector as the vector channel made or found it.
+pub(super) fn question_vector(engine: &Engine, model: &str, question: &str) -> Result<Option<Vec<f32>>> {
+    {
+        let fresh = engine.fresh_queries.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = fresh.iter().rev().find(|(text, kept)| text == question && kept.model == model);
+        if let Some((_, kept)) = made {
+            return Ok(Some(floats(&kept.half)));
+        }
+    }
+    Ok(engine.store.cached_vector(model, question)?.map(|half| floats(&half)))
 }
 
 /// The best hits that are `wanted` as items, with each channel's rank and score.

@@ -8,22 +8,28 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
+use super::answer::Ranking;
 use super::indexes::covered;
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
-use crate::item::{Kind, RowId, Status};
+use crate::item::{Kind, RowId, Status, indexed_text};
 use crate::rank::budget::{Candidate, Question, estimate_tokens, pack as pack_candidates};
+use crate::rank::prefetch::{Background, Bar, Signals, passes};
 use crate::request::{Hit, Item, QueryRequest};
 use crate::store::{Given, TailText};
 use crate::text::analyze::{Analyzer, Purpose};
 use crate::text::{self, QueryTerm, Rarity, TailScan};
+use crate::vector::ExactQuery;
 
 /// A smaller budget has no room for a citation and a sentence.
 pub const LEAST_BUDGET: usize = 32;
 
 /// The hits whose neighbours in their document are loaded to fill what is left of the budget.
 const WITH_NEIGHBOURS: usize = 5;
+
+/// Rows from which the background of a question is taken: its deviation is then known to one part in twenty.
+const BACKGROUND_ROWS: u32 = 256;
 
 /// What stands in [`Evidence::counted_by`] where no model's tokenizer counted.
 const ESTIMATE: &str = "estimate";
@@ -159,6 +165,73 @@ fn note_given<'a>(engine: &Engine, request: &QueryRequest, items: impl Iterator<
     if !given.is_empty() {
         let mut fresh = engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
         fresh.push((session.clone(), given));
+    }
+}
+
+/// Applies the bar for what nobody asked for, where the request says that nobody did; how many hits it held back.
+pub(super) fn hold_back(
+    engine: &Engine,
+    request: &QueryRequest,
+    ranking: &Ranking,
+    hits: &mut Vec<Hit>,
+) -> Result<Option<usize>> {
+    if !request.prefetch {
+        return Ok(None);
+    }
+    let found = hits.len();
+    if found > 0 {
+        let terms = text::query_terms(&request.text, LANGUAGE);
+        let rarity = rarity(engine, &terms)?;
+        let background = background(engine, request, ranking)?;
+        let bar = Bar { rows: rarity.rows, having: &rarity.having, background };
+        let mut having = HavingTerms::new(&terms);
+        hits.retain(|hit| {
+            let terms = having.of(&hit.memory);
+            passes(&bar, &Signals { terms: &terms, cosine: hit.semantic, calibrated: None })
+        });
+    }
+    Ok(Some(found - hits.len()))
+}
+
+/// The question's cosine with rows spread over the whole store; `None` where no vectors were compared.
+fn background(engine: &Engine, request: &QueryRequest, ranking: &Ranking) -> Result<Option<Background>> {
+    let (Some(model), false) = (&ranking.model_used, request.fast) else { return Ok(None) };
+    let Some(question) = super::answer::question_vector(engine, model, &request.text)? else {
+        return Ok(None);
+    };
+    // The newest row that a channel saw is near enough to the newest there is.
+    let newest = ranking.text.iter().chain(&ranking.vector).map(|found| found.row.0).max().unwrap_or(0);
+    let step = (newest / BACKGROUND_ROWS).max(1);
+    let rows: Vec<RowId> = (1..=newest).step_by(step as usize).map(RowId).collect();
+    let exact = ExactQuery::new(&question);
+    let vectors = engine.store.vectors(model, &rows)?;
+    let cosines: Vec<f32> = vectors.iter().flatten().map(|half| exact.cosine_f16(half)).collect();
+    Ok(Some(Background::of(&cosines)))
+}
+
+/// Which of the question's terms an item has, in its title and headings too.
+struct HavingTerms<'a> {
+    wanted: HashMap<&'a str, usize>,
+    analyzer: Analyzer,
+}
+
+impl<'a> HavingTerms<'a> {
+    fn new(terms: &'a [QueryTerm]) -> Self {
+        let wanted = terms.iter().enumerate().map(|(nth, term)| (term.term.as_str(), nth)).collect();
+        Self { wanted, analyzer: Analyzer::new(LANGUAGE) }
+    }
+
+    fn of(&mut self, item: &Item) -> Vec<usize> {
+        let title = if item.kind == Kind::Chunk { Some(item.summary.as_str()) } else { None };
+        let text = indexed_text(title, field(item, "section_title"), &item.content);
+        let mut terms = Vec::new();
+        self.analyzer.each(&text, Purpose::Index, |found| {
+            terms.extend(self.wanted.get(found.term).copied());
+            ControlFlow::Continue(())
+        });
+        terms.sort_unstable();
+        terms.dedup();
+        terms
     }
 }
 

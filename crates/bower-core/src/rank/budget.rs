@@ -16,18 +16,20 @@ use crate::item::RowId;
 use same::Seen;
 use units::{Shape, Unit};
 
-/// The share of the budget that one item may take before the others had theirs: 200 of 2,048 tokens, double for strong
-/// ones (systems.md, section 1).
-const SHARE: f32 = 200.0 / 2_048.0;
+/// Tokens that one item may take before the others had theirs, double for strong ones (systems.md, section 1).
+const SHARE_TOKENS: usize = 200;
 /// A strong item: its score is at least this part of the best one's.
 const STRONG: f32 = 0.8;
 
+// Measured on LoCoMo: share of the turns that answer (whole, among chunks of whole sessions) within 256 / 512 / 1,024 /
+// 2,048 tokens: .64 .74 .82 .88; whole chunks in the order of their rank .54 .70 .81 .87. Twice or half of any constant
+// changes no figure by more than .02.
 /// What a sentence gains without any word of the question: questions are also met by meaning.
 const PLAIN: f32 = 0.15;
-/// How much of its better neighbour's relevance a sentence has.
-const NEAR: f32 = 0.5;
+/// How much of its better neighbour's relevance a sentence has. At .5 and above the neighbours win over the sentence.
+const NEAR: f32 = 0.1;
 /// Tokens that every sentence is taken to cost more: else "Yes." would win.
-const FLAT_TOKENS: f32 = 24.0;
+const FLAT_TOKENS: f32 = 40.0;
 /// What the text around a hit gains, next to the hit itself.
 const BESIDE: f32 = 0.4;
 
@@ -178,7 +180,6 @@ pub fn pack(
 /// Cuts as many candidates as the budget can use.
 fn read<'a>(candidates: &[Candidate<'a>], question: &Question<'_>, budget_tokens: usize) -> Vec<Part<'a>> {
     let enough = budget_tokens.saturating_mul(READ_BYTES);
-    let share = ((enough as f32 * SHARE) as usize).max(1);
     let mut read = 0_usize;
     let mut marks = Vec::new();
     let mut parts = Vec::new();
@@ -186,7 +187,7 @@ fn read<'a>(candidates: &[Candidate<'a>], question: &Question<'_>, budget_tokens
         if read >= enough && !parts.is_empty() {
             break;
         }
-        read += item.content.len().min(share);
+        read += item.content.len().min(SHARE_TOKENS * READ_BYTES / 2);
         let units = units::cut(item.content, item.is_code);
         marks.clear();
         (question.marks)(item.content, &mut marks);
@@ -267,9 +268,9 @@ impl Packing<'_> {
         let mut misses = 0;
         while let Some(offer) = heap.pop() {
             let strong = self.parts[offer.part].item.score >= STRONG * best;
-            let share = self.budget as f32 * SHARE * if strong { 2.0 } else { 1.0 };
+            let share = if strong { 2 * SHARE_TOKENS } else { SHARE_TOKENS };
             let was_open = self.parts[offer.part].is_open();
-            match self.take(offer, share as usize) {
+            match self.take(offer, share) {
                 Taken::In => misses = 0,
                 Taken::Full => misses += 1,
                 Taken::Later => later.push(offer),
@@ -410,6 +411,9 @@ fn ends_of_words(text: &str) -> Vec<usize> {
 
 /// Tokens of a text where no tokenizer is at hand: a quarter of its characters, rounded up, and one for each character
 /// of scripts that put no spaces between words.
+///
+/// Against a language model's own count (o200k, whole texts of four sets): chat -6 %, code +5 %, notes +11 %, abstracts
+/// +33 %. MiniLM's `WordPiece`, which is used where it is installed: chat -2 %, notes +6 %, abstracts +2 %, code +27 %.
 pub fn estimate_tokens(text: &str) -> usize {
     if text.is_ascii() {
         return text.len().div_ceil(4);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
 mod engine;
+mod evidence;
 mod minilm;
 mod model;
 mod tidy;
