@@ -152,7 +152,7 @@ pub(super) fn pack(engine: &Engine, request: &QueryRequest, hits: &[Hit]) -> Res
         pieces.unwrap_or_else(|| estimate_tokens(text))
     };
     let mut evidence = pack_candidates(&candidates, &question, budget_tokens, &count);
-    evidence.counted_by = embedder.map_or(ESTIMATE, |embedder| embedder.model()).to_owned();
+    evidence.counted_by.push_str(embedder.map_or(ESTIMATE, |embedder| embedder.model()));
     let given = |item: &&Item| evidence.pieces.iter().any(|piece| piece.rows.contains(&item.row));
     note_given(engine, request, sources.iter().map(|source| source.item).filter(given));
     Ok(Some(evidence))
@@ -300,7 +300,7 @@ struct Source<'a> {
     score: f32,
     position: Option<u32>,
     is_beside: bool,
-    source: String,
+    name: String,
 }
 
 impl<'a> Source<'a> {
@@ -308,12 +308,12 @@ impl<'a> Source<'a> {
         let shown = ["source", "path"].into_iter().filter_map(|key| field(item, key));
         let path =
             if item.kind == Kind::Chunk { shown.into_iter().find(|path| !path.is_empty()) } else { None };
-        let source = match (path, item.memory_type) {
+        let name = match (path, item.memory_type) {
             (Some(path), _) => path.to_owned(),
             (None, Some(memory_type)) => format!("{memory_type} {}", item.id),
             (None, None) => item.id.clone(),
         };
-        Self { item, score, position: position.copied(), is_beside, source }
+        Self { item, score, position: position.copied(), is_beside, name }
     }
 
     fn candidate(&self) -> Candidate<'_> {
@@ -330,7 +330,7 @@ impl<'a> Source<'a> {
             document: self.position.and(field(item, "document")),
             position: self.position.unwrap_or(0),
             lines,
-            source: &self.source,
+            source: &self.name,
             path: if item.kind == Kind::Chunk { field(item, "path") } else { None },
             heading: if item.kind == Kind::Chunk { field(item, "section_title") } else { None },
             is_code,

@@ -67,11 +67,14 @@ pub struct Candidate<'a> {
     pub content: &'a str,
 }
 
+/// Pushes where a text has terms of the question: the byte, ascending, and which term.
+pub type Marks<'a> = dyn Fn(&str, &mut Vec<(usize, usize)>) + 'a;
+
 /// What is asked, as the words of it that matter.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// Pushes where a text has a term of the question (in bytes, ascending), and which.
-    pub marks: &'a dyn Fn(&str, &mut Vec<(usize, usize)>),
+    /// Where a text has a term of the question.
+    pub marks: &'a Marks<'a>,
     /// The weight of each term, not negative: how rare it is.
     pub weights: &'a [f32],
 }
@@ -164,7 +167,7 @@ pub fn pack(
         budget: budget_tokens,
         count,
     };
-    packing.seen.mark_overlaps(&mut packing.parts);
+    same::mark_overlaps(&mut packing.parts);
     let mut pieces = if packing.take_first() {
         packing.fill();
         packing.fitting_pieces()

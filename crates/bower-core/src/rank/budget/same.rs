@@ -33,26 +33,26 @@ impl Seen {
         self.exact.insert(whole(&words));
         self.words.push(sorted(words));
     }
+}
 
-    /// Marks what stands in two candidates: copies of a whole item, and what a chunk repeats of the one before it.
-    pub(super) fn mark_overlaps(&self, parts: &mut [Part<'_>]) {
-        let mut copies = HashSet::new();
-        for at in 0..parts.len() {
-            if !copies.insert(whole(&words(parts[at].item.content))) {
-                parts[at].state.fill(State::Twice);
+/// Marks what stands in two candidates: copies of a whole item, and what a chunk repeats of the one before it.
+pub(super) fn mark_overlaps(parts: &mut [Part<'_>]) {
+    let mut copies = HashSet::new();
+    for at in 0..parts.len() {
+        if !copies.insert(whole(&words(parts[at].item.content))) {
+            parts[at].state.fill(State::Twice);
+            continue;
+        }
+        for other in 0..at {
+            let (before, after) = parts.split_at_mut(at);
+            let (one, two) = (&mut before[other], &mut after[0]);
+            if one.item.document.is_none() || one.item.document != two.item.document {
                 continue;
             }
-            for other in 0..at {
-                let (before, after) = parts.split_at_mut(at);
-                let (one, two) = (&mut before[other], &mut after[0]);
-                if one.item.document.is_none() || one.item.document != two.item.document {
-                    continue;
-                }
-                if one.item.position.checked_add(1) == Some(two.item.position) {
-                    mark_overlap(one, two);
-                } else if two.item.position.checked_add(1) == Some(one.item.position) {
-                    mark_overlap(two, one);
-                }
+            if one.item.position.checked_add(1) == Some(two.item.position) {
+                mark_overlap(one, two);
+            } else if two.item.position.checked_add(1) == Some(one.item.position) {
+                mark_overlap(two, one);
             }
         }
     }
