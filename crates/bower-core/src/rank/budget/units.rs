@@ -313,7 +313,9 @@ mod tests {
         let units = cut(text, false);
         let shown: Vec<_> = units
             .iter()
-            .map(|unit| (&text[unit.range.clone()], unit.frame.map(|at| at.map_or(-1, |at| at as i32))))
+            .map(|unit| {
+                (&text[unit.range.clone()], unit.frame.map(|at| at.map_or(-1, |at| at.cast_signed())))
+            })
             .collect();
         assert_eq!(
             shown,
