@@ -101,6 +101,12 @@ pub struct Settings {
     pub ade: ade::Constants,
     /// The constants of the seed profile.
     pub seed: seed::Constants,
+    /// What a session was given is remembered for so many days, 1 to 3,650: longer than a conversation lasts.
+    pub session_days: u32,
+    /// Tokens of a block for a prompt where no budget is told (systems.md, section 1: 2,048).
+    pub context_tokens: usize,
+    /// Documents in a block for a prompt where no budget is told (systems.md, section 3: 3).
+    pub context_documents: usize,
 }
 
 impl Default for Settings {
@@ -145,6 +151,9 @@ impl Default for Settings {
             atlas: atlas::Constants::default(),
             ade: ade::Constants::default(),
             seed: seed::Constants::default(),
+            session_days: 90,
+            context_tokens: 2_048,
+            context_documents: 3,
         }
     }
 }

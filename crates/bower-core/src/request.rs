@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
+use crate::evidence::Evidence;
 use crate::filter::Filter;
-use crate::rank::rerank::Reranked;
-use crate::item::{Band, When, Channel, Kind, MemoryType, Part, Profile, Rerank, RowId, Scope, Status, Tier};
+use crate::item::{Band, Channel, Kind, MemoryType, Part, Profile, Rerank, RowId, Scope, Status, Tier, When};
 use crate::rank::candidate::Factor;
+use crate::rank::rerank::Reranked;
 
 /// A whole item as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -150,6 +151,12 @@ pub struct QueryRequest {
     pub min_score: f32,
     /// Weak matches are left out, and everything where nothing answers.
     pub strict: bool,
+    /// Packs evidence into so many tokens, citations included; at least 32.
+    pub budget_tokens: Option<usize>,
+    /// Leaves out what this session was already given, and remembers what it is given now.
+    pub session: Option<String>,
+    /// Nobody asked: only what is specific to the question or clearly close to it passes.
+    pub prefetch: bool,
 }
 
 impl Default for QueryRequest {
@@ -166,6 +173,9 @@ impl Default for QueryRequest {
             diversity: None,
             min_score: 0.0,
             strict: false,
+            budget_tokens: None,
+            session: None,
+            prefetch: false,
         }
     }
 }
@@ -183,6 +193,15 @@ pub struct Answer {
     pub answerable: Option<f32>,
     /// Nothing here seems to answer the question: what is shown is only what comes nearest.
     pub abstained: bool,
+    /// What fits the budget, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// Better or equal hits that the session had already been given, where one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub already_given: Option<usize>,
+    /// Hits below the bar for what nobody asked for, where that bar was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<usize>,
     /// Different items that any channel found, before the limit.
     pub total_found: usize,
     /// Wall time inside the engine.
@@ -207,6 +226,9 @@ pub struct Hit {
     /// How sure that is, in a word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
+    /// The place of a hit from canonical memory, as it is cited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citation: Option<String>,
     /// Ids of items that say the same: this one stands for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duplicates: Vec<String>,

@@ -101,6 +101,13 @@ impl MiniLm {
         encoding
     }
 
+    /// Pieces of a text, without `[CLS]` and `[SEP]`.
+    fn count(&self, text: &str) -> Result<usize> {
+        let mut pieces = Vec::with_capacity(text.len() / 3);
+        self.parts()?.words.encode(text, &mut pieces);
+        Ok(pieces.len())
+    }
+
     /// Checks every byte of the file against its checksum; reads it all.
     pub fn verify(&self) -> Result<()> {
         self.layout.verify(self.file.bytes()).map_err(|error| at_path(IDENTITY, &self.path, error))
@@ -179,6 +186,10 @@ impl Embedder for MiniLm {
             tokens.question(self.isa, inner.ids, inner.states, &mut question);
         })?;
         Ok(EmbeddedQuestion { vector: encoding.vector, tokens: Some(question) })
+    }
+
+    fn count_pieces(&self, text: &str) -> Result<usize> {
+        self.count(text)
     }
 }
 

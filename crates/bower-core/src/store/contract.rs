@@ -1,5 +1,7 @@
 //! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
 
+mod sessions;
+
 use jiff::Timestamp;
 use serde_json::{Map, json};
 use std::path::Path;

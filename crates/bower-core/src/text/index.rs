@@ -118,6 +118,16 @@ impl TextIndex {
         self.len() == 0
     }
 
+    /// For each term, how many rows have it.
+    pub(super) fn rows_with(&self, terms: &[QueryTerm]) -> Result<Vec<u64>> {
+        let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
+        terms
+            .iter()
+            .map(|term| self.searcher.doc_freq(&Term::from_field_text(self.fields.text, &term.term)))
+            .collect::<Result<_, _>>()
+            .map_err(failed)
+    }
+
     /// Reads every byte of the index and compares checksums, for `doctor`; fails on the first damaged file.
     pub fn verify(&self) -> Result<()> {
         let damaged = self

@@ -2,7 +2,7 @@
 
 use bower_core::config::Settings;
 use bower_core::engine::{DocumentInput, Engine, RankRequest};
-use bower_core::item::{Profile, Scored};
+use bower_core::item::{Profile, Scored, When};
 use bower_core::request::Selection;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -96,6 +96,9 @@ fn ask(
         fast: false,
         profile: Some(profile),
         select: &select,
+        hide: None,
+        when: When::Soft,
+        without: None,
         now: now(),
     })?;
     let took_ms = start.elapsed().as_secs_f64() * 1e3;

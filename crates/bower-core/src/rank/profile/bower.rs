@@ -161,7 +161,8 @@ pub fn gain_from_times(ranked: &mut [Ranked], gains: &[f32]) {
     }
     let scores = || ranked.iter().map(|one| f64::from(one.score));
     let mean = mean(scores());
-    let deviation = (scores().map(|score| (score - mean).powi(2)).sum::<f64>() / scores().count().max(1) as f64).sqrt();
+    let deviation =
+        (scores().map(|score| (score - mean).powi(2)).sum::<f64>() / scores().count().max(1) as f64).sqrt();
     for (one, gain) in ranked.iter_mut().zip(gains).filter(|(_, gain)| **gain != 0.0) {
         one.factors.push(Factor::plus("time", f64::from(*gain) * deviation));
         *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
