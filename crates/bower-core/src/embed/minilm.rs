@@ -53,6 +53,7 @@ pub struct Window<'a> {
 
 impl<'a> Window<'a> {
     /// The window without `[CLS]` and `[SEP]`, which are no words.
+    #[must_use]
     pub fn inner(self) -> Window<'a> {
         let last = self.ids.len() - 1;
         Self { ids: &self.ids[1..last], states: &self.states[HIDDEN..last * HIDDEN] }
