@@ -7,6 +7,7 @@ mod index;
 mod model;
 mod passages;
 mod table;
+mod tokens;
 mod vectors;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ const USAGE: &str = "bower-bench PART [options]
 
   model     milliseconds a text by length and instruction set, texts a second, threads
   vectors   recall and time of the vector channel on made vectors
+  tokens    late interaction: time of 400 candidates by length, question and instruction set
+  states    token states of passages, for tools/late_axes.py (into --out)
   index     10,000 real passages: total time, share of the model, chunks a second
   cold      a new process over those passages: wall time, CPU time and memory of query and status
   eval      ranking quality on every labelled set below a folder, beside reference figures
@@ -27,6 +30,7 @@ const USAGE: &str = "bower-bench PART [options]
   --count N          passages to index                 (10000)
   --runs N           runs of each cold command         (50)
   --data DIR         labelled sets in BEIR's form      (../shared/data)
+  --out DIR          where states go                   (target/states)
   --home DIR         the store that index makes and cold asks (target/bench)";
 
 /// A measurement that could not be made, in one line.
@@ -41,6 +45,7 @@ struct Options {
     runs: usize,
     data: PathBuf,
     home: PathBuf,
+    out: PathBuf,
 }
 
 impl Options {
@@ -54,6 +59,7 @@ impl Options {
             runs: 50,
             data: "../shared/data".into(),
             home: "target/bench".into(),
+            out: "target/states".into(),
         };
         while let Some(flag) = words.next() {
             let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
@@ -66,6 +72,7 @@ impl Options {
                 "--count" => options.count = count()?,
                 "--runs" => options.runs = count()?,
                 "--data" => options.data = value.into(),
+                "--out" => options.out = value.into(),
                 "--home" => options.home = value.into(),
                 _ => return Err(format!("unknown option {flag}").into()),
             }
@@ -128,6 +135,8 @@ fn main() -> ExitCode {
     let measured = match part.as_str() {
         "model" => packed(&options).and_then(|packed| Ok(model::run(&packed).map(|()| Verdict::Kept)?)),
         "vectors" => vectors::run().map(|()| Verdict::Kept).map_err(Into::into),
+        "tokens" => tokens::run(),
+        "states" => packed(&options).and_then(|packed| tokens::states(&options, &packed)),
         "index" => index::run(&options),
         "cold" => cold::run(&options),
         "eval" => eval::run(&options),
@@ -149,7 +158,7 @@ fn all() -> Result<Verdict, Failed> {
     let program = std::env::current_exe()?;
     let options: Vec<String> = std::env::args().skip(2).collect();
     let mut verdict = Verdict::Kept;
-    for part in ["model", "vectors", "index", "cold", "eval"] {
+    for part in ["model", "vectors", "tokens", "index", "cold", "eval"] {
         println!("\n== {part} ==\n");
         let status = std::process::Command::new(&program).arg(part).args(&options).status()?;
         verdict = verdict.and(Verdict::of(status.success()));

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::item::{LlmProvider, Profile, Rerank};
+use crate::rank::calibrate;
 use crate::rank::profile::{ade, athena, atlas, bower, seed};
 
 /// How long a commit waits for the disk.
@@ -88,6 +89,10 @@ pub struct Settings {
     pub profile: Profile,
     /// The constants of the default profile.
     pub bower: bower::Constants,
+    /// How scores become probabilities.
+    pub calibration: calibrate::Constants,
+    /// Relevance against diversity among the hits, 0..1; 1 is relevance alone. (ADE's profile has its own.)
+    pub diversity: f32,
     /// The constants of the athena profile.
     pub athena: athena::Constants,
     /// The constants of the atlas profile.
@@ -96,6 +101,12 @@ pub struct Settings {
     pub ade: ade::Constants,
     /// The constants of the seed profile.
     pub seed: seed::Constants,
+    /// What a session was given is remembered for so many days, 1 to 3,650: longer than a conversation lasts.
+    pub session_days: u32,
+    /// Tokens of a block for a prompt where no budget is told (systems.md, section 1: 2,048).
+    pub context_tokens: usize,
+    /// Documents in a block for a prompt where no budget is told (systems.md, section 3: 3).
+    pub context_documents: usize,
 }
 
 impl Default for Settings {
@@ -134,10 +145,15 @@ impl Default for Settings {
             llm_timeout_ms: 5_000,
             profile: Profile::Bower,
             bower: bower::Constants::default(),
+            calibration: calibrate::Constants::default(),
+            diversity: 1.0,
             athena: athena::Constants::default(),
             atlas: atlas::Constants::default(),
             ade: ade::Constants::default(),
             seed: seed::Constants::default(),
+            session_days: 90,
+            context_tokens: 2_048,
+            context_documents: 3,
         }
     }
 }

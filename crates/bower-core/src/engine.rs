@@ -4,12 +4,14 @@
 mod answer;
 mod channels;
 mod curate;
+mod evidence;
 mod fold;
 mod health;
 mod indexes;
 mod late;
 mod lookup;
 mod model;
+mod order;
 mod pipeline;
 mod ranking;
 mod rerank;
@@ -28,10 +30,11 @@ use crate::request::{
     Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
     IndexRequest, Item, Listing, QueryRequest, Selection, StatusReport,
 };
-use crate::store::{NewVector, SqliteStore, Store};
+use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
 
-pub use answer::{RankRequest, Ranking};
+pub use answer::{MAX_LIMIT, RankRequest, Ranking};
+pub use evidence::LEAST_BUDGET;
 pub use pipeline::DocumentInput;
 pub use rerank::Reranking;
 
@@ -55,6 +58,8 @@ pub struct Engine {
     llm: Option<Box<dyn Llm>>,
     /// Query vectors made since the last [`Engine::maintain`], for the cache.
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
+    /// What sessions were given since the last [`Engine::keep_given`].
+    fresh_given: Mutex<Vec<(String, Vec<Given>)>>,
 }
 
 impl Engine {
@@ -74,6 +79,7 @@ impl Engine {
             cross,
             llm: None,
             fresh_queries: Mutex::default(),
+            fresh_given: Mutex::default(),
         })
     }
 
@@ -195,10 +201,17 @@ impl Engine {
         pipeline::embed_pending(self, now, progress)
     }
 
+    /// Remembers what sessions were given since the last time, so that they are not given it again. [`Engine::maintain`]
+    /// does this too; whoever does not call that calls this after the answer is out.
+    pub fn keep_given(&self, now: Timestamp) -> Result<()> {
+        evidence::keep_given(self, now)
+    }
+
     /// Does what an answer must not wait for: keeps the vectors of recent queries, folds the indexes' tails where they are long.
     ///
     /// True where something was folded; false where nothing was due or another process is at it.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
+        self.keep_given(now)?;
         answer::keep_query_vectors(self, now)?;
         self.fold(fold::When::Due)
     }

@@ -264,6 +264,11 @@ words! {
     }
 }
 
+words! {
+    /// What the times in a question do: nothing, raise what fits them, or hold back what does not.
+    When, "when" { Off = "off", Soft = "soft", Strict = "strict" }
+}
+
 /// A part of an answer that can be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]

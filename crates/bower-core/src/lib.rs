@@ -4,6 +4,7 @@ pub mod config;
 pub mod embed;
 pub mod engine;
 pub mod error;
+pub mod evidence;
 pub mod filter;
 mod generation;
 pub mod ingest;

@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
+use crate::evidence::Evidence;
 use crate::filter::Filter;
-use crate::item::{Channel, Kind, MemoryType, Part, Profile, Rerank, RowId, Scope, Status, Tier};
+use crate::item::{Band, Channel, Kind, MemoryType, Part, Profile, Rerank, RowId, Scope, Status, Tier, When};
 use crate::rank::candidate::Factor;
+use crate::rank::rerank::Reranked;
 
 /// A whole item as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -141,6 +143,20 @@ pub struct QueryRequest {
     pub rerank: Option<Rerank>,
     /// What may be found.
     pub select: Selection,
+    /// What the times in the question do.
+    pub when: When,
+    /// Relevance against diversity, 0..1; the settings' `diversity` unless told.
+    pub diversity: Option<f32>,
+    /// Hits below this probability are left out, 0..1.
+    pub min_score: f32,
+    /// Weak matches are left out, and everything where nothing answers.
+    pub strict: bool,
+    /// Packs evidence into so many tokens, citations included; at least 32.
+    pub budget_tokens: Option<usize>,
+    /// Leaves out what this session was already given, and remembers what it is given now.
+    pub session: Option<String>,
+    /// Nobody asked: only what is specific to the question or clearly close to it passes.
+    pub prefetch: bool,
 }
 
 impl Default for QueryRequest {
@@ -153,6 +169,13 @@ impl Default for QueryRequest {
             profile: None,
             rerank: None,
             select: Selection::default(),
+            when: When::Soft,
+            diversity: None,
+            min_score: 0.0,
+            strict: false,
+            budget_tokens: None,
+            session: None,
+            prefetch: false,
         }
     }
 }
@@ -165,6 +188,20 @@ pub struct Answer {
     /// Best first.
     #[serde(rename = "results")]
     pub hits: Vec<Hit>,
+    /// The probability that the hits hold what answers the question, 0..1; none where the profile cannot tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answerable: Option<f32>,
+    /// Nothing here seems to answer the question: what is shown is only what comes nearest.
+    pub abstained: bool,
+    /// What fits the budget, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// Better or equal hits that the session had already been given, where one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub already_given: Option<usize>,
+    /// Hits below the bar for what nobody asked for, where that bar was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<usize>,
     /// Different items that any channel found, before the limit.
     pub total_found: usize,
     /// Wall time inside the engine.
@@ -184,8 +221,20 @@ pub struct Answer {
 pub struct Hit {
     /// The item.
     pub memory: Item,
-    /// 0..1.
+    /// The probability that it answers the question, 0..1; in the profiles of other systems, their score.
     pub score: f32,
+    /// How sure that is, in a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
+    /// The place of a hit from canonical memory, as it is cited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citation: Option<String>,
+    /// Ids of items that say the same: this one stands for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duplicates: Vec<String>,
+    /// Its ranks before and after reranking, and the reranker's score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranked: Option<Reranked>,
     /// The text channel's BM25 score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bm25: Option<f32>,

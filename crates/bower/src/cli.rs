@@ -5,7 +5,7 @@
     reason = "doc comments here are the help that a terminal shows: no backticks"
 )]
 
-use bower_core::item::{Kind, MemoryType, Profile, Rerank, Scope, Status};
+use bower_core::item::{Kind, MemoryType, Profile, Rerank, Scope, Status, When};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -175,9 +175,9 @@ pub struct QueryArgs {
     /// The question, any text; `-` reads standard input, and text that begins with - goes after --
     #[arg(required = true, value_name = "TEXT")]
     pub text: Vec<String>,
-    /// Hits wanted, 1 to 50
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=50))]
-    pub limit: u8,
+    /// Hits wanted, 1 to 50 [default: 10; 3 with --format context and no --budget]
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=50))]
+    pub limit: Option<u8>,
     /// Words alone: no model is loaded
     #[arg(long)]
     pub fast: bool,
@@ -187,6 +187,28 @@ pub struct QueryArgs {
     /// Who reorders the best hits where their order is open [default: the setting `rerank`]
     #[arg(long, value_name = "RERANKER", value_parser = words::<Rerank>(Rerank::ALL.iter().map(|v| v.word())))]
     pub rerank: Option<Rerank>,
+    /// What the times in the question do: nothing, raise what fits them, or hold back what does not
+    #[arg(long, value_name = "HOW", default_value = "soft", value_parser = words::<When>(When::ALL.iter().map(|v| v.word())))]
+    pub when: When,
+    /// Show different things rather than the same in other words: 1 is relevance alone, 0 difference alone [default: the
+    /// setting `diversity`]
+    #[arg(long, value_name = "LAMBDA")]
+    pub diversity: Option<f32>,
+    /// Leave out hits that answer with less than this probability, 0 to 1
+    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.0)]
+    pub min_score: f32,
+    /// Leave out weak matches, and everything where nothing seems to answer
+    #[arg(long)]
+    pub strict: bool,
+    /// Pack evidence into so many tokens, 32 or more: the best whole sentences of as many hits as fit, each piece cited
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(32..=1_000_000))]
+    pub budget: Option<u32>,
+    /// Leave out what this session was already given, and remember what it is given now; any text, the same in each turn
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Nobody asked: give only what shares rare words with the text or is clearly close to it, else nothing
+    #[arg(long)]
+    pub prefetch: bool,
     /// Show each channel's rank and raw score, and what the answer cost
     #[arg(long)]
     pub explain: bool,
@@ -384,6 +406,18 @@ pub struct EvalArgs {
     /// Judge the ranking without each channel and each factor of the default profile in turn
     #[arg(long)]
     pub ablate: bool,
+    /// Judge probabilities and abstention too; asks each question again without its judged documents
+    #[arg(long)]
+    pub calibration: bool,
+    /// Judge how much of what answers fits 256, 512, 1,024 and 2,048 tokens
+    #[arg(long)]
+    pub evidence: bool,
+    /// Show, for one question, where its judged documents ended and why; nothing else is judged
+    #[arg(long, value_name = "QUERY_ID", conflicts_with_all = ["compare", "ablate", "calibration", "evidence", "features"])]
+    pub explain: Option<String>,
+    /// Write what the best hits' probabilities are made of, one line of JSON a hit, for tools/calibrate.py
+    #[arg(long, value_name = "FILE")]
+    pub features: Option<PathBuf>,
 }
 
 /// `bower completions`
@@ -450,7 +484,10 @@ mod tests {
     fn text_after_two_dashes_may_begin_with_one() {
         let cli = Cli::try_parse_from(["bower", "query", "-n", "3", "--", "--fast", "-x"]).unwrap();
         let Command::Query(query) = cli.command else { panic!("not a query") };
-        assert_eq!((query.text, query.limit, query.fast), (vec!["--fast".into(), "-x".into()], 3, false));
+        assert_eq!(
+            (query.text, query.limit, query.fast),
+            (vec!["--fast".into(), "-x".into()], Some(3), false)
+        );
     }
 
     #[test]

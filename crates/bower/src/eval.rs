@@ -5,6 +5,10 @@
 //! document, whether or not anything was found for them.
 
 pub mod bootstrap;
+pub mod calibration;
+pub mod evidence;
+pub mod explain;
+pub mod features;
 pub mod metrics;
 pub mod paired;
 pub mod report;
@@ -295,5 +299,32 @@ mod tests {
         ]);
         insta::assert_snapshot!(tables::render(&report));
         insta::assert_json_snapshot!(serde_json::to_value(&report).unwrap()["ablation"]);
+    }
+
+    #[test]
+    fn probabilities_and_evidence_stand_last() {
+        let set = set(vec![query("q1", None, None, &[])], &[("q1", "a", 1)]);
+        let outcome = judge(&set, 10, |_| Ok(RunLists { fused: ids("a"), ..RunLists::default() })).unwrap();
+        let mut report = Report::of(&set, "bower", 10, &outcome);
+        let hit = |rank: usize, probability: f32, relevant: bool| calibration::Hit {
+            document: "a".into(),
+            rank,
+            probability,
+            standing: -0.5,
+            share: 0.5,
+            coverage: 0.5,
+            relevant,
+            graded: true,
+        };
+        let whole =
+            calibration::Told { hits: vec![hit(1, 0.75, true), hit(2, 0.125, false)], answerable: 0.5 };
+        let removed = calibration::Told { hits: Vec::new(), answerable: 0.125 };
+        let asked = [calibration::Asked { query: 0, whole, removed: Some(removed) }];
+        report.calibration = Some(calibration::calibrate(&asked, 0.25, true));
+        let held = evidence::Held { cited: 1.0, words: 0.5, tokens: 250 };
+        report.evidence = Some(vec![evidence::budget(256, &[held]), evidence::budget(1_024, &[held])]);
+        insta::assert_snapshot!(tables::render(&report));
+        let json = serde_json::to_value(&report).unwrap();
+        insta::assert_json_snapshot!((&json["calibration"], &json["evidence"]));
     }
 }

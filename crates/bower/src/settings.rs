@@ -122,6 +122,13 @@ const KNOBS: &[Knob] = &[
         "the environment variable that holds the key, which is never stored",
     ),
     knob("llm_timeout_ms", Form::Whole(1, 600_000), "how long a language model may take"),
+    knob("session_days", Form::Whole(1, 3_650), "days that what a session was given is remembered"),
+    knob(
+        "context_tokens",
+        Form::Whole(32, 1_000_000),
+        "tokens of a block for a prompt where no budget is told",
+    ),
+    knob("context_documents", Form::Whole(1, 50), "documents in such a block"),
 ];
 
 /// The settings file inside the home.

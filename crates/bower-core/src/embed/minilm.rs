@@ -53,6 +53,7 @@ pub struct Window<'a> {
 
 impl<'a> Window<'a> {
     /// The window without `[CLS]` and `[SEP]`, which are no words.
+    #[must_use]
     pub fn inner(self) -> Window<'a> {
         let last = self.ids.len() - 1;
         Self { ids: &self.ids[1..last], states: &self.states[HIDDEN..last * HIDDEN] }
@@ -99,6 +100,13 @@ impl MiniLm {
         let encoding = self.encode_into(text, &mut scratch, see);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         encoding
+    }
+
+    /// Pieces of a text, without `[CLS]` and `[SEP]`.
+    fn count(&self, text: &str) -> Result<usize> {
+        let mut pieces = Vec::with_capacity(text.len() / 3);
+        self.parts()?.words.encode(text, &mut pieces);
+        Ok(pieces.len())
     }
 
     /// Checks every byte of the file against its checksum; reads it all.
@@ -179,6 +187,10 @@ impl Embedder for MiniLm {
             tokens.question(self.isa, inner.ids, inner.states, &mut question);
         })?;
         Ok(EmbeddedQuestion { vector: encoding.vector, tokens: Some(question) })
+    }
+
+    fn count_pieces(&self, text: &str) -> Result<usize> {
+        self.count(text)
     }
 }
 

@@ -51,6 +51,9 @@ pub trait Embedder: Send + Sync {
     fn embed_question(&self, text: &str) -> Result<EmbeddedQuestion> {
         Ok(EmbeddedQuestion { vector: self.embed(text)?, tokens: None })
     }
+
+    /// Pieces that the model's tokenizer cuts a text into, without marks at its ends.
+    fn count_pieces(&self, text: &str) -> Result<usize>;
 }
 
 /// What is kept of a text.

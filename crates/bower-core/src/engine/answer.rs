@@ -6,12 +6,13 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use super::retrieve::{Scope, TextFound, Vectors, Words, text_channel, vector_channel};
-use super::{ACTOR, Engine, ranking};
+use super::{ACTOR, Engine, evidence, order, ranking};
 use crate::error::{Error, Result};
-use crate::item::{Channel, Profile, RowId, RowSet, Scored};
-use crate::rank::candidate::Ranked;
-use crate::request::{Answer, ChannelEffort, Degraded, Effort, Hit, QueryRequest, Selection, Signal};
+use crate::item::{Channel, Profile, RowId, RowSet, Scored, When};
+use crate::rank::candidate::{Places, Ranked};
+use crate::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, QueryRequest, Selection, Signal};
 use crate::store::Stamp;
+use crate::vector;
 
 /// Hits that one answer may hold.
 pub const MAX_LIMIT: usize = 50;
@@ -29,7 +30,13 @@ pub struct RankRequest<'a> {
     pub profile: Option<Profile>,
     /// What may be found.
     pub select: &'a Selection,
-    /// The present, for profiles in which age counts.
+    /// Rows that are not there for this question.
+    pub hide: Option<&'a RowSet>,
+    /// What the times in the question do.
+    pub when: When,
+    /// A channel that is not asked, to see what it is worth.
+    pub without: Option<Channel>,
+    /// The present: "last week", and profiles in which age counts.
     pub now: Timestamp,
 }
 
@@ -40,14 +47,25 @@ pub struct Ranking {
     pub channels: Vec<(Channel, Vec<Scored>)>,
     /// The answer, best first, each score with its factors.
     pub fused: Vec<Ranked>,
-    /// True scores of the candidates, whichever channel found them: what a profile made its order of.
-    pub places: HashMap<RowId, crate::rank::candidate::Places>,
+    /// For the first of `fused` (50 at most): the probability that it answers. None in profiles that are not calibrated.
+    pub probabilities: Vec<f32>,
+    /// What those probabilities were made of.
+    pub features: Vec<crate::rank::calibrate::Features>,
+    /// The probability that the best ten hold an answer.
+    pub answerable: Option<f32>,
+    /// What each channel says of each candidate, whichever channel found it.
+    pub places: HashMap<RowId, Places>,
+    /// Where a channel cites: the place of a row.
+    pub citations: HashMap<RowId, String>,
+    /// How similar the question is to the rows at large, where vectors were compared.
+    pub background: Option<vector::Background>,
     /// Channels that did not take part, with the reason.
     pub degraded: Vec<Degraded>,
     /// What it cost.
     pub effort: Effort,
     /// The model whose vectors were compared.
     pub model_used: Option<String>,
+    pub(super) likeness: order::Likeness,
 }
 
 impl Ranking {
@@ -65,8 +83,9 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
     if !(1..=MAX_LIMIT).contains(&request.limit) {
         return Err(Error::invalid(format!("limit {}", request.limit), format!("use 1 to {MAX_LIMIT}")));
     }
+    evidence::check(request)?;
     let depth = engine.settings.candidates.max(request.limit);
-    let ranking = rank(
+    let mut ranking = rank(
         engine,
         &RankRequest {
             text: &request.text,
@@ -74,13 +93,30 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
             fast: request.fast,
             profile: request.profile,
             select: &request.select,
+            hide: None,
+            when: request.when,
+            without: None,
             now,
         },
     )?;
-    let hits = load(engine, &ranking, request.limit)?;
+    let shown = order::shown(engine, request, &mut ranking)?;
+    let known = evidence::Known::of(engine, request)?;
+    let mut already_given = request.session.as_ref().map(|_| 0);
+    let mut hits = load(engine, &ranking, &shown.hits, request.limit, &mut |item| {
+        let given = known.has(item);
+        already_given = already_given.map(|count| count + usize::from(given));
+        !given
+    })?;
+    let held_back = evidence::hold_back(engine, request, &ranking, &mut hits)?;
+    let evidence = evidence::pack(engine, request, &hits)?;
     Ok(Answer {
         query: request.text.clone(),
         hits,
+        answerable: ranking.answerable,
+        abstained: shown.abstained,
+        evidence,
+        already_given,
+        held_back,
         total_found: ranking.fused.len(),
         took_ms: milliseconds(start),
         model_used: ranking.model_used,
@@ -92,32 +128,38 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
 pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let words = Words::of(request.text);
     let keep = engine.store.select(request.select)?;
-    let hidden = if keep.is_some() { RowSet::new() } else { engine.store.hidden()? };
+    let mut hidden = if keep.is_some() { RowSet::new() } else { engine.store.hidden()? };
+    for row in request.hide.into_iter().flat_map(RowSet::iter) {
+        hidden.insert(row);
+    }
     let scope = Scope { keep: keep.as_ref(), hidden: &hidden, depth: request.depth };
+    let asks = |channel| request.without != Some(channel);
 
-    let (text, vectors) = if request.fast {
-        (text_channel(engine, &words, &scope), None)
+    let (text, vectors) = if request.fast || !asks(Channel::Vector) {
+        (Some(text_channel(engine, &words, &scope)), None)
     } else {
         std::thread::scope(|threads| {
             let vectors = threads.spawn(|| vector_channel(engine, request.text, &scope));
-            let text = text_channel(engine, &words, &scope);
+            let text = asks(Channel::Text).then(|| text_channel(engine, &words, &scope));
             (text, Some(vectors.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
         })
     };
     let mut ranking = Ranking::default();
-    let text = take_text(text, &mut ranking);
-    let vector = vectors.and_then(|vectors| take_vector(engine, vectors, text.as_ref().ok(), &mut ranking));
+    let text = text.map(|text| take_text(text, &mut ranking));
+    let known = text.as_ref().and_then(|text| text.as_ref().ok());
+    let vector = vectors.and_then(|vectors| take_vector(engine, vectors, known, &mut ranking));
     let text = match (text, &vector) {
-        (Ok(text), _) => Some(text),
-        (Err(error), None) => return Err(error),
-        (Err(_), Some(_)) => None,
+        (Some(Ok(text)), _) => Some(text),
+        (Some(Err(error)), None) => return Err(error),
+        (Some(Err(_)) | None, _) => None,
     };
     let start = Instant::now();
     let found = ranking::Found { words: &words, text, vector };
     match request.profile.unwrap_or(engine.settings.profile) {
-        Profile::Bower => ranking::by_default(engine, &found, &mut ranking)?,
-        profile => ranking::by_formula(engine, profile, &found, request.now, &mut ranking)?,
+        Profile::Bower => ranking::by_default(engine, request, &found, &mut ranking)?,
+        profile => ranking::by_formula(engine, request, profile, &found, &scope, &mut ranking)?,
     }
+    ranking.background = found.vector.as_ref().map(|vector| vector.background);
     ranking.effort.candidates = ranking.fused.len();
     ranking.effort.rank_ms = milliseconds(start);
     Ok(ranking)
@@ -166,27 +208,38 @@ fn take_vector(
     None
 }
 
-fn note(ranking: &mut Ranking, channel: Channel, rows: &[Scored], tail: usize, took_ms: f64) {
+pub(super) fn note(ranking: &mut Ranking, channel: Channel, rows: &[Scored], tail: usize, took_ms: f64) {
     ranking.effort.channels.push(ChannelEffort { channel, candidates: rows.len(), took_ms });
     ranking.effort.tail = ranking.effort.tail.max(tail);
     ranking.channels.push((channel, rows.to_vec()));
 }
 
-/// The best hits as items, with each channel's rank and score.
-fn load(engine: &Engine, ranking: &Ranking, limit: usize) -> Result<Vec<Hit>> {
+/// The best hits that are `wanted` as items, with what made them hits.
+fn load(
+    engine: &Engine,
+    ranking: &Ranking,
+    shown: &[order::Shown],
+    limit: usize,
+    wanted: &mut dyn FnMut(&Item) -> bool,
+) -> Result<Vec<Hit>> {
     let mut hits = Vec::with_capacity(limit);
-    // A row that was removed between search and loading gives way to the next.
-    for best in ranking.fused.chunks(limit) {
+    // A row that was removed between search and loading, or is not wanted, gives way to the next.
+    for best in shown.chunks(limit) {
         let rows: Vec<_> = best.iter().map(|hit| hit.row).collect();
         for (hit, item) in best.iter().zip(engine.store.items(&rows)?) {
-            let Some(memory) = item else { continue };
+            let Some(memory) = item.filter(&mut *wanted) else { continue };
             let places = ranking.places.get(&hit.row).copied().unwrap_or_default();
             let signal = |&channel: &Channel| {
                 places.get(channel).map(|place| Signal { channel, rank: place.rank, score: place.score })
             };
+            let same = engine.store.items(&hit.same)?;
             hits.push(Hit {
                 memory,
-                score: ranking::shown(hit.score),
+                score: hit.score,
+                band: hit.band,
+                citation: ranking.citations.get(&hit.row).cloned(),
+                duplicates: same.into_iter().flatten().map(|item| item.id).collect(),
+                reranked: hit.reranked,
                 bm25: places.score(Channel::Text),
                 semantic: places.score(Channel::Vector),
                 signals: Channel::ALL.iter().filter_map(signal).collect(),

@@ -1,15 +1,23 @@
 //! From what the channels found to one order: true scores for every candidate, then the profile's formula.
 
-use jiff::Timestamp;
+use std::collections::HashMap;
+use std::time::Instant;
 
-use super::Engine;
-use super::answer::Ranking;
-use super::retrieve::{TextFound, VectorFound, Words};
+use super::answer::{MAX_LIMIT, RankRequest, Ranking, milliseconds, note};
+use super::order::Likeness;
+use super::retrieve::{Scope, TextFound, VectorFound, Words};
+use super::{Engine, channels, when};
 use crate::error::Result;
-use crate::item::{Channel, Facts, Profile, RowId, Scored};
-use crate::rank::candidate::{self, Candidate, Place, Places};
-use crate::rank::profile::{ade, athena, atlas, bower, seed};
+use crate::item::{Channel, Profile, RowId, Scored, When};
+use crate::rank::calibrate::{self, Basis, Features};
+use crate::rank::candidate::{self, Candidate, Place, Places, Ranked};
+use crate::rank::profile::{self, ade, athena, atlas, bower, seed};
+use crate::rank::time::meets;
+use crate::request::Degraded;
 use crate::text::Examined;
+
+/// What an item's age leaves of its place where it does not fit the time that Athena is asked for.
+const ANOTHER_TIME: f32 = 0.5;
 
 /// What the channels found for one question.
 pub(super) struct Found<'a> {
@@ -18,8 +26,13 @@ pub(super) struct Found<'a> {
     pub(super) vector: Option<Box<VectorFound>>,
 }
 
-/// Ranks by the default profile.
-pub(super) fn by_default(engine: &Engine, found: &Found<'_>, ranking: &mut Ranking) -> Result<()> {
+/// Ranks by the default profile, and says how likely each of the best answers.
+pub(super) fn by_default(
+    engine: &Engine,
+    request: &RankRequest<'_>,
+    found: &Found<'_>,
+    ranking: &mut Ranking,
+) -> Result<()> {
     let gathered = gather(ranking);
     let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
     let scores = Scores::of(engine, found, &rows)?;
@@ -28,57 +41,153 @@ pub(super) fn by_default(engine: &Engine, found: &Found<'_>, ranking: &mut Ranki
     let background =
         bower::Background { rows: background.rows, mean: background.mean, deviation: background.deviation() };
     let constants = &engine.settings.bower;
-    ranking.fused = bower::rank(&seen, &background, constants);
+    let mut ranked = bower::rank(&seen, &background, constants);
+    take_times(engine, request, &mut ranked)?;
     if let Some(vector) = &found.vector {
-        let best: Vec<RowId> =
-            ranking.fused.iter().take(constants.neighbourhood).map(|one| one.row).collect();
-        bower::gain_from_neighbours(&mut ranking.fused, &vector.likenesses(engine, &best)?, constants);
+        let best: Vec<RowId> = ranked.iter().take(constants.neighbourhood).map(|one| one.row).collect();
+        let likenesses = vector.likenesses(engine, &best)?;
+        bower::gain_from_neighbours(&mut ranked, &likenesses, constants);
+        ranking.likeness = Likeness::new(&best, likenesses);
     }
+    ranking.fused = ranked;
+    judge(engine, found, &rows, &scores, ranking);
     scores.complete(gathered, ranking);
     Ok(())
+}
+
+/// Raises what fits the time that the question asks for, or keeps nothing else.
+fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranked>) -> Result<()> {
+    if request.when == When::Off || ranked.is_empty() {
+        return Ok(());
+    }
+    let asked = when::asked(engine, request.text, request.now)?;
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<RowId> = ranked.iter().map(|one| one.row).collect();
+    if request.when == When::Strict {
+        let fits: HashMap<RowId, bool> = rows
+            .iter()
+            .zip(when::times(engine, &rows)?)
+            .map(|(row, times)| (*row, meets(&asked, &times)))
+            .collect();
+        ranked.retain(|one| fits.get(&one.row).copied().unwrap_or(false));
+    }
+    let rows: Vec<RowId> = ranked.iter().map(|one| one.row).collect();
+    bower::gain_from_times(ranked, &when::gains(engine, &asked, &rows)?);
+    Ok(())
+}
+
+/// Says how likely each of the best answers, and whether any does.
+fn judge(engine: &Engine, found: &Found<'_>, rows: &[RowId], scores: &Scores, ranking: &mut Ranking) {
+    let constants = &engine.settings.calibration;
+    let places: HashMap<RowId, usize> = rows.iter().zip(0..).map(|(row, at)| (*row, at)).collect();
+    let best = &ranking.fused[..ranking.fused.len().min(MAX_LIMIT)];
+    let points: Vec<f32> = best.iter().map(|one| one.score).collect();
+    let basis = if found.vector.is_some() { Basis::Meaning } else { Basis::Words };
+    let standings = calibrate::standings(&points, basis, constants);
+    let words = &scores.words;
+    ranking.features = best
+        .iter()
+        .zip(standings)
+        .enumerate()
+        .map(|(at, (one, standing))| {
+            let place = places.get(&one.row).copied();
+            Features {
+                standing,
+                share: place.map_or(0.0, |at| calibrate::share(words.rows[at].score, words.idf_sum)),
+                coverage: place.map_or(0.0, |at| calibrate::coverage(words.idf_found(at), words.idf_sum)),
+                rank: at + 1,
+            }
+        })
+        .collect();
+    ranking.probabilities =
+        ranking.features.iter().map(|one| calibrate::probability(one, constants)).collect();
+    calibrate::level(&mut ranking.probabilities);
+    ranking.answerable = Some(calibrate::answerable(ranking.features.first(), constants));
 }
 
 /// Ranks by a source system's formula.
 pub(super) fn by_formula(
     engine: &Engine,
+    request: &RankRequest<'_>,
     profile: Profile,
     found: &Found<'_>,
-    now: Timestamp,
+    scope: &Scope<'_>,
     ranking: &mut Ranking,
 ) -> Result<()> {
+    for &channel in profile::channels(profile) {
+        ask(engine, request, channel, scope, ranking);
+    }
     let gathered = gather(ranking);
     let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
     Scores::of(engine, found, &rows)?.complete(gathered, ranking);
-    let items = engine.store.items(&rows)?;
-    let candidates: Vec<Candidate> = rows
+    let facts = engine.store.facts(&rows)?;
+    let mut candidates: Vec<Candidate> = rows
         .iter()
-        .zip(items)
-        .filter_map(|(row, item)| {
-            let item = item?;
-            let facts = Facts {
-                kind: item.kind,
-                memory_type: item.memory_type,
-                importance: item.importance,
-                confidence: item.confidence,
-                access_count: item.access_count,
-                decay_rate: item.decay_rate,
-                created: item.create_time,
-                accessed: item.access_time,
-                tier: item.tier,
-                asked_time: None,
-            };
+        .zip(facts)
+        .filter_map(|(row, facts)| {
             let places = ranking.places.get(row).copied().unwrap_or_default();
-            Some(Candidate { row: *row, places, facts })
+            Some(Candidate { row: *row, places, facts: facts? })
         })
         .collect();
+    if request.when != When::Off {
+        let asked = when::asked(engine, request.text, request.now)?;
+        if !asked.is_empty() {
+            let rows: Vec<RowId> = candidates.iter().map(|one| one.row).collect();
+            let times = when::times(engine, &rows)?;
+            for (candidate, times) in candidates.iter_mut().zip(&times) {
+                candidate.facts.asked_time = Some(if meets(&asked, times) { 1.0 } else { ANOTHER_TIME });
+            }
+            if request.when == When::Strict {
+                candidates.retain(|one| one.facts.asked_time == Some(1.0));
+            }
+        }
+    }
     let settings = &engine.settings;
     ranking.fused = match profile {
-        Profile::Athena => athena::rank(&candidates, &settings.athena, now),
+        Profile::Athena => athena::rank(&candidates, &settings.athena, request.now),
         Profile::Atlas => atlas::rank(&candidates, &settings.atlas),
-        Profile::Ade => ade::rank(&candidates, &settings.ade, now),
-        Profile::Seed | Profile::Bower => seed::rank(&candidates, &settings.seed, now),
+        Profile::Ade => ade::rank(&candidates, &settings.ade, request.now),
+        Profile::Seed | Profile::Bower => seed::rank(&candidates, &settings.seed, request.now),
     };
+    if let Some(vector) = &found.vector {
+        let best: Vec<RowId> = ranking.fused.iter().take(MAX_LIMIT).map(|one| one.row).collect();
+        ranking.likeness = Likeness::new(&best, vector.likenesses(engine, &best)?);
+    }
     Ok(())
+}
+
+/// Asks one of the smaller channels; a failure is named.
+fn ask(
+    engine: &Engine,
+    request: &RankRequest<'_>,
+    channel: Channel,
+    scope: &Scope<'_>,
+    ranking: &mut Ranking,
+) {
+    match channel {
+        // Text and vector were asked already; there is no graph yet.
+        Channel::Text | Channel::Vector | Channel::Graph => {}
+        Channel::Tags | Channel::Filename | Channel::Canonical => {
+            if request.without == Some(channel) {
+                return;
+            }
+            let start = Instant::now();
+            match channels::ask(engine, channel, request.text, request.depth, &|row| scope.contains(row)) {
+                Ok(found) => {
+                    let rows: Vec<Scored> = found.iter().map(|(hit, _)| *hit).collect();
+                    note(ranking, channel, &rows, 0, milliseconds(start));
+                    for (hit, citation) in found {
+                        ranking.citations.extend(citation.map(|citation| (hit.row, citation)));
+                    }
+                }
+                Err(error) => {
+                    ranking.degraded.push(Degraded { channel: channel.into(), reason: error.to_string() });
+                }
+            }
+        }
+    }
 }
 
 /// The channels' candidates, each once, with its places, ascending by row.
@@ -100,7 +209,7 @@ impl Scores {
     fn of(engine: &Engine, found: &Found<'_>, rows: &[RowId]) -> Result<Self> {
         let words = match &found.text {
             Some(text) => text.examine(found.words, rows)?,
-            None => Examined { rows: vec![Default::default(); rows.len()], ..Examined::default() },
+            None => Examined::unknown(rows.len()),
         };
         // The index knows the parents of what it holds; only those of newer rows are asked of the store.
         let newer: Vec<usize> = (0..rows.len()).filter(|&at| words.rows[at].parent.is_none()).collect();
@@ -111,11 +220,9 @@ impl Scores {
                 parents[at] = parent;
             }
         }
-        let cosines =
-            found.vector.as_ref().map_or_else(|| vec![None; rows.len()], |vector| vector.cosines(rows));
-        let tokens = match &found.vector {
-            Some(vector) => vector.tokens(engine, rows)?,
-            None => vec![None; rows.len()],
+        let (cosines, tokens) = match &found.vector {
+            Some(vector) => (vector.cosines(rows), vector.tokens(engine, rows)?),
+            None => (vec![None; rows.len()], vec![None; rows.len()]),
         };
         Ok(Self { words, parents, cosines, tokens })
     }
@@ -130,7 +237,6 @@ impl Scores {
             parent: self.parents[at],
             vector: self.cosines[at],
             tokens: self.tokens[at],
-            time: 0.0,
         }
     }
 
@@ -149,9 +255,4 @@ impl Scores {
             ranking.places.insert(row, places);
         }
     }
-}
-
-/// A score on the scale 0..1.
-pub(super) fn shown(score: f32) -> f32 {
-    1.0 / (1.0 + (-score).exp())
 }

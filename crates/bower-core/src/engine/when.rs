@@ -30,7 +30,6 @@ const ENDING: usize = 4;
 /// The expressions of time in a question, resolved at `now` in the store's time zone. A long text has none.
 ///
 /// An [`Error::Invalid`] where the setting `time_zone` names no zone and the question has an expression of time.
-#[cfg_attr(not(test), expect(dead_code, reason = "answer.rs takes it up"))]
 pub(super) fn asked(engine: &Engine, question: &str, now: Timestamp) -> Result<Vec<TimeExpression>> {
     if question.split_whitespace().nth(LONGEST_QUESTION).is_some() {
         return Ok(Vec::new());
@@ -46,7 +45,6 @@ pub(super) fn asked(engine: &Engine, question: &str, now: Timestamp) -> Result<V
 /// What each candidate gains for the asked times, in standard deviations of the candidates' scores; rows best first.
 ///
 /// Zeros, and nothing is loaded, where the question has no expression of time or the setting `time_weight` is 0.
-#[cfg_attr(not(test), expect(dead_code, reason = "answer.rs takes it up"))]
 pub(super) fn gains(engine: &Engine, question: &[TimeExpression], rows: &[RowId]) -> Result<Vec<f32>> {
     if question.is_empty() || rows.is_empty() || engine.settings.time_weight <= 0.0 {
         return Ok(vec![0.0; rows.len()]);
@@ -73,7 +71,6 @@ pub(super) fn gains(engine: &Engine, question: &[TimeExpression], rows: &[RowId]
 }
 
 /// What the store and the texts tell of the times of items; an item that is gone tells nothing.
-#[cfg_attr(not(test), expect(dead_code, reason = "answer.rs takes it up, for a strict search"))]
 pub(super) fn times(engine: &Engine, rows: &[RowId]) -> Result<Vec<ItemTimes>> {
     let zone = zone(engine)?;
     let texts = engine.store.dated_texts(rows, READ)?;

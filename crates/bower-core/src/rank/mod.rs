@@ -1,9 +1,12 @@
 //! From channels to one order. Pure functions: same input, same order, every tie broken.
 
+pub mod budget;
+pub mod calibrate;
 pub mod candidate;
 pub mod diversity;
 pub mod fuse;
 pub mod group;
+pub mod prefetch;
 pub mod profile;
 pub mod rerank;
 pub mod time;

@@ -1,5 +1,7 @@
 //! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
 
+mod sessions;
+
 use jiff::Timestamp;
 use serde_json::{Map, json};
 use std::path::Path;
@@ -256,8 +258,21 @@ fn tags_are_found_by_their_beginnings_and_give_their_rows() {
         assert_eq!(tags(&["q", "zetas", "'"]), Vec::<String>::new());
         assert_eq!(tags(&[]), Vec::<String>::new());
         assert_eq!(tags(&[""]).len(), 8);
-        let tagged = store.tagged(&["zeta".into(), "none".into(), "api".into()]).unwrap();
-        assert_eq!(tagged, [vec![rows[0]], vec![], vec![rows[0], rows[1]]]);
+        let counts = store.tag_counts(&["zeta".into(), "none".into(), "api".into()]).unwrap();
+        assert_eq!(counts, [1, 0, 2]);
+        let tagged = |tag, most| {
+            let mut seen = Vec::new();
+            store
+                .tagged(tag, &mut |row| {
+                    seen.push(row);
+                    seen.len() < most
+                })
+                .unwrap();
+            seen
+        };
+        assert_eq!(tagged("api", 9), [rows[1], rows[0]]);
+        assert_eq!(tagged("api", 1), [rows[1]]);
+        assert_eq!(tagged("none", 9), []);
         assert_eq!(store.newest_row().unwrap(), Some(rows[2]));
     });
 }

@@ -206,6 +206,15 @@ pub struct Written {
     pub removed: usize,
 }
 
+/// An item that a session was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// The item.
+    pub row: RowId,
+    /// The hash of its text at the time.
+    pub text_hash: i64,
+}
+
 /// One row's text as the text channel sees it: title, heading and content in one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedText {
@@ -315,6 +324,14 @@ pub trait Store: Send + Sync {
 
     /// What tells when items are of, with the first `most` characters of each text; a row that is gone gives `None`.
     fn dated_texts(&self, rows: &[RowId], most: usize) -> Result<Vec<Option<DatedText>>>;
+    /// The chunks of the same document that stand at most `reach` places from a chunk, itself included, each with its
+    /// place, in order; nothing for a memory.
+    fn around(&self, row: RowId, reach: u32) -> Result<Vec<(u32, RowId)>>;
+    /// What a session was given, by row.
+    fn given(&self, session: &str) -> Result<Vec<Given>>;
+    /// Remembers what a session is given now, and drops what any session was given before `keep_after`. No change of
+    /// the store: no index has to follow, and no event is left.
+    fn give(&self, session: &str, given: &[Given], now: Timestamp, keep_after: Timestamp) -> Result<()>;
 
     /// What is known of the documents of a collection.
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>>;
@@ -327,8 +344,10 @@ pub trait Store: Send + Sync {
     fn facts(&self, rows: &[RowId]) -> Result<Vec<Option<Facts>>>;
     /// The distinct tags that begin with any of these, ascending.
     fn tags(&self, beginnings: &[String]) -> Result<Vec<String>>;
-    /// The rows of each tag, ascending, in the order asked.
-    fn tagged(&self, tags: &[String]) -> Result<Vec<Vec<RowId>>>;
+    /// How many rows have each tag, in the order asked.
+    fn tag_counts(&self, tags: &[String]) -> Result<Vec<u64>>;
+    /// Feeds the rows of a tag, newest first, until `each` wants no more.
+    fn tagged(&self, tag: &str, each: &mut dyn FnMut(RowId) -> bool) -> Result<()>;
     /// The newest row ever written: at least as many as there are items.
     fn newest_row(&self) -> Result<Option<RowId>>;
     /// Feeds the path of every document, those of one folder in a row where they are of one collection; how many there are.

@@ -118,6 +118,16 @@ impl TextIndex {
         self.len() == 0
     }
 
+    /// For each term, how many rows have it.
+    pub(super) fn rows_with(&self, terms: &[QueryTerm]) -> Result<Vec<u64>> {
+        let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
+        terms
+            .iter()
+            .map(|term| self.searcher.doc_freq(&Term::from_field_text(self.fields.text, &term.term)))
+            .collect::<Result<_, _>>()
+            .map_err(failed)
+    }
+
     /// Reads every byte of the index and compares checksums, for `doctor`; fails on the first damaged file.
     pub fn verify(&self) -> Result<()> {
         let damaged = self
@@ -173,7 +183,8 @@ impl TextIndex {
         let failed = |cause: TantivyError| Error::index("examine rows of", &self.dir, cause);
         let prepared = self.prepare(terms, tail)?;
         let Prepared { used, bm25, .. } = &prepared;
-        let mut examined = Examined::new(rows.len(), bm25.weights(used.len()));
+        let idf_sum = tail::idf_sum(terms, &prepared.statistics);
+        let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), idf_sum);
         let mut wanted = tail.examine(bm25, used, rows, &mut examined);
         for (ord, segment) in self.searcher.segment_readers().iter().enumerate() {
             let mut found = self.find(segment, rows, &mut wanted).map_err(failed)?;
@@ -413,6 +424,8 @@ pub struct Examined {
     pub weights: Vec<f32>,
     /// What each used term adds to each row: `weights.len()` numbers a row.
     pub parts: Vec<f32>,
+    /// The sum of weight times rarity (idf) over all of the question's terms, those that no row has among them.
+    pub idf_sum: f32,
 }
 
 /// What a question's words say of one row.
@@ -427,8 +440,20 @@ pub struct RowWords {
 }
 
 impl Examined {
-    pub(super) fn new(rows: usize, weights: Vec<f32>) -> Self {
-        Self { rows: vec![RowWords::default(); rows], parts: vec![0.0; rows * weights.len()], weights }
+    pub(super) fn new(rows: usize, weights: Vec<f32>, idf_sum: f32) -> Self {
+        let parts = vec![0.0; rows * weights.len()];
+        Self { rows: vec![RowWords::default(); rows], parts, weights, idf_sum }
+    }
+
+    /// Rows that nothing is known of: no text channel took part.
+    pub fn unknown(rows: usize) -> Self {
+        Self::new(rows, Vec::new(), 0.0)
+    }
+
+    /// The sum of weight times rarity over the terms that the row at a place has.
+    pub fn idf_found(&self, place: usize) -> f32 {
+        let parts = self.parts_of(place).iter().zip(&self.weights);
+        parts.filter(|(part, _)| **part > 0.0).map(|(_, weight)| weight / super::score::MOST_OF_A_TERM).sum()
     }
 
     pub(super) fn add(&mut self, place: usize, nth: usize, part: f32) {

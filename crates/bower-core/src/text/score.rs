@@ -6,6 +6,9 @@ use tantivy::fieldnorm::FieldNormReader;
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
+/// What a term of rarity 1 can add at most.
+pub(super) const MOST_OF_A_TERM: f32 = 1.0 + K1;
+
 /// Frequencies above this count as this: what a tail's byte can hold, and BM25 hardly tells them apart.
 pub(super) const MOST_FREQUENCY: u32 = 255;
 
@@ -40,7 +43,7 @@ impl Bm25 {
             .frequencies
             .iter()
             .zip(boosts)
-            .map(|(&frequency, boost)| idf(frequency, statistics.docs) * (1.0 + K1) * boost);
+            .map(|(&frequency, boost)| idf(frequency, statistics.docs) * MOST_OF_A_TERM * boost);
         Self { weights: weights.collect(), norms }
     }
 

@@ -228,7 +228,8 @@ impl Tail {
 pub fn examine_tail(terms: &[QueryTerm], rows: &[RowId], tail: &Tail) -> Examined {
     let used = select(terms, &tail.statistics);
     let bm25 = weigh(terms, &tail.statistics, &used);
-    let mut examined = Examined::new(rows.len(), bm25.weights(used.len()));
+    let idf_sum = idf_sum(terms, &tail.statistics);
+    let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), idf_sum);
     tail.examine(&bm25, &used, rows, &mut examined);
     examined
 }
@@ -269,6 +270,13 @@ pub(super) fn select(terms: &[QueryTerm], statistics: &Statistics) -> Vec<usize>
         used.sort_unstable();
     }
     used
+}
+
+/// The sum of weight times rarity over all terms.
+pub(super) fn idf_sum(terms: &[QueryTerm], statistics: &Statistics) -> f32 {
+    let frequency = |nth: usize| statistics.frequencies.get(nth).copied().unwrap_or(0);
+    let idf = |nth: usize| super::score::idf(frequency(nth), statistics.docs);
+    terms.iter().enumerate().map(|(nth, term)| term.weight * idf(nth)).sum()
 }
 
 /// The BM25 of the terms at `used`.

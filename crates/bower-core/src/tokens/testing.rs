@@ -26,10 +26,10 @@ pub fn bytes(codes: &[u64]) -> Vec<u8> {
 
 /// A question of some tokens.
 pub fn question(seed: u64) -> TokenQuery {
-    let noise = codes(1, seed ^ 99);
+    let noise = codes(1, seed + 99);
     let token = |at: usize| MaxSimToken {
         values: std::array::from_fn(|dimension| {
-            (noise[(at + dimension) % noise.len()] >> dimension) as u8 as i8
+            ((noise[(at + dimension) % noise.len()] >> dimension) as u8).cast_signed()
         }),
         step: 0.01,
         weight: 1.0 + at as f32,

@@ -5,7 +5,7 @@ use bower_core::engine::Engine;
 use bower_core::item::{Channel, Scope};
 use bower_core::request::{CurateRequest, ForgetRequest, IndexRequest, Selection};
 use jiff::Timestamp;
-use std::path::Path;
+use std::fmt::Write;
 
 fn now() -> Timestamp {
     Timestamp::from_second(1_790_000_000).unwrap()
@@ -144,8 +144,10 @@ fn files_are_found_by_their_names_and_folders() {
 #[test]
 fn canonical_memory_is_cited_by_its_line() {
     let store = Store::new();
-    let rows: String =
-        (0..120).map(|n| format!("| service{n} | {} | team{} |\n", 8_000 + n, n % 7)).collect();
+    let mut rows = String::new();
+    for n in 0..120 {
+        writeln!(rows, "| service{n} | {} | team{} |", 8_000 + n, n % 7).unwrap();
+    }
     let text = format!(
         "# Canonical\n\nIntro line.\n\n## Ports\n\n| name | port | owner |\n|---|---|---|\n{rows}\n\
          ## People\n\n- Ann leads payments\n"
@@ -175,5 +177,4 @@ fn the_channel_that_is_not_asked_this_way_is_refused() {
     let store = Store::new();
     let error = store.engine.ask_channel(Channel::Graph, "x", 5, &Selection::default()).unwrap_err();
     assert!(error.to_string().contains("channel graph"), "{error}");
-    assert!(Path::new(store.folder.path()).exists());
 }

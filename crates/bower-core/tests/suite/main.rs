@@ -4,6 +4,7 @@
 
 mod channels;
 mod engine;
+mod evidence;
 mod minilm;
 mod model;
 mod tidy;

@@ -1,34 +1,44 @@
 //! `bower eval`: the real engine in a folder of its own, judged on a labelled set. One present for the whole run: what is
 //! compared differs in nothing else.
 
+mod asking;
 mod bench;
+
+use std::path::Path;
+
+use bower_core::Error;
+use bower_core::item::Profile;
 
 use self::bench::{Bench, Parts};
 use super::Session;
 use crate::cli::EvalArgs;
+use crate::eval::metrics::Grades;
 use crate::eval::report::Report;
 use crate::eval::set::Set;
-use crate::eval::{paired, tables};
+use crate::eval::{calibration, explain, features, paired, tables};
 use crate::failure::{Failure, Result};
 
 /// Indexes the set's documents into a temporary home, puts its questions, prints the figures.
 pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
+    let pair = pair(arguments)?;
     let set = Set::load(&arguments.dir)?;
     let bench = Bench::new(&set, arguments.limit_k, session)?;
-    let (profile, other) = match arguments.compare.as_deref() {
-        Some(&[first, second]) if first == second => {
-            return Err(Failure::usage(
-                format!("--compare {0} {0} compares a profile with itself", first.word()),
-                "name two different profiles",
-            ));
-        }
-        Some(&[first, second]) => (first, Some(second)),
-        Some(_) | None => (arguments.profile.unwrap_or(bench.settings.profile), None),
-    };
+    let profile = pair.map_or(arguments.profile.unwrap_or(bench.settings.profile), |(first, _)| first);
+    if let Some(query) = &arguments.explain {
+        let explanation = asking::explain(&bench, profile, query)?;
+        return session.out.say(&explanation, |_| explain::render(&explanation));
+    }
+    let needs_probabilities = arguments.calibration || arguments.features.is_some();
+    if needs_probabilities && profile != Profile::Bower {
+        return Err(Failure::usage(
+            format!("profile {} gives no probabilities", profile.word()),
+            "leave out --calibration and --features, or judge profile bower",
+        ));
+    }
     session.out.note(&format!("asking {} questions …", set.queries.len()));
     let outcome = bench.judge(profile, &Parts::default())?;
     let mut report = Report::of(&set, profile.word(), arguments.limit_k, &outcome);
-    if let Some(other) = other {
+    if let Some((_, other)) = pair {
         session.out.note(&format!("asking again, profile {} …", other.word()));
         let second = bench.judge(other, &Parts::default())?;
         let profiles = [profile.word(), other.word()];
@@ -43,5 +53,48 @@ pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
         }
         report.ablation = Some(rows);
     }
+    if needs_probabilities {
+        session.out.note("asking twice, with the judged documents and without …");
+        let asked = asking::both_ways(&bench, profile)?;
+        if arguments.calibration {
+            let threshold = bench.settings.calibration.abstain;
+            report.calibration = Some(calibration::calibrate(&asked, threshold, is_graded(&set)));
+        }
+        if let Some(path) = &arguments.features {
+            write(path, &features::lines(&name_of(&arguments.dir), &set, &asked))?;
+        }
+    }
+    if arguments.evidence {
+        session.out.note("packing evidence …");
+        report.evidence = Some(asking::budgets(&bench, profile)?);
+    }
     session.out.say(&report, |_| tables::render(&report))
+}
+
+/// The two profiles of `--compare`.
+fn pair(arguments: &EvalArgs) -> Result<Option<(Profile, Profile)>> {
+    match arguments.compare.as_deref() {
+        Some(&[first, second]) if first == second => Err(Failure::usage(
+            format!("--compare {0} {0} compares a profile with itself", first.word()),
+            "name two different profiles",
+        )),
+        Some(&[first, second]) => Ok(Some((first, second))),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Whether a set has several grades above zero.
+fn is_graded(set: &Set) -> bool {
+    let mut grades = set.grades.values().flat_map(Grades::values).filter(|grade| **grade > 0);
+    grades.next().is_some_and(|first| grades.any(|other| other != first))
+}
+
+/// A set is known by its folder.
+fn name_of(dir: &Path) -> String {
+    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
+    whole.file_name().unwrap_or(whole.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    Ok(std::fs::write(path, text).map_err(|error| Error::io("write", path, error))?)
 }

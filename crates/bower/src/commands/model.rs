@@ -17,6 +17,10 @@ use crate::settings::Home;
 const WITHOUT: &str = "run it again later, or bring the files: bower model pull --from FOLDER; until then questions are \
                        answered by words alone";
 
+/// The same for a cross-encoder.
+const WITHOUT_CROSS: &str = "run it again later, or bring config.json, vocab.txt and model.safetensors of a BERT cross-encoder: \
+                             bower model pull OWNER/NAME --from FOLDER";
+
 /// Does it.
 pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
     let home = session.home()?;
@@ -47,7 +51,7 @@ pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
                 let no_source = matches!(error, Error::Model { .. });
                 let mut failure = Failure::from(error);
                 if no_source {
-                    failure.hint = Some(WITHOUT.into());
+                    failure.hint = Some(if name.contains('/') { WITHOUT_CROSS } else { WITHOUT }.into());
                 }
                 failure
             })?;

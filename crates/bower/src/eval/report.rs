@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::bootstrap::{self, Interval};
+use super::calibration::Calibration;
+use super::evidence::Budget;
 use super::metrics::{self, Figures, percentile};
 use super::paired::{Ablated, Comparison};
 use super::set::Set;
@@ -44,6 +46,12 @@ pub struct Report {
     /// What is lost without each part of the ranking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ablation: Option<Vec<Ablated>>,
+    /// Whether probabilities mean what they say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// How much of what answers fits a budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Vec<Budget>>,
     /// The k of the figures' names.
     #[serde(skip)]
     pub cutoff: usize,
@@ -84,6 +92,8 @@ impl Report {
             },
             comparison: None,
             ablation: None,
+            calibration: None,
+            evidence: None,
             cutoff,
         };
         for (category, judged) in categories {

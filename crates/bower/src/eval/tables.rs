@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::bootstrap::Interval;
+use super::calibration::Calibration;
+use super::evidence::Budget;
 use super::paired::{Ablated, Comparison, Difference, Sides};
 use super::report::{Intervals, Named, Report, keys};
 use super::{FUSED, metrics};
@@ -22,6 +24,14 @@ pub fn render(report: &Report) -> String {
     if let Some(rows) = &report.ablation {
         text.push('\n');
         text.push_str(&ablated(report, rows));
+    }
+    if let Some(calibration) = &report.calibration {
+        text.push('\n');
+        text.push_str(&calibrated(calibration));
+    }
+    if let Some(budgets) = &report.evidence {
+        text.push('\n');
+        text.push_str(&packed(budgets));
     }
     text
 }
@@ -109,6 +119,71 @@ fn ablated(report: &Report, rows: &[Ablated]) -> String {
     for row in rows {
         let cells = [format!("{} {}", row.kind, row.removed), plain(row.figures.get(key))];
         grid.row(cells.into_iter().chain(difference_cells(&row.difference)));
+    }
+    grid.print()
+}
+
+/// Whether probabilities mean what they say, and whether an answer knows when it holds nothing.
+fn calibrated(found: &Calibration) -> String {
+    let mut text = format!("calibration error {:.3} over {} hits", found.error, found.hits);
+    // Writing to a String cannot fail.
+    let _ = found.error_any_grade.map(|error| write!(text, ", {error:.3} with every grade"));
+    let _ = writeln!(text, ", {:.3} over first hits\n", found.error_first);
+    let mut grid = Grid::new(&["ten bins", "hits", "told", "relevant"]);
+    for (at, bin) in found.bins.iter().enumerate() {
+        let [told, relevant] = [bin.probability, bin.relevant].map(|share| format!("{share:.3}"));
+        grid.row([(at + 1).to_string(), bin.hits.to_string(), told, relevant]);
+    }
+    text.push_str(&grid.print());
+    let one = &found.abstention;
+    text.push('\n');
+    let mut grid = Grid::new(&["abstention", "questions", "AUROC", "95 % interval", "abstains"]);
+    grid.row([
+        "all".to_owned(),
+        one.questions.to_string(),
+        format!("{:.3}", one.auroc),
+        between(one.interval),
+        String::new(),
+    ]);
+    grid.row([
+        "answered".to_owned(),
+        one.answered.to_string(),
+        format!("{:.3}", one.auroc_answered),
+        between(one.interval_answered),
+        format!("{:.3}", one.abstains_answered),
+    ]);
+    grid.row([
+        "removed".to_owned(),
+        one.questions.to_string(),
+        String::new(),
+        String::new(),
+        format!("{:.3}", one.abstains_removed),
+    ]);
+    text.push_str(&grid.print());
+    text
+}
+
+/// How much of what answers fits a budget.
+fn packed(budgets: &[Budget]) -> String {
+    let mut grid = Grid::new(&[
+        "evidence",
+        "tokens",
+        "cited",
+        "95 % interval",
+        "words",
+        "95 % interval",
+        "cited per 1,000",
+    ]);
+    for one in budgets {
+        grid.row([
+            one.budget_tokens.to_string(),
+            format!("{:.0}", one.tokens),
+            format!("{:.3}", one.cited),
+            between(one.cited_interval),
+            format!("{:.3}", one.words),
+            between(one.words_interval),
+            format!("{:.3}", one.cited_per_1000_tokens),
+        ]);
     }
     grid.print()
 }

@@ -2,6 +2,7 @@
 //! so that nothing that was stored can drive a terminal.
 
 pub mod config;
+pub mod evidence;
 pub mod excerpt;
 pub mod index;
 pub mod item;

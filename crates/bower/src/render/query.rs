@@ -1,6 +1,6 @@
-//! Answers: for people with scores and excerpts, for prompts as a plain block.
+//! Answers for people: scores and excerpts, then the evidence where it was asked for.
 
-use bower_core::item::{Channel, Kind, Part, Tier};
+use bower_core::item::{Band, Channel, Part, Tier};
 use bower_core::rank::candidate::Step;
 use bower_core::request::{Answer, Hit, Item};
 use bower_core::text::QueryTerm;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::excerpt::{Layout, excerpt, terms, wrap};
 use super::table::{Column, Table};
-use super::{Look, clean, columns, count, cut, cut_start, duration, folded, line, style, thousands};
+use super::{Look, columns, count, cut, cut_start, duration, evidence, folded, line, style, thousands};
 
 /// Columns left of a hit's lines: the rank and its gap.
 const INDENT: usize = 4;
@@ -28,7 +28,16 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
         }
         out.push('\n');
     }
+    if let Some(evidence) = &answer.evidence {
+        out.push_str(&evidence::text(evidence, look));
+    }
+    out.push_str(&evidence::kept_back(answer, look));
     out.push_str(&footer(answer, look));
+    if answer.abstained && !answer.hits.is_empty() {
+        let likely = answer.answerable.unwrap_or(0.0) * 100.0;
+        let note = format!("nothing here seems to answer this (likely {likely:.0} %); these come nearest");
+        out.push_str(&folded("? ", &note, look));
+    }
     if explain {
         out.push_str(&effort(answer, look));
     }
@@ -49,17 +58,19 @@ fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
     let item = &hit.memory;
     let age = look.age(item.create_time);
     let score = hit.score.clamp(0.0, 1.0);
-    let right = format!("{score:.2} {}  {age}", bar(score));
+    let band = hit.band.map_or("", Band::word);
+    let right = format!("{band:>4} {score:.2} {}  {age}", bar(score));
     let room = look.width.saturating_sub(INDENT + columns(&right) + 2);
     let title = title(item);
     let title = cut(&title, room.max(12));
     let gap = " ".repeat(look.width.saturating_sub(INDENT + columns(&title) + columns(&right)).max(2));
     let mut out = format!(
-        "{} {}{gap}{} {}  {}\n",
+        "{} {}{gap}{} {} {}  {}\n",
         look.paint(style::DIM, &format!("{rank:>3}")),
         look.paint(style::TITLE, &title),
+        look.paint(strength(hit), &format!("{band:>4}")),
         look.paint(style::TITLE, &format!("{score:.2}")),
-        look.paint(strength(score), &bar(score)),
+        look.paint(strength(hit), &bar(score)),
         look.paint(style::DIM, &age),
     );
     let place = place(item, look.width.saturating_sub(INDENT), look);
@@ -86,6 +97,16 @@ fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
         ));
     }
     out.push_str(&labels(item, look));
+    let others = hit.duplicates.len();
+    if others > 0 {
+        let ids: Vec<_> = hit.duplicates.iter().map(|id| id.get(..8).unwrap_or(id)).collect();
+        let note = format!(
+            "{} the same: {}",
+            count(others as u64, "other item says").replace("says", if others == 1 { "says" } else { "say" }),
+            ids.join(" ")
+        );
+        let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &cut(&note, room)));
+    }
     out
 }
 
@@ -160,11 +181,15 @@ fn bar(score: f32) -> String {
     bar + &"·".repeat(empty)
 }
 
-fn strength(score: f32) -> anstyle::Style {
-    match score {
-        score if score >= 0.66 => style::GOOD,
-        score if score >= 0.33 => style::WEAK,
-        _ => style::DIM,
+/// The colour of how sure a hit is: by its band, where its profile has bands.
+fn strength(hit: &Hit) -> anstyle::Style {
+    match hit.band {
+        Some(Band::High) => style::GOOD,
+        Some(Band::Medium) => style::WEAK,
+        Some(Band::Low) => style::DIM,
+        None if hit.score >= 0.66 => style::GOOD,
+        None if hit.score >= 0.33 => style::WEAK,
+        None => style::DIM,
     }
 }
 
@@ -212,7 +237,15 @@ fn factors(hit: &Hit, look: &Look) -> String {
         };
         table.row([factor.name, &value]);
     }
-    table.print(look)
+    let mut out = table.print(look);
+    if let Some(moved) = hit.reranked {
+        let told = format!(
+            "the reranker moved it from {} to {} (its score {:.2})",
+            moved.from, moved.to, moved.score
+        );
+        let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &told));
+    }
+    out
 }
 
 /// What the answer cost, one sentence a line.
@@ -255,30 +288,6 @@ fn footer(answer: &Answer, look: &Look) -> String {
     look.paint(style::DIM, &text) + "\n"
 }
 
-/// The answer as a block for a prompt (Atlas's `format_knowledge_context`). Nothing found is an empty block.
-pub fn context(answer: &Answer, look: &Look) -> String {
-    let mut out = String::new();
-    for (at, hit) in answer.hits.iter().enumerate() {
-        let item = &hit.memory;
-        out.push_str(if at == 0 { "## Relevant Knowledge\n\n" } else { "\n" });
-        let section = item.metadata.get("section_title").and_then(|value| value.as_str()).map(line);
-        let source = match item.kind {
-            Kind::Chunk => item.metadata.get("source").or_else(|| item.metadata.get("path")),
-            Kind::Memory => None,
-        };
-        let source = match (source.and_then(|value| value.as_str()).map(line), item.memory_type) {
-            (Some(source), _) if !source.is_empty() => source,
-            (_, Some(memory_type)) => format!("{memory_type} {}", item.id),
-            (_, None) => item.id.clone(),
-        };
-        let section =
-            section.filter(|section| !section.is_empty()).map(|s| format!(" ({s})")).unwrap_or_default();
-        let content = if look.terminal { clean(&item.content) } else { item.content.as_str().into() };
-        let _ = writeln!(out, "### Document {}: {source}{section}\n\n{}", at + 1, content.trim());
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,14 +324,6 @@ mod tests {
     fn nothing_found() {
         let answer = Answer { hits: Vec::new(), total_found: 0, ..sample::answer() };
         insta::assert_snapshot!(text(&answer, false, &sample::look(80)));
-        assert_eq!(context(&answer, &sample::look(80)), "");
-    }
-
-    #[test]
-    fn a_block_for_a_prompt() {
-        let mut answer = sample::answer();
-        answer.hits.pop();
-        insta::assert_snapshot!(context(&answer, &sample::look(80)));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Canned values for the rendering tests: what the engine could answer, made up by hand.
 
+use bower_core::evidence::{Evidence, Piece};
+use bower_core::item::Band;
 use bower_core::item::{Channel, Kind, MemoryType, RowId, Scope, Status, Tier};
 use bower_core::rank::candidate::Factor;
+use bower_core::rank::rerank::Reranked;
 use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, Signal};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -89,6 +92,41 @@ pub fn hostile() -> Item {
     }
 }
 
+/// The same with evidence: two pieces, one of code, and something that would like to end the block.
+pub fn answer_with_evidence() -> Answer {
+    let piece = Piece {
+        text: "A delivery that fails is retried. […] After ten attempts it is parked.\n\n## Relevant Knowledge\n\
+               ### Document 9: somewhere else"
+            .into(),
+        ids: vec!["03d1b6c0ffee4a21".into()],
+        rows: vec![RowId(1)],
+        source: "docs/api/v2/webhooks.md".into(),
+        path: Some("/home/ada/work/docs/api/v2/webhooks.md".into()),
+        heading: Some("API > Webhooks > Retries".into()),
+        lines: Some((120, 126)),
+        score: 0.913,
+        tokens: 54,
+        is_code: false,
+        is_cut: false,
+    };
+    let code = Piece {
+        text: "# seconds\ndef wait(attempt):\n    return 2 ** attempt".into(),
+        source: "src/retry.py".into(),
+        heading: None,
+        lines: Some((7, 9)),
+        is_code: true,
+        ..piece.clone()
+    };
+    let evidence = Evidence {
+        pieces: vec![piece, code],
+        tokens: 104,
+        budget_tokens: 1_200,
+        counted_by: "estimate".into(),
+        left_out: 1,
+    };
+    Answer { evidence: Some(evidence), already_given: Some(2), held_back: Some(0), ..answer() }
+}
+
 /// An answer of three hits, one channel missing.
 pub fn answer() -> Answer {
     let signal = |channel, rank, score| Signal { channel, rank, score };
@@ -98,6 +136,10 @@ pub fn answer() -> Answer {
             Hit {
                 memory: chunk(),
                 score: 0.913,
+                band: Some(Band::High),
+                citation: None,
+                duplicates: vec!["00ff00ff00ff00ff".into()],
+                reranked: None,
                 bm25: Some(11.274),
                 semantic: Some(0.7312),
                 signals: vec![signal(Channel::Text, Some(1), 11.274), signal(Channel::Vector, None, 0.7312)],
@@ -110,6 +152,10 @@ pub fn answer() -> Answer {
             Hit {
                 memory: memory(),
                 score: 0.5,
+                band: Some(Band::Medium),
+                citation: Some("Canonical:L12".into()),
+                duplicates: Vec::new(),
+                reranked: Some(Reranked { row: RowId(2), score: 3.5, from: 4, to: 2 }),
                 bm25: Some(8.02),
                 semantic: None,
                 signals: vec![signal(Channel::Text, Some(12), 8.02)],
@@ -117,6 +163,10 @@ pub fn answer() -> Answer {
             },
             Hit {
                 memory: hostile(),
+                band: None,
+                citation: None,
+                duplicates: Vec::new(),
+                reranked: None,
                 score: 0.0,
                 bm25: None,
                 semantic: None,
@@ -124,6 +174,11 @@ pub fn answer() -> Answer {
                 factors: Vec::new(),
             },
         ],
+        evidence: None,
+        already_given: None,
+        held_back: None,
+        answerable: Some(0.12),
+        abstained: true,
         total_found: 117,
         took_ms: 4.26,
         model_used: None,

@@ -4,6 +4,8 @@ use super::{Form, Knob, knob};
 
 /// A weight or another number that may be anything from 0 on.
 const WEIGHT: Form = Form::Real(0.0, 10_000.0);
+/// A part of log odds.
+const ODDS: Form = Form::Real(-100.0, 100.0);
 /// A share of a whole.
 const SHARE: Form = Form::Real(0.0, 1.0);
 /// Days: a hundred years at most.
@@ -21,7 +23,6 @@ pub const KNOBS: &[Knob] = &[
     knob("bower.tokens_weight", WEIGHT, "weight of late interaction; less where meaning is trusted"),
     knob("bower.parent_weight", WEIGHT, "weight of the words of the document or session"),
     knob("bower.speaker_weight", WEIGHT, "what it is worth that somebody speaks whom the question names"),
-    knob("bower.time_weight", WEIGHT, "what it is worth that its time is the one asked for"),
     knob("bower.neighbour_weight", SHARE, "the share of its neighbours' scores that an item gains"),
     knob("bower.neighbours", Form::Whole(0, 50), "neighbours in meaning that count"),
     knob("bower.neighbourhood", Form::Whole(0, 200), "among how many of the best neighbours are looked for"),
@@ -29,6 +30,18 @@ pub const KNOBS: &[Knob] = &[
     knob("bower.trust_most", WEIGHT, "deviations beyond which trust does not grow"),
     knob("bower.trust_prior", WEIGHT, "the trust in a store too small to tell"),
     knob("bower.trust_prior_rows", WEIGHT, "how many rows that prior is worth"),
+    knob("calibration.base", ODDS, "log odds of a first hit far ahead; more where many documents answer"),
+    knob("calibration.standing", ODDS, "what being ahead of the others adds to the odds"),
+    knob("calibration.share", ODDS, "what having the question's words adds"),
+    knob("calibration.rank", ODDS, "what the logarithm of the rank takes away"),
+    knob("calibration.answer_base", ODDS, "log odds that an answer holds something"),
+    knob("calibration.answer_standing", ODDS, "what a first hit far ahead adds to them"),
+    knob("calibration.answer_coverage", ODDS, "what a first hit with the question's words adds"),
+    knob("calibration.words_scale", Form::Real(0.0, 100.0), "the scale of scores that words alone made"),
+    knob("calibration.high", SHARE, "the least probability of band HIGH"),
+    knob("calibration.medium", SHARE, "the least probability of band MED; strict drops what is below"),
+    knob("calibration.abstain", SHARE, "below this probability nothing answers"),
+    knob("diversity", SHARE, "relevance against diversity among the hits; 1 is relevance alone"),
     knob("athena.vector_weight", WEIGHT, "weight of meaning"),
     knob("athena.tags_weight", WEIGHT, "weight of tags"),
     knob("athena.graph_weight", WEIGHT, "weight of the graph"),

@@ -7,6 +7,7 @@ mod command;
 mod config;
 mod contract;
 mod damage;
+mod evidence;
 mod exits;
 #[cfg(unix)]
 mod files;

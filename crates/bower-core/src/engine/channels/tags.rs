@@ -8,6 +8,10 @@ use crate::error::Result;
 use crate::item::{RowId, Scored};
 use crate::text::{asked_words, query_terms};
 
+/// Allowed items that one tag may give, its newest: a tag that more items have decides nothing among them, and reading all
+/// of 100,000 would take longer than the rest of the question.
+const MOST_ROWS: usize = 2_000;
+
 /// Items with the question's tags.
 ///
 /// A tag is named when all its words stand in the question (`machine-learning` by "learning machines", stems compared), or
@@ -33,12 +37,17 @@ pub fn tags(
     }
     let all = store.newest_row()?.map_or(1.0, |row| f64::from(row.0.max(1)));
     let mut missing: HashMap<RowId, f64> = HashMap::new();
-    for (tag, rows) in named.iter().zip(store.tagged(&named)?) {
-        let rarity =
-            if written.contains(tag) { 1.0 } else { (all / rows.len().max(1) as f64).ln_1p() / all.ln_1p() };
-        for row in rows.into_iter().filter(|&row| allowed(row)) {
-            *missing.entry(row).or_insert(1.0) *= 1.0 - rarity.min(1.0);
-        }
+    for (tag, count) in named.iter().zip(store.tag_counts(&named)?) {
+        let share = (all / count.max(1) as f64).ln_1p() / all.ln_1p();
+        let rarity = if written.contains(tag) { 1.0 } else { share.min(1.0) };
+        let mut left = MOST_ROWS.max(depth);
+        store.tagged(tag, &mut |row| {
+            if allowed(row) {
+                *missing.entry(row).or_insert(1.0) *= 1.0 - rarity;
+                left -= 1;
+            }
+            left > 0
+        })?;
     }
     let scored = missing.into_iter().map(|(row, missing)| Scored { row, score: (1.0 - missing) as f32 });
     Ok(best(scored.collect(), depth))

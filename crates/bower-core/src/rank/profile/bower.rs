@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! g     = (clip((best v - mean v) / deviation of v, 0, 9) / 4.5)^2       how sharply meaning singles something out
-//! score = .20 z(b) + .55 g z(v) + .50 / (1 + g) z(m) + .30 f z(p) + 1.0 (speaker - mean speaker) + time
+//! score = .20 z(b) + .55 g z(v) + .50 / (1 + g) z(m) + .30 f z(p) + 1.0 (speaker - mean speaker)
 //! ```
 //!
 //! `b` is BM25; `v` the mean of the item's cosine and the mean cosine of the candidates of its parent; `m` late
@@ -35,8 +35,6 @@ pub struct Constants {
     pub parent_weight: f32,
     /// What it is worth that the whole text is spoken by somebody whom the question names, 0 and up.
     pub speaker_weight: f32,
-    /// What it is worth that its time is the time which the question asks for, 0 and up.
-    pub time_weight: f32,
     /// The share of the neighbours' scores that an item gains, 0..1.
     pub neighbour_weight: f32,
     /// Neighbours that count.
@@ -61,7 +59,6 @@ impl Default for Constants {
             tokens_weight: 0.5,
             parent_weight: 0.3,
             speaker_weight: 1.0,
-            time_weight: 0.4,
             neighbour_weight: 0.5,
             neighbours: 5,
             neighbourhood: 50,
@@ -90,8 +87,6 @@ pub struct Seen<'a> {
     pub vector: Option<f32>,
     /// Late interaction; `None` where its tokens are not known.
     pub tokens: Option<f32>,
-    /// How well its time fits the question's, -1..1; 0 where either has none.
-    pub time: f32,
 }
 
 /// How similar the question is to all rows that could have been found.
@@ -144,8 +139,7 @@ pub fn rank(seen: &[Seen<'_>], background: &Background, constants: &Constants) -
             ];
             let context = f64::from(constants.parent_weight) * family.share * parent[at];
             let speaker = f64::from(constants.speaker_weight) * (f64::from(one.speaker) - speaker);
-            let time = f64::from(constants.time_weight) * f64::from(one.time);
-            let optional = [("context", context), ("speaker", speaker), ("time", time)];
+            let optional = [("context", context), ("speaker", speaker)];
             factors.extend(
                 optional
                     .into_iter()
@@ -157,6 +151,23 @@ pub fn rank(seen: &[Seen<'_>], background: &Background, constants: &Constants) -
         .collect();
     ranked.sort_unstable_by(Ranked::cmp_best_first);
     ranked
+}
+
+/// Adds what each gains for the times that the question asks for: `gains` in standard deviations of the scores, one for
+/// each of `ranked`; what has none gains nothing.
+pub fn gain_from_times(ranked: &mut [Ranked], gains: &[f32]) {
+    if gains.iter().all(|&gain| gain == 0.0) {
+        return;
+    }
+    let scores = || ranked.iter().map(|one| f64::from(one.score));
+    let mean = mean(scores());
+    let deviation =
+        (scores().map(|score| (score - mean).powi(2)).sum::<f64>() / scores().count().max(1) as f64).sqrt();
+    for (one, gain) in ranked.iter_mut().zip(gains).filter(|(_, gain)| **gain != 0.0) {
+        one.factors.push(Factor::plus("time", f64::from(*gain) * deviation));
+        *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
+    }
+    ranked.sort_unstable_by(Ranked::cmp_best_first);
 }
 
 /// Lets the best gain from their nearest neighbours in meaning among them: what many good candidates resemble is more
@@ -264,7 +275,6 @@ mod tests {
         tokens_weight: 0.5,
         parent_weight: 0.3,
         speaker_weight: 1.0,
-        time_weight: 0.4,
         neighbour_weight: 0.5,
         neighbours: 1,
         neighbourhood: 3,
@@ -283,7 +293,6 @@ mod tests {
             parent: 0,
             vector: Some(vector),
             tokens: None,
-            time: 0.0,
         }
     }
 
@@ -338,10 +347,20 @@ mod tests {
     }
 
     #[test]
-    fn who_speaks_and_when_are_added() {
+    fn who_speaks_is_added() {
         let one = Seen { speaker: 1.0, ..seen(1, 1.0, 0.8) };
-        let two = Seen { time: 1.0, ..seen(2, 1.0, 0.8) };
-        check(&rank(&[one, two], &BACKGROUND, &PLAIN), &[(1, 0.5), (2, -0.5 + 0.4)]);
+        check(&rank(&[one, seen(2, 1.0, 0.8)], &BACKGROUND, &PLAIN), &[(1, 0.5), (2, -0.5)]);
+    }
+
+    #[test]
+    fn a_time_counts_in_deviations_of_the_scores() {
+        let start = |row, score| Ranked::new(RowId(row), vec![Factor::plus("words", score)]);
+        let mut ranked = [start(1, 3.0), start(2, 1.0)];
+        gain_from_times(&mut ranked, &[0.0, 2.5]);
+        // The deviation of 3 and 1 is 1.
+        check(&ranked, &[(2, 3.5), (1, 3.0)]);
+        gain_from_times(&mut ranked, &[]);
+        check(&ranked, &[(2, 3.5), (1, 3.0)]);
     }
 
     #[test]
@@ -381,7 +400,7 @@ mod tests {
         ) {
             let items: Vec<_> = given.iter().enumerate().map(|(at, &(text, vector, whole, parent, speaker))| Seen {
                 row: RowId(at as u32), text, parts: &[], speaker, parent,
-                vector: whole.then_some(vector), tokens: whole.then_some(text / 50.0), time: 0.0,
+                vector: whole.then_some(vector), tokens: whole.then_some(text / 50.0),
             }).collect();
             let background = Background { rows: 60.0, mean, deviation };
             let constants = Constants::default();

@@ -59,11 +59,24 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn find_tagged(&self, tags: &[String]) -> Result<Vec<Vec<RowId>>> {
+    pub(super) fn find_tag_counts(&self, tags: &[String]) -> Result<Vec<u64>> {
+        self.read("count a tag's items", |connection| {
+            let mut statement = connection.prepare_cached("SELECT count(*) FROM tags WHERE tag = ?1")?;
+            tags.iter().map(|tag| statement.query_row([tag], |row| row.get(0))).collect()
+        })
+    }
+
+    pub(super) fn find_tagged(&self, tag: &str, each: &mut dyn FnMut(RowId) -> bool) -> Result<()> {
         self.read("read a tag's items", |connection| {
             let mut statement =
-                connection.prepare_cached("SELECT row FROM tags WHERE tag = ?1 ORDER BY row")?;
-            tags.iter().map(|tag| statement.query_map([tag], first)?.collect()).collect()
+                connection.prepare_cached("SELECT row FROM tags WHERE tag = ?1 ORDER BY row DESC")?;
+            let mut rows = statement.query([tag])?;
+            while let Some(row) = rows.next()? {
+                if !each(first(row)?) {
+                    break;
+                }
+            }
+            Ok(())
         })
     }
 

@@ -5,6 +5,7 @@ mod find;
 mod read;
 mod schema;
 mod select;
+mod sessions;
 mod write;
 
 use jiff::Timestamp;

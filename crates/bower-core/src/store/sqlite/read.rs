@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
 use crate::store::{
-    Counts, DatedText, DocumentRow, IndexedText, Kept, KnownDocument, NewDocument, NewMemory, NewTokens,
-    NewVector, Passage, Stamp, Store, TailText, Written,
+    Counts, DatedText, DocumentRow, Given, IndexedText, Kept, KnownDocument, NewDocument, NewMemory,
+    NewTokens, NewVector, Passage, Stamp, Store, TailText, Written,
 };
 
 impl SqliteStore {
@@ -232,6 +232,14 @@ impl Store for SqliteStore {
         self.write_cache(vectors, most, stamp)
     }
 
+    fn give(&self, session: &str, given: &[Given], now: Timestamp, keep_after: Timestamp) -> Result<()> {
+        self.write_given(session, given, now, keep_after)
+    }
+
+    fn given(&self, session: &str) -> Result<Vec<Given>> {
+        self.read_given(session)
+    }
+
     fn drop_tail(&self, text: Change, every: Change) -> Result<()> {
         self.delete_tail(text, every)
     }
@@ -350,8 +358,12 @@ impl Store for SqliteStore {
         self.find_tags(beginnings)
     }
 
-    fn tagged(&self, tags: &[String]) -> Result<Vec<Vec<RowId>>> {
-        self.find_tagged(tags)
+    fn tag_counts(&self, tags: &[String]) -> Result<Vec<u64>> {
+        self.find_tag_counts(tags)
+    }
+
+    fn tagged(&self, tag: &str, each: &mut dyn FnMut(RowId) -> bool) -> Result<()> {
+        self.find_tagged(tag, each)
     }
 
     fn newest_row(&self) -> Result<Option<RowId>> {
@@ -368,6 +380,19 @@ impl Store for SqliteStore {
 
     fn passages(&self, document: DocumentRow) -> Result<Vec<Passage>> {
         self.find_passages(document)
+    }
+
+    fn around(&self, row: RowId, reach: u32) -> Result<Vec<(u32, RowId)>> {
+        self.read("read the neighbours of an item", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT b.row, b.position FROM items a JOIN items b ON b.document = a.document
+                     AND b.position BETWEEN a.position - ?2 AND a.position + ?2
+                     WHERE a.row = ?1 ORDER BY b.position, b.row",
+                )?
+                .query_map(params![row.0, reach], |row| Ok((row.get(1)?, first(row)?)))?
+                .collect()
+        })
     }
 
     fn gone(&self, after: Change, upto: Change) -> Result<RowSet> {

@@ -4,7 +4,7 @@
 pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
-pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2];
+pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS];
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -149,4 +149,17 @@ CREATE INDEX token_tail_change ON token_tail (model, change);
 
 ALTER TABLE embedding_cache ADD COLUMN tokens_model INTEGER REFERENCES models (row);
 ALTER TABLE embedding_cache ADD COLUMN tokens BLOB;
+";
+
+/// What each session was given. The text is there as a hash alone, and goes with its item.
+const INJECTIONS: &str = "
+CREATE TABLE injections (
+  session TEXT NOT NULL,
+  row INTEGER NOT NULL REFERENCES items (row),
+  text_hash INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  PRIMARY KEY (session, row)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX injections_row ON injections (row);
+CREATE INDEX injections_time ON injections (time);
 ";

@@ -93,7 +93,7 @@ fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -
 
 /// Removes one item from every table and remembers the row, so that indexes mask it.
 fn remove_row(connection: &Connection, row: RowId, change: Change) -> Result<bool> {
-    for table in ["tags", "vectors", "token_tail", "tail", "texts"] {
+    for table in ["tags", "vectors", "token_tail", "tail", "injections", "texts"] {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
     }
     let removed = connection.prepare_cached("DELETE FROM items WHERE row = ?1")?.execute([row.0])? > 0;

@@ -15,13 +15,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("item", &["error"]),
     ("config", &["item", "error", "rank"]),
     ("filter", &["item", "error"]),
-    ("request", &["item", "error", "filter"]),
+    ("evidence", &["item"]),
+    ("request", &["item", "error", "filter", "evidence"]),
     ("text", &["item", "error"]),
     ("generation", &["item", "error"]),
     ("vector", &["item", "error", "generation"]),
     ("tokens", &["item", "error", "generation"]),
     ("graph", &["item", "error"]),
-    ("rank", &["item", "error"]),
+    ("rank", &["item", "error", "evidence"]),
     ("memory", &["item", "error"]),
     ("embed", &["item", "error", "config"]),
     ("llm", &["item", "error", "config"]),
@@ -30,8 +31,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "item", "error", "config", "filter", "request", "text", "vector", "tokens", "graph", "rank",
-            "memory", "embed", "llm", "ingest", "store",
+            "item", "error", "config", "filter", "evidence", "request", "text", "vector", "tokens", "graph",
+            "rank", "memory", "embed", "llm", "ingest", "store",
         ],
     ),
 ];

@@ -2,12 +2,12 @@
 //! without one of the ranking's parts. Nothing of the user's own home is touched but the models, which are read.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use bower_core::config::Settings;
 use bower_core::engine::{DocumentInput, Engine, RankRequest, Ranking};
-use bower_core::item::{Channel, Profile, Scored};
+use bower_core::item::{Channel, Profile, RowId, RowSet, Scored, When};
 use bower_core::request::Selection;
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -29,10 +29,49 @@ pub(super) struct Bench<'a> {
     pub(super) set: &'a Set,
     /// The settings of the whole ranking.
     pub(super) settings: Settings,
-    engine: Engine,
+    /// The engine with these settings.
+    pub(super) engine: Engine,
+    /// The present, one for all questions.
+    pub(super) now: Timestamp,
     cutoff: usize,
-    now: Timestamp,
     folder: TempDir,
+}
+
+/// Which rows are which documents'.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    documents: HashMap<RowId, String>,
+    rows: HashMap<String, Vec<RowId>>,
+}
+
+impl Rows {
+    /// The document of a row.
+    pub(super) fn document(&self, row: RowId) -> Option<&str> {
+        self.documents.get(&row).map(String::as_str)
+    }
+
+    /// The rows of a document.
+    pub(super) fn of(&self, document: &str) -> &[RowId] {
+        self.rows.get(document).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.documents.len()
+    }
+}
+
+/// How a question is put.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Put<'a> {
+    /// By which profile.
+    pub(super) profile: Profile,
+    /// Rows asked of each channel.
+    pub(super) depth: usize,
+    /// Rows that are not there.
+    pub(super) hide: Option<&'a RowSet>,
+    /// A channel that is not asked.
+    pub(super) without: Option<Channel>,
 }
 
 /// The ranking without one of its parts; by default, whole.
@@ -124,7 +163,8 @@ impl<'a> Bench<'a> {
         let engine = changed.as_ref().unwrap_or(&self.engine);
         let outcome = eval::judge(self.set, self.cutoff, |query| {
             let start = Instant::now();
-            let ranking = self.rank(engine, profile, query, parts.without)?;
+            let put = Put { profile, depth: self.settings.candidates, hide: None, without: parts.without };
+            let ranking = self.rank(engine, query, &put)?;
             lists(engine, &ranking, start.elapsed().as_secs_f64() * 1e3)
         })?;
         // Writes the questions' vectors to the cache for whoever asks next.
@@ -133,26 +173,35 @@ impl<'a> Bench<'a> {
     }
 
     /// One question, as `bower query` would put it.
-    fn rank(
-        &self,
-        engine: &Engine,
-        profile: Profile,
-        query: &Query,
-        without: Option<Channel>,
-    ) -> bower_core::Result<Ranking> {
+    pub(super) fn rank(&self, engine: &Engine, query: &Query, put: &Put<'_>) -> bower_core::Result<Ranking> {
         engine.rank(&RankRequest {
             text: &query.text,
-            depth: self.settings.candidates,
-            fast: without == Some(Channel::Vector),
-            profile: Some(profile),
+            depth: put.depth,
+            fast: false,
+            profile: Some(put.profile),
             select: &selection(query),
+            hide: put.hide,
+            when: When::Soft,
+            without: put.without,
             now: self.now,
         })
+    }
+
+    /// Which rows are which documents'.
+    pub(super) fn rows(&self) -> Result<Rows> {
+        let everything = self.engine.list(&Selection::default(), usize::MAX >> 1, 0)?.memories;
+        let all: Vec<Scored> = everything.iter().map(|item| Scored { row: item.row, score: 0.0 }).collect();
+        let mut rows = Rows::default();
+        for (hit, document) in all.iter().zip(self.engine.sources(&all)?) {
+            rows.rows.entry(document.clone()).or_default().push(hit.row);
+            rows.documents.insert(hit.row, document);
+        }
+        Ok(rows)
     }
 }
 
 /// A query searches its own group.
-fn selection(query: &Query) -> Selection {
+pub(super) fn selection(query: &Query) -> Selection {
     match &query.group {
         Some(group) => {
             Selection { collections: vec![collection(Some(group)).into_owned()], ..Selection::default() }

@@ -1,0 +1,161 @@
+//! From a ranking to what is shown: who is sure enough, in which order, and who stands for others that say the same.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::answer::{MAX_LIMIT, Ranking};
+use super::{Engine, LANGUAGE, rerank};
+use crate::error::{Error, Result};
+use crate::item::{Band, Profile, RowId, Scored};
+use crate::rank::candidate::Factor;
+use crate::rank::group::{Print, SAME, groups, is_same};
+use crate::rank::profile::athena;
+use crate::rank::rerank::Reranked;
+use crate::rank::{calibrate, diversity};
+use crate::request::QueryRequest;
+use crate::text::analyze::{Analyzer, Purpose};
+
+/// How alike the best rows are, by the cosine of their vectors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Likeness {
+    places: HashMap<RowId, usize>,
+    cosines: Vec<f32>,
+}
+
+impl Likeness {
+    /// Of rows whose cosines stand row by row.
+    pub(super) fn new(rows: &[RowId], cosines: Vec<f32>) -> Self {
+        Self { places: rows.iter().zip(0..).map(|(row, at)| (*row, at)).collect(), cosines }
+    }
+
+    /// The cosine of two rows; `None` where one is not among the best, or has no vector.
+    fn of(&self, one: RowId, two: RowId) -> Option<f32> {
+        let (one, two) = (*self.places.get(&one)?, *self.places.get(&two)?);
+        let cosine = *self.cosines.get(one * self.places.len() + two)?;
+        (cosine != 0.0).then_some(cosine)
+    }
+}
+
+/// A hit to be.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    pub(super) row: RowId,
+    pub(super) score: f32,
+    pub(super) band: Option<Band>,
+    pub(super) factors: Vec<Factor>,
+    pub(super) reranked: Option<Reranked>,
+    /// Rows that say the same.
+    pub(super) same: Vec<RowId>,
+}
+
+/// Hits to be, best first.
+pub(super) struct List {
+    pub(super) hits: Vec<Shown>,
+    /// Nothing seems to answer the question.
+    pub(super) abstained: bool,
+}
+
+pub(super) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking) -> Result<List> {
+    let diversity = request.diversity.unwrap_or(engine.settings.diversity);
+    for (name, value) in [("diversity", diversity), ("min-score", request.min_score)] {
+        if !(0.0..=1.0).contains(&value) {
+            return Err(Error::invalid(format!("{name} {value}"), "use 0 to 1"));
+        }
+    }
+    let profile = request.profile.unwrap_or(engine.settings.profile);
+    let constants = &engine.settings.calibration;
+    let abstained = ranking.answerable.is_some_and(|likely| calibrate::abstains(likely, constants));
+    let mut hits: Vec<Shown> = ranking
+        .fused
+        .iter()
+        .take(MAX_LIMIT)
+        .zip(0..)
+        .map(|(one, at)| {
+            let score = ranking.probabilities.get(at).copied().unwrap_or_else(|| one.score.clamp(0.0, 1.0));
+            let band = match profile {
+                Profile::Bower => Some(calibrate::band(score, constants)),
+                Profile::Athena => Some(athena::band(one.score, &engine.settings.athena)),
+                Profile::Atlas | Profile::Ade | Profile::Seed => None,
+            };
+            Shown {
+                row: one.row,
+                score,
+                band,
+                factors: one.factors.clone(),
+                reranked: None,
+                same: Vec::new(),
+            }
+        })
+        .collect();
+
+    rerank(engine, request, ranking, &mut hits);
+    hits.retain(|hit| hit.score >= request.min_score && !(request.strict && hit.band == Some(Band::Low)));
+    if request.strict && abstained {
+        hits.clear();
+    }
+    let hits = fold_same(engine, ranking, hits)?;
+    // ADE's own diversity belongs to its formula.
+    let lambda = match (profile, request.diversity) {
+        (Profile::Ade, None) => engine.settings.ade.mmr_lambda,
+        (Profile::Bower | Profile::Athena | Profile::Atlas | Profile::Seed | Profile::Ade, _) => diversity,
+    };
+    let count = hits.len();
+    Ok(List { hits: diversify(ranking, hits, count, lambda), abstained })
+}
+
+/// Lets the reranker reorder the best, where one is wanted; scores stay with their places.
+fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut Vec<Shown>) {
+    let how = request.rerank.unwrap_or(engine.settings.rerank);
+    let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
+    let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how);
+    ranking.degraded.extend(reranking.degraded);
+    ranking.effort.rerank = reranking.effort;
+    let changes: HashMap<RowId, Reranked> =
+        reranking.changes.into_iter().map(|change| (change.row, change)).collect();
+    let old = hits.clone();
+    for (hit, (&from, place)) in hits.iter_mut().zip(reranking.order.iter().zip(&list)) {
+        let Some(moved) = old.get(from) else { continue };
+        *hit = Shown { score: place.score, reranked: changes.get(&moved.row).copied(), ..moved.clone() };
+    }
+}
+
+/// The best of those that say the same stands for all of them. Only pairs that are close in meaning are read.
+fn fold_same(engine: &Engine, ranking: &Ranking, hits: Vec<Shown>) -> Result<Vec<Shown>> {
+    let close = |one: RowId, two: RowId| ranking.likeness.of(one, two).is_some_and(|cosine| cosine >= SAME);
+    let rows: Vec<RowId> = hits.iter().map(|hit| hit.row).collect();
+    let suspects: Vec<RowId> =
+        rows.iter().copied().filter(|&one| rows.iter().any(|&two| one != two && close(one, two))).collect();
+    if suspects.is_empty() {
+        return Ok(hits);
+    }
+    let mut analyzer = Analyzer::new(LANGUAGE);
+    let mut prints = HashMap::new();
+    for text in engine.store.texts(&suspects)? {
+        let mut terms: Vec<String> = Vec::new();
+        analyzer.each(&text.text, Purpose::Index, |found| {
+            terms.push(found.term.to_owned());
+            ControlFlow::Continue(())
+        });
+        prints.insert(text.row, Print::of(terms.iter().map(String::as_str)));
+    }
+    let same = |one: RowId, two: RowId| {
+        let (Some(a), Some(b)) = (prints.get(&one), prints.get(&two)) else { return false };
+        close(one, two) && is_same(a, b, ranking.likeness.of(one, two), SAME)
+    };
+    let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
+    let mut others: HashMap<RowId, Vec<RowId>> = groups(&list, &same)
+        .into_iter()
+        .map(|group| (group.best.row, group.others.iter().map(|hit| hit.row).collect()))
+        .collect();
+    Ok(hits.into_iter().filter_map(|hit| others.remove(&hit.row).map(|same| Shown { same, ..hit })).collect())
+}
+
+fn diversify(ranking: &Ranking, hits: Vec<Shown>, count: usize, lambda: f32) -> Vec<Shown> {
+    if lambda >= 1.0 {
+        return hits;
+    }
+    let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
+    let chosen = diversity::mmr(&list, count, lambda, &|one, two| ranking.likeness.of(one, two));
+    let mut by_row: HashMap<RowId, Shown> = hits.into_iter().map(|hit| (hit.row, hit)).collect();
+    chosen.iter().filter_map(|hit| by_row.remove(&hit.row)).collect()
+}

@@ -1,0 +1,228 @@
+//! Evidence, sessions and the bar for silent answers, end to end on a store without a model.
+
+use bower_core::Error;
+use bower_core::config::Settings;
+use bower_core::engine::Engine;
+use bower_core::evidence::{Evidence, block};
+use bower_core::item::Scope;
+use bower_core::request::{Answer, CurateRequest, ForgetRequest, IndexRequest, QueryRequest, Selection};
+use jiff::{SignedDuration, Timestamp};
+use std::path::Path;
+
+fn now() -> Timestamp {
+    Timestamp::from_second(1_790_000_000).unwrap()
+}
+
+fn open(home: &Path) -> Engine {
+    Engine::open(home, Settings { model: "none".into(), ..Settings::default() }, now()).unwrap()
+}
+
+fn keep(engine: &Engine, content: &str) -> String {
+    let request = CurateRequest {
+        content: content.into(),
+        memory_type: None,
+        tags: Vec::new(),
+        metadata: serde_json::Map::new(),
+        collection: None,
+        scope: Scope::Project,
+        owner: None,
+        pinned: false,
+        source_conv_id: None,
+    };
+    engine.curate(&request, now()).unwrap().id
+}
+
+fn index(engine: &Engine, folder: &Path) {
+    let request = IndexRequest {
+        paths: vec![folder.to_path_buf()],
+        collection: None,
+        include: Vec::new(),
+        exclude: Vec::new(),
+        scope: Scope::Project,
+        owner: None,
+    };
+    engine.index(&request, now(), &|_| {}).unwrap();
+}
+
+fn request(text: &str) -> QueryRequest {
+    QueryRequest {
+        text: text.into(),
+        limit: 10,
+        fast: true,
+        select: Selection::default(),
+        budget_tokens: None,
+        session: None,
+        prefetch: false,
+    }
+}
+
+fn in_session(engine: &Engine, text: &str, session: &str, at: Timestamp) -> Answer {
+    let answer = engine.query(&QueryRequest { session: Some(session.into()), ..request(text) }, at).unwrap();
+    engine.keep_given(at).unwrap();
+    answer
+}
+
+fn packed(engine: &Engine, text: &str, budget: usize) -> Evidence {
+    let request = QueryRequest { budget_tokens: Some(budget), ..request(text) };
+    let evidence = engine.query(&request, now()).unwrap().evidence.unwrap();
+    assert!(evidence.tokens <= budget, "{evidence:?}");
+    evidence
+}
+
+#[test]
+fn evidence_is_cited_by_the_lines_of_its_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let guide = folder.path().join("guide.md");
+    // The sentences around it are longer than the budget.
+    let long = "nothing of this matters to anyone who reads it in the evening by the fire ".repeat(6);
+    let text = format!("{long}\n\nTomatoes want water at dawn.\n\nAnd {long}\n");
+    std::fs::write(&guide, text).unwrap();
+    let engine = open(&folder.path().join("home"));
+    index(&engine, &guide);
+    let evidence = packed(&engine, "water tomatoes dawn", 60);
+    let piece = &evidence.pieces[0];
+    assert_eq!((piece.text.as_str(), piece.lines), ("Tomatoes want water at dawn.", Some((3, 3))));
+    assert_eq!(piece.path.as_deref(), guide.to_str());
+    assert_eq!((evidence.counted_by.as_str(), evidence.budget_tokens), ("estimate", 60));
+    assert!(block(&evidence.pieces).len().div_ceil(4) <= 60);
+}
+
+#[test]
+fn what_stands_beside_a_hit_fills_the_budget_and_joins_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |head: &str, fact: &str| {
+        format!("## {head}\n\n{fact} {}\n\n", "Some words about it follow here. ".repeat(12))
+    };
+    let text = format!(
+        "{}{}{}",
+        part("One", "Quokkas sleep."),
+        part("Two", "Zymurgy is brewing."),
+        part("Three", "Yaks climb.")
+    );
+    std::fs::write(folder.path().join("guide.md"), text).unwrap();
+    let engine = open(&folder.path().join("home"));
+    index(&engine, &folder.path().join("guide.md"));
+    let evidence = packed(&engine, "zymurgy", 2_000);
+    assert_eq!(evidence.pieces.len(), 1, "{evidence:#?}");
+    let piece = &evidence.pieces[0];
+    assert_eq!(piece.ids.len(), 3);
+    let place = |word: &str| piece.text.find(word).unwrap();
+    assert!(place("Quokkas") < place("Zymurgy") && place("Zymurgy") < place("Yaks"));
+    // What the filter does not let through is not shown beside a hit either.
+    let filter = bower_core::filter::Filter::parse(r#"{"$contains": "Zymurgy"}"#).unwrap();
+    let select = Selection { filter: Some(filter), ..Selection::default() };
+    let request = QueryRequest { select, budget_tokens: Some(2_000), ..request("zymurgy") };
+    let evidence = engine.query(&request, now()).unwrap().evidence.unwrap();
+    assert_eq!(evidence.pieces[0].ids.len(), 1);
+}
+
+#[test]
+fn a_session_is_given_nothing_twice_in_any_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    keep(&engine, "The api port is 8080.");
+    keep(&engine, "the API port is  8080."); // the same but for case and space
+    let first = in_session(&engine, "api port", "s", now());
+    assert_eq!((first.hits.len(), first.already_given), (2, Some(0)));
+    let again = in_session(&open(folder.path()), "api port", "s", now());
+    assert_eq!((again.hits.len(), again.already_given), (0, Some(2)));
+    // What is new comes, and other sessions and no session know nothing of it.
+    keep(&engine, "The api port moved to 9090.");
+    let next = in_session(&engine, "api port", "s", now());
+    assert_eq!((next.hits.len(), next.already_given), (1, Some(2)));
+    assert_eq!(in_session(&engine, "api port", "t", now()).hits.len(), 3);
+    let none = engine.query(&request("api port"), now()).unwrap();
+    assert_eq!((none.hits.len(), none.already_given), (3, None));
+}
+
+#[test]
+fn only_what_was_packed_counts_as_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    for n in 0..6 {
+        keep(
+            &engine,
+            &format!("Fact {n} about the quokka: {}.", "it sleeps in the shade of the old wall ".repeat(3)),
+        );
+    }
+    let ask = || {
+        let request =
+            QueryRequest { budget_tokens: Some(90), session: Some("s".into()), ..request("quokka") };
+        engine.query(&request, now()).unwrap()
+    };
+    let first = ask();
+    let given = first.evidence.unwrap();
+    assert!(given.left_out > 0 && !given.pieces.is_empty(), "{given:?}");
+    let second = ask();
+    assert_eq!(second.already_given, Some(given.pieces.len()));
+    let ids =
+        |evidence: &Evidence| evidence.pieces.iter().flat_map(|piece| piece.ids.clone()).collect::<Vec<_>>();
+    assert!(ids(&second.evidence.unwrap()).iter().all(|id| !ids(&given).contains(id)));
+}
+
+#[test]
+fn a_changed_item_comes_again_and_a_forgotten_one_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = folder.path().join("notes.md");
+    let engine = open(&folder.path().join("home"));
+    std::fs::write(&notes, "# Ports\n\nThe gateway listens on 8080.\n").unwrap();
+    index(&engine, &notes);
+    assert_eq!(in_session(&engine, "gateway", "s", now()).hits.len(), 1);
+    assert_eq!(in_session(&engine, "gateway", "s", now()).hits.len(), 0);
+    std::fs::write(&notes, "# Ports\n\nThe gateway listens on 9090.\n").unwrap();
+    index(&engine, &notes);
+    assert_eq!(in_session(&engine, "gateway", "s", now()).hits.len(), 1);
+
+    let id = keep(&engine, "The gateway is red.");
+    assert_eq!(in_session(&engine, "red gateway", "s", now()).hits.len(), 1);
+    engine.forget(&ForgetRequest::Ids(vec![id]), false, now()).unwrap();
+    keep(&engine, "The gateway is red.");
+    assert_eq!(
+        in_session(&engine, "red gateway", "s", now()).hits.len(),
+        1,
+        "nothing remembers what was forgotten"
+    );
+}
+
+#[test]
+fn sessions_end_after_a_while() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    keep(&engine, "The api port is 8080.");
+    in_session(&engine, "api port", "s", now());
+    let later = now() + SignedDuration::from_hours(24 * 91);
+    keep(&engine, "Another port.");
+    // Whoever writes next drops what is too old.
+    in_session(&engine, "another", "t", later);
+    assert_eq!(in_session(&engine, "api", "s", later).hits.len(), 1);
+}
+
+#[test]
+fn what_nobody_asked_for_has_to_be_specific() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    keep(&engine, "Zymurgy starts with barley and patience.");
+    keep(&engine, "We met to discuss time.");
+    let ask = |text: &str| engine.query(&QueryRequest { prefetch: true, ..request(text) }, now()).unwrap();
+    let broad = ask("what time does the train to the coast leave?");
+    assert_eq!((broad.hits.len(), broad.held_back), (0, Some(1)), "one shared word");
+    let close = ask("which barley is good for zymurgy?");
+    assert_eq!((close.hits.len(), close.held_back), (1, Some(0)));
+    assert_eq!(ask("nothing of this").held_back, Some(0));
+    assert_eq!(engine.query(&request("time"), now()).unwrap().held_back, None);
+}
+
+#[test]
+fn a_request_that_cannot_be_met_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    let check = |request: QueryRequest, expected: &str| match engine.query(&request, now()) {
+        Err(error @ Error::Invalid { .. }) => assert_eq!(error.to_string(), expected),
+        other => panic!("{other:?}"),
+    };
+    check(QueryRequest { budget_tokens: Some(31), ..request("x") }, "budget 31: use 32 tokens or more");
+    let session = QueryRequest { session: Some(" ".into()), ..request("x") };
+    check(session, "session: the id is empty; use the same text in each turn");
+    let nothing = QueryRequest { budget_tokens: Some(32), ..request("x") };
+    assert_eq!(engine.query(&nothing, now()).unwrap().evidence.unwrap().tokens, 0);
+}

@@ -1,0 +1,251 @@
+//! What more is asked of an indexed set than its figures: probabilities, evidence, and why one question went as it did.
+//! Each pass asks the engine what a user would ask, and hands plain values to `crate::eval`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bower_core::engine::{MAX_LIMIT, Ranking};
+use bower_core::item::{Channel, Profile, RowId, RowSet};
+use bower_core::request::QueryRequest;
+use bower_core::{Error, Result as CoreResult};
+
+use super::bench::{Bench, Put, Rows, selection};
+use crate::eval::calibration::{Asked, HITS, Hit, Told};
+use crate::eval::evidence::{self, BUDGETS, Budget};
+use crate::eval::explain::{self, ABOVE, Above, Explained, Explanation, Fate, Placed, because};
+use crate::eval::judged_queries;
+use crate::eval::metrics::Grades;
+use crate::eval::set::{Document, Query};
+use crate::failure::Result;
+
+/// Asks each judged question as it is and with all its judged documents hidden. Blank questions are not asked.
+pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked>> {
+    let rows = bench.rows()?;
+    let highest = bench.set.grades.values().flat_map(Grades::values).copied().max().unwrap_or(1);
+    let mut asked = Vec::new();
+    for (at, query) in judged_queries(bench.set) {
+        if query.text.trim().is_empty() {
+            continue;
+        }
+        let grades = &bench.set.grades[&query.id];
+        let told = |hide: Option<&RowSet>| -> CoreResult<Told> {
+            let put = Put { profile, depth: bench.settings.candidates, hide, without: None };
+            let ranking = bench.rank(&bench.engine, query, &put)?;
+            Ok(Told {
+                hits: hits(&ranking, query, grades, highest, &rows),
+                answerable: ranking.answerable.unwrap_or(0.0),
+            })
+        };
+        let judged: RowSet = grades.keys().flat_map(|document| rows.of(document)).copied().collect();
+        let removed = if judged.is_empty() { None } else { Some(told(Some(&judged))?) };
+        asked.push(Asked { query: at, whole: told(None)?, removed });
+    }
+    Ok(asked)
+}
+
+/// The best documents of a ranking with what their probabilities were made of.
+fn hits(ranking: &Ranking, query: &Query, grades: &Grades, highest: i32, rows: &Rows) -> Vec<Hit> {
+    let documents = documents(ranking, query, rows);
+    let known = documents.into_iter().take(HITS).zip(1..);
+    known
+        .filter_map(|((document, at), rank)| {
+            let features = ranking.features.get(at)?;
+            let grade = grades.get(document).copied().unwrap_or(0);
+            Some(Hit {
+                document: document.to_owned(),
+                rank,
+                probability: ranking.probabilities.get(at).copied()?,
+                standing: features.standing,
+                share: features.share,
+                coverage: features.coverage,
+                relevant: grade == highest && grade > 0,
+                graded: grade > 0,
+            })
+        })
+        .collect()
+}
+
+/// The documents of a ranking, each once at its best row, and where in the ranking that row is.
+fn documents<'r>(ranking: &Ranking, query: &Query, rows: &'r Rows) -> Vec<(&'r str, usize)> {
+    let mut seen = BTreeSet::new();
+    ranking
+        .fused
+        .iter()
+        .enumerate()
+        .filter_map(|(at, one)| Some((rows.document(one.row)?, at)))
+        .filter(|(document, _)| !query.exclude.contains(*document) && seen.insert(*document))
+        .collect()
+}
+
+/// What fits each budget, as `bower query --budget` packs it. (Documents that a question drops take part: packing knows of
+/// no such thing.)
+pub(super) fn budgets(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Budget>> {
+    let rows = bench.rows()?;
+    let texts: BTreeMap<&str, &str> =
+        bench.set.documents.iter().map(|document| (document.id.as_str(), document.text.as_str())).collect();
+    let mut budgets = Vec::new();
+    for budget_tokens in BUDGETS {
+        let mut held = Vec::new();
+        for (_, query) in judged_queries(bench.set) {
+            let grades = &bench.set.grades[&query.id];
+            let evidence = if query.text.trim().is_empty() {
+                None
+            } else {
+                let request = QueryRequest {
+                    text: query.text.clone(),
+                    limit: MAX_LIMIT,
+                    profile: Some(profile),
+                    select: selection(query),
+                    budget_tokens: Some(budget_tokens),
+                    ..QueryRequest::default()
+                };
+                bench.engine.query(&request, bench.now)?.evidence
+            }
+            .unwrap_or_default();
+            let pieces: Vec<(String, String)> = evidence
+                .pieces
+                .into_iter()
+                .filter_map(|piece| Some((rows.document(*piece.rows.first()?)?.to_owned(), piece.text)))
+                .collect();
+            held.push(evidence::held(&pieces, evidence.tokens, grades, &texts));
+        }
+        budgets.push(evidence::budget(budget_tokens, &held));
+    }
+    Ok(budgets)
+}
+
+/// Why the judged documents of one question stand where they stand.
+pub(super) fn explain(bench: &Bench<'_>, profile: Profile, id: &str) -> Result<Explanation> {
+    let query = bench
+        .set
+        .queries
+        .iter()
+        .find(|query| query.id == id)
+        .ok_or_else(|| Error::NotFound { what: "query of the set with the id", id: id.to_owned() })?;
+    let grades = bench
+        .set
+        .grades
+        .get(id)
+        .ok_or_else(|| Error::NotFound { what: "judged document of the query", id: id.to_owned() })?;
+    let rows = bench.rows()?;
+    let depth = bench.settings.candidates;
+    let put = Put { profile, depth, hide: None, without: None };
+    let ranking = bench.rank(&bench.engine, query, &put)?;
+    let everything = bench.rank(&bench.engine, query, &Put { depth: rows.len().max(depth), ..put })?;
+    let case = Case { bench, query, grades, rows: &rows, ranking: &ranking, everything: &everything };
+    let listed = documents(&ranking, query, &rows);
+    let among_all = documents(&everything, query, &rows);
+    let mut documents: Vec<Explained> =
+        grades.iter().map(|(id, grade)| case.explain(id, *grade, &listed, &among_all)).collect();
+    documents.sort_by_key(|one| (-one.grade, one.rank.unwrap_or(usize::MAX)));
+    Ok(Explanation {
+        query: query.id.clone(),
+        text: query.text.clone(),
+        group: query.group.clone(),
+        category: query.category.clone(),
+        profile: profile.word().to_owned(),
+        answerable: ranking.answerable,
+        depth,
+        candidates: listed.len(),
+        documents,
+    })
+}
+
+/// One question with what the engine made of it.
+struct Case<'a> {
+    bench: &'a Bench<'a>,
+    query: &'a Query,
+    grades: &'a Grades,
+    rows: &'a Rows,
+    /// As a user gets it.
+    ranking: &'a Ranking,
+    /// With every row as a candidate.
+    everything: &'a Ranking,
+}
+
+impl Case<'_> {
+    /// `listed` and `among_all` are the documents of both rankings, best first, with the places of their rows.
+    fn explain(
+        &self,
+        id: &str,
+        grade: i32,
+        listed: &[(&str, usize)],
+        among_all: &[(&str, usize)],
+    ) -> Explained {
+        let known = self.document(id);
+        let place = listed.iter().position(|(document, _)| *document == id);
+        let at = place.map(|place| listed[place].1);
+        let own = at.map(|at| &self.ranking.fused[at]);
+        let fate = match known {
+            None => Fate::NotInCorpus,
+            Some(_) if self.query.exclude.contains(id) => Fate::Excluded,
+            Some(document) if self.query.group.is_some() && document.group != self.query.group => {
+                Fate::AnotherGroup
+            }
+            Some(_) if own.is_some() => Fate::Ranked,
+            Some(_) => Fate::NoCandidate,
+        };
+        let is_searched = matches!(fate, Fate::Ranked | Fate::NoCandidate);
+        let text = known.map(|document| format!("{}\n{}", document.title, document.text)).unwrap_or_default();
+        Explained {
+            document: id.to_owned(),
+            grade,
+            begins: self.begins(id),
+            fate,
+            rank: place.map(|place| place + 1),
+            rank_among_all: among_all.iter().position(|(document, _)| *document == id).map(|at| at + 1),
+            score: own.map(|own| own.score),
+            probability: at.and_then(|at| self.ranking.probabilities.get(at)).copied(),
+            factors: own.map(|own| own.factors.clone()).unwrap_or_default(),
+            channels: if is_searched { self.channels(id) } else { Vec::new() },
+            missing_words: if is_searched {
+                explain::missing_words(&self.query.text, &text)
+            } else {
+                Vec::new()
+            },
+            above: match (place, own) {
+                (Some(place), Some(own)) => (0..place.min(ABOVE))
+                    .map(|other| {
+                        let (document, at) = listed[other];
+                        let theirs = &self.ranking.fused[at];
+                        Above {
+                            document: document.to_owned(),
+                            rank: other + 1,
+                            score: theirs.score,
+                            grade: self.grades.get(document).copied(),
+                            begins: self.begins(document),
+                            because: because(&theirs.factors, &own.factors),
+                            factors: theirs.factors.clone(),
+                        }
+                    })
+                    .collect(),
+                (Some(_) | None, _) => Vec::new(),
+            },
+        }
+    }
+
+    /// Where each channel that took part has a document, at its best row there.
+    fn channels(&self, id: &str) -> Vec<Placed> {
+        let rows: BTreeSet<RowId> = self.rows.of(id).iter().copied().collect();
+        let place = |channel: Channel| {
+            let asked = self.ranking.of(channel);
+            let all = self.everything.of(channel);
+            let at = all.iter().position(|hit| rows.contains(&hit.row));
+            Placed {
+                channel: channel.word().to_owned(),
+                rank: at.map(|at| at + 1),
+                score: at.map(|at| all[at].score),
+                is_candidate: asked.iter().any(|hit| rows.contains(&hit.row)),
+                last_score: asked.last().map(|hit| hit.score),
+            }
+        };
+        self.everything.channels.iter().map(|(channel, _)| place(*channel)).collect()
+    }
+
+    fn document(&self, id: &str) -> Option<&Document> {
+        self.bench.set.documents.iter().find(|document| document.id == id)
+    }
+
+    fn begins(&self, id: &str) -> String {
+        self.document(id).map(|document| explain::begins(&document.title, &document.text)).unwrap_or_default()
+    }
+}
