@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::item::{LlmProvider, Profile, Rerank};
 use crate::rank::calibrate;
-use crate::rank::profile::{ade, athena, atlas, bower, seed};
+use crate::rank::profile::{ade, athena, atlas, native, seed};
 
 /// How long a commit waits for the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ pub struct Settings {
     /// The profile that answers when a question names none.
     pub profile: Profile,
     /// The constants of the default profile.
-    pub bower: bower::Constants,
+    pub bower: native::Constants,
     /// How scores become probabilities.
     pub calibration: calibrate::Constants,
     /// Relevance against diversity among the hits, 0..1; 1 is relevance alone. (ADE's profile has its own.)
@@ -144,7 +144,7 @@ impl Default for Settings {
             llm_key_variable: "BOWER_LLM_KEY".into(),
             llm_timeout_ms: 5_000,
             profile: Profile::Bower,
-            bower: bower::Constants::default(),
+            bower: native::Constants::default(),
             calibration: calibrate::Constants::default(),
             diversity: 1.0,
             athena: athena::Constants::default(),

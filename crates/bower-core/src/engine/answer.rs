@@ -40,6 +40,14 @@ pub struct RankRequest<'a> {
     pub now: Timestamp,
 }
 
+impl<'a> RankRequest<'a> {
+    /// All channels, 200 rows of each, by the settings' profile.
+    pub fn new(text: &'a str, select: &'a Selection, now: Timestamp) -> Self {
+        let when = When::Soft;
+        Self { text, depth: 200, fast: false, profile: None, select, hide: None, when, without: None, now }
+    }
+}
+
 /// Rankings by channel and in all.
 #[derive(Clone, Debug, Default)]
 pub struct Ranking {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::item::{Channel, Profile, RowId, Scored, When};
 use crate::rank::calibrate::{self, Basis, Features};
 use crate::rank::candidate::{self, Candidate, Place, Places, Ranked};
-use crate::rank::profile::{self, ade, athena, atlas, bower, seed};
+use crate::rank::profile::{self, ade, athena, atlas, native, seed};
 use crate::rank::time::meets;
 use crate::request::Degraded;
 use crate::text::Examined;
@@ -36,17 +36,20 @@ pub(super) fn by_default(
     let gathered = gather(ranking);
     let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
     let scores = Scores::of(engine, found, &rows)?;
-    let seen: Vec<bower::Seen<'_>> = (0..rows.len()).map(|at| scores.seen(at, rows[at])).collect();
+    let seen: Vec<native::Seen<'_>> = (0..rows.len()).map(|at| scores.seen(at, rows[at])).collect();
     let background = found.vector.as_ref().map(|vector| vector.background).unwrap_or_default();
-    let background =
-        bower::Background { rows: background.rows, mean: background.mean, deviation: background.deviation() };
+    let background = native::Background {
+        rows: background.rows,
+        mean: background.mean,
+        deviation: background.deviation(),
+    };
     let constants = &engine.settings.bower;
-    let mut ranked = bower::rank(&seen, &background, constants);
+    let mut ranked = native::rank(&seen, &background, constants);
     take_times(engine, request, &mut ranked)?;
     if let Some(vector) = &found.vector {
         let best: Vec<RowId> = ranked.iter().take(constants.neighbourhood).map(|one| one.row).collect();
         let likenesses = vector.likenesses(engine, &best)?;
-        bower::gain_from_neighbours(&mut ranked, &likenesses, constants);
+        native::gain_from_neighbours(&mut ranked, &likenesses, constants);
         ranking.likeness = Likeness::new(&best, likenesses);
     }
     ranking.fused = ranked;
@@ -74,7 +77,7 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
         ranked.retain(|one| fits.get(&one.row).copied().unwrap_or(false));
     }
     let rows: Vec<RowId> = ranked.iter().map(|one| one.row).collect();
-    bower::gain_from_times(ranked, &when::gains(engine, &asked, &rows)?);
+    native::gain_from_times(ranked, &when::gains(engine, &asked, &rows)?);
     Ok(())
 }
 
@@ -227,9 +230,9 @@ impl Scores {
         Ok(Self { words, parents, cosines, tokens })
     }
 
-    fn seen(&self, at: usize, row: RowId) -> bower::Seen<'_> {
+    fn seen(&self, at: usize, row: RowId) -> native::Seen<'_> {
         let words = self.words.rows[at];
-        bower::Seen {
+        native::Seen {
             row,
             text: words.score,
             parts: self.words.parts_of(at),

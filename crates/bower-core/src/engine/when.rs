@@ -228,6 +228,7 @@ mod tests {
             text: text.into(),
             collection: None,
             metadata: Map::new(),
+            session: None,
         };
         engine
             .add_documents(

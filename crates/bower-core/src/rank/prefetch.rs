@@ -174,14 +174,14 @@ mod tests {
 
     #[test]
     fn a_few_cosines_hardly_move_the_background() {
-        let check = |cosines: &[f32], mean: f32, deviation: f32| {
-            let of = Background::of(cosines);
+        let check = |(rows, own, spread): (f64, f64, f64), mean: f32, deviation: f32| {
+            let of = Background::of(rows, own, spread);
             assert!((of.mean - mean).abs() < 1e-5 && (of.deviation - deviation).abs() < 1e-5, "{of:?}");
         };
-        check(&[], 0.08, 0.1);
-        // By hand: (.2 + 1.6) / 22 = .081818; sqrt((.02 + .2) / 22) = .1.
-        check(&[0.0, 0.2], 0.081_818, 0.1);
+        check((0.0, 0.0, 0.0), 0.08, 0.1);
+        // 0 and .2, by hand: (.2 + 1.6) / 22 = .081818; sqrt((.02 + .2) / 22) = .1.
+        check((2.0, 0.1, 0.1), 0.081_818, 0.1);
         // 80 of -.1 and .3 in turn: (8 + 1.6) / 100 = .096; sqrt((80 * .04 + .2) / 100) = .184391.
-        check(&[-0.1, 0.3].repeat(40), 0.096, 0.184_391);
+        check((80.0, 0.1, 0.2), 0.096, 0.184_391);
     }
 }

@@ -3,7 +3,7 @@
 pub mod ade;
 pub mod athena;
 pub mod atlas;
-pub mod bower;
+pub mod native;
 pub mod seed;
 
 use jiff::Timestamp;

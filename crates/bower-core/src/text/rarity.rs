@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn rows_of_the_tail_are_counted() {
         let terms = query_terms("port server zebra", Language::English);
-        let mut scan = TailScan::new(&terms, None);
+        let mut scan = TailScan::new(&terms, &[], None);
         for (row, text) in ["the port, the port", "a server port", "nothing"].iter().enumerate() {
             scan.push(RowId(row as u32), &encode_terms(text, Language::English)).unwrap();
         }

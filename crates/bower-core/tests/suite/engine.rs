@@ -478,7 +478,7 @@ fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
     assert_eq!(state(&engine), (1, 0, true), "the documents are folded, the memory waits");
     let question = "when do I water vegetables?";
     let select = Selection::default();
-    let request = RankRequest { text: question, depth: 10, fast: false, select: &select };
+    let request = RankRequest { depth: 10, ..RankRequest::new(question, &select, now()) };
     let mut rows: Vec<RowId> = engine.rank(&request).unwrap().fused.iter().map(|hit| hit.row).collect();
     rows.sort_unstable();
     assert_eq!(rows.len(), 3);

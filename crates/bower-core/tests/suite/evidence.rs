@@ -45,15 +45,7 @@ fn index(engine: &Engine, folder: &Path) {
 }
 
 fn request(text: &str) -> QueryRequest {
-    QueryRequest {
-        text: text.into(),
-        limit: 10,
-        fast: true,
-        select: Selection::default(),
-        budget_tokens: None,
-        session: None,
-        prefetch: false,
-    }
+    QueryRequest { text: text.into(), fast: true, ..QueryRequest::default() }
 }
 
 fn in_session(engine: &Engine, text: &str, session: &str, at: Timestamp) -> Answer {

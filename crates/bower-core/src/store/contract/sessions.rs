@@ -119,9 +119,9 @@ fn a_store_without_sessions_gets_them_when_it_is_opened() {
     let row = keep(&store, "one").row;
     let newest = store.schema();
     drop(store);
-    // As the first release left it.
+    // As the schema before it left it.
     let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute_batch("DROP TABLE injections; PRAGMA user_version = 1;").unwrap();
+    connection.execute_batch("DROP TABLE injections; PRAGMA user_version = 2;").unwrap();
     drop(connection);
     let store = SqliteStore::open(&path, &settings, at(1)).unwrap();
     assert_eq!(store.schema(), newest);

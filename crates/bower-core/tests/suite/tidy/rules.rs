@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("config", &["item", "error", "rank"]),
     ("filter", &["item", "error"]),
     ("evidence", &["item"]),
-    ("request", &["item", "error", "filter", "evidence"]),
+    ("request", &["item", "error", "filter", "evidence", "rank"]),
     ("text", &["item", "error"]),
     ("generation", &["item", "error"]),
     ("vector", &["item", "error", "generation"]),

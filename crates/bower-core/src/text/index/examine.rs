@@ -1,0 +1,241 @@
+//! What an index says of given rows: how a question's words score in each, who speaks in it, what it is a part of.
+
+use tantivy::index::{InvertedIndexReader, SegmentReader};
+use tantivy::postings::Postings;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, TERMINATED, TantivyError, Term};
+
+use super::super::query::QueryTerm;
+use super::super::score::MOST_OF_A_TERM;
+use super::super::speaker;
+use super::super::tail::{self, Tail};
+use super::{Prepared, TextIndex};
+use crate::error::{Error, Result};
+use crate::item::RowId;
+
+/// What a question's words say of given rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Examined {
+    /// For each row asked, in order.
+    pub rows: Vec<RowWords>,
+    /// The greatest that each used term can add (its rarity times how often the question has it, times k1 + 1).
+    pub weights: Vec<f32>,
+    /// What each used term adds to each row: `weights.len()` numbers a row.
+    pub parts: Vec<f32>,
+    /// The sum of weight times rarity (idf) over all of the question's terms, those that no row has among them.
+    pub idf_sum: f32,
+}
+
+/// What a question's words say of one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RowWords {
+    /// BM25; 0 where it has none of the words.
+    pub score: f32,
+    /// The row's parent as it was folded, 0 where it has none; `None` where the index does not have the row.
+    pub parent: Option<u64>,
+    /// The share of its lines that somebody speaks whom the question names, 0..1.
+    pub speaker: f32,
+}
+
+impl Examined {
+    pub(in crate::text) fn new(rows: usize, weights: Vec<f32>, idf_sum: f32) -> Self {
+        let parts = vec![0.0; rows * weights.len()];
+        Self { rows: vec![RowWords::default(); rows], parts, weights, idf_sum }
+    }
+
+    /// Rows that nothing is known of: no text channel took part.
+    pub fn unknown(rows: usize) -> Self {
+        Self::new(rows, Vec::new(), 0.0)
+    }
+
+    /// The sum of weight times rarity over the terms that the row at a place has.
+    pub fn idf_found(&self, place: usize) -> f32 {
+        let parts = self.parts_of(place).iter().zip(&self.weights);
+        parts.filter(|(part, _)| **part > 0.0).map(|(_, weight)| weight / MOST_OF_A_TERM).sum()
+    }
+
+    pub(in crate::text) fn add(&mut self, place: usize, nth: usize, part: f32) {
+        self.rows[place].score += part;
+        self.parts[place * self.weights.len() + nth] = part;
+    }
+
+    /// What each used term adds to the row at a place.
+    pub fn parts_of(&self, place: usize) -> &[f32] {
+        &self.parts[place * self.weights.len()..][..self.weights.len()]
+    }
+}
+
+/// Lines spoken of all lines; a name of two words that the question has in full counts once.
+pub(in crate::text) fn share(spoken: u32, lines: u32) -> f32 {
+    if lines == 0 { 0.0 } else { (spoken as f32 / lines as f32).min(1.0) }
+}
+
+impl TextIndex {
+    /// What the question says of given rows, in their order: of each its BM25 score as [`TextIndex::search`] gives it, and
+    /// how each term adds to it. Rows that neither index nor tail holds have no words.
+    ///
+    /// `tail` was scanned for the same `terms` and `names` ([`super::query_names`]); a row of the tail is taken from there.
+    pub fn examine(
+        &self,
+        terms: &[QueryTerm],
+        names: &[String],
+        rows: &[RowId],
+        tail: &Tail,
+    ) -> Result<Examined> {
+        let failed = |cause: TantivyError| Error::index("examine rows of", &self.dir, cause);
+        let prepared = self.prepare(terms, tail)?;
+        let Prepared { used, bm25, .. } = &prepared;
+        let idf_sum = tail::idf_sum(terms, &prepared.statistics);
+        let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), idf_sum);
+        let mut wanted = tail.examine(bm25, used, rows, &mut examined);
+        for (ord, segment) in self.searcher.segment_readers().iter().enumerate() {
+            let mut found = self.find(segment, rows, &mut wanted).map_err(failed)?;
+            found.sort_unstable();
+            let parents = segment.fast_fields().u64("parent").map_err(failed)?.first_or_default_col(0);
+            for &(doc, place) in &found {
+                examined.rows[place].parent = Some(parents.get_val(doc));
+            }
+            let mut add = |place: usize, nth: usize, part: f32| examined.add(place, nth, part);
+            self.parts(ord, &found, &prepared, &mut add).map_err(failed)?;
+            self.speakers(segment, names, &found, &mut examined).map_err(failed)?;
+        }
+        Ok(examined)
+    }
+
+    /// Where the segment has the rows that are still wanted, as document and place in `rows`; what is found is wanted no more.
+    ///
+    /// Rows mostly ascend within a segment, so a binary search finds nearly all; the rest is looked up as terms.
+    fn find(
+        &self,
+        segment: &SegmentReader,
+        rows: &[RowId],
+        wanted: &mut Vec<usize>,
+    ) -> tantivy::Result<Vec<(u32, usize)>> {
+        let column = segment.fast_fields().u64("row")?.first_or_default_col(0);
+        let range = column.min_value()..=column.max_value();
+        let inverted = segment.inverted_index(self.fields.row)?;
+        let alive = segment.alive_bitset();
+        let is_alive = |doc: u32| alive.is_none_or(|alive| alive.is_alive(doc));
+        let mut found = Vec::with_capacity(wanted.len());
+        let mut failed = None;
+        wanted.retain(|&place| {
+            let row = u64::from(rows[place].0);
+            if segment.max_doc() == 0 || !range.contains(&row) {
+                return true;
+            }
+            let (mut low, mut high) = (0, segment.max_doc());
+            while low < high {
+                let middle = u32::midpoint(low, high);
+                if column.get_val(middle) < row { low = middle + 1 } else { high = middle }
+            }
+            let doc = if low < segment.max_doc() && column.get_val(low) == row && is_alive(low) {
+                Some(low)
+            } else {
+                self.look_up(&inverted, row, &is_alive).unwrap_or_else(|error| {
+                    failed = Some(error);
+                    None
+                })
+            };
+            found.extend(doc.map(|doc| (doc, place)));
+            doc.is_none()
+        });
+        failed.map_or(Ok(found), Err)
+    }
+
+    fn look_up(
+        &self,
+        inverted: &InvertedIndexReader,
+        row: u64,
+        is_alive: &dyn Fn(u32) -> bool,
+    ) -> tantivy::Result<Option<u32>> {
+        let Some(info) = inverted.get_term_info(&Term::from_field_u64(self.fields.row, row))? else {
+            return Ok(None);
+        };
+        let mut postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+        while postings.doc() != TERMINATED {
+            if is_alive(postings.doc()) {
+                return Ok(Some(postings.doc()));
+            }
+            postings.advance();
+        }
+        Ok(None)
+    }
+
+    /// Which share of each document's lines is spoken by somebody whom the question names.
+    fn speakers(
+        &self,
+        segment: &SegmentReader,
+        names: &[String],
+        found: &[(u32, usize)],
+        examined: &mut Examined,
+    ) -> tantivy::Result<()> {
+        let inverted = segment.inverted_index(self.fields.speaker)?;
+        let mut spoken: Vec<u32> = vec![0; found.len()];
+        let read = |name: &str, each: &mut dyn FnMut(usize, u32)| -> tantivy::Result<()> {
+            let term = Term::from_field_text(self.fields.speaker, name);
+            let Some(info) = inverted.get_term_info(&term)? else { return Ok(()) };
+            let mut postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?;
+            for (at, &(doc, _)) in found.iter().enumerate() {
+                if postings.doc() < doc {
+                    postings.seek(doc);
+                }
+                if postings.doc() == doc {
+                    each(at, postings.term_freq());
+                }
+            }
+            Ok(())
+        };
+        for name in names {
+            read(name, &mut |at, frequency| spoken[at] += frequency)?;
+        }
+        if spoken.iter().any(|&lines| lines > 0) {
+            read(speaker::LINES, &mut |at, lines| {
+                examined.rows[found[at].1].speaker = share(spoken[at], lines);
+            })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::language::Language;
+    use super::super::super::query::{query_names, query_terms};
+    use super::super::super::tail::{TailScan, encode_terms, examine_tail};
+    use super::super::tests::put;
+    use super::*;
+    use crate::item::{Allowed, RowSet};
+
+    const ENGLISH: Language = Language::English;
+
+    #[test]
+    fn rows_are_examined_wherever_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ada, both) = ("Ada: the cod is red", "Title\nAda: a cod\nBo: an elf\nBo: a cod");
+        put(dir.path(), 1, &[], &[(31, ada), (40, both), (41, "Cod: red")]);
+        put(dir.path(), 2, &[41], &[(12, "red cod"), (7, "nothing")]);
+        let (terms, names) =
+            (query_terms("What did Ada say of red cod?", ENGLISH), query_names("Ada, red cod"));
+        let mut scan = TailScan::new(&terms, &names, None);
+        scan.push(RowId(50), &encode_terms(both, ENGLISH)).unwrap();
+        scan.push(RowId(51), &encode_terms("Ada: nothing", ENGLISH)).unwrap();
+        let tail = scan.finish();
+        let index = TextIndex::open(dir.path()).unwrap().unwrap();
+        let rows = [50, 12, 31, 41, 40, 7, 51].map(RowId);
+        let found = index.examine(&terms, &names, &rows, &tail).unwrap();
+        let all = Allowed { keep: None, drop: &RowSet::new() };
+        for hit in index.search(&terms, 10, all, &tail).unwrap() {
+            let place = rows.iter().position(|row| *row == hit.row).unwrap();
+            assert_eq!(found.rows[place].score.to_bits(), hit.score.to_bits(), "{hit:?}");
+            let sum: f32 = found.parts_of(place).iter().sum();
+            assert!((sum - hit.score).abs() < 1e-6);
+        }
+        let parents: Vec<_> = found.rows.iter().map(|row| row.parent).collect();
+        assert_eq!(parents, [None, Some(1), Some(3), None, Some(4), Some(0), None]);
+        let speakers: Vec<_> = found.rows.iter().map(|row| (row.speaker * 3.0).round()).collect();
+        assert_eq!(speakers, [1.0, 0.0, 3.0, 0.0, 1.0, 0.0, 3.0]);
+        assert!(found.rows[3].score.abs() < 1e-9, "a row that is gone has no words");
+        let alone = examine_tail(&terms, &rows, &tail);
+        assert!(alone.rows[0].score > 0.0 && alone.rows[1].score.abs() < 1e-9);
+    }
+}
