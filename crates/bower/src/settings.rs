@@ -554,7 +554,7 @@ mod tests {
         fails(
             &file("text_weight = 3"),
             "/h/config.toml:1: unknown setting text_weight",
-            "did you mean athena.text_weight or ade.text_weight or seed.text_weight?",
+            "did you mean bower.text_weight or athena.text_weight or ade.text_weight or seed.text_weight?",
         );
         fails(&file("athena = 3"), "/h/config.toml:1: athena: 3 is not a table of settings", "");
         fails(

@@ -127,16 +127,20 @@ pub fn rank(seen: &[Seen<'_>], background: &Background, constants: &Constants) -
     let parent = of(&|one| Some(family.words(one)));
     let speaker = mean(seen.iter().map(|one| f64::from(one.speaker)));
     let tokens_weight = f64::from(constants.tokens_weight) / (1.0 + trust);
+    let has_vectors = seen.iter().any(|one| one.vector.is_some());
+    let has_tokens = seen.iter().any(|one| one.tokens.is_some());
     let mut ranked: Vec<Ranked> = seen
         .iter()
         .enumerate()
         .map(|(at, one)| {
-            let mut factors = vec![
-                Factor::plus("words", f64::from(constants.text_weight) * text[at]),
-                Factor::note("trust in meaning", trust),
-                Factor::plus("meaning", f64::from(constants.vector_weight) * trust * vector[at]),
-                Factor::plus("word by word", tokens_weight * tokens[at]),
-            ];
+            let mut factors = vec![Factor::plus("words", f64::from(constants.text_weight) * text[at])];
+            if has_vectors {
+                let meaning = f64::from(constants.vector_weight) * trust * vector[at];
+                factors.extend([Factor::note("trust in meaning", trust), Factor::plus("meaning", meaning)]);
+            }
+            if has_tokens {
+                factors.push(Factor::plus("word by word", tokens_weight * tokens[at]));
+            }
             let context = f64::from(constants.parent_weight) * family.share * parent[at];
             let speaker = f64::from(constants.speaker_weight) * (f64::from(one.speaker) - speaker);
             let optional = [("context", context), ("speaker", speaker)];
