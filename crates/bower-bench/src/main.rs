@@ -6,6 +6,7 @@ mod eval;
 mod index;
 mod model;
 mod passages;
+mod pipeline;
 mod table;
 mod tokens;
 mod vectors;
@@ -21,6 +22,7 @@ const USAGE: &str = "bower-bench PART [options]
   states    token states of passages, for tools/late_axes.py (into --out)
   index     10,000 real passages: total time, share of the model, chunks a second
   cold      a new process over those passages: wall time, CPU time and memory of query and status
+  pipeline  what ranking adds to the channels' time over those passages
   eval      ranking quality on every labelled set below a folder, beside reference figures
   all       each of these, one after the other
 
@@ -139,6 +141,7 @@ fn main() -> ExitCode {
         "states" => packed(&options).and_then(|packed| tokens::states(&options, &packed)),
         "index" => index::run(&options),
         "cold" => cold::run(&options),
+        "pipeline" => pipeline::run(&options),
         "eval" => eval::run(&options),
         "all" => all(),
         _ => Err(format!("unknown part {part}\n\n{USAGE}").into()),
@@ -158,7 +161,7 @@ fn all() -> Result<Verdict, Failed> {
     let program = std::env::current_exe()?;
     let options: Vec<String> = std::env::args().skip(2).collect();
     let mut verdict = Verdict::Kept;
-    for part in ["model", "vectors", "tokens", "index", "cold", "eval"] {
+    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "eval"] {
         println!("\n== {part} ==\n");
         let status = std::process::Command::new(&program).arg(part).args(&options).status()?;
         verdict = verdict.and(Verdict::of(status.success()));
