@@ -112,6 +112,8 @@ def report(paths):
     print('answers: base standing coverage      ', np.round(final, 4))
     answered = [apply(final, x[(y > 0) & ~gone]) for x, y, gone in answers.values()]
     print(f'abstain below ({FALSE_ABSTENTION:.0%} of answered questions) {at_share(answered, FALSE_ABSTENTION):.4f}')
+    if len(sets) < 2:
+        return print('\none set alone: nothing to judge it by')
     print('\nleft out            ECE  width  first | HIGH right  a question  MED right  LOW right  kept by strict')
     for name, (x, y, rank) in hits.items():
         p = apply(fit([hits[other][:2] for other in sets if other != name]), x)

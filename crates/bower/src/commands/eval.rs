@@ -14,27 +14,31 @@ use super::Session;
 use crate::cli::EvalArgs;
 use crate::eval::metrics::Grades;
 use crate::eval::report::Report;
-use crate::eval::set::Set;
+use crate::eval::set::{Query, Set};
 use crate::eval::{calibration, explain, features, paired, tables};
 use crate::failure::{Failure, Result};
 
 /// Indexes the set's documents into a temporary home, puts its questions, prints the figures.
 pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
+    // What cannot be judged is told before anything is indexed.
     let pair = pair(arguments)?;
-    let set = Set::load(&arguments.dir)?;
-    let bench = Bench::new(&set, arguments.limit_k, session)?;
-    let profile = pair.map_or(arguments.profile.unwrap_or(bench.settings.profile), |(first, _)| first);
-    if let Some(query) = &arguments.explain {
-        let explanation = asking::explain(&bench, profile, query)?;
-        return session.out.say(&explanation, |_| explain::render(&explanation));
-    }
+    let settings = session.settings(&session.home()?)?.settings;
+    let profile = pair.map_or(arguments.profile.unwrap_or(settings.profile), |(first, _)| first);
     let needs_probabilities = arguments.calibration || arguments.features.is_some();
     if needs_probabilities && profile != Profile::Bower {
         return Err(Failure::usage(
             format!("profile {} gives no probabilities", profile.word()),
-            "leave out --calibration and --features, or judge profile bower",
+            "leave out --calibration and --features, or judge profile bower (the first of two)",
         ));
     }
+    let set = Set::load(&arguments.dir)?;
+    if let Some(id) = &arguments.explain {
+        let query = judged_query(&set, id)?;
+        let bench = Bench::new(&set, arguments.limit_k, settings, session)?;
+        let explanation = asking::explain(&bench, profile, query)?;
+        return session.out.say(&explanation, |_| explain::render(&explanation));
+    }
+    let bench = Bench::new(&set, arguments.limit_k, settings, session)?;
     session.out.note(&format!("asking {} questions …", set.queries.len()));
     let outcome = bench.judge(profile, &Parts::default())?;
     let mut report = Report::of(&set, profile.word(), arguments.limit_k, &outcome);
@@ -81,6 +85,17 @@ fn pair(arguments: &EvalArgs) -> Result<Option<(Profile, Profile)>> {
         Some(&[first, second]) => Ok(Some((first, second))),
         Some(_) | None => Ok(None),
     }
+}
+
+/// A query of the set that has a judged document.
+fn judged_query<'a>(set: &'a Set, id: &str) -> Result<&'a Query> {
+    let missing = |what| Failure::from(Error::NotFound { what, id: id.to_owned() });
+    let query = set.queries.iter().find(|query| query.id == id);
+    let query = query.ok_or_else(|| missing("query of the set with the id"))?;
+    if query.text.trim().is_empty() {
+        return Err(Failure::usage(format!("query {id} is blank"), "explain one that asks something"));
+    }
+    if set.grades.contains_key(id) { Ok(query) } else { Err(missing("judged document of the query")) }
 }
 
 /// Whether a set has several grades above zero.

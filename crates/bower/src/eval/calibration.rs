@@ -60,7 +60,7 @@ pub struct Asked {
     pub query: usize,
     /// As it is.
     pub whole: Told,
-    /// Without its judged documents; `None` where none of them is in the corpus.
+    /// Without its judged documents; `None` where none of them is among those that it searches.
     pub removed: Option<Told>,
 }
 

@@ -26,6 +26,7 @@ pub struct Held {
 
 /// What one budget holds, over all questions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "fields are the keys of the JSON")]
 pub struct Budget {
     /// Tokens that could be used.
     pub budget_tokens: usize,

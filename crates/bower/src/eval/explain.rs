@@ -301,11 +301,10 @@ fn shown(factor: &Factor) -> String {
 
 fn ordinal(rank: usize) -> String {
     let end = match (rank % 10, rank % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        (0 | 4.., _) => "th",
+        (1, 0..=10 | 14..) => "st",
+        (2, 0..=10 | 14..) => "nd",
+        (3, 0..=10 | 14..) => "rd",
+        (_, _) => "th",
     };
     format!("{rank}{end}")
 }

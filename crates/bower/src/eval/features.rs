@@ -52,6 +52,7 @@ mod tests {
     use super::*;
     use crate::eval::calibration::Hit;
     use crate::eval::set::Query;
+    use std::collections::BTreeSet;
 
     #[test]
     fn a_line_is_what_the_fit_reads() {
@@ -59,7 +60,7 @@ mod tests {
             id: "q7".into(),
             text: String::new(),
             group: None,
-            exclude: Default::default(),
+            exclude: BTreeSet::new(),
             category: None,
         };
         let set = Set { queries: vec![query], ..Set::default() };

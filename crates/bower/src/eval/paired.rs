@@ -15,6 +15,7 @@ const EQUAL: f64 = 1e-9;
 
 /// By how much one figure differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "fields are the keys of the JSON")]
 pub struct Difference {
     /// The mean over all questions, second minus first.
     pub difference: f64,
@@ -153,6 +154,7 @@ mod tests {
     use super::*;
     use crate::eval::metrics::Figures;
     use crate::eval::set::Query;
+    use std::collections::BTreeSet;
 
     #[test]
     fn differences_by_hand() {
@@ -182,7 +184,7 @@ mod tests {
             id: String::new(),
             text: String::new(),
             group: None,
-            exclude: Default::default(),
+            exclude: BTreeSet::new(),
             category: category.map(Into::into),
         };
         let set = Set { queries: vec![query(Some("x")), query(None), query(Some("x"))], ..Set::default() };

@@ -7,6 +7,7 @@ mod command;
 mod config;
 mod contract;
 mod damage;
+mod eval;
 mod evidence;
 mod exits;
 #[cfg(unix)]

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use bower_core::engine::{MAX_LIMIT, Ranking};
 use bower_core::item::{Channel, Profile, RowId, RowSet};
 use bower_core::request::QueryRequest;
-use bower_core::{Error, Result as CoreResult};
 
 use super::bench::{Bench, Put, Rows, selection};
 use crate::eval::calibration::{Asked, HITS, Hit, Told};
@@ -21,13 +20,15 @@ use crate::failure::Result;
 pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked>> {
     let rows = bench.rows()?;
     let highest = bench.set.grades.values().flat_map(Grades::values).copied().max().unwrap_or(1);
+    let groups: BTreeMap<&str, &Option<String>> =
+        bench.set.documents.iter().map(|document| (document.id.as_str(), &document.group)).collect();
     let mut asked = Vec::new();
     for (at, query) in judged_queries(bench.set) {
         if query.text.trim().is_empty() {
             continue;
         }
         let grades = &bench.set.grades[&query.id];
-        let told = |hide: Option<&RowSet>| -> CoreResult<Told> {
+        let told = |hide: Option<&RowSet>| -> bower_core::Result<Told> {
             let put = Put { profile, depth: bench.settings.candidates, hide, without: None };
             let ranking = bench.rank(&bench.engine, query, &put)?;
             Ok(Told {
@@ -35,7 +36,10 @@ pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked
                 answerable: ranking.answerable.unwrap_or(0.0),
             })
         };
-        let judged: RowSet = grades.keys().flat_map(|document| rows.of(document)).copied().collect();
+        let searched = |document: &&String| {
+            query.group.is_none() || groups.get(document.as_str()) == Some(&&query.group)
+        };
+        let judged: RowSet = grades.keys().filter(searched).flat_map(|one| rows.of(one)).copied().collect();
         let removed = if judged.is_empty() { None } else { Some(told(Some(&judged))?) };
         asked.push(Asked { query: at, whole: told(None)?, removed });
     }
@@ -114,18 +118,8 @@ pub(super) fn budgets(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Budget>
 }
 
 /// Why the judged documents of one question stand where they stand.
-pub(super) fn explain(bench: &Bench<'_>, profile: Profile, id: &str) -> Result<Explanation> {
-    let query = bench
-        .set
-        .queries
-        .iter()
-        .find(|query| query.id == id)
-        .ok_or_else(|| Error::NotFound { what: "query of the set with the id", id: id.to_owned() })?;
-    let grades = bench
-        .set
-        .grades
-        .get(id)
-        .ok_or_else(|| Error::NotFound { what: "judged document of the query", id: id.to_owned() })?;
+pub(super) fn explain(bench: &Bench<'_>, profile: Profile, query: &Query) -> Result<Explanation> {
+    let grades = &bench.set.grades[&query.id];
     let rows = bench.rows()?;
     let depth = bench.settings.candidates;
     let put = Put { profile, depth, hide: None, without: None };

@@ -8,6 +8,7 @@ use std::time::Instant;
 use bower_core::config::Settings;
 use bower_core::engine::{DocumentInput, Engine, RankRequest, Ranking};
 use bower_core::item::{Channel, Profile, RowId, RowSet, Scored, When};
+use bower_core::rank::profile::channels;
 use bower_core::request::Selection;
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -102,7 +103,9 @@ pub(super) fn parts_of(profile: Profile) -> Vec<Parts> {
         without: None,
         change: Some(change),
     };
-    let mut parts = vec![channel(Channel::Text), channel(Channel::Vector)];
+    // The graph is not built yet: without it nothing changes.
+    let asked = channels(profile).iter().filter(|one| **one != Channel::Graph);
+    let mut parts: Vec<Parts> = asked.map(|one| channel(*one)).collect();
     if profile == Profile::Bower {
         parts.extend([
             factor("words", |settings| settings.bower.text_weight = 0.0),
@@ -124,10 +127,13 @@ pub(super) fn parts_of(profile: Profile) -> Vec<Parts> {
 
 impl<'a> Bench<'a> {
     /// Indexes a set's documents; `cutoff` is the k of the figures.
-    pub(super) fn new(set: &'a Set, cutoff: usize, session: &Session) -> Result<Self> {
-        let home = session.home()?;
-        let mut settings = session.settings(&home)?.settings;
-        settings.models_folder.get_or_insert_with(|| home.models());
+    pub(super) fn new(
+        set: &'a Set,
+        cutoff: usize,
+        mut settings: Settings,
+        session: &Session,
+    ) -> Result<Self> {
+        settings.models_folder.get_or_insert(session.home()?.models());
         // Each question is asked several times; its vector is made once.
         settings.cached_queries = settings.cached_queries.max(set.queries.len());
         let folder = tempfile::tempdir().map_err(|source| {
@@ -147,7 +153,7 @@ impl<'a> Bench<'a> {
             session.out.note(&format!("{} is not judged: {}", degraded.channel, degraded.reason));
         }
         session.out.note(&format!("{} chunks in {:.1} s", report.chunks_added, report.took_ms / 1e3));
-        Ok(Self { set, settings, engine, cutoff, now, folder })
+        Ok(Self { set, settings, engine, now, cutoff, folder })
     }
 
     /// What a profile's answers are worth, without some parts of the ranking.
