@@ -49,7 +49,7 @@ pub struct Settings {
     pub max_file_bytes: u64,
     /// Candidates that each channel gives to fusion (systems.md, section 1: 200 of each).
     pub candidates: usize,
-    /// The constant of reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009: 60).
+    /// The constant of the reciprocal rank fusion that `eval` compares with (Cormack, Clarke & Büttcher, SIGIR 2009: 60).
     pub rrf_k: f32,
     /// The time zone in which times in questions and texts are read: an IANA name such as `Europe/Berlin`, or `UTC`. The
     /// command fills in the system's where nothing else was said.

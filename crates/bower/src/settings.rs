@@ -85,7 +85,7 @@ const KNOBS: &[Knob] = &[
     knob("text_chunk_overlap", Form::Whole(0, 100_000), "characters that a chunk of plain text repeats"),
     knob("max_file_bytes", Form::Whole(1, 1 << 40), "larger files are skipped and listed"),
     knob("candidates", Form::Whole(1, 10_000), "candidates that each channel gives to fusion"),
-    knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of reciprocal rank fusion"),
+    knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of the rank fusion that eval compares with"),
     knob("time_zone", Form::Text, "the zone of times in questions; the system's unless told"),
     knob("time_weight", Form::Real(0.0, 10.0), "how much an asked time moves an answer; 0 is not at all"),
     knob("fold_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index"),

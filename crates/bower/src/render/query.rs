@@ -278,7 +278,10 @@ fn effort(answer: &Answer, look: &Look) -> String {
 
 fn footer(answer: &Answer, look: &Look) -> String {
     let took = duration(answer.took_ms);
-    let text = if answer.hits.is_empty() {
+    let text = if answer.hits.is_empty() && answer.abstained && answer.total_found > 0 {
+        let items = count(answer.total_found as u64, "item");
+        format!("nothing that answers this: {items} looked at in {took}, none near enough")
+    } else if answer.hits.is_empty() {
         format!("nothing found in {took}")
     } else {
         let model =

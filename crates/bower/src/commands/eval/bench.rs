@@ -8,6 +8,7 @@ use std::time::Instant;
 use bower_core::config::Settings;
 use bower_core::engine::{DocumentInput, Engine, RankRequest, Ranking};
 use bower_core::item::{Channel, Profile, RowId, RowSet, Scored, When};
+use bower_core::rank::fuse::reciprocal_rank;
 use bower_core::rank::profile::channels;
 use bower_core::request::Selection;
 use jiff::Timestamp;
@@ -171,7 +172,7 @@ impl<'a> Bench<'a> {
             let start = Instant::now();
             let put = Put { profile, depth: self.settings.candidates, hide: None, without: parts.without };
             let ranking = self.rank(engine, query, &put)?;
-            lists(engine, &ranking, start.elapsed().as_secs_f64() * 1e3)
+            lists(engine, self.settings.rrf_k, &ranking, start.elapsed().as_secs_f64() * 1e3)
         })?;
         // Writes the questions' vectors to the cache for whoever asks next.
         engine.maintain(self.now)?;
@@ -217,10 +218,15 @@ pub(super) fn selection(query: &Query) -> Selection {
 }
 
 /// The documents of each list, best first.
-fn lists(engine: &Engine, ranking: &Ranking, took_ms: f64) -> bower_core::Result<RunLists> {
+fn lists(engine: &Engine, rrf_k: f32, ranking: &Ranking, took_ms: f64) -> bower_core::Result<RunLists> {
     let mut channels = BTreeMap::new();
     for (channel, rows) in &ranking.channels {
         channels.insert(channel.word().to_owned(), engine.sources(rows)?);
+    }
+    if ranking.channels.len() > 1 {
+        // The usual way of making one list of several, to compare with.
+        let all: Vec<&[Scored]> = ranking.channels.iter().map(|(_, rows)| rows.as_slice()).collect();
+        channels.insert("rrf".to_owned(), engine.sources(&reciprocal_rank(&all, rrf_k))?);
     }
     let fused: Vec<Scored> =
         ranking.fused.iter().map(|one| Scored { row: one.row, score: one.score }).collect();
