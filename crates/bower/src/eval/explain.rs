@@ -264,7 +264,7 @@ fn put(text: &mut String, one: &Explained, depth: usize) {
                 let short = last - score;
                 writeln!(
                     text,
-                    "rank {rank} of {depth} asked for: {score:.3}, {short:.3} short of the last, {last:.3}"
+                    "rank {rank}, beyond the {depth} asked for: {score:.3}, {short:.3} short of the last, {last:.3}"
                 )
             }
             (Some(_) | None, _) => writeln!(text, "nothing"),
