@@ -171,6 +171,7 @@ pub struct SelectArgs {
 
 /// `bower query`
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct QueryArgs {
     /// The question, any text; `-` reads standard input, and text that begins with - goes after --
     #[arg(required = true, value_name = "TEXT")]

@@ -104,7 +104,7 @@ pub(super) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
 }
 
 /// Lets the reranker reorder the best, where one is wanted; scores stay with their places.
-fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut Vec<Shown>) {
+fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut [Shown]) {
     let how = request.rerank.unwrap_or(engine.settings.rerank);
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
     let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how);
@@ -112,7 +112,7 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     ranking.effort.rerank = reranking.effort;
     let changes: HashMap<RowId, Reranked> =
         reranking.changes.into_iter().map(|change| (change.row, change)).collect();
-    let old = hits.clone();
+    let old = hits.to_vec();
     for (hit, (&from, place)) in hits.iter_mut().zip(reranking.order.iter().zip(&list)) {
         let Some(moved) = old.get(from) else { continue };
         *hit = Shown { score: place.score, reranked: changes.get(&moved.row).copied(), ..moved.clone() };

@@ -41,6 +41,7 @@ impl Background {
     }
 
     /// The background of both sets of rows together.
+    #[must_use]
     pub fn with(self, other: Self) -> Self {
         let rows = self.rows + other.rows;
         if rows <= 0.0 {
@@ -102,44 +103,38 @@ impl VectorIndex {
             return Background::default();
         }
         let mut cosines = Vec::with_capacity(SAMPLE);
-        match allowed.keep {
-            Some(keep) => {
-                let step = keep.len().div_ceil(SAMPLE).max(1);
-                let rows: Vec<RowId> = keep.iter().step_by(step).collect();
-                for (segment, found) in self.places(&rows) {
-                    let kept = found.iter().filter(|&&(_, place)| !allowed.drop.contains(rows[place]));
-                    let positions: Vec<u32> = kept.map(|&(position, _)| position).collect();
-                    cosines.extend(self.score_positions(segment, &bytes, &positions));
-                }
-                let mut background = Background::of(cosines);
-                background.rows *= step as f64;
-                background
+        if let Some(keep) = allowed.keep {
+            let step = keep.len().div_ceil(SAMPLE).max(1);
+            let rows: Vec<RowId> = keep.iter().step_by(step).collect();
+            for (segment, found) in self.places(&rows) {
+                let kept = found.iter().filter(|&&(_, place)| !allowed.drop.contains(rows[place]));
+                let positions: Vec<u32> = kept.map(|&(position, _)| position).collect();
+                cosines.extend(self.score_positions(segment, &bytes, &positions));
             }
-            None => {
-                let all: usize = self.segments.iter().map(Segment::rows).sum();
-                let runs = all.div_ceil(RUN);
-                let step = runs.div_ceil(SAMPLE / RUN).max(1);
-                let mut before: usize = 0; // runs in the segments before
-                for segment in &self.segments {
-                    let here = segment.rows().div_ceil(RUN);
-                    let first = before.next_multiple_of(step) - before;
-                    let starts = (first..here).step_by(step).map(|run| run * RUN);
-                    let positions: Vec<u32> = starts
-                        .flat_map(|start| start..(start + RUN).min(segment.rows()))
-                        .filter(|&at| {
-                            !segment.view().is_dead(at) && !allowed.drop.contains(RowId(segment.ids()[at]))
-                        })
-                        .map(|at| at as u32)
-                        .collect();
-                    cosines.extend(self.score_positions(segment, &bytes, &positions));
-                    before += here;
-                }
-                let mut background = Background::of(cosines);
-                background.rows =
-                    background.rows.max(if background.rows > 0.0 { self.len() as f64 } else { 0.0 });
-                background
-            }
+            let mut background = Background::of(cosines);
+            background.rows *= step as f64;
+            return background;
         }
+        let all: usize = self.segments.iter().map(Segment::rows).sum();
+        let step = all.div_ceil(RUN).div_ceil(SAMPLE / RUN).max(1);
+        let mut before: usize = 0; // runs in the segments before
+        for segment in &self.segments {
+            let here = segment.rows().div_ceil(RUN);
+            let first = before.next_multiple_of(step) - before;
+            let starts = (first..here).step_by(step).map(|run| run * RUN);
+            let positions: Vec<u32> = starts
+                .flat_map(|start| start..(start + RUN).min(segment.rows()))
+                .filter(|&at| !segment.view().is_dead(at) && !allowed.drop.contains(RowId(segment.ids()[at])))
+                .map(|at| at as u32)
+                .collect();
+            cosines.extend(self.score_positions(segment, &bytes, &positions));
+            before += here;
+        }
+        let mut background = Background::of(cosines);
+        if background.rows > 0.0 {
+            background.rows = background.rows.max(self.len() as f64);
+        }
+        background
     }
 
     /// For each segment, where it has which of the rows, as position and place in `rows`; positions ascend.

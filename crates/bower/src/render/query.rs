@@ -186,10 +186,9 @@ fn strength(hit: &Hit) -> anstyle::Style {
     match hit.band {
         Some(Band::High) => style::GOOD,
         Some(Band::Medium) => style::WEAK,
-        Some(Band::Low) => style::DIM,
         None if hit.score >= 0.66 => style::GOOD,
         None if hit.score >= 0.33 => style::WEAK,
-        None => style::DIM,
+        Some(Band::Low) | None => style::DIM,
     }
 }
 

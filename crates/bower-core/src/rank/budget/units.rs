@@ -313,9 +313,7 @@ mod tests {
         let units = cut(text, false);
         let shown: Vec<_> = units
             .iter()
-            .map(|unit| {
-                (&text[unit.range.clone()], unit.frame.map(|at| at.map_or(-1, |at| at.cast_signed())))
-            })
+            .map(|unit| (&text[unit.range.clone()], unit.frame.map(|at| at.map_or(-1, u32::cast_signed))))
             .collect();
         assert_eq!(
             shown,

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! g     = (clip((best v - mean v) / deviation of v, 0, 9) / 4.5)^2       how sharply meaning singles something out
-//! score = .15 z(b) + .70 g z(v) + .50 / (1 + g) z(m) + .30 f z(p) + 1.0 (speaker - mean speaker)
+//! score = .13 z(b) + .60 g z(v) + .40 / (1 + g) z(m) + .30 f z(p) + 1.0 (speaker - mean speaker)
 //! ```
 //!
 //! `b` is BM25; `v` the mean of the item's cosine and the mean cosine of the candidates of its parent; `m` late
 //! interaction; `p` the BM25 that an item would have if it had each word as its parent's best candidate has it, and `f`
 //! the share of candidates that have a parent with several. `z` is (x - mean) / deviation over the candidates, 0 where a
 //! score is missing. The mean and the deviation of `v` in `g` are those of all rows that could have been found. Then each of
-//! the best 50 gains .7 of the mean score of its 4 nearest neighbours in meaning there.
+//! the best 50 gains .6 of the mean score of its 4 nearest neighbours in meaning there.
 //!
 //! One set of constants for conversations, science, code and notes. Measured as nDCG@10 over six labelled sets (means;
 //! ARCHITECTURE.md has them one by one): the whole .616; without neighbours .609, with a plain `v` .613, without `p` .609,
@@ -54,12 +54,12 @@ pub struct Constants {
 impl Default for Constants {
     fn default() -> Self {
         Self {
-            text_weight: 0.15,
-            vector_weight: 0.7,
-            tokens_weight: 0.5,
+            text_weight: 0.13,
+            vector_weight: 0.6,
+            tokens_weight: 0.4,
             parent_weight: 0.3,
             speaker_weight: 1.0,
-            neighbour_weight: 0.7,
+            neighbour_weight: 0.6,
             neighbours: 4,
             neighbourhood: 50,
             trust_scale: 4.5,
