@@ -1,7 +1,7 @@
 //! The two channels of every question: each finds its own candidates, over its index and its tail, and keeps what it needs
 //! to score any other row the same way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use super::answer::{floats, milliseconds};
@@ -105,7 +105,7 @@ impl VectorFound {
             None => vec![None; rows.len()],
         };
         // The channel's own scores are exact for its best; they, and the tail, come before the index's approximations.
-        let own: BTreeMap<RowId, f32> = self.rows.iter().map(|hit| (hit.row, hit.score)).collect();
+        let own: HashMap<RowId, f32> = self.rows.iter().map(|hit| (hit.row, hit.score)).collect();
         for (row, cosine) in rows.iter().zip(&mut cosines) {
             *cosine = self.tail.get(row).or_else(|| own.get(row)).copied().or(*cosine);
         }

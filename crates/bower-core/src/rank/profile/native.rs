@@ -70,6 +70,9 @@ impl Default for Constants {
     }
 }
 
+/// Factors that a score may have, so that each list of them is allocated once.
+const MOST_FACTORS: usize = 8;
+
 /// What is known of one candidate. Scores are true scores, whichever channel found it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen<'a> {
@@ -133,7 +136,8 @@ pub fn rank(seen: &[Seen<'_>], background: &Background, constants: &Constants) -
         .iter()
         .enumerate()
         .map(|(at, one)| {
-            let mut factors = vec![Factor::plus("words", f64::from(constants.text_weight) * text[at])];
+            let mut factors = Vec::with_capacity(MOST_FACTORS);
+            factors.push(Factor::plus("words", f64::from(constants.text_weight) * text[at]));
             if has_vectors {
                 let meaning = f64::from(constants.vector_weight) * trust * vector[at];
                 factors.extend([Factor::note("trust in meaning", trust), Factor::plus("meaning", meaning)]);
@@ -259,13 +263,14 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 /// Deviations from the mean; 0 for what is missing, and for all where all are (nearly) equal.
-fn standard(values: impl Iterator<Item = Option<f64>> + Clone) -> Vec<f64> {
-    let mean = mean(values.clone().flatten().collect::<Vec<_>>().into_iter());
-    let count = values.clone().flatten().count().max(1) as f64;
-    let deviation =
-        (values.clone().flatten().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+fn standard(values: impl Iterator<Item = Option<f64>>) -> Vec<f64> {
+    let values: Vec<Option<f64>> = values.collect();
+    let known = || values.iter().copied().flatten();
+    let count = known().count().max(1) as f64;
+    let mean = known().sum::<f64>() / count;
+    let deviation = (known().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
     let scale = |value: f64| if deviation > 1e-9 { (value - mean) / deviation } else { 0.0 };
-    values.map(|value| value.map_or(0.0, scale)).collect()
+    values.iter().map(|value| value.map_or(0.0, scale)).collect()
 }
 
 #[cfg(test)]
