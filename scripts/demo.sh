@@ -53,7 +53,7 @@ now_us() {
 }
 
 say "1. Index this repository's documents and a small garden"
-documents=(README.md ARCHITECTURE.md CHANGELOG.md)
+documents=(ARCHITECTURE.md CHANGELOG.md)
 if [[ -d docs ]]; then
     documents+=(docs)
 fi
