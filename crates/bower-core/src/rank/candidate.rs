@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use crate::item::{Channel, Facts, RowId, Scored};
 
@@ -132,7 +131,8 @@ pub fn recompute(factors: &[Factor]) -> f32 {
 /// Equal scores share the rank of the first of them: a tag's thousand items, or a file's chunks, are one place, and which
 /// row is older must not decide between them. A row that stands twice in a list keeps its first place.
 pub fn gather(lists: &[(Channel, &[Scored])]) -> Vec<(RowId, Places)> {
-    let mut rows: BTreeMap<RowId, Places> = BTreeMap::new();
+    let mut all: Vec<(RowId, Channel, Place)> =
+        Vec::with_capacity(lists.iter().map(|(_, list)| list.len()).sum());
     for &(channel, list) in lists {
         let mut rank = 0;
         let mut before = None;
@@ -140,13 +140,23 @@ pub fn gather(lists: &[(Channel, &[Scored])]) -> Vec<(RowId, Places)> {
             if before.replace(hit.score.to_bits()) != Some(hit.score.to_bits()) {
                 rank = at + 1;
             }
-            let places = rows.entry(hit.row).or_default();
-            if places.get(channel).is_none() {
-                places.set(channel, Place { rank: Some(rank), score: hit.score });
-            }
+            all.push((hit.row, channel, Place { rank: Some(rank), score: hit.score }));
         }
     }
-    rows.into_iter().collect()
+    // Stable: a row's first place in a list stays in front of its second.
+    all.sort_by_key(|(row, ..)| *row);
+    let mut rows: Vec<(RowId, Places)> = Vec::with_capacity(all.len());
+    for (row, channel, place) in all {
+        if rows.last().is_none_or(|(last, _)| *last != row) {
+            rows.push((row, Places::default()));
+        }
+        if let Some((_, places)) = rows.last_mut()
+            && places.get(channel).is_none()
+        {
+            places.set(channel, place);
+        }
+    }
+    rows
 }
 
 #[cfg(test)]
