@@ -240,7 +240,7 @@ fn load(
             let signal = |&channel: &Channel| {
                 places.get(channel).map(|place| Signal { channel, rank: place.rank, score: place.score })
             };
-            let same = engine.store.items(&hit.same)?;
+            let same = if hit.same.is_empty() { Vec::new() } else { engine.store.items(&hit.same)? };
             hits.push(Hit {
                 memory,
                 score: hit.score,

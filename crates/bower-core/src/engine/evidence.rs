@@ -10,16 +10,17 @@ use std::sync::PoisonError;
 
 use super::answer::Ranking;
 use super::indexes::covered;
+use super::retrieve::{Scope, text_tail};
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
-use crate::item::{Kind, RowId, Status, indexed_text};
+use crate::item::{Kind, RowId, RowSet, Status, indexed_text};
 use crate::rank::budget::{Candidate, Question, estimate_tokens, pack as pack_candidates};
 use crate::rank::prefetch::{Background, Bar, Signals, passes};
 use crate::request::{Hit, Item, QueryRequest};
-use crate::store::{Given, TailText};
+use crate::store::Given;
 use crate::text::analyze::{Analyzer, Purpose};
-use crate::text::{self, QueryTerm, Rarity, TailScan};
+use crate::text::{self, QueryTerm, Rarity};
 
 /// A smaller budget has no room for a citation and a sentence.
 pub const LEAST_BUDGET: usize = 32;
@@ -228,21 +229,9 @@ impl<'a> HavingTerms<'a> {
 pub(super) fn rarity(engine: &Engine, terms: &[QueryTerm]) -> Result<Rarity> {
     let store = &*engine.store;
     let index = engine.indexes.text(store)?;
-    let mut scan = TailScan::new(terms, &[], None);
-    let mut failed = None;
-    store.tail_texts(covered(&index), &mut |row, text| {
-        let pushed = match text {
-            TailText::Terms(blob) if text::is_current(blob) => scan.push(row, blob),
-            // Of an older version, and few: they say next to nothing of how rare a word is.
-            TailText::Terms(_) => Ok(()),
-            TailText::Text(text) => scan.push(row, &text::encode_terms(&text, LANGUAGE)),
-        };
-        failed = failed.take().or(pushed.err());
-    })?;
-    match failed {
-        Some(error) => Err(error),
-        None => text::rarity(index.good(), &scan.finish(), terms),
-    }
+    let everything = Scope { keep: None, hidden: &RowSet::new(), depth: 0 };
+    let (tail, _) = text_tail(engine, terms, &[], covered(&index), &everything)?;
+    text::rarity(index.good(), &tail, terms)
 }
 
 /// What stands beside the hits.

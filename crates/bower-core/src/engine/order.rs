@@ -99,8 +99,7 @@ pub(super) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
         (Profile::Ade, None) => engine.settings.ade.mmr_lambda,
         (Profile::Bower | Profile::Athena | Profile::Atlas | Profile::Seed | Profile::Ade, _) => diversity,
     };
-    let count = hits.len();
-    Ok(List { hits: diversify(ranking, hits, count, lambda), abstained })
+    Ok(List { hits: diversify(ranking, hits, lambda), abstained })
 }
 
 /// Lets the reranker reorder the best, where one is wanted; scores stay with their places.
@@ -150,12 +149,12 @@ fn fold_same(engine: &Engine, ranking: &Ranking, hits: Vec<Shown>) -> Result<Vec
     Ok(hits.into_iter().filter_map(|hit| others.remove(&hit.row).map(|same| Shown { same, ..hit })).collect())
 }
 
-fn diversify(ranking: &Ranking, hits: Vec<Shown>, count: usize, lambda: f32) -> Vec<Shown> {
+fn diversify(ranking: &Ranking, hits: Vec<Shown>, lambda: f32) -> Vec<Shown> {
     if lambda >= 1.0 {
         return hits;
     }
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
-    let chosen = diversity::mmr(&list, count, lambda, &|one, two| ranking.likeness.of(one, two));
+    let chosen = diversity::mmr(&list, list.len(), lambda, &|one, two| ranking.likeness.of(one, two));
     let mut by_row: HashMap<RowId, Shown> = hits.into_iter().map(|hit| (hit.row, hit)).collect();
     chosen.iter().filter_map(|hit| by_row.remove(&hit.row)).collect()
 }

@@ -153,7 +153,7 @@ pub(super) fn text_channel(engine: &Engine, words: &Words, scope: &Scope<'_>) ->
     let index = engine.indexes.text(store)?;
     let after = covered(&index);
     let gone = store.gone(after, EVER)?;
-    let (tail, tail_rows) = text_tail(engine, words, after, scope)?;
+    let (tail, tail_rows) = text_tail(engine, &words.terms, &words.names, after, scope)?;
     let drop = scope.dropped(&gone);
     let (rows, folded) = match index.good() {
         Some(index) => {
@@ -167,8 +167,15 @@ pub(super) fn text_channel(engine: &Engine, words: &Words, scope: &Scope<'_>) ->
     Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), index, tail })
 }
 
-fn text_tail(engine: &Engine, words: &Words, after: Change, scope: &Scope<'_>) -> Result<(Tail, usize)> {
-    let mut scan = TailScan::new(&words.terms, &words.names, scope.keep);
+/// What the rows after a change have of a question's terms and names, and how many rows those are.
+pub(super) fn text_tail(
+    engine: &Engine,
+    terms: &[QueryTerm],
+    names: &[String],
+    after: Change,
+    scope: &Scope<'_>,
+) -> Result<(Tail, usize)> {
+    let mut scan = TailScan::new(terms, names, scope.keep);
     let (mut failed, mut old) = (None, Vec::new());
     let rows = engine.store.tail_texts(after, &mut |row, text| {
         if failed.is_some() || scope.hidden.contains(row) {
