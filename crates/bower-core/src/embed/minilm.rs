@@ -175,7 +175,8 @@ impl Embedder for MiniLm {
     fn embed_text(&self, text: &str) -> Result<EmbeddedText> {
         let (mut tokens, mut codes) = (Tokens::default(), Vec::new());
         let encoding = self.encode_with(text, &mut |window| {
-            tokens.codes(self.isa, window.inner().states, &mut codes);
+            let inner = window.inner();
+            tokens.codes(self.isa, inner.ids, inner.states, &mut codes);
         })?;
         Ok(EmbeddedText { vector: encoding.vector, codes: Some(codes) })
     }

@@ -36,7 +36,7 @@ pub trait Embedder: Send + Sync {
     /// The vector of a text, at unit length. Any text has one, the empty one too; none is cut.
     fn embed(&self, text: &str) -> Result<Vec<f32>>;
 
-    /// What the token codes are: model, arithmetic and scheme, e.g. `all-MiniLM-L6-v2.i8-2.t1`; `None` where the model gives
+    /// What the token codes are: model, arithmetic and scheme, e.g. `all-MiniLM-L6-v2.i8-2.t2`; `None` where the model gives
     /// no token states. Part of every key under which codes are kept.
     fn tokens(&self) -> Option<&str> {
         None
