@@ -46,6 +46,15 @@ impl<R: Room> Folder<R> {
         Self { dir: tempfile::tempdir().unwrap(), room: R::of(dimension).unwrap() }
     }
 
+    /// A folder with the files of a format's golden index.
+    pub fn golden(dimension: usize, files: &[(&str, &[u8])]) -> Self {
+        let folder = Self::new(dimension);
+        for (name, bytes) in files {
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        folder
+    }
+
     pub fn path(&self) -> &Path {
         self.dir.path()
     }

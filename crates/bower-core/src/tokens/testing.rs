@@ -78,10 +78,7 @@ const GOLDEN: [(&str, &[u8]); 3] = [
 
 #[test]
 fn format_1_is_read_for_ever() {
-    let folder = Folder::<TokenRows>::new(super::DIMENSION);
-    for (name, bytes) in GOLDEN {
-        std::fs::write(folder.path().join(name), bytes).unwrap();
-    }
+    let folder = Folder::<TokenRows>::golden(super::DIMENSION, &GOLDEN);
     let index = folder.open().unwrap();
     index.verify().unwrap();
     assert_eq!((index.model(), index.len(), index.coverage().change.0), ("golden.t1", 3, 42));

@@ -113,3 +113,29 @@ impl Sample for VectorRows {
         let _ = index.restored(&(0..50).map(RowId).collect::<Vec<_>>());
     }
 }
+
+/// Written by `tools/golden_vectors.py`, which knows the format from its description alone. Never written again.
+const GOLDEN: [(&str, &[u8]); 3] = [
+    ("manifest", include_bytes!("../../tests/golden/vectors-1/manifest")),
+    ("0000000000000005.segment", include_bytes!("../../tests/golden/vectors-1/0000000000000005.segment")),
+    ("0000000000000006.dead", include_bytes!("../../tests/golden/vectors-1/0000000000000006.dead")),
+];
+
+#[test]
+fn format_1_is_read_for_ever() {
+    let folder = Folder::golden(VectorRows::DIMENSION, &GOLDEN);
+    let index = folder.open().unwrap();
+    index.verify().unwrap();
+    assert_eq!((index.model(), index.len(), index.coverage().change.0), ("golden", 3, 42));
+    let mut first = [0.0; VectorRows::DIMENSION];
+    first[0] = 2.0;
+    let cosines = index.cosines(&first, &[70_001, 3, 9, 70_000, 4].map(RowId));
+    // Row 3 is the first axis; row 9 is dead; row 70,000 has no direction; row 70,001: half way to another axis.
+    let want = [Some(0.5f32.sqrt()), Some(1.0), None, Some(0.0), None];
+    for (cosine, want) in cosines.iter().zip(want) {
+        assert_eq!(cosine.is_some(), want.is_some(), "{cosines:?}");
+        assert!((cosine.unwrap_or(0.0) - want.unwrap_or(0.0)).abs() < 1e-6, "{cosines:?}");
+    }
+    let last = index.restored(&[RowId(70_001)])[0].as_ref().unwrap()[71];
+    assert!((last + 0.5f32.sqrt()).abs() < 1e-6, "{last}");
+}
