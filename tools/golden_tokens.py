@@ -23,9 +23,24 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def main():
-    out = pathlib.Path(sys.argv[1])
+def write(out, model, dimension, rows, dead, segment):
+    """Writes a generation of one segment with these row ids, of which one is dead."""
     out.mkdir(parents=True, exist_ok=True)
+    bitmap = bytes([1 << rows.index(dead)])
+    manifest = json.dumps({
+        'format': 1, 'model': model, 'dimension': dimension,
+        'coverage': {'store': 'golden', 'change': 42, 'mark': 7},
+        'segments': [{
+            'number': 5, 'rows': len(rows), 'bytes': len(segment), 'sha256': sha256(segment),
+            'dead': {'number': 6, 'count': 1, 'sha256': sha256(bitmap)},
+        }],
+    })
+    (out / f'{5:016x}.segment').write_bytes(segment)
+    (out / f'{6:016x}.dead').write_bytes(bitmap)
+    (out / 'manifest').write_text(f'{manifest}\n{sha256(manifest.encode())}\n')
+
+
+def main():
     codes = [code for row in ROWS.values() for code in row]
     ends = [sum(len(row) for row in list(ROWS.values())[:at + 1]) for at in range(len(ROWS))]
     segment = b''.join([
@@ -34,18 +49,7 @@ def main():
         padded(struct.pack(f'<{len(ROWS)}I', *ROWS)),
         padded(b'BOWERTOK' + struct.pack('<3I', 1, len(ROWS), len(codes))),
     ])
-    dead = bytes([1 << list(ROWS).index(DEAD)])
-    manifest = json.dumps({
-        'format': 1, 'model': 'golden.t1', 'dimension': 64,
-        'coverage': {'store': 'golden', 'change': 42, 'mark': 7},
-        'segments': [{
-            'number': 5, 'rows': len(ROWS), 'bytes': len(segment), 'sha256': sha256(segment),
-            'dead': {'number': 6, 'count': 1, 'sha256': sha256(dead)},
-        }],
-    })
-    (out / f'{5:016x}.segment').write_bytes(segment)
-    (out / f'{6:016x}.dead').write_bytes(dead)
-    (out / 'manifest').write_text(f'{manifest}\n{sha256(manifest.encode())}\n')
+    write(pathlib.Path(sys.argv[1]), 'golden.t1', 64, list(ROWS), DEAD, segment)
 
 
 if __name__ == '__main__':

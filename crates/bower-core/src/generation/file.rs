@@ -37,6 +37,11 @@ impl<'a> SegmentFile<'a> {
         &self.path
     }
 
+    /// How many bytes were put.
+    pub fn len(&self) -> usize {
+        self.written as usize + self.buffer.len()
+    }
+
     /// Adds bytes.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(bytes);
@@ -45,7 +50,7 @@ impl<'a> SegmentFile<'a> {
 
     /// Adds zeros up to where a section may start.
     pub fn pad(&mut self) -> Result<()> {
-        let at = self.written as usize + self.buffer.len();
+        let at = self.len();
         self.put(&[0; 64][..at.next_multiple_of(64) - at])
     }
 
@@ -60,6 +65,12 @@ impl<'a> SegmentFile<'a> {
         self.written += self.buffer.len() as u64;
         self.buffer.clear();
         Ok(())
+    }
+
+    /// The file from its start, with all that was put so far.
+    pub fn reopen(&mut self) -> Result<File> {
+        self.flush()?;
+        File::open(&self.path).map_err(|error| Error::io("open", &self.path, error))
     }
 
     /// Makes the file durable; the manifest's entry for it. `len` is what it must have become.
@@ -78,36 +89,4 @@ pub fn open_file(path: &Path) -> Result<Mapped> {
         io::ErrorKind::NotFound => corrupt(path, "the manifest names it and it is missing"),
         _ => Error::io("map", path, error),
     })
-}
-
-/// Maps the bitmap of an entry's dead rows, where it has one, and checks its length.
-pub fn open_dead(dir: &Path, entry: &Entry) -> Result<Option<Mapped>> {
-    let Some(dead) = &entry.dead else { return Ok(None) };
-    let path = dead.path(dir);
-    let map = open_file(&path)?;
-    let (len, want) = (map.bytes().len(), (entry.rows as usize).div_ceil(8));
-    if len == want { Ok(Some(map)) } else { Err(corrupt(&path, format!("{len} bytes instead of {want}"))) }
-}
-
-/// Compares a segment's files with the manifest's checksums and counts, and its rows with their order.
-pub fn check_contents(
-    path: &Path,
-    entry: &Entry,
-    map: &Mapped,
-    ids: &[u32],
-    dead: Option<&Mapped>,
-) -> Result<()> {
-    if hex(&Sha256::digest(map.bytes())) != entry.sha256 {
-        return Err(corrupt(path, "the contents do not match their checksum"));
-    }
-    if !ids.is_sorted_by(|a, b| a < b) {
-        return Err(corrupt(path, "the rows do not ascend"));
-    }
-    if let (Some(dead), Some(map)) = (&entry.dead, dead) {
-        let set: u32 = map.bytes().iter().map(|byte| byte.count_ones()).sum();
-        if set != dead.count || hex(&Sha256::digest(map.bytes())) != dead.sha256 {
-            return Err(corrupt(path, "the dead rows do not match their checksum"));
-        }
-    }
-    Ok(())
 }

@@ -1,16 +1,33 @@
-//! What the rooms with segments share: manifest, files, row lists, and what a fold merges. It knows rows, not what they hold.
+//! What the rooms with segments share: files, manifest, opening, verifying, folding. It knows rows, not what they hold.
+//!
+//! A [`Room`] says what its rows are. A [`Generation`] of it is a manifest and the segments that it names, opened. A
+//! [`Fold`] writes the next one beside it: new files under numbers that no file in the folder has, each synced, then the
+//! folder, then the manifest renamed into place, then the folder again; last it removes what the manifest does not name.
+//!
+//! A reader keeps the generation that it has opened while folds go on: an unlinked file stays whole as long as it is
+//! mapped (its blocks are freed with the last map, so a process that never opens anew holds old generations on the
+//! disk). Where the system refuses to remove a mapped file, as Windows does, it is left over and goes with a later fold.
+//! A fold may remove files between a reader's look at the manifest and its opening them: it then looks at the manifest again.
 
 mod disk;
 mod file;
+mod fold;
 mod manifest;
+mod opened;
+mod room;
 mod rows;
+mod segment;
+#[cfg(test)]
+pub mod testing;
 
 pub use disk::Disk;
-pub use file::{SegmentFile, check_contents, open_dead, open_file};
-pub use manifest::{
-    Dead, Entry, Manifest, NAME as MANIFEST, dead_path, first_free, remove_leftovers, segment_path,
-};
-pub use rows::{Fate, Rows, fates};
+pub use file::SegmentFile;
+pub use fold::{Fold, FreshRows};
+pub use manifest::{Dead, Entry, Manifest, NAME as MANIFEST};
+pub use opened::Generation;
+pub use room::Room;
+pub use rows::Rows;
+pub use segment::{Body, Draft, Layout, Segment};
 
 use std::path::Path;
 

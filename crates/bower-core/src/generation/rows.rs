@@ -70,7 +70,7 @@ impl Rows<'_> {
 /// Decides which segments are merged with the fresh rows, and which of each segment's rows are dead.
 ///
 /// Merged is every segment up to twice as large as what has been gathered so far (up to 4,096 rows always), and one with
-/// many dead rows: `vector/fold.rs` says what that costs.
+/// many dead rows: `fold.rs` says what that costs.
 pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet) -> Vec<Fate> {
     let mut fates: Vec<Fate> = segments
         .iter()

@@ -6,8 +6,6 @@
 //! What is compared is `MaxSim`: for each token of the question its best match among the row's tokens, averaged by the
 //! tokens' weights. `embed/` makes the codes and the question's tokens; here they are numbers.
 
-#[cfg(test)]
-mod damage;
 mod fold;
 mod query;
 mod segment;
@@ -18,12 +16,10 @@ pub use crate::generation::MANIFEST;
 pub use fold::fold;
 pub use query::{MOST_TOKENS, TokenQuery, from_bytes, to_bytes};
 
-use std::path::Path;
-
 use crate::error::{Error, Result};
-use crate::generation::{Manifest, corrupt};
-use crate::item::{Coverage, RowId};
-use segment::Segment;
+use crate::generation::Generation;
+use crate::item::RowId;
+use segment::TokenRows;
 
 /// The number of the format: manifest, segments and the order of bits in a code. Any change needs a new one.
 const FORMAT: u32 = 1;
@@ -31,54 +27,10 @@ const FORMAT: u32 = 1;
 /// Numbers of a token: the bits of a code.
 const DIMENSION: usize = bower_kernels::scan::maxsim::DIMENSION;
 
-/// An opened generation: mapped, immutable. It stays whole while it is open, whatever later folds remove.
-#[derive(Debug)]
-pub struct TokenIndex {
-    manifest: Manifest,
-    segments: Vec<Segment>,
-}
+/// The opened generation of a folder `index/<store-id>/tokens-<scheme>/`; its model is the scheme.
+pub type TokenIndex = Generation<TokenRows>;
 
 impl TokenIndex {
-    /// Opens the generation in a folder (`index/<store-id>/tokens-<scheme>/`); `None` where there is none.
-    ///
-    /// Checks the manifest and each file's length and footer, and touches no more pages than that. Whatever does not
-    /// fit together is [`Error::Corrupt`]: delete the folder and fold again.
-    pub fn open(dir: &Path) -> Result<Option<Self>> {
-        let Some(manifest) = Manifest::load(dir, FORMAT)? else { return Ok(None) };
-        if manifest.dimension != DIMENSION {
-            let reason = format!("{} numbers a token instead of {DIMENSION}", manifest.dimension);
-            return Err(corrupt(&dir.join(MANIFEST), reason));
-        }
-        let segments =
-            manifest.segments.iter().map(|entry| Segment::open(dir, entry)).collect::<Result<_>>()?;
-        Ok(Some(Self { manifest, segments }))
-    }
-
-    /// What the index holds.
-    pub fn coverage(&self) -> &Coverage {
-        &self.manifest.coverage
-    }
-
-    /// The scheme that made the codes, with its model.
-    pub fn model(&self) -> &str {
-        &self.manifest.model
-    }
-
-    /// How many rows have codes.
-    pub fn len(&self) -> usize {
-        self.segments.iter().map(Segment::live).sum()
-    }
-
-    /// Whether none has.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// How many segments it has: at most about the binary logarithm of its rows over 4,096.
-    pub fn segments(&self) -> usize {
-        self.segments.len()
-    }
-
     /// The rows that have codes, in no order; each once. Reads all ids.
     pub fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
         self.segments.iter().flat_map(|segment| {
@@ -120,15 +72,6 @@ impl TokenIndex {
             scores[place] = Some(score);
         }
         Ok(scores)
-    }
-
-    /// Reads everything and compares it with its checksums and counts. Proportional to the size of the index.
-    pub fn verify(&self) -> Result<()> {
-        self.manifest
-            .segments
-            .iter()
-            .zip(&self.segments)
-            .try_for_each(|(entry, segment)| segment.verify(entry))
     }
 }
 

@@ -1,13 +1,11 @@
-//! Seeded codes, and a folder to fold them into. For tests only.
-
-use std::ops::Range;
-use std::path::Path;
+//! Seeded codes as rows for the tests of every room, and this room's own: its golden file, and rows in any order. For tests only.
 
 use bower_kernels::scan::maxsim::MaxSimToken;
 
-use super::{TokenIndex, TokenQuery, fold};
-use crate::error::Result;
-use crate::item::{Change, Coverage, RowId, RowSet};
+use super::segment::TokenRows;
+use super::{TokenIndex, TokenQuery};
+use crate::generation::testing::{Folder, Sample, rows, test_room};
+use crate::item::RowId;
 
 /// The codes of a row: a length of 0 to 90 and words that only this row and seed have.
 pub fn codes(row: u32, seed: u64) -> Vec<u64> {
@@ -18,10 +16,6 @@ pub fn codes(row: u32, seed: u64) -> Vec<u64> {
     };
     let len = if row % 7 == 3 { 0 } else { next() % 91 };
     (0..len).map(|_| next()).collect()
-}
-
-pub fn bytes(codes: &[u64]) -> Vec<u8> {
-    codes.iter().flat_map(|code| code.to_le_bytes()).collect()
 }
 
 /// A question of some tokens.
@@ -37,43 +31,62 @@ pub fn question(seed: u64) -> TokenQuery {
     TokenQuery::new(&(0..5).map(token).collect::<Vec<_>>())
 }
 
-/// A folder with an index of the scheme `m`.
-pub struct Folder(tempfile::TempDir);
+test_room!(TokenRows);
 
-impl Folder {
-    pub fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+impl Sample for TokenRows {
+    const DIMENSION: usize = super::DIMENSION;
+
+    fn row(row: u32, seed: u64) -> Vec<u8> {
+        codes(row, seed).iter().flat_map(|code| code.to_le_bytes()).collect()
     }
 
-    pub fn path(&self) -> &Path {
-        self.0.path()
+    fn misfit() -> Vec<u8> {
+        vec![0; 9]
     }
 
-    pub fn open(&self) -> Option<TokenIndex> {
-        TokenIndex::open(self.path()).unwrap()
+    fn has(index: &TokenIndex, row: u32, seed: u64) -> Option<bool> {
+        let query = question(1);
+        let score = index.score(&query, &[RowId(row)]).unwrap()[0];
+        score.map(|score| score.to_bits() == query.score(&[&codes(row, seed)])[0].to_bits())
     }
 
-    /// Folds the codes of a range's rows on top of what is there.
-    pub fn fold(&self, change: u64, gone: &[u32], seed: u64, fresh: Range<u32>) {
-        let gone: RowSet = gone.iter().map(|row| RowId(*row)).collect();
-        let current = self.open();
-        fold(self.path(), current.as_ref(), coverage(change), "m", &gone, &mut rows(fresh, seed)).unwrap();
-    }
-
-    /// Whether each row has exactly the score of its codes of this seed.
-    pub fn holds(&self, rows: &[u32], seed: u64) -> bool {
-        let (query, index) = (question(1), self.open().unwrap());
-        let ids: Vec<RowId> = rows.iter().map(|row| RowId(*row)).collect();
-        let want = rows.iter().map(|row| Some(query.score(&[&codes(*row, seed)])[0]));
-        index.score(&query, &ids).unwrap() == want.collect::<Vec<_>>()
+    fn ask(index: &TokenIndex) {
+        let _ = index.score(&question(1), &(0..50).map(RowId).collect::<Vec<_>>());
+        let _ = index.rows().count();
     }
 }
 
-pub fn coverage(change: u64) -> Coverage {
-    Coverage { store: "s".into(), change: Change(change), mark: 7 }
+#[test]
+fn rows_are_scored_in_any_order_repeated_and_without_tokens() {
+    let folder = Folder::<TokenRows>::new(super::DIMENSION);
+    folder.fold(1, &[], rows::<TokenRows>(0..300, 1));
+    folder.fold(2, &[7], rows::<TokenRows>(300..500, 1));
+    let (index, query) = (folder.open().unwrap(), question(1));
+    assert_eq!(index.rows().count(), 499);
+    let asked = [499, 0, 7, 3, 6, 9_999, 300, 0, 299];
+    let want = asked.map(|row| (row != 7 && row < 500).then(|| query.score(&[&codes(row, 1)])[0]));
+    assert_eq!(index.score(&query, &asked.map(RowId)).unwrap(), want);
+    assert_eq!(index.score(&query, &[]).unwrap(), []);
 }
 
-/// The rows of a range as a fold takes them.
-pub fn rows(rows: Range<u32>, seed: u64) -> impl Iterator<Item = Result<(RowId, Vec<u8>)>> {
-    rows.map(move |row| Ok((RowId(row), bytes(&codes(row, seed)))))
+/// Written by `tools/golden_tokens.py`, which knows the format from its description alone. Never written again.
+const GOLDEN: [(&str, &[u8]); 3] = [
+    ("manifest", include_bytes!("../../tests/golden/tokens-1/manifest")),
+    ("0000000000000005.segment", include_bytes!("../../tests/golden/tokens-1/0000000000000005.segment")),
+    ("0000000000000006.dead", include_bytes!("../../tests/golden/tokens-1/0000000000000006.dead")),
+];
+
+#[test]
+fn format_1_is_read_for_ever() {
+    let folder = Folder::<TokenRows>::golden(super::DIMENSION, &GOLDEN);
+    let index = folder.open().unwrap();
+    index.verify().unwrap();
+    assert_eq!((index.model(), index.len(), index.coverage().change.0), ("golden.t1", 3, 42));
+    assert_eq!(index.rows().collect::<Vec<_>>(), [RowId(3), RowId(70_000), RowId(70_001)]);
+    // One token, all numbers 1: its best dot product is twice the best code's set bits, less 64.
+    let all = MaxSimToken { values: [1; 64], step: 1.0, weight: 2.0 };
+    let rows = [RowId(70_001), RowId(3), RowId(9), RowId(70_000), RowId(4)];
+    let scores = index.score(&TokenQuery::new(&[all]), &rows).unwrap();
+    // Row 3: codes 1 and 0xff; row 9 is dead; row 70,000 has no tokens; row 70,001: all bits but one.
+    assert_eq!(scores, [Some(62.0), Some(-48.0), None, Some(0.0), None]);
 }

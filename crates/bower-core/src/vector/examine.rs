@@ -164,7 +164,7 @@ impl VectorIndex {
 
     fn score_positions(&self, segment: &Segment, query: &ByteQuery, positions: &[u32]) -> Vec<f32> {
         let mut dots = vec![0; positions.len()];
-        bytes::dots_at(self.isa, segment.bytes(), positions, &query.values, &mut dots);
+        bytes::dots_at(self.room.isa, segment.bytes(), positions, &query.values, &mut dots);
         let score = |(&dot, &at): (&i32, &u32)| dot as f32 * segment.scales()[at as usize] * query.scale;
         dots.iter().zip(positions).map(score).collect()
     }
@@ -208,8 +208,8 @@ mod tests {
     fn rows_are_scored_wherever_they_are() {
         let folder = Folder::new(128);
         let data = Vectors::clustered(128, 13_000, 5);
-        folder.fold(1, &[], &data, 0..12_000);
-        folder.fold(2, &[700, 12_500], &data, 12_000..13_000);
+        folder.fold(1, &[], data.rows(0..12_000));
+        folder.fold(2, &[700, 12_500], data.rows(12_000..13_000));
         let index = folder.open().unwrap();
         let rows = [12_900, 3, 700, 11_999, 13_001, 0].map(RowId);
         let query = ExactQuery::new(data.get(42));
@@ -231,8 +231,8 @@ mod tests {
     fn the_background_is_that_of_the_allowed_rows() {
         let folder = Folder::new(128);
         let data = Vectors::clustered(128, 20_000, 6);
-        folder.fold(1, &[], &data, 0..15_000);
-        folder.fold(2, &[], &data, 15_000..20_000);
+        folder.fold(1, &[], data.rows(0..15_000));
+        folder.fold(2, &[], data.rows(15_000..20_000));
         let index = folder.open().unwrap();
         let none = RowSet::new();
         let check = |keep: Option<&RowSet>, slack: f64| {

@@ -112,7 +112,7 @@ impl VectorIndex {
             return Ok(Vec::new());
         }
         let k = k.min(rows);
-        let cold = !self.warmed.swap(true, Ordering::Relaxed);
+        let cold = !self.room.warmed.swap(true, Ordering::Relaxed);
         let mut best = Best::new(k.max(RESCORED), rows);
         match allowed.keep {
             Some(keep) if keep.len() <= rows / NARROW => self.score_kept(&bytes, keep, allowed, &mut best),
@@ -167,7 +167,7 @@ impl VectorIndex {
         }
         let norm = query.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>().sqrt();
         let mut rotated: Vec<f32> = query.iter().map(|value| (f64::from(*value) / norm) as f32).collect();
-        self.rotation.apply(self.isa, &mut rotated);
+        self.room.rotation.apply(self.room.isa, &mut rotated);
         let limit = CANDIDATES.max(CANDIDATES_PER_RESULT.saturating_mul(k));
         let mut candidates = Best::new(limit, self.segments.iter().map(Segment::rows).sum());
         let mut passed = Vec::with_capacity(BLOCKS * BLOCK);
@@ -175,13 +175,14 @@ impl VectorIndex {
             if cold {
                 segment.warm();
             }
-            let query = bit_query(&rotated, segment.centre());
+            let (centre, blocks) = segment.codes(&self.room);
+            let query = bit_query(&rotated, centre);
             let ids = segment.ids();
-            let chunks = segment.blocks().chunks(BLOCKS * bits::block_len(self.dimension()));
+            let chunks = blocks.chunks(BLOCKS * bits::block_len(self.dimension()));
             for (at, blocks) in chunks.enumerate() {
                 passed.clear();
                 let first = (at * BLOCKS * BLOCK) as u32;
-                bits::scan(self.isa, blocks, &query, candidates.threshold, first, &mut passed);
+                bits::scan(self.room.isa, blocks, &query, candidates.threshold, first, &mut passed);
                 for estimate in &passed {
                     // The filter is asked last: few vectors pass the threshold. Places after the last row never do
                     // unless the file is damaged, and then they have no row.
@@ -204,7 +205,7 @@ impl VectorIndex {
             let positions: Vec<u32> = group.iter().map(|candidate| candidate.position).collect();
             if cold {
                 for at in &positions {
-                    self.segments[number].warm_bytes(*at as usize, 1);
+                    self.segments[number].warm_rows(*at as usize..*at as usize + 1);
                 }
             }
             self.score_at(bytes, number, &positions, best);
@@ -218,7 +219,7 @@ impl VectorIndex {
             let (ids, scales) = (segment.ids(), segment.scales());
             for (chunk, rows) in segment.bytes().chunks(ROWS * query.values.len()).enumerate() {
                 let dots = &mut dots[..rows.len() / query.values.len()];
-                bytes::dots(self.isa, rows, &query.values, dots);
+                bytes::dots(self.room.isa, rows, &query.values, dots);
                 for (at, dot) in dots.iter().enumerate() {
                     let position = chunk * ROWS + at;
                     let score = *dot as f32 * scales[position] * query.scale;
@@ -243,7 +244,7 @@ impl VectorIndex {
         let mut dots = [0; ROWS];
         for positions in positions.chunks(ROWS) {
             let dots = &mut dots[..positions.len()];
-            bytes::dots_at(self.isa, segment.bytes(), positions, &query.values, dots);
+            bytes::dots_at(self.room.isa, segment.bytes(), positions, &query.values, dots);
             for (position, dot) in positions.iter().zip(dots) {
                 let at = *position as usize;
                 let score = *dot as f32 * scales[at] * query.scale;
@@ -343,9 +344,9 @@ mod tests {
         let folder = Folder::new(128);
         let rows = 34_100;
         let data = Vectors::clustered(128, rows as usize, 21);
-        folder.fold(1, &[], &data, 0..23_000);
-        folder.fold(2, &[], &data, 23_000..34_000);
-        folder.fold(3, &[], &data, 34_000..rows);
+        folder.fold(1, &[], data.rows(0..23_000));
+        folder.fold(2, &[], data.rows(23_000..34_000));
+        folder.fold(3, &[], data.rows(34_000..rows));
         let index = folder.open().unwrap();
         assert_eq!((index.tier(), index.len()), (Tier::TwoStage, rows as usize));
         let none = RowSet::new();
@@ -366,15 +367,15 @@ mod tests {
     fn every_instruction_set_gives_the_same_results() {
         let folder = Folder::new(72);
         let data = Vectors::clustered(72, 10_100, 22);
-        folder.fold(1, &[], &data, 0..10_100);
+        folder.fold(1, &[], data.rows(0..10_100));
         let mut index = folder.open().unwrap();
         assert_eq!(index.tier(), Tier::TwoStage);
         for query in queries(&data, 10_100, 5) {
-            index.isa = bower_kernels::Isa::Plain;
-            let want = folder.search(&index, &data, &query, 50);
+            index.room.isa = bower_kernels::Isa::Plain;
+            let want = data.search(&index, &query, 50);
             for isa in bower_kernels::Isa::available() {
-                index.isa = isa;
-                assert_eq!(folder.search(&index, &data, &query, 50), want, "{isa:?}");
+                index.room.isa = isa;
+                assert_eq!(data.search(&index, &query, 50), want, "{isa:?}");
             }
         }
     }
@@ -383,7 +384,7 @@ mod tests {
     fn a_query_that_cannot_be_answered_says_so() {
         let folder = Folder::new(64);
         let data = Vectors::clustered(64, 100, 23);
-        folder.fold(1, &[], &data, 0..100);
+        folder.fold(1, &[], data.rows(0..100));
         let index = folder.open().unwrap();
         let none = RowSet::new();
         let all = Allowed { keep: None, drop: &none };
@@ -413,8 +414,8 @@ mod tests {
         let mut data = Vectors::clustered(64, 100, 24);
         let one = data.get(0).to_vec();
         data.values = one.repeat(100);
-        folder.fold(1, &[], &data, 0..100);
-        let found = folder.search(&folder.open().unwrap(), &data, &one, 5);
+        folder.fold(1, &[], data.rows(0..100));
+        let found = data.search(&folder.open().unwrap(), &one, 5);
         assert_eq!(found.iter().map(|hit| hit.row.0).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     }
 }

@@ -1,11 +1,12 @@
-//! Seeded vectors that look like embeddings, and a folder to fold them into. For tests only.
+//! Seeded vectors that look like embeddings, and rows for the tests of every room. For tests only.
 
 use std::ops::Range;
-use std::path::Path;
 
-use super::{VectorIndex, fold};
+use super::VectorIndex;
+use super::segment::VectorRows;
 use crate::error::Result;
-use crate::item::{Allowed, Change, Coverage, RowId, RowSet, Scored};
+use crate::generation::testing::{self, Sample, test_room};
+use crate::item::{Allowed, RowId, RowSet, Scored};
 
 /// Vectors with clusters, fewer real directions than numbers, and a common mean, as sentence embeddings have.
 pub struct Vectors {
@@ -71,43 +72,70 @@ impl Vectors {
     pub fn fetch(&self, rows: &[RowId]) -> Result<Vec<Option<Vec<f32>>>> {
         Ok(rows.iter().map(|row| Some(self.get(row.0).to_vec())).collect())
     }
-}
 
-/// A folder with an index of the model `m`.
-pub struct Folder {
-    dir: tempfile::TempDir,
-    dimension: usize,
-}
-
-impl Folder {
-    pub fn new(dimension: usize) -> Self {
-        Self { dir: tempfile::tempdir().unwrap(), dimension }
-    }
-
-    pub fn path(&self) -> &Path {
-        self.dir.path()
-    }
-
-    pub fn open(&self) -> Option<VectorIndex> {
-        VectorIndex::open(self.path()).unwrap()
-    }
-
-    #[allow(clippy::unused_self)] // reads as the folder's
-    pub fn coverage(&self, change: u64) -> Coverage {
-        Coverage { store: "s".into(), change: Change(change), mark: 7 }
-    }
-
-    /// Folds the rows of a range on top of what is there.
-    pub fn fold(&self, change: u64, gone: &[u32], data: &Vectors, fresh: Range<u32>) {
-        let (current, next) = (self.open(), self.coverage(change));
-        let gone: RowSet = gone.iter().map(|row| RowId(*row)).collect();
-        let fresh = &mut data.rows(fresh);
-        fold(self.path(), current.as_ref(), next, "m", self.dimension, &gone, fresh).unwrap();
-    }
-
-    #[allow(clippy::unused_self)] // reads as the folder's
-    pub fn search(&self, index: &VectorIndex, data: &Vectors, query: &[f32], k: usize) -> Vec<Scored> {
+    /// Searches among all rows of an index of these vectors.
+    pub fn search(&self, index: &VectorIndex, query: &[f32], k: usize) -> Vec<Scored> {
         let drop = RowSet::new();
-        index.search(query, k, Allowed { keep: None, drop: &drop }, &mut |rows| data.fetch(rows)).unwrap()
+        index.search(query, k, Allowed { keep: None, drop: &drop }, &mut |rows| self.fetch(rows)).unwrap()
     }
+}
+
+/// A folder to fold vectors into.
+pub type Folder = testing::Folder<VectorRows>;
+
+test_room!(VectorRows);
+
+impl Sample for VectorRows {
+    const DIMENSION: usize = 72;
+
+    fn row(row: u32, seed: u64) -> Vec<f32> {
+        let mut dice = Dice(u64::from(row) << 32 | seed);
+        (0..Self::DIMENSION).map(|_| dice.normal()).collect()
+    }
+
+    fn misfit() -> Vec<f32> {
+        vec![1.0; Self::DIMENSION + 1]
+    }
+
+    fn has(index: &VectorIndex, row: u32, seed: u64) -> Option<bool> {
+        let cosine = index.cosines(&Self::row(row, seed), &[RowId(row)])[0];
+        cosine.map(|cosine| cosine > 0.99)
+    }
+
+    fn ask(index: &VectorIndex) {
+        let (query, none) = (Self::row(1, 1), RowSet::new());
+        let keep: RowSet = [RowId(5), RowId(6)].into_iter().collect();
+        for keep in [None, Some(&keep)] {
+            let allowed = Allowed { keep, drop: &none };
+            let _ = index.search(&query, 10, allowed, &mut |rows| Ok(vec![None; rows.len()]));
+            let _ = index.background(&query, allowed);
+        }
+        let _ = index.restored(&(0..50).map(RowId).collect::<Vec<_>>());
+    }
+}
+
+/// Written by `tools/golden_vectors.py`, which knows the format from its description alone. Never written again.
+const GOLDEN: [(&str, &[u8]); 3] = [
+    ("manifest", include_bytes!("../../tests/golden/vectors-1/manifest")),
+    ("0000000000000005.segment", include_bytes!("../../tests/golden/vectors-1/0000000000000005.segment")),
+    ("0000000000000006.dead", include_bytes!("../../tests/golden/vectors-1/0000000000000006.dead")),
+];
+
+#[test]
+fn format_1_is_read_for_ever() {
+    let folder = Folder::golden(VectorRows::DIMENSION, &GOLDEN);
+    let index = folder.open().unwrap();
+    index.verify().unwrap();
+    assert_eq!((index.model(), index.len(), index.coverage().change.0), ("golden", 3, 42));
+    let mut first = [0.0; VectorRows::DIMENSION];
+    first[0] = 2.0;
+    let cosines = index.cosines(&first, &[70_001, 3, 9, 70_000, 4].map(RowId));
+    // Row 3 is the first axis; row 9 is dead; row 70,000 has no direction; row 70,001: half way to another axis.
+    let want = [Some(0.5f32.sqrt()), Some(1.0), None, Some(0.0), None];
+    for (cosine, want) in cosines.iter().zip(want) {
+        assert_eq!(cosine.is_some(), want.is_some(), "{cosines:?}");
+        assert!((cosine.unwrap_or(0.0) - want.unwrap_or(0.0)).abs() < 1e-6, "{cosines:?}");
+    }
+    let last = index.restored(&[RowId(70_001)])[0].as_ref().unwrap()[71];
+    assert!((last + 0.5f32.sqrt()).abs() < 1e-6, "{last}");
 }

@@ -1,0 +1,87 @@
+//! An opened generation of any room. It is mapped and immutable: it stays whole while it is open, whatever later folds remove.
+
+use std::path::{Path, PathBuf};
+
+use super::manifest::NAME;
+use super::{Manifest, Room, Segment, corrupt};
+use crate::error::Result;
+use crate::item::Coverage;
+
+/// An opened generation: mapped, immutable. It stays whole while it is open, whatever later folds remove.
+#[derive(Debug)]
+pub struct Generation<R: Room> {
+    pub(crate) dir: PathBuf,
+    pub(crate) manifest: Manifest,
+    pub(crate) segments: Vec<Segment<R>>,
+    pub(crate) room: R,
+}
+
+impl<R: Room> Generation<R> {
+    /// Opens the generation in an index's folder; `None` where there is none.
+    ///
+    /// Checks the manifest and each file's length and footer, and touches no more pages than that. Whatever does not
+    /// fit together is [`Error::Corrupt`](crate::Error::Corrupt): delete the folder and fold again.
+    pub fn open(dir: &Path) -> Result<Option<Self>> {
+        Manifest::load(dir, R::FORMAT)?.map_or(Ok(None), |manifest| Self::open_from(dir, manifest))
+    }
+
+    /// Opens what a manifest names. A fold may have replaced it after it was read and removed files of it: then the newer
+    /// one counts.
+    pub(super) fn open_from(dir: &Path, mut manifest: Manifest) -> Result<Option<Self>> {
+        loop {
+            match Self::map(dir, &manifest) {
+                Ok((segments, room)) => {
+                    return Ok(Some(Self { dir: dir.to_path_buf(), manifest, segments, room }));
+                }
+                Err(error) => match Manifest::load(dir, R::FORMAT)? {
+                    None => return Ok(None),
+                    Some(newer) if newer != manifest => manifest = newer,
+                    Some(_) => return Err(error),
+                },
+            }
+        }
+    }
+
+    fn map(dir: &Path, manifest: &Manifest) -> Result<(Vec<Segment<R>>, R)> {
+        let room = R::of(manifest.dimension).map_err(|reason| corrupt(&dir.join(NAME), reason))?;
+        let open = |entry| Segment::open(dir, entry, &room);
+        let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
+        Ok((segments, room))
+    }
+
+    /// What the index holds.
+    pub fn coverage(&self) -> &Coverage {
+        &self.manifest.coverage
+    }
+
+    /// The model, or scheme with its model, that made what is indexed.
+    pub fn model(&self) -> &str {
+        &self.manifest.model
+    }
+
+    /// Numbers of a vector, or of a token.
+    pub fn dimension(&self) -> usize {
+        self.manifest.dimension
+    }
+
+    /// How many rows can be found.
+    pub fn len(&self) -> usize {
+        self.segments.iter().map(Segment::live).sum()
+    }
+
+    /// Whether none can.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many segments it has: at most about the binary logarithm of its rows over 4,096.
+    pub fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Reads everything and compares it with its checksums and counts. Proportional to the size of the index.
+    pub fn verify(&self) -> Result<()> {
+        let mut pairs = self.manifest.segments.iter().zip(&self.segments);
+        pairs.try_for_each(|(entry, segment)| segment.verify(entry))
+    }
+}

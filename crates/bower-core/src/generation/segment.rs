@@ -1,0 +1,296 @@
+//! One immutable file of rows, ascending by id. Every section starts at a multiple of 64 bytes and is little-endian.
+//!
+//! ```text
+//! bytes    what the room keeps of its rows
+//! numbers  one a row, of the room's type
+//! ids      rows x u32          ascending
+//! more     what the room adds
+//! footer   64 bytes            magic, format, two numbers of the room
+//! ```
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use bower_kernels::{Access, Mapped};
+use sha2::{Digest, Sha256};
+
+use super::file::{SegmentFile, open_file};
+use super::{Disk, Entry, Room, Rows, corrupt};
+use crate::error::{Error, Result};
+use crate::item::{RowId, hex};
+
+#[cfg(target_endian = "big")]
+compile_error!("segments are little-endian and used in place");
+
+const FOOTER: usize = 64;
+
+/// Where each section starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    rows: usize,
+    /// Length of the rows' bytes.
+    bytes: usize,
+    numbers: usize,
+    ids: usize,
+    more: usize,
+    footer: usize,
+    /// The room's numbers in the footer.
+    in_footer: [u32; 2],
+    is_sparse: bool,
+}
+
+impl Layout {
+    /// A segment of so many rows with so many bytes, so many more behind the ids, and two numbers for the footer, of which
+    /// the second is its [`Room::size`].
+    pub fn new<R: Room>(rows: u32, bytes: usize, more: usize, in_footer: [u32; 2]) -> Self {
+        let rows = rows as usize;
+        let numbers = bytes.next_multiple_of(64);
+        let ids = (numbers + rows * size_of::<R::Number>()).next_multiple_of(64);
+        let after = (ids + rows * size_of::<u32>()).next_multiple_of(64);
+        let footer = (after + more).next_multiple_of(64);
+        Self { rows, bytes, numbers, ids, more: after, footer, in_footer, is_sparse: false }
+    }
+
+    /// Of the rows' bytes only some are read: reading ahead of them would bring in many times what is needed.
+    pub fn sparse(self) -> Self {
+        Self { is_sparse: true, ..self }
+    }
+
+    fn len(&self) -> usize {
+        self.footer + FOOTER
+    }
+
+    fn footer<R: Room>(&self) -> [u8; FOOTER] {
+        let mut footer = [0; FOOTER];
+        footer[..8].copy_from_slice(&R::MAGIC);
+        for (at, number) in [R::FORMAT, self.in_footer[0], self.in_footer[1]].into_iter().enumerate() {
+            footer[8 + 4 * at..][..4].copy_from_slice(&number.to_le_bytes());
+        }
+        footer
+    }
+}
+
+/// An opened segment.
+#[derive(Debug)]
+pub struct Segment<R: Room> {
+    path: PathBuf,
+    map: Mapped,
+    layout: Layout,
+    dead: Option<Mapped>,
+    dead_count: usize,
+    room: PhantomData<R>,
+}
+
+impl<R: Room> Segment<R> {
+    /// Maps the files of an entry and checks their lengths and the footer.
+    pub fn open(dir: &Path, entry: &Entry, room: &R) -> Result<Self> {
+        let path = entry.path(dir);
+        let map = open_file(&path)?;
+        let len = map.bytes().len();
+        if len as u64 != entry.bytes {
+            return Err(corrupt(&path, format!("{len} bytes instead of {}", entry.bytes)));
+        }
+        let Some(footer) = map.bytes().last_chunk::<FOOTER>() else {
+            return Err(corrupt(&path, format!("{len} bytes hold no footer")));
+        };
+        let size = u32::from_le_bytes([footer[16], footer[17], footer[18], footer[19]]);
+        let layout = room.layout(entry.rows, size);
+        if *footer != layout.footer::<R>() {
+            return Err(corrupt(&path, "the footer does not match the manifest"));
+        }
+        if len != layout.len() {
+            return Err(corrupt(&path, format!("{len} bytes instead of {}", layout.len())));
+        }
+        let dead = open_dead(dir, entry)?;
+        let dead_count = entry.dead.as_ref().map_or(0, |dead| dead.count as usize);
+        if layout.is_sparse {
+            map.advise(Access::Random, 0, layout.numbers);
+        }
+        Ok(Self { path, map, layout, dead, dead_count, room: PhantomData })
+    }
+
+    /// Rows in the file, dead ones included; at least 1.
+    pub fn rows(&self) -> usize {
+        self.layout.rows
+    }
+
+    /// Rows that can be found.
+    pub fn live(&self) -> usize {
+        self.layout.rows - self.dead_count
+    }
+
+    /// The bytes of all rows.
+    pub fn bytes(&self) -> &[u8] {
+        &self.map.bytes()[..self.layout.bytes]
+    }
+
+    /// The number of each row.
+    pub fn numbers(&self) -> &[R::Number] {
+        let len = self.layout.rows * size_of::<R::Number>();
+        bytemuck::cast_slice(&self.map.bytes()[self.layout.numbers..][..len])
+    }
+
+    /// The row ids, ascending.
+    pub fn ids(&self) -> &[u32] {
+        bytemuck::cast_slice(&self.map.bytes()[self.layout.ids..][..self.layout.rows * 4])
+    }
+
+    /// What the room added, with its padding.
+    pub fn more(&self) -> &[u8] {
+        &self.map.bytes()[self.layout.more..self.layout.footer]
+    }
+
+    /// The rows with those that are not to be found any more.
+    #[inline]
+    pub fn view(&self) -> Rows<'_> {
+        Rows { ids: self.ids(), dead: self.dead.as_ref().map(Mapped::bytes) }
+    }
+
+    /// The bytes of the row at a position; fails where the file is damaged.
+    pub fn row(&self, position: usize) -> Result<&[u8]> {
+        self.body().row(position)
+    }
+
+    /// Tells the operating system that the bytes of some rows will be read soon.
+    pub fn warm_rows(&self, positions: Range<usize>) {
+        self.body().warm(positions);
+    }
+
+    /// Tells the operating system that everything but the rows' bytes will be read soon.
+    pub fn warm(&self) {
+        self.map.advise(Access::WillNeed, self.layout.numbers, self.layout.len() - self.layout.numbers);
+    }
+
+    /// The rows as a merge reads them.
+    pub fn body(&self) -> Body<'_, R> {
+        let (map, bytes) = (&self.map, self.layout.bytes);
+        Body { path: &self.path, map, bytes, numbers: self.numbers(), ids: self.ids() }
+    }
+
+    /// Compares everything with the manifest's checksums and counts, and the rows with their order.
+    pub fn verify(&self, entry: &Entry) -> Result<()> {
+        if hex(&Sha256::digest(self.map.bytes())) != entry.sha256 {
+            return Err(corrupt(&self.path, "the contents do not match their checksum"));
+        }
+        if !self.ids().is_sorted_by(|a, b| a < b) {
+            return Err(corrupt(&self.path, "the rows do not ascend"));
+        }
+        if let (Some(dead), Some(map)) = (&entry.dead, &self.dead) {
+            let set: u32 = map.bytes().iter().map(|byte| byte.count_ones()).sum();
+            if set != dead.count || hex(&Sha256::digest(map.bytes())) != dead.sha256 {
+                return Err(corrupt(&self.path, "the dead rows do not match their checksum"));
+            }
+        }
+        R::check(self.numbers(), self.layout.in_footer[1]).map_err(|reason| corrupt(&self.path, reason))
+    }
+}
+
+/// Maps the bitmap of an entry's dead rows, where it has one, and checks its length.
+fn open_dead(dir: &Path, entry: &Entry) -> Result<Option<Mapped>> {
+    let Some(dead) = &entry.dead else { return Ok(None) };
+    let path = dead.path(dir);
+    let map = open_file(&path)?;
+    let (len, want) = (map.bytes().len(), (entry.rows as usize).div_ceil(8));
+    if len == want { Ok(Some(map)) } else { Err(corrupt(&path, format!("{len} bytes instead of {want}"))) }
+}
+
+/// Rows that can be read at any position: those of a segment, or of a draft that became none.
+#[derive(Clone, Copy, Debug)]
+pub struct Body<'a, R: Room> {
+    path: &'a Path,
+    map: &'a Mapped,
+    bytes: usize,
+    numbers: &'a [R::Number],
+    /// The row ids; ascending, unless the file is damaged.
+    pub ids: &'a [u32],
+}
+
+impl<'a, R: Room> Body<'a, R> {
+    /// The number of the row at a position.
+    pub fn number(&self, position: usize) -> R::Number {
+        self.numbers[position]
+    }
+
+    /// The bytes of the row at a position; fails where the file is damaged.
+    pub fn row(&self, position: usize) -> Result<&'a [u8]> {
+        let span = R::span(self.numbers, self.bytes, position..position + 1);
+        let bytes = &self.map.bytes()[..self.bytes];
+        bytes.get(span).ok_or_else(|| corrupt(self.path, format!("the row at {position} has no place in it")))
+    }
+
+    /// Tells the operating system that the bytes of some rows will be read soon.
+    pub fn warm(&self, positions: Range<usize>) {
+        let positions = positions.start..positions.end.min(self.ids.len());
+        if !positions.is_empty() {
+            let span = R::span(self.numbers, self.bytes, positions);
+            self.map.advise(Access::WillNeed, span.start, span.end.saturating_sub(span.start));
+        }
+    }
+}
+
+/// A segment being written, one row after another.
+pub struct Draft<'d, R: Room> {
+    /// The file, which has the rows' bytes so far.
+    pub file: SegmentFile<'d>,
+    /// The number of each row so far.
+    pub numbers: Vec<R::Number>,
+    /// The rows so far.
+    pub ids: Vec<u32>,
+}
+
+impl<'d, R: Room> Draft<'d, R> {
+    /// Starts a file.
+    pub fn create(disk: &'d mut Disk, path: PathBuf) -> Result<Self> {
+        Ok(Self { file: SegmentFile::create(disk, path)?, numbers: Vec::new(), ids: Vec::new() })
+    }
+
+    /// Adds a row; rows must ascend.
+    pub fn push(&mut self, row: RowId, number: R::Number, bytes: &[u8]) -> Result<()> {
+        assert!(self.ids.last().is_none_or(|last| *last < row.0), "rows ascend");
+        self.numbers.push(number);
+        self.ids.push(row.0);
+        self.file.put(bytes)
+    }
+
+    /// Writes the other sections and makes the file durable. At least one row was pushed.
+    pub fn finish(mut self, room: &R, number: u64) -> Result<Entry> {
+        assert!(!self.ids.is_empty(), "an empty segment is not written");
+        let layout = room.layout(self.ids.len() as u32, R::size(&self.numbers));
+        self.file.pad()?;
+        self.file.put(bytemuck::cast_slice(&self.numbers))?;
+        self.file.pad()?;
+        self.file.put(bytemuck::cast_slice(&self.ids))?;
+        self.file.pad()?;
+        room.finish(&mut self)?;
+        self.file.pad()?;
+        self.file.put(&layout.footer::<R>())?;
+        self.file.finish(number, self.ids.len() as u32, layout.len())
+    }
+
+    /// What was pushed so far, to be read; the file is not written to any more.
+    pub fn into_spool(mut self) -> Result<Spool<R>> {
+        let bytes = self.file.len();
+        self.file.flush()?;
+        let path = self.file.path().to_path_buf();
+        let map = Mapped::open(&path).map_err(|error| Error::io("map", &path, error))?;
+        Ok(Spool { path, map, bytes, numbers: self.numbers, ids: self.ids })
+    }
+}
+
+/// Rows that were written only to be merged with others.
+pub struct Spool<R: Room> {
+    path: PathBuf,
+    map: Mapped,
+    bytes: usize,
+    numbers: Vec<R::Number>,
+    ids: Vec<u32>,
+}
+
+impl<R: Room> Spool<R> {
+    /// The rows as a merge reads them.
+    pub fn body(&self) -> Body<'_, R> {
+        let (map, bytes) = (&self.map, self.bytes);
+        Body { path: &self.path, map, bytes, numbers: &self.numbers, ids: &self.ids }
+    }
+}
