@@ -10,11 +10,11 @@ use std::sync::PoisonError;
 
 use super::answer::Ranking;
 use super::indexes::covered;
-use super::retrieve::{Scope, text_tail};
+use super::retrieve::text_tail;
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
-use crate::item::{Kind, RowId, RowSet, Status, indexed_text};
+use crate::item::{Allowed, Kind, RowId, RowSet, Status, indexed_text};
 use crate::rank::budget::{Candidate, Question, estimate_tokens, pack as pack_candidates};
 use crate::rank::prefetch::{Background, Bar, Signals, passes};
 use crate::request::{Hit, Item, QueryRequest};
@@ -229,8 +229,9 @@ impl<'a> HavingTerms<'a> {
 pub(super) fn rarity(engine: &Engine, terms: &[QueryTerm]) -> Result<Rarity> {
     let store = &*engine.store;
     let index = engine.indexes.text(store)?;
-    let everything = Scope { keep: None, hidden: &RowSet::new(), depth: 0 };
-    let (tail, _) = text_tail(engine, terms, &[], covered(&index), &everything)?;
+    let nothing = RowSet::new();
+    let everything = Allowed { keep: None, drop: &nothing };
+    let (tail, _) = text_tail(engine, terms, &[], covered(&index), everything)?;
     text::rarity(index.good(), &tail, terms)
 }
 

@@ -1,9 +1,9 @@
 //! The engine end to end on real files, the real model and the real indexes.
 
 use bower_core::config::Settings;
-use bower_core::engine::{DocumentInput, Engine, RankRequest};
+use bower_core::engine::{Depth, DocumentInput, Engine, RankRequest};
 use bower_core::filter::Filter;
-use bower_core::item::{Channel, Kind, MemoryType, RowId, Scope};
+use bower_core::item::{Channel, Kind, MemoryType, Profile, RowId, Scope};
 use bower_core::request::{
     Answer, CurateRequest, ForgetRequest, IndexReport, IndexRequest, QueryRequest, Selection,
 };
@@ -478,7 +478,7 @@ fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
     assert_eq!(state(&engine), (1, 0, true), "the documents are folded, the memory waits");
     let question = "when do I water vegetables?";
     let select = Selection::default();
-    let request = RankRequest { depth: 10, ..RankRequest::new(question, &select, now()) };
+    let request = RankRequest::new(question, &select, now());
     let mut rows: Vec<RowId> = engine.rank(&request).unwrap().fused.iter().map(|hit| hit.row).collect();
     rows.sort_unstable();
     assert_eq!(rows.len(), 3);
@@ -540,4 +540,40 @@ fn a_damaged_token_index_is_named_and_built_anew() {
     place.index(&engine);
     let status = engine.status().unwrap();
     assert_eq!((status.index_healthy, status.uncoded, status.token_tail), (true, 0, 0));
+}
+
+#[test]
+fn a_profile_says_how_deep_its_channels_are_asked() {
+    let mut place = Place::new();
+    place.settings.candidates = 6;
+    place.settings.ade.pool_least = 3;
+    place.settings.ade.pool_per_hit = 2;
+    place.settings.seed.text_pool = 4;
+    place.settings.seed.vector_pool = 5;
+    let engine = place.open();
+    for berth in 0..9 {
+        engine.curate(&memory(&format!("The ferry leaves the harbour from berth {berth}.")), now()).unwrap();
+    }
+    let select = Selection::default();
+    let gathered = |profile, depth| {
+        let request = RankRequest {
+            profile: Some(profile),
+            depth,
+            ..RankRequest::new("Where does the ferry leave the harbour?", &select, now())
+        };
+        let ranking = engine.rank(&request).unwrap();
+        assert_eq!(ranking.degraded, []);
+        [Channel::Text, Channel::Vector].map(|channel| ranking.of(channel).len())
+    };
+    // ADE: max(3, 2 x limit) by meaning. Seed: its own two pools. The others: what the settings say for all channels.
+    assert_eq!([1, 2, 4].map(|hits| gathered(Profile::Ade, Depth::Hits(hits))), [[6, 3], [6, 4], [6, 8]]);
+    assert_eq!(gathered(Profile::Seed, Depth::Hits(2)), [4, 5]);
+    for profile in [Profile::Bower, Profile::Athena, Profile::Atlas] {
+        assert_eq!(gathered(profile, Depth::Hits(2)), [6, 6], "{profile}");
+    }
+    // Never fewer than hits wanted; and as many as are told, where a caller tells.
+    for &profile in Profile::ALL {
+        assert_eq!(gathered(profile, Depth::Hits(7))[0], 7, "{profile}");
+        assert_eq!(gathered(profile, Depth::Rows(2)), [2, 2], "{profile}");
+    }
 }
