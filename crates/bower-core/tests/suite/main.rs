@@ -8,4 +8,5 @@ mod evidence;
 mod minilm;
 mod model;
 mod tidy;
+mod place;
 mod wordpiece;
