@@ -102,7 +102,7 @@ pub(super) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
     Ok(List { hits: diversify(ranking, hits, lambda), abstained })
 }
 
-/// Lets the reranker reorder the best, where one is wanted; scores stay with their places.
+/// Lets the reranker reorder the best, where one is wanted; scores and their bands stay with their places.
 fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut [Shown]) {
     let how = request.rerank.unwrap_or(engine.settings.rerank);
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
@@ -114,7 +114,8 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     let old = hits.to_vec();
     for (hit, (&from, place)) in hits.iter_mut().zip(reranking.order.iter().zip(&list)) {
         let Some(moved) = old.get(from) else { continue };
-        *hit = Shown { score: place.score, reranked: changes.get(&moved.row).copied(), ..moved.clone() };
+        let reranked = changes.get(&moved.row).copied();
+        *hit = Shown { score: place.score, band: hit.band, reranked, ..moved.clone() };
     }
 }
 
