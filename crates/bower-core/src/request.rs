@@ -135,11 +135,11 @@ pub struct QueryRequest {
     pub text: String,
     /// Hits wanted, 1 to 50.
     pub limit: usize,
-    /// Words alone: no model is loaded.
+    /// Words alone: no model is loaded, and the settings' reranker is not asked.
     pub fast: bool,
     /// The profile that ranks; the settings' `profile` unless told.
     pub profile: Option<Profile>,
-    /// Who reorders the best hits; the settings' `rerank` unless told.
+    /// Who reorders the best hits; the settings' `rerank` unless told, and nobody where words alone are wanted.
     pub rerank: Option<Rerank>,
     /// What may be found.
     pub select: Selection,

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::answer::{MAX_LIMIT, Ranking};
 use super::{Engine, LANGUAGE, rerank};
 use crate::error::{Error, Result};
-use crate::item::{Band, Profile, RowId, Scored};
+use crate::item::{Band, Profile, Rerank, RowId, Scored};
 use crate::rank::candidate::Factor;
 use crate::rank::group::{Print, SAME, groups, is_same};
 use crate::rank::profile::athena;
@@ -104,7 +104,9 @@ pub(super) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
 
 /// Lets the reranker reorder the best, where one is wanted; scores and their bands stay with their places.
 fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut [Shown]) {
-    let how = request.rerank.unwrap_or(engine.settings.rerank);
+    // Whoever asked for words alone did not ask for what the settings name.
+    let usual = if request.fast { Rerank::None } else { engine.settings.rerank };
+    let how = request.rerank.unwrap_or(usual);
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
     let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how);
     ranking.degraded.extend(reranking.degraded);
