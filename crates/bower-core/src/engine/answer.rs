@@ -124,8 +124,9 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
         already_given = already_given.map(|count| count + usize::from(given));
         !given
     })?;
-    let held_back = evidence::hold_back(engine, request, &ranking, &mut hits)?;
-    let evidence = evidence::pack(engine, request, &hits)?;
+    let terms = evidence::Terms::of(engine, request);
+    let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?;
+    let evidence = evidence::pack(engine, request, &terms, &hits)?;
     Ok(Answer {
         query: request.text.clone(),
         hits,
