@@ -23,9 +23,24 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def main():
-    out = pathlib.Path(sys.argv[1])
+def write_generation(out, names, segment, rows, dead):
+    """A generation of one segment: `names` is what the manifest says of the model, `dead` the positions that are not found."""
     out.mkdir(parents=True, exist_ok=True)
+    bits = sum(1 << position for position in dead).to_bytes(-(-rows // 8), 'little')
+    manifest = json.dumps({
+        'format': 1, **names,
+        'coverage': {'store': 'golden', 'change': 42, 'mark': 7},
+        'segments': [{
+            'number': 5, 'rows': rows, 'bytes': len(segment), 'sha256': sha256(segment),
+            'dead': {'number': 6, 'count': len(dead), 'sha256': sha256(bits)},
+        }],
+    })
+    (out / f'{5:016x}.segment').write_bytes(segment)
+    (out / f'{6:016x}.dead').write_bytes(bits)
+    (out / 'manifest').write_text(f'{manifest}\n{sha256(manifest.encode())}\n')
+
+
+def main():
     codes = [code for row in ROWS.values() for code in row]
     ends = [sum(len(row) for row in list(ROWS.values())[:at + 1]) for at in range(len(ROWS))]
     segment = b''.join([
@@ -34,18 +49,8 @@ def main():
         padded(struct.pack(f'<{len(ROWS)}I', *ROWS)),
         padded(b'BOWERTOK' + struct.pack('<3I', 1, len(ROWS), len(codes))),
     ])
-    dead = bytes([1 << list(ROWS).index(DEAD)])
-    manifest = json.dumps({
-        'format': 1, 'model': 'golden.t1', 'dimension': 64,
-        'coverage': {'store': 'golden', 'change': 42, 'mark': 7},
-        'segments': [{
-            'number': 5, 'rows': len(ROWS), 'bytes': len(segment), 'sha256': sha256(segment),
-            'dead': {'number': 6, 'count': 1, 'sha256': sha256(dead)},
-        }],
-    })
-    (out / f'{5:016x}.segment').write_bytes(segment)
-    (out / f'{6:016x}.dead').write_bytes(dead)
-    (out / 'manifest').write_text(f'{manifest}\n{sha256(manifest.encode())}\n')
+    names = {'model': 'golden.t1', 'dimension': 64}
+    write_generation(pathlib.Path(sys.argv[1]), names, segment, len(ROWS), [list(ROWS).index(DEAD)])
 
 
 if __name__ == '__main__':
