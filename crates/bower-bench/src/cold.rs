@@ -35,11 +35,7 @@ const JOBS: &[Job] = &[
 ];
 
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
-    let store = index::Store::of(options);
-    if store.chunks(options) < options.count as u64 {
-        index::run(options)?;
-        println!();
-    }
+    let store = index::Store::filled(options)?;
     println!("{} chunks, {} runs of each\n", store.chunks(options), options.runs);
     let salt = std::process::id() as usize;
     let questions = passages::questions(&store.passages, 2 * (options.runs + WARM_UP), salt)?;

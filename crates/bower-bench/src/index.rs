@@ -19,8 +19,18 @@ pub struct Store {
 }
 
 impl Store {
-    pub fn of(options: &Options) -> Self {
+    fn of(options: &Options) -> Self {
         Self { passages: options.home.join("passages"), home: options.home.join("home") }
+    }
+
+    /// The store with as many passages as the options say; measured while it is made, where it was not there yet.
+    pub fn filled(options: &Options) -> Result<Self, Failed> {
+        let store = Self::of(options);
+        if store.chunks(options) < options.count as u64 {
+            run(options)?;
+            println!();
+        }
+        Ok(store)
     }
 
     /// How many chunks the store holds; 0 when there is none.

@@ -15,11 +15,7 @@ const MOST_MS: f64 = 1.0;
 const WARM_UP: usize = 20;
 
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
-    let store = index::Store::of(options);
-    if store.chunks(options) < options.count as u64 {
-        index::run(options)?;
-        println!();
-    }
+    let store = index::Store::filled(options)?;
     let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
     let engine = Engine::open(&store.home, settings, jiff::Timestamp::now())?;
     let count = options.runs.max(200);

@@ -47,7 +47,8 @@ pub struct Settings {
     pub text_chunk_overlap: usize,
     /// Files larger than this are skipped and listed, in bytes.
     pub max_file_bytes: u64,
-    /// Candidates that each channel gives to fusion (systems.md, section 1: 200 of each).
+    /// Candidates that each channel gives to fusion (systems.md, section 1: 200 of each), and never fewer than hits wanted.
+    /// The profiles ade and seed have pools of their own.
     pub candidates: usize,
     /// The constant of the reciprocal rank fusion that `eval` compares with (Cormack, Clarke & Büttcher, SIGIR 2009: 60).
     pub rrf_k: f32,

@@ -33,7 +33,7 @@ use crate::request::{
 use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
 
-pub use answer::{MAX_LIMIT, RankRequest, Ranking};
+pub use answer::{Depth, MAX_LIMIT, RankRequest, Ranking};
 pub use evidence::LEAST_BUDGET;
 pub use pipeline::DocumentInput;
 pub use rerank::Reranking;

@@ -135,11 +135,11 @@ pub struct QueryRequest {
     pub text: String,
     /// Hits wanted, 1 to 50.
     pub limit: usize,
-    /// Words alone: no model is loaded.
+    /// Words alone: no model is loaded, and the settings' reranker is not asked.
     pub fast: bool,
     /// The profile that ranks; the settings' `profile` unless told.
     pub profile: Option<Profile>,
-    /// Who reorders the best hits; the settings' `rerank` unless told.
+    /// Who reorders the best hits; the settings' `rerank` unless told, and nobody where words alone are wanted.
     pub rerank: Option<Rerank>,
     /// What may be found.
     pub select: Selection,
@@ -339,6 +339,23 @@ pub struct CurateRequest {
     pub source_conv_id: Option<String>,
 }
 
+impl CurateRequest {
+    /// A text, and nothing told about it.
+    pub fn new(content: impl Into<String>) -> Self {
+        Self {
+            content: content.into(),
+            memory_type: None,
+            tags: Vec::new(),
+            metadata: Map::new(),
+            collection: None,
+            scope: Scope::Project,
+            owner: None,
+            pinned: false,
+            source_conv_id: None,
+        }
+    }
+}
+
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curated {
@@ -378,6 +395,20 @@ pub struct IndexRequest {
     pub scope: Scope,
     /// Whose they are.
     pub owner: Option<String>,
+}
+
+impl IndexRequest {
+    /// All files of these paths, and nothing told about them.
+    pub fn new(paths: Vec<PathBuf>) -> Self {
+        Self {
+            paths,
+            collection: None,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            scope: Scope::Project,
+            owner: None,
+        }
+    }
 }
 
 /// How far an index run is; sent at each step, for a progress bar.

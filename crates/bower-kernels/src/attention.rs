@@ -308,19 +308,7 @@ fn sixteen(pairs: &[[i16; 2]]) -> &[[i16; 2]; LANES] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn wave(len: usize, size: f32) -> Vec<f32> {
-        (0..len).map(|i| ((i * 37 % 101) as f32 / 50.0 - 1.0) * size).collect()
-    }
-
-    /// Every instruction set gives the bits of the first.
-    fn check(compute: impl Fn(Isa) -> Vec<f32>) -> Vec<f32> {
-        let plain = compute(Isa::Plain);
-        for isa in Isa::available() {
-            assert!(plain.iter().zip(&compute(isa)).all(|(a, b)| a.to_bits() == b.to_bits()), "{isa:?}");
-        }
-        plain
-    }
+    use crate::floats::testing::{check, wave};
 
     #[test]
     fn attention_follows_its_definition_at_odd_lengths_and_every_size_of_head() {

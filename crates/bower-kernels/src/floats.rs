@@ -178,21 +178,30 @@ impl Kernel for Gelu<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
+pub(crate) mod testing {
+    //! What the tests of all float kernels share.
 
-    fn wave(len: usize, size: f32) -> Vec<f32> {
+    use super::Isa;
+
+    /// Numbers from -`size` to `size`, no two neighbours alike.
+    pub(crate) fn wave(len: usize, size: f32) -> Vec<f32> {
         (0..len).map(|i| ((i * 37 % 101) as f32 / 50.0 - 1.0) * size).collect()
     }
 
     /// Every instruction set gives the bits of the first.
-    fn check(compute: impl Fn(Isa) -> Vec<f32>) -> Vec<f32> {
+    pub(crate) fn check(compute: impl Fn(Isa) -> Vec<f32>) -> Vec<f32> {
         let plain = compute(Isa::Plain);
         for isa in Isa::available() {
             assert!(plain.iter().zip(&compute(isa)).all(|(a, b)| a.to_bits() == b.to_bits()), "{isa:?}");
         }
         plain
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{check, wave};
+    use super::*;
 
     #[test]
     fn gelu_is_near_the_definition() {

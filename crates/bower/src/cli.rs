@@ -179,13 +179,13 @@ pub struct QueryArgs {
     /// Hits wanted, 1 to 50 [default: 10; 3 with --format context and no --budget]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=50))]
     pub limit: Option<u8>,
-    /// Words alone: no model is loaded
+    /// Words alone: no model is loaded, and no reranker asked but one that --rerank names
     #[arg(long)]
     pub fast: bool,
     /// The set of retrieval settings that ranks [default: the setting `profile`]
     #[arg(long, value_name = "PROFILE", value_parser = words::<Profile>(Profile::ALL.iter().map(|v| v.word())))]
     pub profile: Option<Profile>,
-    /// Who reorders the best hits where their order is open [default: the setting `rerank`]
+    /// Who reorders the best hits where their order is open [default: the setting `rerank`; with --fast nobody]
     #[arg(long, value_name = "RERANKER", value_parser = words::<Rerank>(Rerank::ALL.iter().map(|v| v.word())))]
     pub rerank: Option<Rerank>,
     /// What the times in the question do: nothing, raise what fits them, or hold back what does not

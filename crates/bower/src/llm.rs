@@ -115,54 +115,27 @@ impl Chat {
 mod tests {
     use super::*;
     use bower_core::Engine;
-    use bower_core::item::{Rerank, Scope, Scored};
+    use bower_core::item::{Rerank, Scored};
     use bower_core::request::CurateRequest;
-    use serde_json::{Map, Value};
-    use std::io::{BufRead, BufReader, Write};
-    use std::net::{SocketAddr, TcpListener, TcpStream};
-    use std::sync::mpsc::{Receiver, channel};
+    use serde_json::Value;
+    use std::net::SocketAddr;
 
-    /// A request as the server saw it.
-    struct Seen {
-        head: String,
-        body: Value,
+    use crate::loopback::{Reply, Server, nobody};
+
+    /// A server with one answer, or none.
+    fn answers(answer: Option<(&'static str, String)>) -> Server {
+        Server::start(move |_, _| answer.clone().map(|(status, body)| Reply::new(status, body)))
     }
 
-    /// A server on the loopback that answers one request, or keeps it waiting until its client goes away.
-    struct Server {
-        address: SocketAddr,
-        seen: Receiver<Seen>,
+    fn says(text: &str) -> Server {
+        let body = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]});
+        answers(Some(("200 OK", body.to_string())))
     }
 
-    impl Server {
-        fn start(answer: Option<(&'static str, String)>) -> Self {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let address = listener.local_addr().unwrap();
-            let (send, seen) = channel();
-            std::thread::spawn(move || {
-                let (mut stream, _) = listener.accept().unwrap();
-                let request = read(&stream);
-                let _ = send.send(request);
-                match answer {
-                    Some((status, body)) => {
-                        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len());
-                        let _ = stream.write_all((head + &body).as_bytes());
-                    }
-                    // Ends when the client closes.
-                    None => drop(stream.read(&mut [0])),
-                }
-            });
-            Self { address, seen }
-        }
-
-        fn says(text: &str) -> Self {
-            let body = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]});
-            Self::start(Some(("200 OK", body.to_string())))
-        }
-
-        fn settings(&self) -> Settings {
-            settings(self.address)
-        }
+    /// What the only request carried.
+    fn body(server: &Server) -> Value {
+        let [request] = &server.seen()[..] else { panic!("one request") };
+        serde_json::from_slice(&request.body).unwrap()
     }
 
     fn settings(address: SocketAddr) -> Settings {
@@ -173,21 +146,6 @@ mod tests {
             model: "none".into(),
             ..Settings::default()
         }
-    }
-
-    fn read(stream: &TcpStream) -> Seen {
-        let mut reader = BufReader::new(stream);
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            assert_ne!(reader.read_line(&mut head).unwrap(), 0, "{head}");
-        }
-        let length = head.lines().find_map(|line| {
-            let (key, value) = line.split_once(':')?;
-            key.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().unwrap())
-        });
-        let mut body = vec![0; length.unwrap()];
-        reader.read_exact(&mut body).unwrap();
-        Seen { head, body: serde_json::from_slice(&body).unwrap() }
     }
 
     fn ask(settings: &Settings, key: Option<&str>, timeout_ms: u64) -> Result<String> {
@@ -213,41 +171,36 @@ mod tests {
     #[test]
     fn a_question_is_one_completion_and_the_key_is_a_header() {
         for key in [Some(" secret-key\n"), None] {
-            let server = Server::says("[1]:4");
-            assert_eq!(ask(&server.settings(), key, 20_000).unwrap(), "[1]:4");
-            let seen = server.seen.recv().unwrap();
-            assert!(seen.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", seen.head);
-            let sent = seen.head.lines().find(|line| line.to_lowercase().starts_with("authorization:"));
-            let expected = key.map(|_| "bearer secret-key");
-            assert_eq!(sent.map(|line| line[14..].trim().to_lowercase()).as_deref(), expected);
-            assert_eq!(seen.body["model"], "tiny");
-            assert_eq!(seen.body["messages"][1], json!({"role": "user", "content": "hello \"there\""}));
-            assert_eq!((&seen.body["max_tokens"], &seen.body["stream"]), (&json!(7), &json!(false)));
+            let server = says("[1]:4");
+            assert_eq!(ask(&settings(server.address()), key, 20_000).unwrap(), "[1]:4");
+            let body = body(&server);
+            let seen = &server.seen()[0];
+            assert_eq!((seen.method.as_str(), seen.path.as_str()), ("POST", "/v1/chat/completions"));
+            assert_eq!(seen.header("authorization"), key.map(|_| "Bearer secret-key"));
+            assert_eq!(body["model"], "tiny");
+            assert_eq!(body["messages"][1], json!({"role": "user", "content": "hello \"there\""}));
+            assert_eq!((&body["max_tokens"], &body["stream"]), (&json!(7), &json!(false)));
         }
     }
 
     #[test]
     fn whatever_a_server_does_wrong_is_one_line() {
-        let refused = ("401 Unauthorized", "{\n  \"error\": \"bad key\"\n}".to_string());
-        fails(
-            &Server::start(Some(refused)).settings(),
-            20_000,
-            "answered 401 Unauthorized: { \"error\": \"bad key\" }",
-        );
-        let page = ("200 OK", "<html>hello</html>".to_string());
-        fails(&Server::start(Some(page)).settings(), 20_000, "did not answer with a chat completion");
-        let empty = ("200 OK", json!({"choices": []}).to_string());
-        fails(&Server::start(Some(empty)).settings(), 20_000, "answered with no text");
-        let tool = ("200 OK", json!({"choices": [{"message": {"content": null}}]}).to_string());
-        fails(&Server::start(Some(tool)).settings(), 20_000, "answered with no text");
-        let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        fails(&settings(nobody), 20_000, "cannot ask http://127.0.0.1:");
+        let check = |status, said: String, expected: &str| {
+            fails(&settings(answers(Some((status, said))).address()), 20_000, expected);
+        };
+        let refusal = "{\n  \"error\": \"bad key\"\n}".to_owned();
+        check("401 Unauthorized", refusal, "answered 401 Unauthorized: { \"error\": \"bad key\" }");
+        check("200 OK", "<html>hello</html>".into(), "did not answer with a chat completion");
+        check("200 OK", json!({"choices": []}).to_string(), "answered with no text");
+        let tool = json!({"choices": [{"message": {"content": null}}]});
+        check("200 OK", tool.to_string(), "answered with no text");
+        fails(&settings(nobody()), 20_000, "cannot ask http://127.0.0.1:");
     }
 
     #[test]
     fn a_slow_server_is_left_after_the_time_that_it_has() {
         let start = Instant::now();
-        fails(&Server::start(None).settings(), 60, "no answer from http://127.0.0.1:");
+        fails(&settings(answers(None).address()), 60, "no answer from http://127.0.0.1:");
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
 
@@ -261,32 +214,21 @@ mod tests {
                 .unwrap()
                 .with_llm(llm)
         };
-        let server = Server::says("Scores:\n[1]: 2\n[2]: 5");
-        let engine = home(server.settings());
+        let server = says("Scores:\n[1]: 2\n[2]: 5");
+        let engine = home(settings(server.address()));
         let ranked: Vec<Scored> = ["the market", "the bridge"]
             .iter()
             .map(|text| {
-                let request = CurateRequest {
-                    content: (*text).into(),
-                    memory_type: None,
-                    tags: Vec::new(),
-                    metadata: Map::new(),
-                    collection: None,
-                    scope: Scope::Project,
-                    owner: None,
-                    pinned: false,
-                    source_conv_id: None,
-                };
-                let id = engine.curate(&request, now).unwrap().id;
+                let id = engine.curate(&CurateRequest::new(*text), now).unwrap().id;
                 Scored { row: engine.get(&id).unwrap().row, score: 0.4 }
             })
             .collect();
         let got = engine.rerank("where?", &ranked, 10, Rerank::Llm);
         assert_eq!((got.order, got.degraded), (vec![1, 0], None));
-        let asked = server.seen.recv().unwrap().body["messages"][1]["content"].to_string();
+        let asked = body(&server)["messages"][1]["content"].to_string();
         assert!(asked.contains("Question: where?") && asked.contains("[2] the bridge"), "{asked}");
-        let server = Server::says("As a language model, I cannot.");
-        let got = home(server.settings()).rerank("where?", &ranked, 10, Rerank::Llm);
+        let server = says("As a language model, I cannot.");
+        let got = home(settings(server.address())).rerank("where?", &ranked, 10, Rerank::Llm);
         assert_eq!(got.order, [0, 1]);
         assert!(got.degraded.unwrap().reason.contains("no [N]:score"));
     }

@@ -5,6 +5,8 @@ mod commands;
 mod eval;
 mod failure;
 mod llm;
+#[cfg(test)]
+mod loopback;
 mod model;
 mod render;
 mod settings;

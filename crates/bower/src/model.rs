@@ -117,6 +117,23 @@ pub struct Pulled {
     pub failures: Vec<String>,
 }
 
+impl Pulled {
+    /// Nothing yet.
+    fn nothing(model: &str, identity: &str, folder: &Path, packed: &Path) -> Self {
+        Self {
+            model: model.into(),
+            identity: identity.into(),
+            folder: folder.to_path_buf(),
+            packed: packed.to_path_buf(),
+            source: None,
+            fetched_bytes: 0,
+            resumed_bytes: 0,
+            packed_now: false,
+            failures: Vec::new(),
+        }
+    }
+}
+
 /// A model that this program knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listed {
@@ -306,17 +323,7 @@ impl Known {
         let (folder, packed) = (self.folder(models_dir), self.packed(models_dir));
         fs::create_dir_all(&folder).map_err(|cause| Error::io("create the folder", &folder, cause))?;
         let _lock = lock(&folder.join(".lock"), report)?;
-        let mut pulled = Pulled {
-            model: self.name.into(),
-            identity: self.identity.into(),
-            folder: folder.clone(),
-            packed: packed.clone(),
-            source: None,
-            fetched_bytes: 0,
-            resumed_bytes: 0,
-            packed_now: false,
-            failures: Vec::new(),
-        };
+        let mut pulled = Pulled::nothing(self.name, self.identity, &folder, &packed);
         let missing = self.missing(&folder)?;
         if missing.is_empty() && (self.verify)(&packed).is_ok() {
             return Ok(pulled);

@@ -17,13 +17,22 @@ use crate::vector;
 /// Hits that one answer may hold.
 pub const MAX_LIMIT: usize = 50;
 
+/// How many rows the channels are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// What the profile asks of each channel for so many hits, or else the settings' `candidates`; never fewer than these.
+    Hits(usize),
+    /// So many of each, whatever the profile says.
+    Rows(usize),
+}
+
 /// A request for whole rankings.
 #[derive(Clone, Copy, Debug)]
 pub struct RankRequest<'a> {
     /// Any Unicode text.
     pub text: &'a str,
-    /// Rows wanted of each channel.
-    pub depth: usize,
+    /// How many rows the channels are asked for.
+    pub depth: Depth,
     /// Words alone.
     pub fast: bool,
     /// The profile that ranks; the settings' `profile` unless told.
@@ -41,10 +50,11 @@ pub struct RankRequest<'a> {
 }
 
 impl<'a> RankRequest<'a> {
-    /// All channels, 200 rows of each, by the settings' profile.
+    /// All channels, by the settings' profile, as for ten hits.
     pub fn new(text: &'a str, select: &'a Selection, now: Timestamp) -> Self {
         let when = When::Soft;
-        Self { text, depth: 200, fast: false, profile: None, select, hide: None, when, without: None, now }
+        let depth = Depth::Hits(10);
+        Self { text, depth, fast: false, profile: None, select, hide: None, when, without: None, now }
     }
 }
 
@@ -92,12 +102,11 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
         return Err(Error::invalid(format!("limit {}", request.limit), format!("use 1 to {MAX_LIMIT}")));
     }
     evidence::check(request)?;
-    let depth = engine.settings.candidates.max(request.limit);
     let mut ranking = rank(
         engine,
         &RankRequest {
             text: &request.text,
-            depth,
+            depth: Depth::Hits(request.limit),
             fast: request.fast,
             profile: request.profile,
             select: &request.select,
@@ -115,8 +124,9 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
         already_given = already_given.map(|count| count + usize::from(given));
         !given
     })?;
-    let held_back = evidence::hold_back(engine, request, &ranking, &mut hits)?;
-    let evidence = evidence::pack(engine, request, &hits)?;
+    let terms = evidence::Terms::of(engine, request);
+    let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?;
+    let evidence = evidence::pack(engine, request, &terms, &hits)?;
     Ok(Answer {
         query: request.text.clone(),
         hits,
@@ -140,7 +150,8 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
     for row in request.hide.into_iter().flat_map(RowSet::iter) {
         hidden.insert(row);
     }
-    let scope = Scope { keep: keep.as_ref(), hidden: &hidden, depth: request.depth };
+    let profile = request.profile.unwrap_or(engine.settings.profile);
+    let scope = Scope { keep: keep.as_ref(), hidden: &hidden, profile, depth: request.depth };
     let asks = |channel| request.without != Some(channel);
 
     let (text, vectors) = if request.fast || !asks(Channel::Vector) {
@@ -163,9 +174,11 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
     };
     let start = Instant::now();
     let found = ranking::Found { words: &words, text, vector };
-    match request.profile.unwrap_or(engine.settings.profile) {
+    match profile {
         Profile::Bower => ranking::by_default(engine, request, &found, &mut ranking)?,
-        profile => ranking::by_formula(engine, request, profile, &found, &scope, &mut ranking)?,
+        Profile::Athena | Profile::Atlas | Profile::Ade | Profile::Seed => {
+            ranking::by_formula(engine, request, &found, &scope, &mut ranking)?;
+        }
     }
     ranking.background = found.vector.as_ref().map(|vector| vector.background);
     ranking.effort.candidates = ranking.fused.len();

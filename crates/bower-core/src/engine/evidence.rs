@@ -3,18 +3,18 @@
 
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
 use super::answer::Ranking;
 use super::indexes::covered;
-use super::retrieve::{Scope, text_tail};
+use super::retrieve::text_tail;
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
-use crate::item::{Kind, RowId, RowSet, Status, indexed_text};
+use crate::item::{Allowed, Kind, RowId, RowSet, Status, indexed_text};
 use crate::rank::budget::{Candidate, Question, estimate_tokens, pack as pack_candidates};
 use crate::rank::prefetch::{Background, Bar, Signals, passes};
 use crate::request::{Hit, Item, QueryRequest};
@@ -106,7 +106,12 @@ pub(super) fn check(request: &QueryRequest) -> Result<()> {
 ///
 /// What is left after the hits is filled with their neighbours in the document, as far as the request may see them.
 /// Tokens are pieces of the local model's tokenizer, where a model takes part, else an estimate.
-pub(super) fn pack(engine: &Engine, request: &QueryRequest, hits: &[Hit]) -> Result<Option<Evidence>> {
+pub(super) fn pack(
+    engine: &Engine,
+    request: &QueryRequest,
+    terms: &Terms<'_>,
+    hits: &[Hit],
+) -> Result<Option<Evidence>> {
     let Some(budget_tokens) = request.budget_tokens else {
         note_given(engine, request, hits.iter().map(|hit| &hit.memory));
         return Ok(None);
@@ -116,8 +121,8 @@ pub(super) fn pack(engine: &Engine, request: &QueryRequest, hits: &[Hit]) -> Res
         let counted_by = ESTIMATE.to_owned();
         return Ok(Some(Evidence { budget_tokens, counted_by, ..Evidence::default() }));
     }
-    let terms = text::query_terms(&request.text, LANGUAGE);
-    let weights = rarity(engine, &terms)?.weights();
+    let (terms, rarity) = terms.get()?;
+    let weights = rarity.weights();
     let neighbours = neighbours(engine, request, hits)?;
     let sources: Vec<Source> = hits
         .iter()
@@ -131,8 +136,7 @@ pub(super) fn pack(engine: &Engine, request: &QueryRequest, hits: &[Hit]) -> Res
         .collect();
     let candidates: Vec<Candidate<'_>> = sources.iter().map(Source::candidate).collect();
 
-    let wanted: HashMap<&str, usize> =
-        terms.iter().enumerate().map(|(nth, term)| (term.term.as_str(), nth)).collect();
+    let wanted = places(terms);
     let analyzer = RefCell::new(Analyzer::new(LANGUAGE));
     let marks = |text: &str, marks: &mut Vec<(usize, usize)>| {
         analyzer.borrow_mut().each(text, Purpose::Index, |found| {
@@ -167,8 +171,8 @@ fn note_given<'a>(engine: &Engine, request: &QueryRequest, items: impl Iterator<
 
 /// Applies the bar for what nobody asked for, where the request says that nobody did; how many hits it held back.
 pub(super) fn hold_back(
-    engine: &Engine,
     request: &QueryRequest,
+    terms: &Terms<'_>,
     ranking: &Ranking,
     hits: &mut Vec<Hit>,
 ) -> Result<Option<usize>> {
@@ -177,13 +181,12 @@ pub(super) fn hold_back(
     }
     let found = hits.len();
     if found > 0 {
-        let terms = text::query_terms(&request.text, LANGUAGE);
-        let rarity = rarity(engine, &terms)?;
+        let (terms, rarity) = terms.get()?;
         let background = ranking
             .background
             .map(|background| Background::of(background.rows, background.mean, background.deviation()));
         let bar = Bar { rows: rarity.rows, having: &rarity.having, background };
-        let mut having = HavingTerms::new(&terms);
+        let mut having = HavingTerms::new(terms);
         hits.retain(|hit| {
             let terms = having.of(&hit.memory);
             passes(
@@ -207,8 +210,7 @@ struct HavingTerms<'a> {
 
 impl<'a> HavingTerms<'a> {
     fn new(terms: &'a [QueryTerm]) -> Self {
-        let wanted = terms.iter().enumerate().map(|(nth, term)| (term.term.as_str(), nth)).collect();
-        Self { wanted, analyzer: Analyzer::new(LANGUAGE) }
+        Self { wanted: places(terms), analyzer: Analyzer::new(LANGUAGE) }
     }
 
     fn of(&mut self, item: &Item) -> Vec<usize> {
@@ -225,13 +227,36 @@ impl<'a> HavingTerms<'a> {
     }
 }
 
-/// How rare the question's terms are in this store.
-pub(super) fn rarity(engine: &Engine, terms: &[QueryTerm]) -> Result<Rarity> {
-    let store = &*engine.store;
-    let index = engine.indexes.text(store)?;
-    let everything = Scope { keep: None, hidden: &RowSet::new(), depth: 0 };
-    let (tail, _) = text_tail(engine, terms, &[], covered(&index), &everything)?;
-    text::rarity(index.good(), &tail, terms)
+/// Where each term stands in the question.
+fn places(terms: &[QueryTerm]) -> HashMap<&str, usize> {
+    terms.iter().enumerate().map(|(nth, term)| (term.term.as_str(), nth)).collect()
+}
+
+/// The question's terms and how rare they are in this store: counted once, when a budget or the bar first asks, because
+/// the whole tail is read for it.
+pub(super) struct Terms<'a> {
+    engine: &'a Engine,
+    question: &'a str,
+    counted: OnceCell<(Vec<QueryTerm>, Rarity)>,
+}
+
+impl<'a> Terms<'a> {
+    pub(super) fn of(engine: &'a Engine, request: &'a QueryRequest) -> Self {
+        Self { engine, question: &request.text, counted: OnceCell::new() }
+    }
+
+    fn get(&self) -> Result<&(Vec<QueryTerm>, Rarity)> {
+        if let Some(counted) = self.counted.get() {
+            return Ok(counted);
+        }
+        let terms = text::query_terms(self.question, LANGUAGE);
+        let index = self.engine.indexes.text(&*self.engine.store)?;
+        let nothing = RowSet::new();
+        let everything = Allowed { keep: None, drop: &nothing };
+        let (tail, _) = text_tail(self.engine, &terms, &[], covered(&index), everything)?;
+        let rarity = text::rarity(index.good(), &tail, &terms)?;
+        Ok(self.counted.get_or_init(|| (terms, rarity)))
+    }
 }
 
 /// What stands beside the hits.

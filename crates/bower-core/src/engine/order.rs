@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::answer::{MAX_LIMIT, Ranking};
 use super::{Engine, LANGUAGE, rerank};
 use crate::error::{Error, Result};
-use crate::item::{Band, Profile, RowId, Scored};
+use crate::item::{Band, Profile, Rerank, RowId, Scored};
 use crate::rank::candidate::Factor;
 use crate::rank::group::{Print, SAME, groups, is_same};
 use crate::rank::profile::athena;
@@ -102,9 +102,11 @@ pub(super) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
     Ok(List { hits: diversify(ranking, hits, lambda), abstained })
 }
 
-/// Lets the reranker reorder the best, where one is wanted; scores stay with their places.
+/// Lets the reranker reorder the best, where one is wanted; scores and their bands stay with their places.
 fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut [Shown]) {
-    let how = request.rerank.unwrap_or(engine.settings.rerank);
+    // Whoever asked for words alone did not ask for what the settings name.
+    let usual = if request.fast { Rerank::None } else { engine.settings.rerank };
+    let how = request.rerank.unwrap_or(usual);
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
     let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how);
     ranking.degraded.extend(reranking.degraded);
@@ -114,7 +116,8 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     let old = hits.to_vec();
     for (hit, (&from, place)) in hits.iter_mut().zip(reranking.order.iter().zip(&list)) {
         let Some(moved) = old.get(from) else { continue };
-        *hit = Shown { score: place.score, reranked: changes.get(&moved.row).copied(), ..moved.clone() };
+        let reranked = changes.get(&moved.row).copied();
+        *hit = Shown { score: place.score, band: hit.band, reranked, ..moved.clone() };
     }
 }
 

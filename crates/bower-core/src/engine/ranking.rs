@@ -121,12 +121,11 @@ fn judge(engine: &Engine, found: &Found<'_>, rows: &[RowId], scores: &Scores, ra
 pub(super) fn by_formula(
     engine: &Engine,
     request: &RankRequest<'_>,
-    profile: Profile,
     found: &Found<'_>,
     scope: &Scope<'_>,
     ranking: &mut Ranking,
 ) -> Result<()> {
-    for &channel in profile::channels(profile) {
+    for &channel in profile::channels(scope.profile) {
         ask(engine, request, channel, scope, ranking);
     }
     let gathered = gather(ranking);
@@ -155,7 +154,7 @@ pub(super) fn by_formula(
         }
     }
     let settings = &engine.settings;
-    ranking.fused = match profile {
+    ranking.fused = match scope.profile {
         Profile::Athena => athena::rank(&candidates, &settings.athena, request.now),
         Profile::Atlas => atlas::rank(&candidates, &settings.atlas),
         Profile::Ade => ade::rank(&candidates, &settings.ade, request.now),
@@ -184,7 +183,8 @@ fn ask(
                 return;
             }
             let start = Instant::now();
-            match channels::ask(engine, channel, request.text, request.depth, &|row| scope.contains(row)) {
+            let depth = scope.depth(channel, &engine.settings);
+            match channels::ask(engine, channel, request.text, depth, &|row| scope.contains(row)) {
                 Ok(found) => {
                     let rows: Vec<Scored> = found.iter().map(|(hit, _)| *hit).collect();
                     note(ranking, channel, &rows, 0, milliseconds(start));

@@ -217,13 +217,12 @@ fn by_language_model(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, Value};
+    use serde_json::Value;
 
     use super::*;
     use crate::embed::pack_cross;
     use crate::embed::testing::{Published, SMALL};
     use crate::error::{Error, Result};
-    use crate::item::Scope;
     use crate::llm::{Ask, Llm};
     use crate::request::{CurateRequest, ForgetRequest};
 
@@ -271,18 +270,7 @@ mod tests {
             let engine = Engine::open(folder.path(), settings, now()).unwrap();
             let mut ranked = Vec::new();
             for (place, text) in TEXTS.iter().enumerate() {
-                let request = CurateRequest {
-                    content: (*text).into(),
-                    memory_type: None,
-                    tags: Vec::new(),
-                    metadata: Map::new(),
-                    collection: None,
-                    scope: Scope::Project,
-                    owner: None,
-                    pinned: false,
-                    source_conv_id: None,
-                };
-                let id = engine.curate(&request, now()).unwrap().id;
+                let id = engine.curate(&CurateRequest::new(*text), now()).unwrap().id;
                 let row = engine.get(&id).unwrap().row;
                 ranked.push(Scored { row, score: 0.5 - place as f32 / 100.0 });
             }

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
-use super::answer::{floats, milliseconds};
+use super::answer::{Depth, floats, milliseconds};
 use super::indexes::{Found as Opened, covered};
 use super::late::{self, Question};
 use super::{Engine, LANGUAGE};
+use crate::config::Settings;
 use crate::error::Result;
-use crate::item::{Allowed, Change, RowId, RowSet, Scored};
+use crate::item::{Allowed, Change, Channel, Profile, RowId, RowSet, Scored};
 use crate::store::TailText;
 use crate::text::{self, Examined, QueryTerm, Tail, TailScan, TextIndex};
 use crate::tokens::TokenQuery;
@@ -26,12 +27,32 @@ const EVER: Change = Change(i64::MAX as u64);
 pub(super) struct Scope<'a> {
     pub(super) keep: Option<&'a RowSet>,
     pub(super) hidden: &'a RowSet,
-    pub(super) depth: usize,
+    pub(super) profile: Profile,
+    pub(super) depth: Depth,
 }
 
 impl Scope<'_> {
     pub(super) fn contains(&self, row: RowId) -> bool {
-        self.keep.is_none_or(|keep| keep.contains(row)) && !self.hidden.contains(row)
+        self.allowed().contains(row)
+    }
+
+    /// How many rows a channel is asked for.
+    pub(super) fn depth(&self, channel: Channel, settings: &Settings) -> usize {
+        let limit = match self.depth {
+            Depth::Hits(limit) => limit,
+            Depth::Rows(rows) => return rows,
+        };
+        let pool = match self.profile {
+            Profile::Ade => settings.ade.depth(channel, limit),
+            Profile::Seed => settings.seed.depth(channel),
+            // Athena and Atlas name no pool (systems.md, sections 3 and 4).
+            Profile::Bower | Profile::Athena | Profile::Atlas => None,
+        };
+        pool.unwrap_or(settings.candidates).max(limit)
+    }
+
+    fn allowed(&self) -> Allowed<'_> {
+        Allowed { keep: self.keep, drop: self.hidden }
     }
 
     /// The hidden rows with those that are stale in an index: what its search must leave out.
@@ -153,14 +174,15 @@ pub(super) fn text_channel(engine: &Engine, words: &Words, scope: &Scope<'_>) ->
     let index = engine.indexes.text(store)?;
     let after = covered(&index);
     let gone = store.gone(after, EVER)?;
-    let (tail, tail_rows) = text_tail(engine, &words.terms, &words.names, after, scope)?;
+    let depth = scope.depth(Channel::Text, &engine.settings);
+    let (tail, tail_rows) = text_tail(engine, &words.terms, &words.names, after, scope.allowed())?;
     let drop = scope.dropped(&gone);
     let (rows, folded) = match index.good() {
         Some(index) => {
             let allowed = Allowed { keep: scope.keep, drop: &drop };
-            (index.search(&words.terms, scope.depth, allowed, &tail)?, index.len())
+            (index.search(&words.terms, depth, allowed, &tail)?, index.len())
         }
-        None => (text::search_tail(&words.terms, scope.depth, &tail), 0),
+        None => (text::search_tail(&words.terms, depth, &tail), 0),
     };
     let stale = gone.len().saturating_sub(tail_rows) as u64;
     let searched = folded.saturating_sub(stale) + tail_rows as u64;
@@ -173,12 +195,12 @@ pub(super) fn text_tail(
     terms: &[QueryTerm],
     names: &[String],
     after: Change,
-    scope: &Scope<'_>,
+    allowed: Allowed<'_>,
 ) -> Result<(Tail, usize)> {
-    let mut scan = TailScan::new(terms, names, scope.keep);
+    let mut scan = TailScan::new(terms, names, allowed.keep);
     let (mut failed, mut old) = (None, Vec::new());
     let rows = engine.store.tail_texts(after, &mut |row, text| {
-        if failed.is_some() || scope.hidden.contains(row) {
+        if failed.is_some() || allowed.drop.contains(row) {
             return;
         }
         let pushed = match text {
@@ -229,13 +251,14 @@ pub(super) fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) ->
     let gone = store.gone(after, EVER)?;
     let drop = scope.dropped(&gone);
     let allowed = Allowed { keep: scope.keep, drop: &drop };
+    let depth = scope.depth(Channel::Vector, &engine.settings);
     let (mut rows, folded, background) = match index.good() {
         Some(index) => {
             let mut exact = |rows: &[RowId]| -> Result<Vec<Option<Vec<f32>>>> {
                 let halves = store.vectors(&model, rows)?;
                 Ok(halves.into_iter().map(|half| half.map(|half| floats(&half))).collect())
             };
-            let rows = index.search(&vector, scope.depth, allowed, &mut exact)?;
+            let rows = index.search(&vector, depth, allowed, &mut exact)?;
             (rows, index.len(), index.background(&vector, allowed))
         }
         None => (Vec::new(), 0, vector::Background::default()),
@@ -252,7 +275,7 @@ pub(super) fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) ->
         rows.retain(|hit| !newest.contains_key(&hit.row));
         rows.extend(newest.iter().map(|(&row, &score)| Scored { row, score }));
         rows.sort_unstable_by(Scored::cmp_best_first);
-        rows.truncate(scope.depth);
+        rows.truncate(depth);
     }
     let background = background.with(vector::Background::of(newest.values().copied()));
     let stale = gone.len().saturating_sub(tail_rows);

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use crate::config::Settings;
     use crate::engine::DocumentInput;
-    use crate::item::{MemoryType, Scope};
+    use crate::item::MemoryType;
     use crate::request::{CurateRequest, Selection};
     use serde_json::json;
 
@@ -178,15 +178,9 @@ mod tests {
 
     fn curate(engine: &Engine, content: &str, fields: &Value) {
         let request = CurateRequest {
-            content: content.into(),
             memory_type: Some(MemoryType::Episode),
-            tags: Vec::new(),
             metadata: fields.as_object().unwrap().clone(),
-            collection: None,
-            scope: Scope::Project,
-            owner: None,
-            pinned: false,
-            source_conv_id: None,
+            ..CurateRequest::new(content)
         };
         engine.curate(&request, now()).unwrap();
     }

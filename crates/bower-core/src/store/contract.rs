@@ -99,6 +99,12 @@ fn rows(set: Option<RowSet>) -> Vec<u32> {
     set.expect("the selection holds something back").iter().map(|row| row.0).collect()
 }
 
+/// The rows of a document's chunks, in order.
+fn chunk_rows(store: &dyn Store, path: &str) -> Vec<RowId> {
+    let chunks = store.chunks(&derive_id(&["documents", path])).unwrap();
+    chunks.into_iter().map(|(_, row)| row).collect()
+}
+
 fn with_store(check: impl Fn(&dyn Store, &Path)) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
@@ -289,12 +295,7 @@ fn documents_give_their_paths_chunks_and_lines() {
         let count = store.paths(&mut |document, path| paths.push((document, path.to_owned()))).unwrap();
         let names: Vec<_> = paths.iter().map(|(_, path)| path.as_str()).collect();
         assert_eq!((count, names), (3, vec!["/a/b/notes.md", "/a/guide.md", "/b/z.md"]));
-        let chunks: Vec<_> = store
-            .chunks(&derive_id(&["documents", "/a/guide.md"]))
-            .unwrap()
-            .into_iter()
-            .map(|(_, row)| row)
-            .collect();
+        let chunks = chunk_rows(store, "/a/guide.md");
         let rows = store.document_rows(&[paths[1].0, DocumentRow(99), paths[2].0], 2).unwrap();
         assert_eq!((rows[0].as_slice(), rows[1].len(), rows[2].len()), (&chunks[..2], 0, 1));
         let passages = store.passages(paths[1].0).unwrap();
@@ -371,7 +372,7 @@ fn forgetting_removes_the_text_from_the_files_and_leaves_a_receipt() {
     with_store(|store, path| {
         let kept = store.put_memory(&memory("the zanzibar secret"), stamp(1)).unwrap();
         store.put_documents(&[document("/a/x.md", &["one"])], stamp(1)).unwrap();
-        let chunk = store.chunks(&derive_id(&["documents", "/a/x.md"])).unwrap()[0].1;
+        let chunk = chunk_rows(store, "/a/x.md")[0];
         let dry = store.forget(&[kept.row], true, stamp(2)).unwrap();
         assert_eq!((dry.items, dry.vectors, dry.dry_run), (1, 1, true));
         assert!(store.items(&[kept.row]).unwrap()[0].is_some());
@@ -397,7 +398,7 @@ fn a_selection_holds_back_what_it_says() {
         other.owner = None;
         let two = store.put_memory(&other, stamp(5)).unwrap().row.0;
         store.put_documents(&[document("/a/v2.1/x.md", &["third"])], stamp(9)).unwrap();
-        let three = store.chunks(&derive_id(&["documents", "/a/v2.1/x.md"])).unwrap()[0].1.0;
+        let three = chunk_rows(store, "/a/v2.1/x.md")[0].0;
         let mut archived = memory("archived");
         archived.status = Status::Archived;
         let four = store.put_memory(&archived, stamp(9)).unwrap().row.0;
@@ -464,12 +465,7 @@ fn codes_wait_in_the_tail_until_their_index_holds_them() {
         let covered = store.coverage().unwrap().change;
         store.put_documents(&[document("/a/x.md", &["two", "three"])], stamp(2)).unwrap();
         let newest = store.coverage().unwrap().change;
-        let chunks: Vec<_> = store
-            .chunks(&derive_id(&["documents", "/a/x.md"]))
-            .unwrap()
-            .iter()
-            .map(|chunk| chunk.1)
-            .collect();
+        let chunks = chunk_rows(store, "/a/x.md");
         let kept = |rows: &[RowId]| store.codes(SCHEME, rows).unwrap();
         assert_eq!(kept(&[chunks[1], RowId(99), one]), [Some(vec![2; 16]), None, Some(vec![1; 16])]);
         assert_eq!(

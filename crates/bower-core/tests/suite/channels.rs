@@ -1,59 +1,34 @@
 //! Tags, file names and canonical memory on a real store, without a model.
 
-use bower_core::config::Settings;
 use bower_core::engine::Engine;
-use bower_core::item::{Channel, Scope};
-use bower_core::request::{CurateRequest, ForgetRequest, IndexRequest, Selection};
-use jiff::Timestamp;
+use bower_core::item::Channel;
+use bower_core::request::{CurateRequest, ForgetRequest, Selection};
 use std::fmt::Write;
 
-fn now() -> Timestamp {
-    Timestamp::from_second(1_790_000_000).unwrap()
-}
+use crate::place::{Place, now};
 
 struct Store {
-    folder: tempfile::TempDir,
+    place: Place,
     engine: Engine,
 }
 
 impl Store {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = Settings { model: "none".into(), threads: 1, ..Settings::default() };
-        let engine = Engine::open(&folder.path().join("home"), settings, now()).unwrap();
-        Self { folder, engine }
+        let place = Place::without_model();
+        let engine = place.open();
+        Self { place, engine }
     }
 
     fn files(&self, files: &[(&str, &str)]) {
-        let notes = self.folder.path().join("notes");
         for (name, text) in files {
-            let path = notes.join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
+            self.place.write(name, text);
         }
-        let request = IndexRequest {
-            paths: vec![notes],
-            collection: None,
-            include: Vec::new(),
-            exclude: Vec::new(),
-            scope: Scope::Project,
-            owner: None,
-        };
-        self.engine.index(&request, now(), &|_| {}).unwrap();
+        self.place.index(&self.engine);
     }
 
     fn keep(&self, content: &str, tags: &[&str]) -> String {
-        let request = CurateRequest {
-            content: content.into(),
-            memory_type: None,
-            tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
-            metadata: serde_json::Map::new(),
-            collection: None,
-            scope: Scope::Project,
-            owner: None,
-            pinned: false,
-            source_conv_id: None,
-        };
+        let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+        let request = CurateRequest { tags, ..CurateRequest::new(content) };
         self.engine.curate(&request, now()).unwrap().id
     }
 

@@ -1,89 +1,14 @@
 //! The engine end to end on real files, the real model and the real indexes.
 
-use bower_core::config::Settings;
-use bower_core::engine::{DocumentInput, Engine, RankRequest};
+use bower_core::engine::{Depth, DocumentInput, Engine, RankRequest};
 use bower_core::filter::Filter;
-use bower_core::item::{Channel, Kind, MemoryType, RowId, Scope};
-use bower_core::request::{
-    Answer, CurateRequest, ForgetRequest, IndexReport, IndexRequest, QueryRequest, Selection,
-};
+use bower_core::item::{Channel, Kind, MemoryType, Profile, RowId};
+use bower_core::request::{Answer, CurateRequest, ForgetRequest, IndexRequest, QueryRequest, Selection};
 use bower_core::{Error, Result};
-use jiff::Timestamp;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::model::models_folder;
-
-/// A home with a folder of files beside it.
-struct Place {
-    folder: tempfile::TempDir,
-    settings: Settings,
-}
-
-impl Place {
-    fn new() -> Self {
-        let settings = Settings { models_folder: Some(models_folder()), threads: 2, ..Settings::default() };
-        Self { folder: tempfile::tempdir().unwrap(), settings }
-    }
-
-    fn without_model() -> Self {
-        let mut place = Self::new();
-        place.settings.model = "none".into();
-        place
-    }
-
-    fn home(&self) -> PathBuf {
-        self.folder.path().join("home")
-    }
-
-    fn notes(&self) -> PathBuf {
-        self.folder.path().join("notes")
-    }
-
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.notes().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
-    }
-
-    fn open(&self) -> Engine {
-        Engine::open(&self.home(), self.settings.clone(), now()).unwrap()
-    }
-
-    fn index(&self, engine: &Engine) -> IndexReport {
-        engine.index(&index_request(&[self.notes()]), now(), &|_| {}).unwrap()
-    }
-}
-
-fn now() -> Timestamp {
-    Timestamp::from_second(1_790_000_000).unwrap()
-}
-
-fn index_request(paths: &[PathBuf]) -> IndexRequest {
-    IndexRequest {
-        paths: paths.to_vec(),
-        collection: None,
-        include: Vec::new(),
-        exclude: Vec::new(),
-        scope: Scope::Project,
-        owner: None,
-    }
-}
-
-fn memory(content: &str) -> CurateRequest {
-    CurateRequest {
-        content: content.into(),
-        memory_type: None,
-        tags: Vec::new(),
-        metadata: serde_json::Map::new(),
-        collection: None,
-        scope: Scope::Project,
-        owner: None,
-        pinned: false,
-        source_conv_id: None,
-    }
-}
+use crate::place::{Place, contents, keep, now};
 
 fn ask_with(engine: &Engine, text: &str, fast: bool, select: Selection) -> Result<Answer> {
     engine.query(&QueryRequest { text: text.into(), fast, select, ..QueryRequest::default() }, now())
@@ -91,10 +16,6 @@ fn ask_with(engine: &Engine, text: &str, fast: bool, select: Selection) -> Resul
 
 fn ask(engine: &Engine, text: &str) -> Answer {
     ask_with(engine, text, false, Selection::default()).unwrap()
-}
-
-fn contents(answer: &Answer) -> Vec<&str> {
-    answer.hits.iter().map(|hit| hit.memory.content.as_str()).collect()
 }
 
 fn file_names(answer: &Answer) -> Vec<String> {
@@ -122,7 +43,7 @@ fn files_and_memories_are_found_by_words_and_by_meaning() {
         "{report:?}"
     );
     assert_eq!(report.degraded, []);
-    engine.curate(&memory("The release train leaves every second Tuesday."), now()).unwrap();
+    keep(&engine, "The release train leaves every second Tuesday.");
 
     let by_meaning = ask(&engine, "how often should I irrigate vegetables?");
     assert_eq!(file_names(&by_meaning)[0], "garden.md");
@@ -184,7 +105,7 @@ fn files_that_cannot_be_read_are_listed_and_stop_nothing() {
     assert_eq!(report.indexed, 1);
     assert_eq!(report.skipped.len(), 3, "{:?}", report.skipped);
     let missing =
-        engine.index(&index_request(&[place.notes(), place.notes().join("nowhere")]), now(), &|_| {});
+        engine.index(&IndexRequest::new(vec![place.notes(), place.notes().join("nowhere")]), now(), &|_| {});
     assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
 }
 
@@ -195,16 +116,16 @@ fn a_write_is_found_by_the_next_query_of_another_engine_before_and_after_folding
     let reader = place.open();
     let check = |text: &str, expected: &str| assert_eq!(contents(&ask(&reader, text))[0], expected);
     for n in 0..30 {
-        writer.curate(&memory(&format!("filler number {n} about nothing in particular")), now()).unwrap();
+        keep(&writer, &format!("filler number {n} about nothing in particular"));
     }
-    writer.curate(&memory("zebra crossings are striped"), now()).unwrap();
+    keep(&writer, "zebra crossings are striped");
     check("zebra", "zebra crossings are striped");
     // What is folded and what is newer are one list; a generation written by another engine is picked up.
     place.write("x.md", "unrelated");
     place.index(&writer);
     assert_eq!(reader.status().unwrap().text_tail, 0);
     check("zebra", "zebra crossings are striped");
-    writer.curate(&memory("okapi are striped too"), now()).unwrap();
+    keep(&writer, "okapi are striped too");
     check("okapi", "okapi are striped too");
     assert_eq!(reader.status().unwrap().text_tail, 1);
 }
@@ -219,7 +140,7 @@ fn the_order_does_not_depend_on_what_is_folded() {
         })
         .collect();
     for text in &texts {
-        engine.curate(&memory(text), now()).unwrap();
+        keep(&engine, text);
     }
     let before = ask(&engine, "birds at rivers");
     assert_eq!(before.effort.tail, 60);
@@ -259,7 +180,7 @@ fn an_index_that_does_not_match_is_never_searched_and_is_built_anew() {
     // A backup from before: same identity, fewer changes, then others under the same numbers.
     let backup = fs::read(place.home().join("memory.db")).unwrap();
     let engine = place.open();
-    engine.curate(&memory("volcanoes build islands"), now()).unwrap();
+    keep(&engine, "volcanoes build islands");
     place.write("b.md", "Deserts shift.");
     place.index(&engine);
     drop(engine);
@@ -310,8 +231,8 @@ fn without_a_model_words_work_and_the_answer_says_so() {
     assert_eq!(contents(&answer), ["Lanterns glow."]);
     assert_eq!((answer.model_used.as_deref(), answer.degraded[0].channel), (None, Channel::Vector.into()));
     // The model arrives: what was written without it is embedded by the next run.
-    let mut with = Place::new();
-    with.folder = place.folder;
+    drop(engine);
+    let with = place.reopened(Place::new().settings);
     let engine = with.open();
     let half = ask(&engine, "lanterns");
     assert_eq!(half.degraded.len(), 1, "{:?}", half.degraded);
@@ -351,7 +272,7 @@ fn selections_hold_in_both_channels() {
     place.write("v2/guide.md", "Install the agent with the new installer.");
     let engine = place.open();
     place.index(&engine);
-    let mut decision = memory("We install the agent by hand on Fridays.");
+    let mut decision = CurateRequest::new("We install the agent by hand on Fridays.");
     decision.memory_type = Some(MemoryType::Decision);
     decision.tags = vec!["#Ops".into()];
     engine.curate(&decision, now()).unwrap();
@@ -380,7 +301,7 @@ fn selections_hold_in_both_channels() {
 fn forgetting_takes_the_words_out_of_every_channel() {
     let place = Place::new();
     let engine = place.open();
-    let kept = engine.curate(&memory("quagga are extinct"), now()).unwrap();
+    let kept = engine.curate(&CurateRequest::new("quagga are extinct"), now()).unwrap();
     place.write("a.md", "unrelated");
     place.index(&engine);
     let dry = engine.forget(&ForgetRequest::Ids(vec![kept.id.clone()]), true, now()).unwrap();
@@ -399,15 +320,15 @@ fn forgetting_takes_the_words_out_of_every_channel() {
 fn the_same_words_again_are_one_memory_and_owners_are_kept_apart() {
     let place = Place::new();
     let engine = place.open();
-    let first = engine.curate(&memory("use tabs"), now()).unwrap();
-    let again = engine.curate(&memory(" use tabs\n"), now()).unwrap();
+    let first = engine.curate(&CurateRequest::new("use tabs"), now()).unwrap();
+    let again = engine.curate(&CurateRequest::new(" use tabs\n"), now()).unwrap();
     assert_eq!((again.id.as_str(), again.is_update), (first.id.as_str(), true));
-    let mut other = memory("use tabs");
+    let mut other = CurateRequest::new("use tabs");
     other.owner = Some("ann".into());
     assert_ne!(engine.curate(&other, now()).unwrap().id, first.id);
     assert_eq!(engine.list(&Selection::default(), 10, 0).unwrap().total, 2);
     for content in ["", "  \n"] {
-        assert!(matches!(engine.curate(&memory(content), now()), Err(Error::Invalid { .. })));
+        assert!(matches!(engine.curate(&CurateRequest::new(content), now()), Err(Error::Invalid { .. })));
     }
 }
 
@@ -415,7 +336,7 @@ fn the_same_words_again_are_one_memory_and_owners_are_kept_apart() {
 fn a_query_vector_is_cached_for_the_next_process() {
     let place = Place::new();
     let engine = place.open();
-    engine.curate(&memory("harbours shelter boats"), now()).unwrap();
+    keep(&engine, "harbours shelter boats");
     let first = ask(&engine, "where do boats rest?");
     assert!(!first.effort.vector_cached && first.effort.embed_ms > 0.0);
     engine.maintain(now()).unwrap();
@@ -470,7 +391,7 @@ fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
     place.write("ports.md", "# Ports\n\nThe gateway listens on 8080, the metrics on 9090.\n");
     let engine = place.open();
     place.index(&engine);
-    engine.curate(&memory("The release train leaves every second Tuesday."), now()).unwrap();
+    keep(&engine, "The release train leaves every second Tuesday.");
     let state = |engine: &Engine| {
         let status = engine.status().unwrap();
         (status.token_tail, status.uncoded, status.index_healthy)
@@ -478,7 +399,7 @@ fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
     assert_eq!(state(&engine), (1, 0, true), "the documents are folded, the memory waits");
     let question = "when do I water vegetables?";
     let select = Selection::default();
-    let request = RankRequest { depth: 10, ..RankRequest::new(question, &select, now()) };
+    let request = RankRequest::new(question, &select, now());
     let mut rows: Vec<RowId> = engine.rank(&request).unwrap().fused.iter().map(|hit| hit.row).collect();
     rows.sort_unstable();
     assert_eq!(rows.len(), 3);
@@ -540,4 +461,40 @@ fn a_damaged_token_index_is_named_and_built_anew() {
     place.index(&engine);
     let status = engine.status().unwrap();
     assert_eq!((status.index_healthy, status.uncoded, status.token_tail), (true, 0, 0));
+}
+
+#[test]
+fn a_profile_says_how_deep_its_channels_are_asked() {
+    let mut place = Place::new();
+    place.settings.candidates = 6;
+    place.settings.ade.pool_least = 3;
+    place.settings.ade.pool_per_hit = 2;
+    place.settings.seed.text_pool = 4;
+    place.settings.seed.vector_pool = 5;
+    let engine = place.open();
+    for berth in 0..9 {
+        keep(&engine, &format!("The ferry leaves the harbour from berth {berth}."));
+    }
+    let select = Selection::default();
+    let gathered = |profile, depth| {
+        let request = RankRequest {
+            profile: Some(profile),
+            depth,
+            ..RankRequest::new("Where does the ferry leave the harbour?", &select, now())
+        };
+        let ranking = engine.rank(&request).unwrap();
+        assert_eq!(ranking.degraded, []);
+        [Channel::Text, Channel::Vector].map(|channel| ranking.of(channel).len())
+    };
+    // ADE: max(3, 2 x limit) by meaning. Seed: its own two pools. The others: what the settings say for all channels.
+    assert_eq!([1, 2, 4].map(|hits| gathered(Profile::Ade, Depth::Hits(hits))), [[6, 3], [6, 4], [6, 8]]);
+    assert_eq!(gathered(Profile::Seed, Depth::Hits(2)), [4, 5]);
+    for profile in [Profile::Bower, Profile::Athena, Profile::Atlas] {
+        assert_eq!(gathered(profile, Depth::Hits(2)), [6, 6], "{profile}");
+    }
+    // Never fewer than hits wanted; and as many as are told, where a caller tells.
+    for &profile in Profile::ALL {
+        assert_eq!(gathered(profile, Depth::Hits(7))[0], 7, "{profile}");
+        assert_eq!(gathered(profile, Depth::Rows(2)), [2, 2], "{profile}");
+    }
 }

@@ -1,48 +1,12 @@
 //! Evidence, sessions and the bar for silent answers, end to end on a store without a model.
 
 use bower_core::Error;
-use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::evidence::{Evidence, block};
-use bower_core::item::Scope;
-use bower_core::request::{Answer, CurateRequest, ForgetRequest, IndexRequest, QueryRequest, Selection};
+use bower_core::request::{Answer, ForgetRequest, QueryRequest, Selection};
 use jiff::{SignedDuration, Timestamp};
-use std::path::Path;
 
-fn now() -> Timestamp {
-    Timestamp::from_second(1_790_000_000).unwrap()
-}
-
-fn open(home: &Path) -> Engine {
-    Engine::open(home, Settings { model: "none".into(), ..Settings::default() }, now()).unwrap()
-}
-
-fn keep(engine: &Engine, content: &str) -> String {
-    let request = CurateRequest {
-        content: content.into(),
-        memory_type: None,
-        tags: Vec::new(),
-        metadata: serde_json::Map::new(),
-        collection: None,
-        scope: Scope::Project,
-        owner: None,
-        pinned: false,
-        source_conv_id: None,
-    };
-    engine.curate(&request, now()).unwrap().id
-}
-
-fn index(engine: &Engine, folder: &Path) {
-    let request = IndexRequest {
-        paths: vec![folder.to_path_buf()],
-        collection: None,
-        include: Vec::new(),
-        exclude: Vec::new(),
-        scope: Scope::Project,
-        owner: None,
-    };
-    engine.index(&request, now(), &|_| {}).unwrap();
-}
+use crate::place::{Place, keep, now};
 
 fn request(text: &str) -> QueryRequest {
     QueryRequest { text: text.into(), fast: true, ..QueryRequest::default() }
@@ -63,14 +27,13 @@ fn packed(engine: &Engine, text: &str, budget: usize) -> Evidence {
 
 #[test]
 fn evidence_is_cited_by_the_lines_of_its_document() {
-    let folder = tempfile::tempdir().unwrap();
-    let guide = folder.path().join("guide.md");
+    let place = Place::without_model();
     // The sentences around it are longer than the budget.
     let long = "nothing of this matters to anyone who reads it in the evening by the fire ".repeat(6);
     let text = format!("{long}\n\nTomatoes want water at dawn.\n\nAnd {long}\n");
-    std::fs::write(&guide, text).unwrap();
-    let engine = open(&folder.path().join("home"));
-    index(&engine, &guide);
+    let guide = place.write("guide.md", text);
+    let engine = place.open();
+    place.index(&engine);
     let evidence = packed(&engine, "water tomatoes dawn", 60);
     let piece = &evidence.pieces[0];
     assert_eq!((piece.text.as_str(), piece.lines), ("Tomatoes want water at dawn.", Some((3, 3))));
@@ -81,7 +44,7 @@ fn evidence_is_cited_by_the_lines_of_its_document() {
 
 #[test]
 fn what_stands_beside_a_hit_fills_the_budget_and_joins_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let place = Place::without_model();
     let part = |head: &str, fact: &str| {
         format!("## {head}\n\n{fact} {}\n\n", "Some words about it follow here. ".repeat(12))
     };
@@ -91,9 +54,9 @@ fn what_stands_beside_a_hit_fills_the_budget_and_joins_it() {
         part("Two", "Zymurgy is brewing."),
         part("Three", "Yaks climb.")
     );
-    std::fs::write(folder.path().join("guide.md"), text).unwrap();
-    let engine = open(&folder.path().join("home"));
-    index(&engine, &folder.path().join("guide.md"));
+    place.write("guide.md", text);
+    let engine = place.open();
+    place.index(&engine);
     let evidence = packed(&engine, "zymurgy", 2_000);
     assert_eq!(evidence.pieces.len(), 1, "{evidence:#?}");
     let piece = &evidence.pieces[0];
@@ -110,13 +73,13 @@ fn what_stands_beside_a_hit_fills_the_budget_and_joins_it() {
 
 #[test]
 fn a_session_is_given_nothing_twice_in_any_process() {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = open(folder.path());
+    let place = Place::without_model();
+    let engine = place.open();
     keep(&engine, "The api port is 8080.");
     keep(&engine, "the API port is  8080."); // the same but for case and space
     let first = in_session(&engine, "api port", "s", now());
     assert_eq!((first.hits.len(), first.already_given), (2, Some(0)));
-    let again = in_session(&open(folder.path()), "api port", "s", now());
+    let again = in_session(&place.open(), "api port", "s", now());
     assert_eq!((again.hits.len(), again.already_given), (0, Some(2)));
     // What is new comes, and other sessions and no session know nothing of it.
     keep(&engine, "The api port moved to 9090.");
@@ -129,8 +92,8 @@ fn a_session_is_given_nothing_twice_in_any_process() {
 
 #[test]
 fn only_what_was_packed_counts_as_given() {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = open(folder.path());
+    let place = Place::without_model();
+    let engine = place.open();
     for n in 0..6 {
         keep(
             &engine,
@@ -154,15 +117,14 @@ fn only_what_was_packed_counts_as_given() {
 
 #[test]
 fn a_changed_item_comes_again_and_a_forgotten_one_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let notes = folder.path().join("notes.md");
-    let engine = open(&folder.path().join("home"));
-    std::fs::write(&notes, "# Ports\n\nThe gateway listens on 8080.\n").unwrap();
-    index(&engine, &notes);
+    let place = Place::without_model();
+    let engine = place.open();
+    place.write("notes.md", "# Ports\n\nThe gateway listens on 8080.\n");
+    place.index(&engine);
     assert_eq!(in_session(&engine, "gateway", "s", now()).hits.len(), 1);
     assert_eq!(in_session(&engine, "gateway", "s", now()).hits.len(), 0);
-    std::fs::write(&notes, "# Ports\n\nThe gateway listens on 9090.\n").unwrap();
-    index(&engine, &notes);
+    place.write("notes.md", "# Ports\n\nThe gateway listens on 9090.\n");
+    place.index(&engine);
     assert_eq!(in_session(&engine, "gateway", "s", now()).hits.len(), 1);
 
     let id = keep(&engine, "The gateway is red.");
@@ -178,8 +140,8 @@ fn a_changed_item_comes_again_and_a_forgotten_one_leaves_nothing() {
 
 #[test]
 fn sessions_end_after_a_while() {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = open(folder.path());
+    let place = Place::without_model();
+    let engine = place.open();
     keep(&engine, "The api port is 8080.");
     in_session(&engine, "api port", "s", now());
     let later = now() + SignedDuration::from_hours(24 * 91);
@@ -191,8 +153,8 @@ fn sessions_end_after_a_while() {
 
 #[test]
 fn what_nobody_asked_for_has_to_be_specific() {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = open(folder.path());
+    let place = Place::without_model();
+    let engine = place.open();
     keep(&engine, "Zymurgy starts with barley and patience.");
     keep(&engine, "We met to discuss time.");
     let ask = |text: &str| engine.query(&QueryRequest { prefetch: true, ..request(text) }, now()).unwrap();
@@ -205,9 +167,29 @@ fn what_nobody_asked_for_has_to_be_specific() {
 }
 
 #[test]
+fn a_budget_holds_what_passed_the_bar() {
+    let place = Place::without_model();
+    let engine = place.open();
+    keep(&engine, "Zymurgy starts with barley and patience.");
+    keep(&engine, "Barley is kept in the barn. Nobody goes there.");
+    let ask = |prefetch: bool| {
+        let request = QueryRequest {
+            prefetch,
+            budget_tokens: Some(400),
+            ..request("which barley is good for zymurgy?")
+        };
+        engine.query(&request, now()).unwrap()
+    };
+    let (asked, silent) = (ask(false).evidence.unwrap(), ask(true));
+    assert_eq!((silent.hits.len(), silent.held_back), (1, Some(1)));
+    // The same terms, counted the same way: the piece is the first of what an explicit question packs.
+    assert_eq!(silent.evidence.unwrap().pieces, asked.pieces[..1]);
+}
+
+#[test]
 fn a_request_that_cannot_be_met_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = open(folder.path());
+    let place = Place::without_model();
+    let engine = place.open();
     let check = |request: QueryRequest, expected: &str| match engine.query(&request, now()) {
         Err(error @ Error::Invalid { .. }) => assert_eq!(error.to_string(), expected),
         other => panic!("{other:?}"),

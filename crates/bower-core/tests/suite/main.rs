@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
+mod answers;
 mod channels;
 mod engine;
 mod evidence;
+mod formats;
 mod minilm;
 mod model;
+mod place;
 mod tidy;
 mod wordpiece;

@@ -33,7 +33,7 @@ pub struct Explanation {
     /// The probability that the answer holds something, where the profile can tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answerable: Option<f32>,
-    /// Rows that each channel was asked for.
+    /// Rows that each channel is asked for, unless the profile asks it for another number.
     pub depth: usize,
     /// Documents that were candidates.
     pub candidates: usize,
@@ -106,6 +106,8 @@ pub struct Placed {
     /// The score of the last row that was: what it would have needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_score: Option<f32>,
+    /// How many rows the channel gave.
+    pub given: usize,
 }
 
 /// A document that stands above another, and what put it there.
@@ -232,12 +234,12 @@ pub fn render(explanation: &Explanation) -> String {
     let _ = writeln!(text, "{}", about.join(" · "));
     for document in &explanation.documents {
         text.push('\n');
-        put(&mut text, document, explanation.depth);
+        put(&mut text, document);
     }
     text
 }
 
-fn put(text: &mut String, one: &Explained, depth: usize) {
+fn put(text: &mut String, one: &Explained) {
     let fate = match (one.fate, one.rank, one.rank_among_all) {
         (Fate::Ranked, Some(rank), _) => format!("rank {rank}"),
         (Fate::Ranked | Fate::NoCandidate, _, Some(rank)) => {
@@ -264,7 +266,8 @@ fn put(text: &mut String, one: &Explained, depth: usize) {
                 let short = last - score;
                 writeln!(
                     text,
-                    "rank {rank}, beyond the {depth} asked for: {score:.3}, {short:.3} short of the last, {last:.3}"
+                    "rank {rank}, beyond the {} asked for: {score:.3}, {short:.3} short of the last, {last:.3}",
+                    placed.given
                 )
             }
             (Some(_) | None, _) => writeln!(text, "nothing"),
@@ -364,6 +367,7 @@ mod tests {
                     score: Some(7.25),
                     is_candidate: true,
                     last_score: Some(1.5),
+                    given: 200,
                 },
                 Placed {
                     channel: "vector".into(),
@@ -371,6 +375,7 @@ mod tests {
                     score: Some(0.301),
                     is_candidate: false,
                     last_score: Some(0.332),
+                    given: 80,
                 },
             ],
             missing_words: vec!["counselling".into()],
@@ -409,6 +414,7 @@ mod tests {
                 score: None,
                 is_candidate: false,
                 last_score: Some(1.5),
+                given: 200,
             }],
             above: Vec::new(),
             begins: begins("", &"word ".repeat(40)),

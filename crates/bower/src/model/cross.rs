@@ -74,17 +74,7 @@ pub(super) fn pull(
         let reason = format!("{} holds {}: move it away first", folder.display(), origin.repository);
         return Err(place.error(reason));
     }
-    let mut pulled = Pulled {
-        model: place.name.into(),
-        identity: CROSS_ARITHMETIC.into(),
-        folder: folder.clone(),
-        packed: place.packed.clone(),
-        source: None,
-        fetched_bytes: 0,
-        resumed_bytes: 0,
-        packed_now: false,
-        failures: Vec::new(),
-    };
+    let mut pulled = Pulled::nothing(place.name, CROSS_ARITHMETIC, folder, &place.packed);
     let missing: Vec<&'static str> = match &origin {
         None => CROSS_FILES.to_vec(),
         Some(origin) => origin.missing(folder)?,

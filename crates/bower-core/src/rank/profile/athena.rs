@@ -102,7 +102,8 @@ pub fn rank(candidates: &[Candidate], constants: &Constants, now: Timestamp) -> 
     ranked
 }
 
-/// How sure a score is.
+/// How sure a score is. What is [`Band::Low`] is a weak match: the strict mode of Athena drops it, and that is all it does.
+/// (The engine drops it for every profile that has bands, after reranking.)
 pub fn band(score: f32, constants: &Constants) -> Band {
     if score >= constants.high {
         Band::High
@@ -111,12 +112,6 @@ pub fn band(score: f32, constants: &Constants) -> Band {
     } else {
         Band::Low
     }
-}
-
-/// Strict mode: the ranking without its weak matches, those in [`Band::Low`].
-pub fn strict(mut ranked: Vec<Ranked>, constants: &Constants) -> Vec<Ranked> {
-    ranked.retain(|hit| band(hit.score, constants) != Band::Low);
-    ranked
 }
 
 fn score(places: &Places, channel: Channel, best_text: f64) -> f64 {
@@ -164,8 +159,6 @@ mod tests {
         );
         let bands: Vec<_> = ranked.iter().map(|hit| band(hit.score, &Constants::default()).word()).collect();
         assert_eq!(bands, ["HIGH", "HIGH", "HIGH", "MED", "LOW"]);
-        let kept: Vec<_> = strict(ranked, &Constants::default()).iter().map(|hit| hit.row.0).collect();
-        assert_eq!(kept, [1, 3, 2, 4]);
     }
 
     #[test]

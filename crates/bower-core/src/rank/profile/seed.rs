@@ -17,6 +17,12 @@ pub struct Constants {
     pub vector_weight: f32,
     /// Weight of the graph channel, 0 and up.
     pub graph_weight: f32,
+    /// Candidates by words, 1 and up.
+    pub text_pool: usize,
+    /// Candidates by meaning, 1 and up.
+    pub vector_pool: usize,
+    /// Candidates by the graph, 1 and up.
+    pub graph_pool: usize,
     /// The constant of reciprocal rank fusion, 0 and up.
     pub rrf_k: f32,
     /// How importance falls with age, per day, 0 and up.
@@ -32,9 +38,24 @@ impl Default for Constants {
             text_weight: 0.4,
             vector_weight: 0.5,
             graph_weight: 0.1,
+            text_pool: 200,
+            vector_pool: 200,
+            graph_pool: 50,
             rrf_k: 60.0,
             age_decay: 0.001,
             importance_share: 0.3,
+        }
+    }
+}
+
+impl Constants {
+    /// How many candidates a channel is asked for: 200 by words, 200 by meaning, 50 by the graph. There are no others.
+    pub fn depth(&self, channel: Channel) -> Option<usize> {
+        match channel {
+            Channel::Text => Some(self.text_pool),
+            Channel::Vector => Some(self.vector_pool),
+            Channel::Graph => Some(self.graph_pool),
+            Channel::Tags | Channel::Filename | Channel::Canonical => None,
         }
     }
 }
@@ -153,6 +174,14 @@ mod tests {
         check(&rank(&[with], &Constants::default(), now()), &[(1, 0.796)]);
         let bare = Constants { importance_share: 1.0, ..Constants::default() };
         check(&rank(&[with], &bare, now()), &[(1, 0.32)]);
+    }
+
+    #[test]
+    fn each_channel_has_its_pool() {
+        let pools = Constants::default();
+        let depths = [Channel::Text, Channel::Vector, Channel::Graph, Channel::Tags]
+            .map(|channel| pools.depth(channel));
+        assert_eq!(depths, [Some(200), Some(200), Some(50), None]);
     }
 
     #[test]

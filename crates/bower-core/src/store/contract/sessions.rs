@@ -1,6 +1,6 @@
 //! What a store keeps of sessions: given once, gone with the item, forgotten after a while.
 
-use super::{at, chunk, document, memory, stamp, with_store};
+use super::{at, chunk, chunk_rows, document, memory, stamp, with_store};
 use crate::item::{RowId, derive_id};
 use crate::store::{Given, Kept, KeptChunk, SqliteStore, Store};
 
@@ -95,12 +95,7 @@ fn a_chunk_has_neighbours_and_a_memory_has_none() {
         store
             .put_documents(&[document("/a.md", &["a", "b", "c", "d"]), document("/b.md", &["x"])], stamp(1))
             .unwrap();
-        let rows: Vec<_> = store
-            .chunks(&derive_id(&["documents", "/a.md"]))
-            .unwrap()
-            .into_iter()
-            .map(|(_, row)| row)
-            .collect();
+        let rows = chunk_rows(store, "/a.md");
         assert_eq!(store.around(rows[1], 1).unwrap(), [(0, rows[0]), (1, rows[1]), (2, rows[2])]);
         assert_eq!(store.around(rows[3], 1).unwrap(), [(2, rows[2]), (3, rows[3])]);
         assert_eq!(store.around(rows[3], 0).unwrap(), [(3, rows[3])]);

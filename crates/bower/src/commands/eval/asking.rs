@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bower_core::engine::{MAX_LIMIT, Ranking};
+use bower_core::engine::{Depth, MAX_LIMIT, Ranking};
 use bower_core::item::{Channel, Profile, RowId, RowSet};
 use bower_core::request::QueryRequest;
 
@@ -29,7 +29,7 @@ pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked
         }
         let grades = &bench.set.grades[&query.id];
         let told = |hide: Option<&RowSet>| -> bower_core::Result<Told> {
-            let put = Put { profile, depth: bench.settings.candidates, hide, without: None };
+            let put = Put { profile, depth: Depth::Hits(bench.cutoff), hide, without: None };
             let ranking = bench.rank(&bench.engine, query, &put)?;
             Ok(Told {
                 hits: hits(&ranking, query, grades, highest, &rows),
@@ -121,10 +121,10 @@ pub(super) fn budgets(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Budget>
 pub(super) fn explain(bench: &Bench<'_>, profile: Profile, query: &Query) -> Result<Explanation> {
     let grades = &bench.set.grades[&query.id];
     let rows = bench.rows()?;
-    let depth = bench.settings.candidates;
-    let put = Put { profile, depth, hide: None, without: None };
+    let put = Put { profile, depth: Depth::Hits(bench.cutoff), hide: None, without: None };
     let ranking = bench.rank(&bench.engine, query, &put)?;
-    let everything = bench.rank(&bench.engine, query, &Put { depth: rows.len().max(depth), ..put })?;
+    let all = Depth::Rows(rows.len().max(1));
+    let everything = bench.rank(&bench.engine, query, &Put { depth: all, ..put })?;
     let case = Case { bench, query, grades, rows: &rows, ranking: &ranking, everything: &everything };
     let listed = documents(&ranking, query, &rows);
     let among_all = documents(&everything, query, &rows);
@@ -138,7 +138,7 @@ pub(super) fn explain(bench: &Bench<'_>, profile: Profile, query: &Query) -> Res
         category: query.category.clone(),
         profile: profile.word().to_owned(),
         answerable: ranking.answerable,
-        depth,
+        depth: bench.settings.candidates,
         candidates: listed.len(),
         documents,
     })
@@ -230,6 +230,7 @@ impl Case<'_> {
                 score: at.map(|at| all[at].score),
                 is_candidate: asked.iter().any(|hit| rows.contains(&hit.row)),
                 last_score: asked.last().map(|hit| hit.score),
+                given: asked.len(),
             }
         };
         self.everything.channels.iter().map(|(channel, _)| place(*channel)).collect()

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use bower_core::config::Settings;
-use bower_core::engine::{DocumentInput, Engine, RankRequest, Ranking};
+use bower_core::engine::{Depth, DocumentInput, Engine, RankRequest, Ranking};
 use bower_core::item::{Channel, Profile, RowId, RowSet, Scored, When};
 use bower_core::rank::fuse::reciprocal_rank;
 use bower_core::rank::profile::channels;
@@ -35,7 +35,8 @@ pub(super) struct Bench<'a> {
     pub(super) engine: Engine,
     /// The present, one for all questions.
     pub(super) now: Timestamp,
-    cutoff: usize,
+    /// The k of the figures: hits wanted.
+    pub(super) cutoff: usize,
     folder: TempDir,
 }
 
@@ -68,8 +69,8 @@ impl Rows {
 pub(super) struct Put<'a> {
     /// By which profile.
     pub(super) profile: Profile,
-    /// Rows asked of each channel.
-    pub(super) depth: usize,
+    /// How many rows the channels are asked for.
+    pub(super) depth: Depth,
     /// Rows that are not there.
     pub(super) hide: Option<&'a RowSet>,
     /// A channel that is not asked.
@@ -170,7 +171,7 @@ impl<'a> Bench<'a> {
         let engine = changed.as_ref().unwrap_or(&self.engine);
         let outcome = eval::judge(self.set, self.cutoff, |query| {
             let start = Instant::now();
-            let put = Put { profile, depth: self.settings.candidates, hide: None, without: parts.without };
+            let put = Put { profile, depth: Depth::Hits(self.cutoff), hide: None, without: parts.without };
             let ranking = self.rank(engine, query, &put)?;
             lists(engine, self.settings.rrf_k, &ranking, start.elapsed().as_secs_f64() * 1e3)
         })?;

@@ -2,9 +2,6 @@
 //! recorded is what is there.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
 
 use bower_core::item::hex;
 use serde_json::{Value, json};
@@ -12,6 +9,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::*;
+use crate::loopback::{Reply, Server, nobody};
 
 const REPOSITORY: &str = "someone/small";
 
@@ -79,70 +77,39 @@ enum Hub {
     Empty,
 }
 
-/// An HTTP/1.1 server of a repository, one connection after the other.
-struct Server {
-    address: SocketAddr,
-    /// Method and path of each request.
-    seen: Arc<Mutex<Vec<String>>>,
-}
+/// A server of the repository.
+struct Repository(Server);
 
-impl Server {
+impl Repository {
     fn start(hub: Hub) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, seen) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
-        let log = Arc::clone(&seen);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let mut stream = stream.unwrap();
-                let lines: Vec<String> = BufReader::new(&stream)
-                    .lines()
-                    .map_while(Result::ok)
-                    .take_while(|line| !line.is_empty())
-                    .collect();
-                let Some(first) = lines.first() else { continue };
-                let request = first.trim_end_matches(" HTTP/1.1").to_owned();
-                let _ = answer(&mut stream, &request, hub);
-                log.lock().unwrap().push(request);
-            }
-        });
-        Self { address, seen }
+        Self(Server::start(move |request, _| Some(answer(&request.path, hub))))
     }
 
     fn source(&self) -> Source {
-        Source::Hub { base_url: format!("http://{}", self.address) }
+        Source::Hub { base_url: format!("http://{}", self.0.address()) }
     }
 
     fn gets(&self) -> usize {
-        self.seen.lock().unwrap().iter().filter(|request| request.starts_with("GET")).count()
+        self.0.seen().iter().filter(|request| request.method == "GET").count()
     }
 }
 
-fn answer(stream: &mut TcpStream, request: &str, hub: Hub) -> std::io::Result<()> {
-    let (method, path) = request.split_once(' ').unwrap();
+fn answer(path: &str, hub: Hub) -> Reply {
     let name = path.rsplit('/').next().unwrap();
     let mut body = match published().remove(name) {
         Some(body) if hub != Hub::Empty => body,
-        Some(_) | None => {
-            return write!(
-                stream,
-                "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-            );
-        }
+        Some(_) | None => return Reply::new("404 Not Found", ""),
     };
     if name == "model.safetensors" && hub != Hub::Plain && !path.starts_with("/elsewhere/") {
-        let sum = hex(&Sha256::digest(&body));
-        return write!(
-            stream,
-            "HTTP/1.1 302 Found\r\nLocation: /elsewhere/{name}\r\nX-Linked-Size: {}\r\nX-Linked-ETag: \"{sum}\"\r\n\
-             Content-Length: 0\r\nConnection: close\r\n\r\n",
-            body.len()
-        );
+        let (sum, size) = (hex(&Sha256::digest(&body)), body.len());
+        let headers =
+            format!("Location: /elsewhere/{name}\r\nX-Linked-Size: {size}\r\nX-Linked-ETag: \"{sum}\"\r\n");
+        return Reply { headers, ..Reply::new("302 Found", "") };
     }
     if hub == Hub::Changed && name == "model.safetensors" {
         *body.last_mut().unwrap() ^= 1;
     }
-    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len())?;
-    if method == "GET" { stream.write_all(&body) } else { Ok(()) }
+    Reply::new("200 OK", body)
 }
 
 fn quietly(folder: &TempDir, source: &Source) -> Result<Pulled> {
@@ -179,7 +146,7 @@ fn is_installed(folder: &TempDir) {
 #[test]
 fn a_repository_is_fetched_recorded_packed_and_then_left_alone() {
     for hub in [Hub::Redirects, Hub::Plain] {
-        let (folder, server) = (tempfile::tempdir().unwrap(), Server::start(hub));
+        let (folder, server) = (tempfile::tempdir().unwrap(), Repository::start(hub));
         let pulled = quietly(&folder, &server.source()).unwrap();
         assert_eq!((pulled.model.as_str(), pulled.source, pulled.packed_now), ("small", Some("hub"), true));
         assert_eq!(pulled.fetched_bytes, published().values().map(|body| body.len() as u64).sum::<u64>());
@@ -194,7 +161,7 @@ fn a_repository_is_fetched_recorded_packed_and_then_left_alone() {
 
 #[test]
 fn what_is_damaged_is_fetched_or_packed_again() {
-    let (folder, server) = (tempfile::tempdir().unwrap(), Server::start(Hub::Redirects));
+    let (folder, server) = (tempfile::tempdir().unwrap(), Repository::start(Hub::Redirects));
     let packed = quietly(&folder, &server.source()).unwrap().packed;
     fs::write(&packed, "x").unwrap();
     let before = server.gets();
@@ -223,10 +190,9 @@ fn what_cannot_be_had_is_named_and_leaves_no_model() {
         assert!(text.starts_with("model someone/small: ") || text.starts_with("model small: "), "{text}");
         assert!(!names(&folder).iter().any(|name| name.ends_with(".packed") || name == ORIGIN));
     };
-    fails(&Server::start(Hub::Empty).source(), "config.json: the server answered 404 Not Found");
-    fails(&Server::start(Hub::Changed).source(), "SHA-256");
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    fails(&Source::Hub { base_url: format!("http://{nobody}") }, "cannot fetch http://127.0.0.1:");
+    fails(&Repository::start(Hub::Empty).source(), "config.json: the server answered 404 Not Found");
+    fails(&Repository::start(Hub::Changed).source(), "SHA-256");
+    fails(&Source::Hub { base_url: format!("http://{}", nobody()) }, "cannot fetch http://127.0.0.1:");
     fails(&Source::Pip { python: "python3".into() }, "no Python package");
     let empty = tempfile::tempdir().unwrap();
     fails(&Source::Folder(empty.path().into()), "has no config.json");

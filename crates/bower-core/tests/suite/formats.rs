@@ -1,0 +1,167 @@
+//! What was written once is read for ever: a store of every schema, and a text index of every format that is still current
+//! (those of vectors and tokens are read in their rooms).
+//! The golden files are never written again. A new format gets files of its own; where it ends the reading of an older one,
+//! that one's test then says that it is refused, and built anew.
+
+use bower_core::item::Change;
+use bower_core::request::QueryRequest;
+use bower_core::store::{NewTokens, NewVector, SqliteStore, Store};
+use bower_core::text::{Language, Tail, TextIndex, query_terms};
+use rusqlite::Connection;
+use std::path::Path;
+
+use crate::place::{Place, contents, keep, now};
+
+/// A folder of golden files, copied to where an index may be opened.
+fn golden(name: &str) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    for file in std::fs::read_dir(golden).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+    }
+    copy
+}
+
+/// Every table and index of a store, as it was made.
+fn made(memory_db: &Path) -> Vec<(String, String)> {
+    let connection = Connection::open(memory_db).unwrap();
+    let mut statement = connection
+        .prepare("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name")
+        .unwrap();
+    let made = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    made.map(Result::unwrap).collect()
+}
+
+/// Opens a store of an older schema, and checks that it has become one of today's: sound, found by words, written to and
+/// remembering what a session was given.
+fn becomes_todays(write: impl FnOnce(&Path), question: &str, expected: &[&str]) -> Place {
+    let (place, fresh) = (Place::without_model(), Place::without_model());
+    std::fs::create_dir_all(place.home()).unwrap();
+    write(&place.home().join("memory.db"));
+    let (engine, newest) = (place.open(), fresh.open());
+    assert_eq!(engine.status().unwrap().schema, newest.status().unwrap().schema);
+    assert_eq!(made(&place.home().join("memory.db")), made(&fresh.home().join("memory.db")));
+    let checks = engine.doctor().unwrap();
+    let store = checks.iter().find(|check| check.name == "store").unwrap();
+    assert_eq!(store.hint, None, "{store:?}");
+
+    let ask = |text: &str, session: &str| {
+        let session = Some(session.to_owned());
+        let request = QueryRequest { text: text.into(), fast: true, session, ..QueryRequest::default() };
+        let answer = engine.query(&request, now()).unwrap();
+        engine.keep_given(now()).unwrap();
+        answer
+    };
+    assert_eq!(contents(&ask(question, "new")), expected);
+    assert_eq!(ask(question, "new").already_given, Some(expected.len()));
+    keep(&engine, "Quaggas are extinct.");
+    assert_eq!(contents(&ask("quagga", "new")), ["Quaggas are extinct."]);
+    // Folded into an index of its own, it answers the same.
+    engine.add_documents(Vec::new(), now()).unwrap();
+    assert_eq!(engine.status().unwrap().text_tail, 0);
+    assert_eq!(contents(&ask(question, "another")), expected);
+    place
+}
+
+fn sql(text: &'static str) -> impl FnOnce(&Path) {
+    move |path| Connection::open(path).unwrap().execute_batch(text).unwrap()
+}
+
+const GATEWAY: &str = "# Gateway\n\nThe gateway listens on port 8080.";
+const GARDEN: &str = "# Garden\n\nTomatoes want water at dawn. The gateway to the garden is green.";
+
+#[test]
+fn a_store_of_schema_1_becomes_todays() {
+    let bytes = include_bytes!("../golden/schema-1.db");
+    becomes_todays(|path| std::fs::write(path, bytes).unwrap(), "two", &["two"]);
+}
+
+#[test]
+fn a_store_of_schema_2_becomes_todays() {
+    let place =
+        becomes_todays(sql(include_str!("../golden/schema-2.sql")), "gateway port", &[GATEWAY, GARDEN]);
+    keeps_what_models_made(&place);
+}
+
+#[test]
+fn a_store_of_schema_3_becomes_todays() {
+    let place =
+        becomes_todays(sql(include_str!("../golden/schema-3.sql")), "gateway port", &[GATEWAY, GARDEN]);
+    keeps_what_models_made(&place);
+    // Session s1 was given both documents by the version that wrote the store.
+    let request = QueryRequest {
+        text: "gateway port".into(),
+        fast: true,
+        session: Some("s1".into()),
+        ..QueryRequest::default()
+    };
+    let answer = place.open().query(&request, now()).unwrap();
+    assert_eq!((answer.hits.len(), answer.already_given), (0, Some(2)));
+}
+
+/// Vectors, token codes and the cached question, whose bytes the golden stores tell.
+fn keeps_what_models_made(place: &Place) {
+    let store = SqliteStore::open(&place.home().join("memory.db"), &place.settings, now()).unwrap();
+    let rows = [RowId(1), RowId(3), RowId(5)];
+    assert_eq!(store.vectors("test-model", &rows).unwrap(), [None, Some(vec![1; 16]), None]);
+    assert_eq!(store.codes("test-model.t1", &rows).unwrap(), [None, None, Some(vec![5; 16])]);
+    let tokens = Some(NewTokens { model: "test-model.t1".into(), bytes: vec![9; 16] });
+    let vector = NewVector { model: "test-model".into(), half: vec![9; 16], tokens };
+    assert_eq!(store.cached_vector("test-model", "an old question").unwrap(), Some(vector));
+    // The row of a memory that was forgotten is not used again, and what happened to it is known.
+    assert_eq!(store.rows_by_id("64fe56caf3d1208f", 9).unwrap(), []);
+    let actions: Vec<_> =
+        store.events("64fe56caf3d1208f").unwrap().into_iter().map(|event| event.action).collect();
+    assert_eq!(actions, ["curate", "forget"]);
+    assert_eq!(store.newest_row().unwrap(), Some(RowId(6)), "after 5 rows came one more");
+}
+
+/// `tests/golden/text-2` was written by `bower index` over the store of `schema-3.sql` as it was at its change 4.
+#[test]
+fn a_text_index_of_format_2_is_read() {
+    let folder = golden("text-2");
+    let index = TextIndex::open(folder.path()).unwrap().unwrap();
+    index.verify().unwrap();
+    assert_eq!((index.language(), index.len()), (Language::English, 3));
+    assert_eq!((index.coverage().store.as_str(), index.coverage().change), ("aef3c5950b1dea38", Change(4)));
+    let nothing = RowSet::new();
+    let check = |question: &str, drop: &[u32], expected: &[u32]| {
+        let drop: RowSet = drop.iter().map(|&row| RowId(row)).collect();
+        let allowed = Allowed { keep: None, drop: if drop.is_empty() { &nothing } else { &drop } };
+        let terms = query_terms(question, Language::English);
+        let found = index.search(&terms, 10, allowed, &Tail::default()).unwrap();
+        let rows: Vec<u32> = found.iter().map(|hit| hit.row.0).collect();
+        assert_eq!(rows, expected, "{question}");
+        assert!(found.iter().all(|hit| hit.score > 0.0));
+    };
+    // Row 1 is the garden, row 2 the gateway, row 3 the train; row 2 has both words of the first question, and `gateway`
+    // twice among fewer words.
+    check("gateway port", &[], &[2, 1]);
+    check("gateway port", &[2], &[1]);
+    check("which trains leave on Tuesdays?", &[], &[3]);
+    check("watering a tomato", &[], &[1]);
+    check("tomorrow", &[], &[]);
+}
+
+/// A home whose index was written by an older version is asked as it is: nothing is built anew.
+#[test]
+fn a_home_with_an_older_index_is_asked_as_it_is() {
+    let place = Place::without_model();
+    let index = place.home().join("index/aef3c5950b1dea38/text");
+    std::fs::create_dir_all(&index).unwrap();
+    sql(include_str!("../golden/schema-3.sql"))(&place.home().join("memory.db"));
+    for file in std::fs::read_dir(golden("text-2").path()).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), index.join(file.file_name())).unwrap();
+    }
+    let engine = place.open();
+    let status = engine.status().unwrap();
+    assert_eq!((status.text_tail, status.index_healthy), (1, true), "what is newer than the index waits");
+    let ask = |text: &str| {
+        let request = QueryRequest { text: text.into(), fast: true, ..QueryRequest::default() };
+        engine.query(&request, now()).unwrap()
+    };
+    assert_eq!(contents(&ask("gateway port")), [GATEWAY, GARDEN]);
+    assert_eq!(contents(&ask("harbour")), ["The old harbour is closed."]);
+}

@@ -1,0 +1,82 @@
+//! A home with a folder of files beside it, and what every test of the engine does there. The present is always the same.
+
+use bower_core::config::Settings;
+use bower_core::engine::Engine;
+use bower_core::request::{Answer, CurateRequest, IndexReport, IndexRequest};
+use jiff::Timestamp;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+use crate::model::models_folder;
+
+/// The present.
+pub fn now() -> Timestamp {
+    Timestamp::from_second(1_790_000_000).unwrap()
+}
+
+/// A home and a folder of files.
+pub struct Place {
+    folder: TempDir,
+    /// How the engine is opened.
+    pub settings: Settings,
+}
+
+impl Place {
+    /// With the real model.
+    pub fn new() -> Self {
+        Self::with(Settings { models_folder: Some(models_folder()), threads: 2, ..Settings::default() })
+    }
+
+    /// Words alone.
+    pub fn without_model() -> Self {
+        Self::with(Settings { model: "none".into(), threads: 2, ..Settings::default() })
+    }
+
+    /// With settings of the test's own.
+    pub fn with(settings: Settings) -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), settings }
+    }
+
+    /// The same files and the same store with other settings.
+    pub fn reopened(self, settings: Settings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// Where the store is.
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// Where the files are.
+    pub fn notes(&self) -> PathBuf {
+        self.folder.path().join("notes")
+    }
+
+    /// Writes a file, and the folders that it needs.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.notes().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The engine, as a new process would have it.
+    pub fn open(&self) -> Engine {
+        Engine::open(&self.home(), self.settings.clone(), now()).unwrap()
+    }
+
+    /// Indexes all files.
+    pub fn index(&self, engine: &Engine) -> IndexReport {
+        engine.index(&IndexRequest::new(vec![self.notes()]), now(), &|_| {}).unwrap()
+    }
+}
+
+/// Keeps a memory; its id.
+pub fn keep(engine: &Engine, content: &str) -> String {
+    engine.curate(&CurateRequest::new(content), now()).unwrap().id
+}
+
+/// The texts of the hits, best first.
+pub fn contents(answer: &Answer) -> Vec<&str> {
+    answer.hits.iter().map(|hit| hit.memory.content.as_str()).collect()
+}
