@@ -7,10 +7,11 @@
 
 A line of HITS is one of the ten best documents of one question, at its best chunk:
 
-    {"set": "notes", "question": "q7", "removed": false, "rank": 1, "standing": -0.41, "share": 0.38, "coverage": 0.62,
-     "relevant": true}
+    {"set": "notes", "question": "q7", "removed": false, "rank": 1, "place": 1, "standing": -0.41, "share": 0.38,
+     "coverage": 0.62, "relevant": true}
 
-`rank` counts documents from 1. `standing`, `share` and `coverage` are what the engine prints and calibrate.rs defines.
+`bower eval SET --features FILE` writes them. `rank` counts documents from 1, `place` hits, as the engine does: a document
+may have several. `standing`, `share` and `coverage` are what the engine prints and calibrate.rs defines.
 `relevant` says that the document answers the question: of graded judgements only the highest grade, because in sets that
 judge one or two documents a question nothing less was labelled. `removed` is true for the second run of the same
 question with every judged document taken out of the store; then nothing is relevant. Sets count equally.
@@ -84,7 +85,7 @@ def read(paths):
 
 def hits_of(questions):
     hits = [hit for (_, removed), hits in questions.items() if not removed for hit in hits]
-    return (np.array([[hit['standing'], hit['share'], np.log(hit['rank'])] for hit in hits]),
+    return (np.array([[hit['standing'], hit['share'], np.log(hit['place'])] for hit in hits]),
             np.array([hit['relevant'] for hit in hits], float), np.array([hit['rank'] for hit in hits]))
 
 
@@ -107,7 +108,7 @@ def report(paths):
     sets = read(paths)
     hits = {name: hits_of(questions) for name, questions in sets.items()}
     answers = {name: answers_of(questions) for name, questions in sets.items()}
-    print('hits: base standing share ln(rank)   ', np.round(fit([hits[name][:2] for name in sets]), 4))
+    print('hits: base standing share ln(place)  ', np.round(fit([hits[name][:2] for name in sets]), 4))
     final = fit([answers[name][:2] for name in sets])
     print('answers: base standing coverage      ', np.round(final, 4))
     answered = [apply(final, x[(y > 0) & ~gone]) for x, y, gone in answers.values()]
@@ -139,7 +140,7 @@ def report(paths):
 
 def golden():
     """By the formulas of calibrate.rs's page, not by its code."""
-    hit, answer = (0.75, 0.947, 1.868, -0.556), (-0.156, 0.767, 2.134)
+    hit, answer = (0.544, 0.917, 2.481, -0.509), (0.007, 0.794, 2.145)
     for scale, scores in ((1, (3.5, 2.0, -1.25, -90)), (2, (0.4, 0.4, 0.1))):
         below = [max(scale * (s - max(scores)), -FLOOR) for s in scores]
         total = np.log(np.exp(below[:POOL]).sum())

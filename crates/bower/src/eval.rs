@@ -309,6 +309,7 @@ mod tests {
         let hit = |rank: usize, probability: f32, relevant: bool| calibration::Hit {
             document: "a".into(),
             rank,
+            place: rank,
             probability,
             standing: -0.5,
             share: 0.5,

@@ -9,7 +9,8 @@
 //! that judge one or two documents a question. Where a set has several grades, the error with every grade above zero as
 //! relevant stands beside it.
 //!
-//! **Abstention**: each question is asked as it is and again with all its judged documents hidden. AUROC is the chance
+//! **Abstention**: each question is asked as it is and again with all its judged documents hidden (those that it drops are
+//! hidden both times). AUROC is the chance
 //! that a question drawn from the first is told to be answerable more surely than one drawn from the second, ties half
 //! (Mann and Whitney 1947). The calibration error has no interval: resampling adds noise to each bin, and noise only
 //! widens the distances, so the interval would stand above the figure.
@@ -30,6 +31,8 @@ pub struct Hit {
     pub document: String,
     /// Documents up to it, from 1.
     pub rank: usize,
+    /// Hits up to it, from 1: a document may have several above.
+    pub place: usize,
     /// That it answers, as the engine says.
     pub probability: f32,
     /// What the probability was made of: see `bower_core::rank::calibrate`.
@@ -237,6 +240,7 @@ mod tests {
         Hit {
             document: String::new(),
             rank,
+            place: rank,
             probability,
             standing: 0.0,
             share: 0.0,

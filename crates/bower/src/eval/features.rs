@@ -12,6 +12,7 @@ struct Line<'a> {
     question: &'a str,
     removed: bool,
     rank: usize,
+    place: usize,
     standing: f32,
     share: f32,
     coverage: f32,
@@ -30,6 +31,7 @@ pub fn lines(name: &str, set: &Set, asked: &[Asked]) -> String {
                     question,
                     removed,
                     rank: hit.rank,
+                    place: hit.place,
                     standing: hit.standing,
                     share: hit.share,
                     coverage: hit.coverage,
@@ -67,6 +69,7 @@ mod tests {
         let hit = Hit {
             document: "a".into(),
             rank: 1,
+            place: 2,
             probability: 0.5,
             standing: -0.5,
             share: 0.25,
@@ -78,9 +81,9 @@ mod tests {
         let asked = Asked { query: 0, whole: told.clone(), removed: Some(told) };
         assert_eq!(
             lines("notes", &set, &[asked]),
-            "{\"set\":\"notes\",\"question\":\"q7\",\"removed\":false,\"rank\":1,\"standing\":-0.5,\"share\":0.25,\
+            "{\"set\":\"notes\",\"question\":\"q7\",\"removed\":false,\"rank\":1,\"place\":2,\"standing\":-0.5,\"share\":0.25,\
              \"coverage\":0.75,\"relevant\":true}\n\
-             {\"set\":\"notes\",\"question\":\"q7\",\"removed\":true,\"rank\":1,\"standing\":-0.5,\"share\":0.25,\
+             {\"set\":\"notes\",\"question\":\"q7\",\"removed\":true,\"rank\":1,\"place\":2,\"standing\":-0.5,\"share\":0.25,\
              \"coverage\":0.75,\"relevant\":false}\n"
         );
     }

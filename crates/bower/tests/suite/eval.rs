@@ -103,6 +103,28 @@ fn judged_documents_are_gone_when_a_question_is_asked_again() {
     assert_eq!(of("q2", true).len(), 0, "{lines:?}");
 }
 
+/// A note that its own question drops would be its best hit, with and without the answer.
+#[test]
+fn documents_that_a_question_drops_are_gone_both_times() {
+    let home = home();
+    home.write(
+        "set/queries.jsonl",
+        "{\"_id\": \"q1\", \"text\": \"parakeets eat millet and sing\", \"group\": \"a\", \"exclude\": [\"a2\"]}\n",
+    );
+    home.write("set/qrels.tsv", "query-id\tcorpus-id\tscore\nq1\ta1\t1\n");
+    let data = home.data(["eval", "set", "--calibration", "--features", "hits.jsonl", "--format", "json"]);
+    let lines = std::fs::read_to_string(home.path("hits.jsonl")).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // One hit, and nothing ahead of it; without it there is none.
+    assert_eq!(
+        (lines.len(), &lines[0]["place"], &lines[0]["removed"]),
+        (1, &1.into(), &false.into()),
+        "{lines:?}"
+    );
+    assert!(number(&lines[0]["standing"]).abs() < 1e-9, "{lines:?}");
+    assert!((number(&data["calibration"]["abstention"]["auroc"]) - 1.0).abs() < 1e-9, "{data}");
+}
+
 #[test]
 fn one_question_is_explained() {
     let home = home();

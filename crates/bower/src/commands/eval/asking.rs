@@ -16,7 +16,9 @@ use crate::eval::metrics::Grades;
 use crate::eval::set::{Document, Query};
 use crate::failure::Result;
 
-/// Asks each judged question as it is and with all its judged documents hidden. Blank questions are not asked.
+/// Asks each judged question as it is and with all its judged documents hidden. Documents that a question drops are hidden
+/// both times: a note asked for its links would answer as the best hit of its own question, and what is told of an answer
+/// is told from the best hits. Blank questions are not asked.
 pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked>> {
     let rows = bench.rows()?;
     let highest = bench.set.grades.values().flat_map(Grades::values).copied().max().unwrap_or(1);
@@ -40,8 +42,13 @@ pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked
             query.group.is_none() || groups.get(document.as_str()) == Some(&&query.group)
         };
         let judged: RowSet = grades.keys().filter(searched).flat_map(|one| rows.of(one)).copied().collect();
-        let removed = if judged.is_empty() { None } else { Some(told(Some(&judged))?) };
-        asked.push(Asked { query: at, whole: told(None)?, removed });
+        let dropped: RowSet = query.exclude.iter().flat_map(|one| rows.of(one)).copied().collect();
+        let removed = if judged.is_empty() {
+            None
+        } else {
+            Some(told(Some(&judged.iter().chain(dropped.iter()).collect()))?)
+        };
+        asked.push(Asked { query: at, whole: told(Some(&dropped))?, removed });
     }
     Ok(asked)
 }
@@ -57,6 +64,7 @@ fn hits(ranking: &Ranking, query: &Query, grades: &Grades, highest: i32, rows: &
             Some(Hit {
                 document: document.to_owned(),
                 rank,
+                place: features.rank,
                 probability: ranking.probabilities.get(at).copied()?,
                 standing: features.standing,
                 share: features.share,
