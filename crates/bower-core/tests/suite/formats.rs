@@ -3,7 +3,7 @@
 //! The golden files are never written again. A new format gets files of its own; where it ends the reading of an older one,
 //! that one's test then says that it is refused, and built anew.
 
-use bower_core::item::Change;
+use bower_core::item::{Allowed, Change, RowId, RowSet};
 use bower_core::request::QueryRequest;
 use bower_core::store::{NewTokens, NewVector, SqliteStore, Store};
 use bower_core::text::{Language, Tail, TextIndex, query_terms};
