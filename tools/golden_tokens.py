@@ -23,12 +23,12 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def write(out, model, dimension, rows, dead, segment):
-    """Writes a generation of one segment with these row ids, of which one is dead."""
+def write(out, model, dimension, rows, dead, segment, number=1):
+    """Writes a generation of one segment with these row ids, of which one is dead; `number` is that of the format."""
     out.mkdir(parents=True, exist_ok=True)
     bitmap = bytes([1 << rows.index(dead)])
     manifest = json.dumps({
-        'format': 1, 'model': model, 'dimension': dimension,
+        'format': number, 'model': model, 'dimension': dimension,
         'coverage': {'store': 'golden', 'change': 42, 'mark': 7},
         'segments': [{
             'number': 5, 'rows': len(rows), 'bytes': len(segment), 'sha256': sha256(segment),

@@ -14,13 +14,14 @@ const DIMENSION: usize = 384;
 const QUERIES: usize = 100;
 const RUNS: usize = 5;
 
-/// Prints a table for 10,000 and 100,000 vectors, and for 1,000,000 when `BOWER_BENCH_LARGE` is set (2 GB of memory).
+/// Prints a table for each tier: 5,000 vectors (int8), 100,000 (two-stage) and 250,000 (clustered), and for 1,000,000 when
+/// `BOWER_BENCH_LARGE` is set (2 GB of memory).
 pub fn run() -> Result<()> {
     println!(
         "vectors x {DIMENSION}, synthetic; ms: p50 / p95 over {QUERIES} queries, least of {RUNS} runs each"
     );
     let large = std::env::var_os("BOWER_BENCH_LARGE").is_some();
-    for count in [10_000, 100_000].into_iter().chain(large.then_some(1_000_000)) {
+    for count in [5_000, 100_000, 250_000].into_iter().chain(large.then_some(1_000_000)) {
         measure(count)?;
     }
     Ok(())

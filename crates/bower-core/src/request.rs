@@ -543,7 +543,7 @@ pub struct StatusReport {
     pub index_healthy: bool,
     /// The store file.
     pub db_path: PathBuf,
-    /// `none`, `tail`, `int8` or `two-stage`.
+    /// `none`, `tail`, `int8`, `two-stage` or `clustered`.
     pub vector_index_tier: String,
     /// The schema's number.
     pub schema: u32,

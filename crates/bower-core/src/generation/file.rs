@@ -73,6 +73,12 @@ impl<'a> SegmentFile<'a> {
         File::open(&self.path).map_err(|error| Error::io("open", &self.path, error))
     }
 
+    /// All that was put so far, to be read in any order.
+    pub fn map(&mut self) -> Result<Mapped> {
+        self.flush()?;
+        Mapped::open(&self.path).map_err(|error| Error::io("map", &self.path, error))
+    }
+
     /// Makes the file durable; the manifest's entry for it. `len` is what it must have become.
     pub fn finish(mut self, number: u64, rows: u32, len: usize) -> Result<Entry> {
         self.flush()?;

@@ -162,6 +162,12 @@ impl<R: Room> Segment<R> {
         self.map.advise(Access::WillNeed, self.layout.numbers, self.layout.len() - self.layout.numbers);
     }
 
+    /// Tells the operating system that a part of [`Segment::more`] will be read soon.
+    pub fn warm_more(&self, part: &[u8]) {
+        let start = part.as_ptr().addr() - self.map.bytes().as_ptr().addr();
+        self.map.advise(Access::WillNeed, start, part.len());
+    }
+
     /// The rows as a merge reads them.
     pub fn body(&self) -> Body<'_, R> {
         let (map, bytes) = (&self.map, self.layout.bytes);

@@ -3,6 +3,7 @@
 //! An index is a folder with one manifest and immutable segments. [`VectorIndex::open`] maps a generation,
 //! [`VectorIndex::search`] asks it, [`fold`] writes the next one beside it and switches the manifest last.
 
+mod clusters;
 mod exact;
 mod examine;
 mod fold;
@@ -29,7 +30,7 @@ pub const DIMENSIONS: std::ops::RangeInclusive<usize> = 64..=bower_kernels::scan
 const ROTATION_SEED: u64 = 0x0b0e_4b14_d000_0001;
 
 /// The number of the format: manifest, segments, rotation and quantisation. Any change of either needs a new one.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// How an index is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub enum Tier {
     Int8,
     /// 1-bit codes choose candidates, int8 and stored vectors rescore them.
     TwoStage,
+    /// The same, but only the codes of the clusters near the query are scanned: from 200,000 vectors in a segment on.
+    Clustered,
 }
 
 impl Tier {
@@ -46,6 +49,7 @@ impl Tier {
         match self {
             Self::Int8 => "int8",
             Self::TwoStage => "two-stage",
+            Self::Clustered => "clustered",
         }
     }
 }
@@ -56,7 +60,13 @@ pub type VectorIndex = Generation<VectorRows>;
 impl VectorIndex {
     /// How it is searched.
     pub fn tier(&self) -> Tier {
-        if self.segments.iter().any(Segment::is_coded) { Tier::TwoStage } else { Tier::Int8 }
+        if self.segments.iter().any(Segment::is_clustered) {
+            Tier::Clustered
+        } else if self.segments.iter().any(Segment::is_coded) {
+            Tier::TwoStage
+        } else {
+            Tier::Int8
+        }
     }
 }
 

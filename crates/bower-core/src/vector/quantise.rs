@@ -45,42 +45,47 @@ impl ByteQuery {
     }
 }
 
-/// A query for the 1-bit scan of one segment: the rotated unit query against the segment's rotated centre.
+/// A query for the 1-bit scan of one segment: the rotated unit query against the segment's rotated centre m.
 ///
-/// With o a vector, q the query and c the centre, `o·q = (o-c)·(q-c) + (o-c)·c + c·q`: only the first term is estimated.
-/// The second is a factor of the code, the third is one number a query.
-pub fn bit_query(rotated: &[f32], centre: &[f32]) -> bits::BitQuery {
+/// With o a vector, q the query and c what the code was made around, `o·q = (o-c)·(q-m) + (o-c)·m + c·q`: only the first
+/// term is estimated. The second is a factor of the code. The third, `shared`, is one number a query where c is m; where c
+/// is a cluster's centre it is one a cluster, and whoever scans adds it.
+pub fn bit_query(rotated: &[f32], centre: &[f32], shared: f32) -> bits::BitQuery {
     let residual: Vec<f32> = rotated.iter().zip(centre).map(|(value, centre)| value - centre).collect();
-    let shared: f64 =
-        rotated.iter().zip(centre).map(|(value, centre)| f64::from(*value) * f64::from(*centre)).sum();
-    bits::BitQuery::new(&residual, shared as f32)
+    bits::BitQuery::new(&residual, shared)
+}
+
+/// The dot product of a query and a centre, both rotated or both not.
+pub fn shared(query: &[f32], centre: &[f32]) -> f32 {
+    query.iter().zip(centre).map(|(value, centre)| f64::from(*value) * f64::from(*centre)).sum::<f64>() as f32
 }
 
 /// Makes the codes of one segment.
 pub struct Coder<'a> {
     rotation: &'a Rotation,
     isa: Isa,
-    /// The segment's centre, rotated.
+    /// The segment's centre, rotated: what is taken from queries.
     centre: &'a [f32],
     residual: Vec<f32>,
 }
 
 impl<'a> Coder<'a> {
-    /// A coder around a rotated centre.
+    /// A coder for a segment with this rotated centre.
     pub fn new(rotation: &'a Rotation, isa: Isa, centre: &'a [f32]) -> Self {
         Self { rotation, isa, centre, residual: vec![0.0; centre.len()] }
     }
 
-    /// Writes one quantised vector's code into a block.
+    /// Writes one quantised vector's code into a block: what is left when `around` (rotated; the segment's centre, or that
+    /// of the vector's cluster) is taken from it.
     ///
     /// With r the rotated residual and s its signs, RaBitQ's estimate of `r·q` is `|r|²/Σ|r| · (s·q)` (their
     /// `|r| <s,q> / <s,r/|r|>`, section 3.2, without the common √d).
-    pub fn write(&mut self, bytes: &[u8], scale: f32, block: &mut [u8], place: usize) {
+    pub fn write(&mut self, bytes: &[u8], scale: f32, around: &[f32], block: &mut [u8], place: usize) {
         restore(bytes, scale, &mut self.residual);
         self.rotation.apply(self.isa, &mut self.residual);
         let (mut square, mut sum, mut along) = (0f64, 0f64, 0f64);
-        for (value, centre) in self.residual.iter_mut().zip(self.centre) {
-            *value -= centre;
+        for ((value, around), centre) in self.residual.iter_mut().zip(around).zip(self.centre) {
+            *value -= around;
             let wide = f64::from(*value);
             square += wide * wide;
             sum += wide.abs();

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use bower_kernels::scan::bits::{self, BLOCK};
+use bower_kernels::scan::bits::{self, BLOCK, Estimate};
 use bower_kernels::scan::bytes;
 
-use super::quantise::{ByteQuery, bit_query};
-use super::segment::Segment;
+use super::clusters::Near;
+use super::quantise::{ByteQuery, bit_query, shared};
+use super::segment::{Segment, VectorRows};
 use super::{ExactQuery, VectorIndex};
 use crate::error::{Error, Result};
 use crate::item::{Allowed, RowId, RowSet, Scored};
@@ -21,6 +22,15 @@ const RESCORED: usize = 40;
 
 /// A filter that keeps at most one in this many vectors is walked row by row with int8; above, the codes are scanned.
 const NARROW: usize = 20;
+
+/// Of a segment with clusters the nearest are scanned until this share of its rows was seen, and at least so many. Measured
+/// on MiniLM vectors with 1,000 candidates, questions and held-out rows: at a million .15 gives recall@10 .995 and
+/// recall@200 .986 (.10: .987 and .983; the whole .988); at 150,000 a fifth gives .993 and .978.
+const VISITED: f64 = 0.15;
+const VISITED_ROWS: f64 = 75_000.0;
+
+/// Under a filter, how many times this share of the rows that it keeps: the best of fewer rows lie farther from the query.
+const FILTERED: f64 = 2.0;
 
 /// Blocks scanned between two looks at the threshold.
 const BLOCKS: usize = 16;
@@ -81,6 +91,96 @@ impl Best {
     fn into_kept(mut self) -> Vec<Candidate> {
         self.cut();
         self.kept
+    }
+}
+
+/// The first stage of one search: which vectors of the coded segments are looked at again.
+struct Scan<'a> {
+    room: &'a VectorRows,
+    /// The unit query, rotated.
+    rotated: &'a [f32],
+    bytes: &'a ByteQuery,
+    allowed: Allowed<'a>,
+    candidates: Best,
+    passed: Vec<Estimate>,
+}
+
+impl Scan<'_> {
+    /// All codes of a segment.
+    fn whole(&mut self, number: u32, segment: &Segment) {
+        let (centre, blocks) = segment.codes(self.room);
+        let query = bit_query(self.rotated, centre, shared(self.rotated, centre));
+        for (at, blocks) in blocks.chunks(BLOCKS * bits::block_len(self.rotated.len())).enumerate() {
+            self.passed.clear();
+            let first = (at * BLOCKS * BLOCK) as u32;
+            bits::scan(self.room.isa, blocks, &query, self.candidates.threshold, first, &mut self.passed);
+            for at in 0..self.passed.len() {
+                let Estimate { position, score } = self.passed[at];
+                self.take(number, segment, position, score);
+            }
+        }
+    }
+
+    /// The codes of a segment's clusters, nearest first, until a [`VISITED`] share of its allowed rows was seen.
+    fn visit(&mut self, number: u32, segment: &Segment, cold: bool) {
+        let (centre, clusters, blocks) = segment.clusters(self.room);
+        let query = bit_query(self.rotated, centre, 0.0);
+        let len = bits::block_len(self.rotated.len());
+        let near = clusters.nearest(self.room.isa, self.bytes);
+        let ids = segment.ids();
+        let keep = self.allowed.keep;
+        let share = VISITED.max(VISITED_ROWS / segment.rows() as f64);
+        let share = if keep.is_some() { FILTERED * share } else { share };
+        let wanted = share * keep.map_or(segment.rows(), |keep| keep.len().min(segment.rows())) as f64;
+        let mut seen = 0;
+        for Near { shared, cluster, .. } in near {
+            if seen as f64 >= wanted {
+                break;
+            }
+            let places = clusters.places(cluster);
+            if places.is_empty() {
+                continue;
+            }
+            // The first and last block may hold codes of the clusters beside it, around other centres.
+            let (first, end) = (places.start / BLOCK, places.end.div_ceil(BLOCK));
+            if cold {
+                segment.warm_more(&blocks[first * len..end * len]);
+            }
+            for first in (first..end).step_by(BLOCKS) {
+                let blocks = &blocks[first * len..end.min(first + BLOCKS) * len];
+                self.passed.clear();
+                let threshold = self.candidates.threshold - shared;
+                let first = (first * BLOCK) as u32;
+                bits::scan(self.room.isa, blocks, &query, threshold, first, &mut self.passed);
+                for at in 0..self.passed.len() {
+                    let Estimate { position: place, score } = self.passed[at];
+                    if places.contains(&(place as usize)) {
+                        self.take(number, segment, clusters.order[place as usize], score + shared);
+                    }
+                }
+            }
+            let is_kept = |position: &&u32| {
+                let row = ids.get(**position as usize);
+                row.is_some_and(|row| keep.is_none_or(|keep| keep.contains(RowId(*row))))
+            };
+            seen += match keep {
+                None => places.len(),
+                Some(_) => clusters.order[places].iter().filter(is_kept).count(),
+            };
+        }
+    }
+
+    /// Takes a vector whose estimate passed. The filter is asked last: few vectors pass the threshold. Places after the
+    /// last row never do unless the file is damaged, and then they have no row.
+    #[inline]
+    fn take(&mut self, segment: u32, rows: &Segment, position: u32, score: f32) {
+        let Some(row) = rows.ids().get(position as usize).map(|row| RowId(*row)) else { return };
+        if score > self.candidates.threshold
+            && self.allowed.contains(row)
+            && !rows.view().is_dead(position as usize)
+        {
+            self.candidates.push(Candidate { score, row, segment, position });
+        }
     }
 }
 
@@ -169,35 +269,25 @@ impl VectorIndex {
         let mut rotated: Vec<f32> = query.iter().map(|value| (f64::from(*value) / norm) as f32).collect();
         self.room.rotation.apply(self.room.isa, &mut rotated);
         let limit = CANDIDATES.max(CANDIDATES_PER_RESULT.saturating_mul(k));
-        let mut candidates = Best::new(limit, self.segments.iter().map(Segment::rows).sum());
-        let mut passed = Vec::with_capacity(BLOCKS * BLOCK);
+        let mut scan = Scan {
+            room: &self.room,
+            rotated: &rotated,
+            bytes,
+            allowed,
+            candidates: Best::new(limit, self.segments.iter().map(Segment::rows).sum()),
+            passed: Vec::with_capacity(BLOCKS * BLOCK),
+        };
         for (number, segment) in self.segments.iter().enumerate().filter(|(_, segment)| segment.is_coded()) {
-            if cold {
-                segment.warm();
-            }
-            let (centre, blocks) = segment.codes(&self.room);
-            let query = bit_query(&rotated, centre);
-            let ids = segment.ids();
-            let chunks = blocks.chunks(BLOCKS * bits::block_len(self.dimension()));
-            for (at, blocks) in chunks.enumerate() {
-                passed.clear();
-                let first = (at * BLOCKS * BLOCK) as u32;
-                bits::scan(self.room.isa, blocks, &query, candidates.threshold, first, &mut passed);
-                for estimate in &passed {
-                    // The filter is asked last: few vectors pass the threshold. Places after the last row never do
-                    // unless the file is damaged, and then they have no row.
-                    let position = estimate.position as usize;
-                    let Some(row) = ids.get(position).map(|row| RowId(*row)) else { continue };
-                    if estimate.score > candidates.threshold
-                        && allowed.contains(row)
-                        && !segment.view().is_dead(position)
-                    {
-                        let (segment, position) = (number as u32, estimate.position);
-                        candidates.push(Candidate { score: estimate.score, row, segment, position });
-                    }
+            if segment.is_clustered() {
+                scan.visit(number as u32, segment, cold);
+            } else {
+                if cold {
+                    segment.warm();
                 }
+                scan.whole(number as u32, segment);
             }
         }
+        let candidates = scan.candidates;
         let mut candidates = candidates.into_kept();
         candidates.sort_unstable_by_key(|candidate| (candidate.segment, candidate.position));
         for group in candidates.chunk_by(|a, b| a.segment == b.segment) {
@@ -297,6 +387,7 @@ impl VectorIndex {
 mod tests {
     use super::*;
     use crate::vector::Tier;
+    use crate::vector::segment::CLUSTERED;
     use crate::vector::testing::{Folder, Vectors};
 
     /// Exact search, the slow twin.
@@ -378,6 +469,44 @@ mod tests {
                 assert_eq!(data.search(&index, &query, 50), want, "{isa:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_segment_with_clusters_is_as_good_and_always_the_same() {
+        let (folder, once) = (Folder::new(64), Folder::new(64));
+        let rows = CLUSTERED;
+        let data = Vectors::clustered(64, rows as usize, 25);
+        folder.fold(1, &[], data.rows(0..120_000));
+        folder.fold(2, &[], data.rows(120_000..rows));
+        once.fold(2, &[], data.rows(0..rows));
+        let mut index = once.open().unwrap();
+        assert_eq!((index.tier(), index.segments()), (Tier::Clustered, 1));
+        let steps = folder.open().unwrap();
+        assert_eq!(steps.manifest.segments[0].sha256, index.manifest.segments[0].sha256);
+        // 64 bits a code say less than 384 do: a scan of all of them has .98 here.
+        let none = RowSet::new();
+        let drop: RowSet = (0..rows).step_by(97).map(RowId).collect();
+        check(&index, &data, rows, Allowed { keep: None, drop: &drop }, 10, 0.97);
+        check(&index, &data, rows, Allowed { keep: None, drop: &none }, 200, 0.85);
+        for every in [2, 10, 100] {
+            let keep: RowSet = (0..rows).step_by(every).map(RowId).collect();
+            check(&index, &data, rows, Allowed { keep: Some(&keep), drop: &drop }, 10, 0.97);
+        }
+        // A filter that keeps nothing near the query finds the best of what is far.
+        let query = data.get(5);
+        let near: RowSet = data.search(&index, query, 60_000).iter().map(|hit| hit.row).collect();
+        let far: RowSet = (0..rows).map(RowId).filter(|row| !near.contains(*row)).collect();
+        check(&index, &data, rows, Allowed { keep: Some(&far), drop: &none }, 10, 0.95);
+        for query in queries(&data, rows, 3) {
+            index.room.isa = bower_kernels::Isa::Plain;
+            let want = data.search(&index, &query, 50);
+            for isa in bower_kernels::Isa::available() {
+                index.room.isa = isa;
+                assert_eq!(data.search(&index, &query, 50), want, "{isa:?}");
+            }
+        }
+        folder.fold(3, &[5], data.rows(0..0));
+        assert_ne!(data.search(&folder.open().unwrap(), query, 1)[0].row, RowId(5));
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! scales   rows x f32
 //! ids      rows x u32          ascending
 //! centre   dimension x f32     rotated mean          } from 10,000 rows on
-//! blocks   64 vectors each     see bower_kernels::scan::bits
+//! clusters                     see clusters.rs; from 200,000 rows on
+//! blocks   64 vectors each     see bower_kernels::scan::bits; by position, or in the order of the clusters
 //! footer   64 bytes            magic, format, dimension, rows
 //! ```
 
@@ -20,6 +21,7 @@ use bower_kernels::Isa;
 use bower_kernels::scan::rotate::Rotation;
 use bower_kernels::scan::{bits, bytes};
 
+use super::clusters::{self, Assigner, Clustering, Clusters, Gathering};
 use super::quantise::{Coder, quantise, restore};
 use super::{FORMAT, ROTATION_SEED, check_dimension};
 use crate::error::{Error, Result};
@@ -28,6 +30,9 @@ use crate::item::RowId;
 
 /// Segments of this many rows and more carry 1-bit codes. Below it an int8 scan takes .1 ms or less. A part of the format.
 const CODED: u32 = 10_000;
+
+/// Segments of this many rows and more keep their codes in the order of clusters. A part of the format.
+pub const CLUSTERED: u32 = 200_000;
 
 /// Vectors of one dimension: a row is its int8 values and the scale that makes them coordinates.
 #[derive(Debug)]
@@ -78,8 +83,10 @@ impl Room for VectorRows {
             return Layout::new::<Self>(rows, bytes, 0, in_footer);
         }
         let blocks = count.div_ceil(bits::BLOCK) * bits::block_len(self.dimension);
+        let clusters: usize =
+            if rows < CLUSTERED { 0 } else { clusters::sections(count, self.dimension).iter().sum() };
         // Of a coded segment only candidates are read.
-        Layout::new::<Self>(rows, bytes, self.centre() + blocks, in_footer).sparse()
+        Layout::new::<Self>(rows, bytes, self.centre() + clusters + blocks, in_footer).sparse()
     }
 
     fn size(scales: &[f32]) -> u32 {
@@ -115,7 +122,22 @@ impl Room for VectorRows {
         self.rotation.apply(self.isa, &mut centre);
         file.put(bytemuck::cast_slice(&centre))?;
         file.pad()?;
-        self.put_blocks(scales, file, &centre)
+        if scales.len() < CLUSTERED as usize {
+            return self.put_blocks(scales, file, &centre);
+        }
+        let clustering = self.gather(scales, file)?;
+        let Clustering { centroids, factors, starts, order } = &clustering;
+        let sections = [
+            centroids,
+            bytemuck::cast_slice(factors),
+            bytemuck::cast_slice(starts),
+            bytemuck::cast_slice(order),
+        ];
+        for section in sections {
+            file.put(section)?;
+            file.pad()?;
+        }
+        self.put_clustered_blocks(scales, file, &centre, &clustering)
     }
 }
 
@@ -144,11 +166,59 @@ impl VectorRows {
         for scales in scales.chunks(bits::BLOCK) {
             bits::clear(&mut block);
             for (place, (row, scale)) in rows.next(scales.len())?.zip(scales).enumerate() {
-                coder.write(row, *scale, &mut block, place);
+                coder.write(row, *scale, centre, &mut block, place);
             }
             file.put(&block)?;
         }
         Ok(())
+    }
+
+    /// The clusters of the vectors in an unfinished file.
+    fn gather(&self, scales: &[f32], file: &mut SegmentFile<'_>) -> Result<Clustering> {
+        let stride = bytes::stride(self.dimension);
+        let rows = file.map()?;
+        let (mut sample, mut sample_scales) = (Vec::new(), Vec::new());
+        for at in clusters::sample(scales.len()) {
+            sample.extend_from_slice(&rows.bytes()[at * stride..][..stride]);
+            sample_scales.push(scales[at]);
+        }
+        let assigner = Assigner::train(self.isa, self.dimension, scales.len(), &sample, &sample_scales);
+        let mut gathering = Gathering::new(assigner);
+        for (row, scale) in rows.bytes().chunks_exact(stride).zip(scales) {
+            gathering.add(row, *scale);
+        }
+        Ok(gathering.finish())
+    }
+
+    /// Adds the codes of the vectors in an unfinished file to it, cluster by cluster, each around its cluster's centre.
+    fn put_clustered_blocks(
+        &self,
+        scales: &[f32],
+        file: &mut SegmentFile<'_>,
+        centre: &[f32],
+        clustering: &Clustering,
+    ) -> Result<()> {
+        let stride = bytes::stride(self.dimension);
+        let rows = file.map()?;
+        let mut coder = Coder::new(&self.rotation, self.isa, centre);
+        let (mut block, mut places) = (vec![0; bits::block_len(self.dimension)], 0);
+        bits::clear(&mut block);
+        let mut around = vec![0.0; self.dimension];
+        for cluster in 0..clustering.factors.len() {
+            clustering.centre(cluster, &mut around);
+            self.rotation.apply(self.isa, &mut around);
+            for &position in clustering.rows(cluster) {
+                let at = position as usize;
+                coder.write(&rows.bytes()[at * stride..][..stride], scales[at], &around, &mut block, places);
+                places += 1;
+                if places == bits::BLOCK {
+                    file.put(&block)?;
+                    bits::clear(&mut block);
+                    places = 0;
+                }
+            }
+        }
+        if places > 0 { file.put(&block) } else { Ok(()) }
     }
 
     fn read_back(&self, file: &mut SegmentFile<'_>) -> Result<ReadBack> {
@@ -190,8 +260,26 @@ impl Segment {
 
     /// The rotated mean and the blocks of codes; only where there are codes.
     pub fn codes(&self, room: &VectorRows) -> (&[f32], &[u8]) {
+        let (centre, rest) = self.centre(room);
+        assert!(!self.is_clustered(), "codes in the order of clusters");
+        (centre, rest)
+    }
+
+    /// Whether the codes stand in the order of clusters.
+    pub fn is_clustered(&self) -> bool {
+        self.rows() >= CLUSTERED as usize
+    }
+
+    /// The rotated mean, the clusters and the blocks of codes in their order; only where there are clusters.
+    pub fn clusters(&self, room: &VectorRows) -> (&[f32], Clusters<'_>, &[u8]) {
+        let (centre, rest) = self.centre(room);
+        let (clusters, blocks) = Clusters::view(rest, self.rows(), room.dimension);
+        (centre, clusters, blocks)
+    }
+
+    fn centre(&self, room: &VectorRows) -> (&[f32], &[u8]) {
         assert!(self.is_coded(), "a segment without codes has no centre");
-        let (centre, blocks) = self.more().split_at(room.centre());
-        (&bytemuck::cast_slice(centre)[..room.dimension], blocks)
+        let (centre, rest) = self.more().split_at(room.centre());
+        (&bytemuck::cast_slice(centre)[..room.dimension], rest)
     }
 }

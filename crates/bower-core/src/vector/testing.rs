@@ -116,13 +116,13 @@ impl Sample for VectorRows {
 
 /// Written by `tools/golden_vectors.py`, which knows the format from its description alone. Never written again.
 const GOLDEN: [(&str, &[u8]); 3] = [
-    ("manifest", include_bytes!("../../tests/golden/vectors-1/manifest")),
-    ("0000000000000005.segment", include_bytes!("../../tests/golden/vectors-1/0000000000000005.segment")),
-    ("0000000000000006.dead", include_bytes!("../../tests/golden/vectors-1/0000000000000006.dead")),
+    ("manifest", include_bytes!("../../tests/golden/vectors-2/manifest")),
+    ("0000000000000005.segment", include_bytes!("../../tests/golden/vectors-2/0000000000000005.segment")),
+    ("0000000000000006.dead", include_bytes!("../../tests/golden/vectors-2/0000000000000006.dead")),
 ];
 
 #[test]
-fn format_1_is_read_for_ever() {
+fn format_2_is_read_for_ever() {
     let folder = Folder::golden(VectorRows::DIMENSION, &GOLDEN);
     let index = folder.open().unwrap();
     index.verify().unwrap();
@@ -138,4 +138,13 @@ fn format_1_is_read_for_ever() {
     }
     let last = index.restored(&[RowId(70_001)])[0].as_ref().unwrap()[71];
     assert!((last + 0.5f32.sqrt()).abs() < 1e-6, "{last}");
+}
+
+/// Its codes had no clusters; whoever opens it makes a new one of the store's vectors.
+#[test]
+fn format_1_is_refused_by_its_number() {
+    let manifest = include_bytes!("../../tests/golden/vectors-1/manifest");
+    let folder = Folder::golden(VectorRows::DIMENSION, &[("manifest", manifest)]);
+    let refused = VectorIndex::open(folder.path()).unwrap_err().to_string();
+    assert!(refused.contains("format 1 instead of 2"), "{refused}");
 }
