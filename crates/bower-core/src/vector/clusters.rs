@@ -105,6 +105,7 @@ impl Directions {
 }
 
 /// The larger score first, then the earlier place.
+#[allow(clippy::trivially_copy_pass_by_ref)] // the shape that sorting asks for
 fn nearest_first(a: &(f32, u32), b: &(f32, u32)) -> std::cmp::Ordering {
     b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
