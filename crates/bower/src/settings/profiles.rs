@@ -37,6 +37,7 @@ pub const KNOBS: &[Knob] = &[
     knob("calibration.answer_base", ODDS, "log odds that an answer holds something"),
     knob("calibration.answer_standing", ODDS, "what a first hit far ahead adds to them"),
     knob("calibration.answer_coverage", ODDS, "what a first hit with the question's words adds"),
+    knob("calibration.answer_tokens", ODDS, "what a first hit that matches word by word adds"),
     knob("calibration.words_scale", Form::Real(0.0, 100.0), "the scale of scores that words alone made"),
     knob("calibration.high", SHARE, "the least probability of band HIGH"),
     knob("calibration.medium", SHARE, "the least probability of band MED; strict drops what is below"),
