@@ -213,6 +213,8 @@ impl Engine {
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
         self.keep_given(now)?;
         answer::keep_query_vectors(self, now)?;
-        self.fold(fold::When::Due)
+        let folded = self.fold(fold::When::Due)?;
+        self.store.trim_log()?;
+        Ok(folded)
     }
 }

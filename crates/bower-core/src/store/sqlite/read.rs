@@ -4,9 +4,10 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::write::{cache_key, row_id};
-use super::{SqliteStore, schema, select};
+use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
@@ -607,6 +608,22 @@ impl Store for SqliteStore {
         reader
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
             .map_err(|source| self.failed("empty the log", source))
+    }
+
+    fn trim_log(&self) -> Result<()> {
+        let log = self.path().with_extension("db-wal");
+        let is_long = std::fs::metadata(log).is_ok_and(|log| log.len() >= LOG_BYTES);
+        if self.is_read_only() || !is_long {
+            return Ok(());
+        }
+        let reader = self.reader()?;
+        let trimmed = reader
+            .busy_timeout(Duration::ZERO)
+            .and_then(|()| reader.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        let waits = reader.busy_timeout(self.busy_timeout());
+        trimmed
+            .and(waits)
+            .or_else(|error| if is_busy(&error) { Ok(()) } else { Err(self.failed("empty the log", error)) })
     }
 
     fn size_bytes(&self) -> Result<u64> {
