@@ -57,9 +57,11 @@ def value(run, *names):
 
 def number(amount):
     """Three significant digits, without an exponent: .0123, 1.23, 12.3, 123, 1,234."""
+    if amount < .00005:
+        return '0'
     if amount >= 99.95:
         return f'{amount:,.0f}'
-    digits = max(0, 2 - math.floor(math.log10(amount))) if amount > 0 else 0
+    digits = max(0, 2 - math.floor(math.log10(amount)))
     text = f'{amount:.{min(digits, 4)}f}'
     return text[1:] if text.startswith('0.') else text
 
@@ -85,14 +87,15 @@ def questions(threads):
         return get
 
     return [('hybrid p50', column('hybrid', 'p50_ms')), ('p95', column('hybrid', 'p95_ms')), ('p99', column('hybrid', 'p99_ms')),
-            ('vector p50', column('vector', 'p50_ms')), ('text p50', column('text', 'p50_ms')),
+            ('CPU', column('hybrid', 'cpu_ms')), ('vector p50', column('vector', 'p50_ms')), ('CPU', column('vector', 'cpu_ms')),
+            ('text p50', column('text', 'p50_ms')),
             ('filter 1 % p50', column('filtered', 'p50_ms'))]
 
 
 def upkeep(threads):
-    def whole(run):
+    def whole(run, kind=''):
         build = run.get('build')
-        return build and build['load_s'] + build['build_s']
+        return build and build[f'load_{kind}s'] + build[f'build_{kind}s']
 
     def scaled(amount, by):
         return None if amount is None else amount / by
@@ -101,8 +104,10 @@ def upkeep(threads):
     return [('load, s', lambda run: (value(run, 'build', 'load_s'), None)),
             ('build, s', lambda run: (value(run, 'build', 'build_s'), None)),
             ('ready, s', lambda run: (whole(run), None)),
+            ('CPU, s', lambda run: (whole(run, 'cpu_'), None)),
             ('disk, MB', lambda run: (scaled(value(run, 'build', 'disk_bytes'), mega), None)),
             ('cold query, ms', lambda run: (value(run, 'cold', 'wall_ms'), None)),
+            ('CPU, ms', lambda run: (value(run, 'cold', 'cpu_ms'), None)),
             ('of it the interpreter', lambda run: (value(run, 'cold', 'floor_ms'), None)),
             ('cold memory, MB', lambda run: (scaled(value(run, 'cold', 'peak_rss_bytes'), mega), None)),
             ('warm memory, MB', lambda run: (scaled(value(run, 'warm', threads, 'peak_rss_bytes'), mega), None))]
@@ -129,7 +134,8 @@ def markdown(runs, threads):
     parts = [
         f'### Questions in a running process, {items:,} passages, {processors}\n\n',
         'Milliseconds; `@` is recall@10 of the vector part against exact search, × the ratio to Bowerbird. Each with the '
-        f'cheapest search setting that reaches {number(figures.ENOUGH)}, or the most it reaches.\n\n',
+        f'cheapest search setting that reaches {number(figures.ENOUGH)}, or the most it reaches. CPU is processor time of all '
+        'threads a question, on average.\n\n',
         table(runs, questions(threads)),
         '\n### Load, disk, a new process\n\n',
         'From nothing to ready for search, vectors given; a new process from spawn to exit, vector given, page cache warm.\n\n',

@@ -29,7 +29,7 @@ PEERS = {
 COLD_RUNS = 7
 # For libraries that look at one of these; all are bound to one processor besides.
 ONE_THREAD = {name: '1' for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS',
-                                     'TOKIO_WORKER_THREADS', 'LANCE_CPU_THREADS', 'LANCE_IO_THREADS')}
+                                     'TOKIO_WORKER_THREADS')}
 # No library is to speak with anyone, or to look for a model.
 QUIET = {'HF_HUB_OFFLINE': '1', 'ANONYMIZED_TELEMETRY': 'False', 'DO_NOT_TRACK': '1', 'TOKENIZERS_PARALLELISM': 'false'}
 
@@ -114,8 +114,10 @@ class Run:
             self.build()
             self.cold()
             for name, options in (('one', ['--threads', '1']), ('all', [])):
-                self.result['warm'][name] = self.step(
-                    'warm', f'warm-{name}.json', '--seconds', str(self.given.seconds), *options, one_thread=name == 'one')
+                warm = self.step('warm', f'warm-{name}.json', '--seconds', str(self.given.seconds), *options,
+                                 one_thread=name == 'one')
+                self.result['error'] = warm.pop('error', None)
+                self.result['warm'][name] = warm
         except Failed as failed:
             self.result['error'] = str(failed)
         return self.result

@@ -1,4 +1,4 @@
-"""LanceDB: columns on disk, a vector index in partitions, its own full-text index, hybrid search with its RRF reranker."""
+"""LanceDB: columns on disk, a graph of quantised vectors, its own full-text index, hybrid search with its RRF reranker."""
 import figures
 import inputs
 from adapters import base
@@ -10,13 +10,15 @@ class Peer(base.Peer):
     NAME = 'lancedb'
     PACKAGES = ('lancedb', 'pyarrow', 'numpy')
     CAN = ('hybrid', 'vector', 'text', 'filtered')
-    LADDER = ({'refine_factor': 2}, {'refine_factor': 5}, {'nprobes': 40, 'refine_factor': 5},
-              {'nprobes': 40, 'refine_factor': 10}, {'nprobes': 80, 'refine_factor': 10},
-              {'nprobes': 160, 'refine_factor': 20}, {'nprobes': 320, 'refine_factor': 50})
+    # The graph with one byte a dimension gave more recall for its time than IVF_PQ, IVF_RQ and IVF_SQ at 10,000 rows:
+    # .9965 in 3.9 ms of processor time, against .99 in 7.3, .9965 in 7.1 and 1.0 in 5.2.
+    LADDER = tuple({'ef': ef, 'refine_factor': 2} for ef in (32, 64, 128, 256, 512)) + (
+        {'ef': 512, 'refine_factor': 4, 'nprobes': 64},)
     ALSO = ({'exact': True},)
+    FILTER_LADDER = (*LADDER, {'exact': True})
 
     def about(self, count):
-        return {'index': 'IVF_PQ, its own number of partitions; FTS with English stemmer and stop words; lot a bitmap index',
+        return {'index': 'IVF_HNSW_SQ, its own number of partitions; FTS with English stemmer and stop words; lot a bitmap index',
                 'fusion': 'RRFReranker'}
 
     def load(self, source):
@@ -39,17 +41,12 @@ class Peer(base.Peer):
                 pyarrow.FixedSizeListArray.from_arrays(flat, inputs.DIMENSIONS)], schema=schema))
 
     def build(self):
-        from lancedb.index import FTS, Bitmap
+        from lancedb.index import FTS, Bitmap, HnswSq
 
         self.table.optimize()
-        self.table.create_index('vector', config=self.index())
+        self.table.create_index('vector', config=HnswSq(distance_type='cosine'))
         self.table.create_index('text', config=FTS(language='English', stem=True, remove_stop_words=True))
         self.table.create_index('lot', config=Bitmap())
-
-    def index(self):
-        from lancedb.index import IvfPq
-
-        return IvfPq(distance_type='cosine')
 
     def open(self):
         import lancedb
