@@ -181,7 +181,8 @@ def told(run, threads):
 # (Okabe and Ito 2008); every line and mark is also named.
 COLOURS = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#8c6d31', '#7f7f7f', '#5e3c99', '#b2182b')
 MARKS = (('hybrid', 'hybrid', 'circle'), ('vector', 'vector', 'square'), ('text', 'text', 'triangle'), ('cold', 'new process', 'cross'))
-HEIGHT, PANEL, LEFT, GAP, TOP = 460, 430, 56, 210, 56
+HEIGHT, PANEL, LEFT, GAP, TOP = 460, 430, 56, 340, 56
+RECALLS = (0, .5, .8, .9, .95, .98, .99, .995, .998, .999)  # lines of the left panel; the last one stands for all found
 
 
 def decades(amounts):
@@ -214,7 +215,7 @@ def axis(low, high, left, bottom, title):
     for power in range(low, high + 1):
         x = place(10 ** power)
         parts.append(f'<line x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{bottom}" stroke="#e0e0e0"/>')
-        parts.append(text(x, bottom + 16, number(10 ** power), anchor='middle'))
+        parts.append(text(x, bottom + 16, f'{10 ** power:,g}', anchor='middle'))
     parts.append(text(left + PANEL / 2, bottom + 34, title, anchor='middle'))
     return place, parts
 
@@ -226,30 +227,28 @@ def text(x, y, words, anchor='start', colour='#333333', weight='normal'):
 def recall_panel(curves, colour):
     bottom = HEIGHT - 56
     place, parts = axis(*decades([time for _, points in curves for time, _ in points]), LEFT, bottom, 'vector search, p50 in ms')
-    least = min(.9, math.floor(min(recall for _, points in curves for _, recall in points) * 10) / 10)
-    height = lambda recall: bottom - (bottom - TOP) * (recall - least) / (1 - least)  # noqa: E731
-    for step in range(round((1 - least) * 10) + 1):
-        y = height(least + step / 10)
-        parts.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{LEFT + PANEL}" y2="{y:.1f}" stroke="#e0e0e0"/>')
-        parts.append(text(LEFT - 6, y + 4, number(least + step / 10) if least + step / 10 < .9995 else '1.0', anchor='end'))
-    y = height(figures.ENOUGH)
-    parts.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{LEFT + PANEL}" y2="{y:.1f}" stroke="#999999" stroke-dasharray="4 3"/>')
+    # What is missed, on a logarithmic scale: .9 to .99 matters as much as 0 to .9.
+    least = max([one for one in RECALLS[:-1] if one <= min(recall for _, points in curves for _, recall in points)], default=0)
+    missed = lambda recall: -math.log10(max(1 - recall, 1 - RECALLS[-1]))  # noqa: E731
+    height = lambda recall: bottom - (bottom - TOP) * (missed(recall) - missed(least)) / (missed(1) - missed(least))  # noqa: E731
+    for step in RECALLS:
+        if step >= least:
+            y = height(step)
+            dashes = ' stroke-dasharray="4 3"' if step == figures.ENOUGH else ''
+            parts.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{LEFT + PANEL}" y2="{y:.1f}" '
+                         f'stroke="{"#777777" if dashes else "#e0e0e0"}"{dashes}/>')
+            parts.append(text(LEFT - 6, y + 4, 'all' if step == RECALLS[-1] else f'{step:g}'.lstrip('0') or '0', anchor='end'))
     parts.append(text(LEFT, TOP - 30, 'Recall@10 by time', weight='bold'))
     parts.append(text(LEFT, TOP - 14, f'one point a search setting; dashed: {number(figures.ENOUGH)}'))
-    labels = []
-    for run, points in curves:
+    for at, (run, points) in enumerate(curves):
+        ours, tint = run['peer'] == OURS, colour[run['peer']]
         path = ' '.join(f'{place(time):.1f},{height(recall):.1f}' for time, recall in points)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour[run["peer"]]}" stroke-width="1.5"/>')
-        parts += [f'<circle cx="{place(time):.1f}" cy="{height(recall):.1f}" r="3" fill="{colour[run["peer"]]}"/>'
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{tint}" stroke-width="{3 if ours else 1.5}"/>')
+        parts += [f'<circle cx="{place(time):.1f}" cy="{height(recall):.1f}" r="{5 if ours else 3}" fill="{tint}"/>'
                   for time, recall in points]
-        labels.append((height(points[-1][1]), place(points[-1][0]), run))
-    # Names stand to the right of the panel, pushed apart, each joined to the end of its line.
-    spot = TOP
-    for y, x, run in sorted(labels, key=lambda label: (label[1], label[0])):
-        parts.append(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{LEFT + PANEL + 8}" y2="{spot - 4:.1f}" stroke="{colour[run["peer"]]}" '
-                     'stroke-width=".5"/>')
-        parts.append(text(LEFT + PANEL + 12, spot, run['title'], colour=colour[run['peer']]))
-        spot += 16
+        y = TOP + 18 * at
+        parts.append(f'<line x1="{LEFT + PANEL + 10}" y1="{y}" x2="{LEFT + PANEL + 26}" y2="{y}" stroke="{tint}" stroke-width="3"/>')
+        parts.append(text(LEFT + PANEL + 31, y + 4, run['title'], weight='bold' if ours else 'normal'))
     return parts
 
 
