@@ -15,6 +15,7 @@ import inputs  # noqa: E402
 WARM_UP = 20  # questions before any is timed
 ROUNDS = 3  # of each measurement; the least counts
 LEAST = 10  # questions, however slow they are
+JUDGED = 200  # questions whose recall is worth a decision, unless they take six times as long as they may
 FIRST = ('hybrid', 'vector', 'text')  # what a new process is asked: the fullest answer that the peer has
 
 
@@ -124,8 +125,9 @@ def warm(peer, source, seconds, save):
                 return lambda at: peer.filtered(given[at], setting)
 
     def once(kind, setting, recall=None, rounds=ROUNDS):
-        measured, found = measure(ask(kind, setting), len(texts), seconds, rounds)
-        if kind in ('vector', 'filtered'):
+        judged = kind in ('vector', 'filtered')
+        measured, found = measure(ask(kind, setting), len(texts), seconds, rounds, JUDGED if judged else LEAST)
+        if judged:
             recall = truth.recall(kind, found)
         return {'setting': setting, 'recall': recall} | measured
 
@@ -167,14 +169,18 @@ def warm(peer, source, seconds, save):
     return result | {'peak_rss_bytes': memory}
 
 
-def measure(step, count, seconds, rounds):
-    """Asks the questions in order, each round as many as `seconds` allow; what the first round found goes with it."""
+def measure(step, count, seconds, rounds, least=LEAST):
+    """Asks the questions in order, in each round as many as the first one had answered after `seconds`, but at least `least`.
+
+    Returns the measurement, and what the first round found.
+    """
     start = time.perf_counter()
     for at in range(min(WARM_UP, count)):
         step(at)
         if time.perf_counter() - start > seconds:
             break
     latencies, cpus, found = [], [], []
+    begun = time.perf_counter()
     for number in range(rounds):
         values = []
         cpu, start = time.process_time(), time.perf_counter()
@@ -185,12 +191,13 @@ def measure(step, count, seconds, rounds):
             values.append((after - before) * 1e3)
             if number == 0:
                 found.append(rows)
-                if after - start > seconds and len(found) >= LEAST:
+                spent = after - start
+                if spent > seconds and len(found) >= (least if spent < 6 * seconds else LEAST):
                     break
         cpus.append((time.process_time() - cpu) * 1e3 / len(values))
         latencies.append(values)
-        if number == 0 and time.perf_counter() - start > seconds:
-            break  # slow: one round tells enough
+        if time.perf_counter() - begun > rounds * seconds:
+            break
     return figures.summary(latencies) | {'cpu_ms': min(cpus), 'queries': len(found), 'rounds': len(latencies)}, found
 
 
