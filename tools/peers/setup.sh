@@ -13,13 +13,12 @@ if [[ $# -gt 0 && $1 == -h ]]; then
 fi
 dir=${1:-${BOWER_CACHE:-$HOME/.cache/bowerbird}}
 (($# > 0)) && shift || dir=$dir/peers
-mkdir -p "$dir/failed" || exit 3
-dir=$(cd "$dir" && pwd)
-repository=$(cd "$here/../.." && pwd)
-if [[ $dir/ == "$repository"/* ]]; then
+dir=$(realpath -m "$dir")
+if [[ $dir/ == "$(cd "$here/../.." && pwd)"/* ]]; then
     echo "setup.sh: $dir is inside the repository; name a folder outside of it" >&2
     exit 2
 fi
+mkdir -p "$dir/failed" || exit 3
 
 # install PEER: a peer is there once its file `ready` is. Says on standard output why it failed.
 install() {
@@ -73,7 +72,7 @@ for peer in "${peers[@]}"; do
         rm -f "$dir/failed/$peer"
         echo "$peer: installed" >&2
     else
-        echo "${reason:-unknown, see $dir/$peer.log}" >"$dir/failed/$peer"
+        echo "${reason:-the installer said nothing}" >"$dir/failed/$peer"
         rm -rf "${dir:?}/$peer"
         echo "$peer: not installed: $(<"$dir/failed/$peer")" >&2
     fi
