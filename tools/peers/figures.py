@@ -1,4 +1,4 @@
-"""The arithmetic of the comparison: percentiles, recall, which setting counts. Standard library only, so that every environment has it."""
+"""The arithmetic of the comparison: percentiles, recall, which setting counts. The standard library is all it needs."""
 import json
 import math
 import os

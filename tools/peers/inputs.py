@@ -1,4 +1,4 @@
-"""The input folder: passages, vectors, questions and the exact answers, as README.md describes it. Row r is passage r everywhere."""
+"""The input folder: passages, vectors, questions, exact answers, as README.md describes it. Row r is passage r everywhere."""
 import array
 import json
 import pathlib

@@ -179,8 +179,10 @@ def told(run, threads):
 
 # The picture: recall over time on the left, one row a peer on the right. Colours that stay apart for colour-blind people
 # (Okabe and Ito 2008); every line and mark is also named.
-COLOURS = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#8c6d31', '#7f7f7f', '#5e3c99', '#b2182b')
-MARKS = (('hybrid', 'hybrid', 'circle'), ('vector', 'vector', 'square'), ('text', 'text', 'triangle'), ('cold', 'new process', 'cross'))
+COLOURS = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#8c6d31', '#7f7f7f', '#5e3c99',
+           '#b2182b')
+MARKS = (('hybrid', 'hybrid', 'circle'), ('vector', 'vector', 'square'), ('text', 'text', 'triangle'),
+         ('cold', 'new process', 'cross'))
 HEIGHT, PANEL, LEFT, GAP, TOP = 460, 430, 56, 340, 56
 RECALLS = (0, .5, .8, .9, .95, .98, .99, .995, .998, .999)  # lines of the left panel; the last one stands for all found
 
@@ -247,7 +249,8 @@ def recall_panel(curves, colour):
         parts += [f'<circle cx="{place(time):.1f}" cy="{height(recall):.1f}" r="{5 if ours else 3}" fill="{tint}"/>'
                   for time, recall in points]
         y = TOP + 18 * at
-        parts.append(f'<line x1="{LEFT + PANEL + 10}" y1="{y}" x2="{LEFT + PANEL + 26}" y2="{y}" stroke="{tint}" stroke-width="3"/>')
+        parts.append(f'<line x1="{LEFT + PANEL + 10}" y1="{y}" x2="{LEFT + PANEL + 26}" y2="{y}" stroke="{tint}" '
+                     'stroke-width="3"/>')
         parts.append(text(LEFT + PANEL + 31, y + 4, run['title'], weight='bold' if ours else 'normal'))
     return parts
 

@@ -61,7 +61,8 @@ class Run:
 
     def environment(self, one_thread=False):
         # Compiled modules are kept, beside the results: a cold process of an installed program would not compile its libraries.
-        own = {'PYTHONPYCACHEPREFIX': str(self.given.work / 'pycache'), 'PYTHONDONTWRITEBYTECODE': ''} | QUIET | (ONE_THREAD if one_thread else {})
+        own = {'PYTHONPYCACHEPREFIX': str(self.given.work / 'pycache'), 'PYTHONDONTWRITEBYTECODE': ''}
+        own |= QUIET | (ONE_THREAD if one_thread else {})
         if self.peer == 'qmd':  # it keeps its index where it is told, and looks for its settings below the home
             own |= {'HOME': str(self.store), 'XDG_CACHE_HOME': str(self.store), 'XDG_CONFIG_HOME': str(self.store),
                     'INDEX_PATH': str(self.store / 'qmd.sqlite'), 'PATH': f"{self.packages / '.bin'}:{os.environ['PATH']}"}

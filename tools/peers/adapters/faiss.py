@@ -1,6 +1,4 @@
 """faiss: vectors alone, as an HNSW graph."""
-import os
-
 import figures
 from adapters import base
 
@@ -36,12 +34,11 @@ class Peer(base.Peer):
 
     def open(self):
         import faiss
+        import numpy
 
         if self.threads:
             faiss.omp_set_num_threads(self.threads)
         self.index = faiss.read_index(self.path('vectors.faiss'), faiss.IO_FLAG_MMAP_IFC)
-        import numpy
-
         wanted = numpy.arange(figures.LOT, self.index.ntotal, figures.LOTS, dtype=numpy.int64)
         self.bits = numpy.zeros((self.index.ntotal + 7) // 8, dtype=numpy.uint8)
         numpy.bitwise_or.at(self.bits, wanted // 8, (1 << (wanted % 8)).astype(numpy.uint8))

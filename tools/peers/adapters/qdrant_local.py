@@ -1,4 +1,5 @@
 """qdrant-client's local mode: Qdrant's interface in Python and numpy, every vector compared; made for tests and small sets."""
+import re
 import zlib
 
 import figures
@@ -9,6 +10,11 @@ BATCH = 1_000
 DEPTH = 20
 
 
+def every_word(text):
+    """A passage's words as often as they occur; stop words never count."""
+    return [word for word in re.findall(r'\w+', text.lower()) if word not in base.STOP_WORDS]
+
+
 class Peer(base.Peer):
     NAME = 'qdrant_local'
     PACKAGES = ('qdrant-client', 'numpy')
@@ -16,7 +22,8 @@ class Peer(base.Peer):
     LADDER = ({},)
 
     def about(self, count):
-        return {'index': 'none (numpy)', 'words': 'term frequencies as a sparse vector with IDF', 'fusion': f'RRF over {DEPTH}'}
+        return {'index': 'none (numpy)', 'fusion': f'RRF over {DEPTH}',
+                'words': 'saturated term frequencies as a sparse vector with IDF'}
 
     def connect(self):
         from qdrant_client import QdrantClient, models
@@ -27,7 +34,7 @@ class Peer(base.Peer):
     def sparse(self, text, weigh):
         """BM25's term weight with k 1.2 and b 0; a word's number is a hash of it, for the client keeps no dictionary."""
         counts = {}
-        for word in (base.words(text) if not weigh else [word for word in _all_words(text)]):
+        for word in every_word(text) if weigh else base.words(text):
             number = zlib.crc32(word.encode())
             counts[number] = counts.get(number, 0) + 1
         return self.models.SparseVector(
@@ -77,9 +84,3 @@ class Peer(base.Peer):
 
     def close(self):
         self.client.close()
-
-
-def _all_words(text):
-    import re
-
-    return [word for word in re.findall(r'\w+', text.lower()) if word not in base.STOP_WORDS]

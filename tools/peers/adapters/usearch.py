@@ -1,6 +1,5 @@
 """usearch: an HNSW graph of vectors alone, mapped from its file."""
 import figures
-import inputs
 from adapters import base
 
 
@@ -17,12 +16,11 @@ class Peer(base.Peer):
         return {'index': 'HNSW, connectivity 16, expansion_add 128, float16', 'opened': 'view (mapped)'}
 
     def load(self, source):
+        import numpy
         from usearch.index import Index
 
         vectors = source.vectors()
         self.index = Index(ndim=vectors.shape[1], metric='cos', dtype='f16')
-        import numpy
-
         # The graph is the index: there is no state between loaded and built.
         self.index.add(numpy.arange(len(vectors)), numpy.array(vectors), threads=0)
         self.index.save(self.path('vectors.usearch'))
