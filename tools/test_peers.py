@@ -233,6 +233,20 @@ class RunTest(unittest.TestCase):
         self.assertEqual((got['peer'], got['title'], got['warm']), ('chroma', 'Chroma', {}))
 
 
+    def test_a_peer_is_not_given_more_rows_than_it_advises(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            python = path / 'qdrant_local' / 'bin' / 'python'
+            python.parent.mkdir(parents=True)
+            python.write_text('')
+            with open(path / 'vectors.f32', 'wb') as file:  # a hole: 20,001 rows without their bytes
+                file.truncate(20_001 * 4 * inputs.DIMENSIONS)
+            given = types.SimpleNamespace(envs=path, work=path / 'work', input=path, timeout=60, seconds=1, keep=False)
+            got = run.Run('qdrant_local', given).measure()
+        self.assertEqual(got['error'], 'not measured: it advises against more than 20,000 rows itself')
+        self.assertEqual(got['items'], 20_001)
+
+
 class ReportTest(unittest.TestCase):
     def test_numbers_have_three_digits(self):
         self.assertEqual([report.number(one) for one in (.0123, .5, 1.234, 12.34, 123.4, 1234.5, 0)],

@@ -26,6 +26,8 @@ PEERS = {
     'qdrant_local': ('qdrant_local', 'qdrant-client, local mode'), 'usearch': ('usearch', 'usearch'),
     'faiss': ('faiss', 'faiss, HNSW'), 'faiss_rabitq': ('faiss', 'faiss, RaBitQ'), 'qmd': ('qmd', 'qmd search'),
 }
+# Rows beyond which a peer's own words advise against it; 10,000 rows take qdrant-client 15 s of processor time to load.
+MOST_ROWS = {'qdrant_local': 20_000}
 COLD_RUNS = 7
 COLD_S = 45  # after so long no other new process is tried
 # For libraries that look at one of these; all are bound to one processor besides.
@@ -114,6 +116,9 @@ class Run:
             if not (self.packages if self.peer == 'qmd' else self.python).exists():
                 raise Failed(self.missing())
             self.result |= {'items': rows(self.given.input), 'machine': machine()}
+            most = MOST_ROWS.get(self.peer, self.result['items'])
+            if self.result['items'] > most:
+                raise Failed(f'not measured: it advises against more than {most:,} rows itself')
             self.build()
             self.cold()
             for name, options in (('one', ['--threads', '1']), ('all', [])):
