@@ -227,7 +227,7 @@ class RunTest(unittest.TestCase):
             path = pathlib.Path(folder)
             (path / 'failed').mkdir()
             (path / 'failed' / 'chroma').write_text('no wheel for this machine\n')
-            given = types.SimpleNamespace(envs=path, work=path / 'work', input=path, timeout=60, seconds=1, keep=False)
+            given = types.SimpleNamespace(envs=path, work=path / 'work', input=path, timeout=600, seconds=1, keep=False)
             got = run.Run('chroma', given).measure()
         self.assertEqual(got['error'], 'not installed: no wheel for this machine')
         self.assertEqual((got['peer'], got['title'], got['warm']), ('chroma', 'Chroma', {}))
@@ -241,7 +241,7 @@ class RunTest(unittest.TestCase):
             python.write_text('')
             with open(path / 'vectors.f32', 'wb') as file:  # a hole: 20,001 rows without their bytes
                 file.truncate(20_001 * 4 * inputs.DIMENSIONS)
-            given = types.SimpleNamespace(envs=path, work=path / 'work', input=path, timeout=60, seconds=1, keep=False)
+            given = types.SimpleNamespace(envs=path, work=path / 'work', input=path, timeout=600, seconds=1, keep=False)
             got = run.Run('qdrant_local', given).measure()
         self.assertEqual(got['error'], 'not measured: it advises against more than 20,000 rows itself')
         self.assertEqual(got['items'], 20_001)
