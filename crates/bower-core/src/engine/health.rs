@@ -7,7 +7,6 @@ use super::indexes::{Derived, Found, covered};
 use super::late::missing_codes;
 use crate::embed::{Embedder, MiniLm};
 use crate::error::Result;
-use crate::generation::{Generation, Room};
 use crate::item::{Change, RowId, RowSet};
 use crate::request::{Check, Outcome, StatusReport};
 use crate::store::Store;
@@ -27,7 +26,10 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
     let vector_tail = newer.len() as u64;
     // An index has counted its rows; the store goes through all of them to do so.
     let indexed = match vector.good() {
-        Some(index) => Some(present(index, &newer, &store.gone(covered(&vector), newest)?)),
+        Some(index) => {
+            let gone = store.gone(covered(&vector), newest)?;
+            Some(present(index.len(), |rows| index.count(rows), &newer, &gone))
+        }
         None => None,
     };
     let mut counts = store.counts(if indexed.is_some() { "" } else { identity })?;
@@ -79,17 +81,18 @@ fn tokens_status(
     let uncoded = match (vectors, found.good()) {
         (Some(vectors), Some(index)) => {
             let gone = engine.store.gone(covered(&found), newest)?;
-            vectors.saturating_sub(present(index, &newer, &gone))
+            vectors.saturating_sub(present(index.len(), |rows| index.count(rows), &newer, &gone))
         }
         (None, _) | (_, None) => missing_codes(engine, embedder)?.len() as u64,
     };
     Ok((newer.len() as u64, !is_unusable(&found), uncoded))
 }
 
-/// How many rows an index and its tail have together. `newer` are the tail's; `gone` are those that a fold would take out.
-fn present<R: Room>(index: &Generation<R>, newer: &[RowId], gone: &RowSet) -> u64 {
+/// How many rows an index and its tail have together. The index can find `indexed`, and `count` of some; `newer` are the
+/// tail's; `gone` are those that a fold would take out.
+fn present(indexed: usize, count: impl FnOnce(&RowSet) -> usize, newer: &[RowId], gone: &RowSet) -> u64 {
     let stale: RowSet = gone.iter().chain(newer.iter().copied()).collect();
-    (index.len() - index.count(&stale) + newer.len()) as u64
+    (indexed - count(&stale) + newer.len()) as u64
 }
 
 fn is_unusable<T>(found: &Found<T>) -> bool {
