@@ -196,7 +196,7 @@ fn all() -> Result<Verdict, Failed> {
     let program = std::env::current_exe()?;
     let options: Vec<String> = std::env::args().skip(2).collect();
     let mut verdict = Verdict::Kept;
-    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "eval"] {
+    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "eval"] {
         println!("\n== {part} ==\n");
         let status = std::process::Command::new(&program).arg(part).args(&options).status()?;
         verdict = verdict.and(Verdict::of(status.success()));

@@ -1,5 +1,6 @@
 //! Writes to one store: a memory with the model's time, a thousand of them, folding them in, and forgetting all of them again.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use bower_core::config::Settings;
@@ -31,14 +32,15 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let now = jiff::Timestamp::now;
     let known = place.questions()?;
     let mut texts = fresh_questions(&known, ONES + THOUSAND + 2 * FORGOTTEN);
-    let mut ids = Vec::new();
+    // The same text twice is one memory.
+    let mut ids = BTreeSet::new();
     let mut ones = Times::new();
     for text in texts.by_ref().take(ONES) {
-        ids.push(ones.take(|| engine.curate(&memory(&text), now()))?.id);
+        ids.insert(ones.take(|| engine.curate(&memory(&text), now()))?.id);
     }
     let thousand = gauged(|| {
         for text in texts.by_ref().take(THOUSAND) {
-            ids.push(engine.curate(&memory(&text), now())?.id);
+            ids.insert(engine.curate(&memory(&text), now())?.id);
         }
         Ok(())
     })?;
@@ -49,6 +51,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     }
     let fold = gauged(|| Ok(engine.maintain(now()).map(|_| ())?))?;
     let mut forget = Times::new();
+    let mut ids: Vec<String> = ids.into_iter().collect();
     for id in ids.drain(..FORGOTTEN) {
         forget.take(|| engine.forget(&ForgetRequest::Ids(vec![id]), false, now()))?;
     }

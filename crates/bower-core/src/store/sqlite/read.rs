@@ -155,6 +155,43 @@ fn read_parent(row: &Row<'_>) -> rusqlite::Result<u64> {
     Ok(parent(row.get("document")?, session.as_deref(), &row.get::<_, String>("collection")?))
 }
 
+/// A collection with more items than these is counted in full only beside another such.
+const SMALL_COLLECTION: u64 = 5_000;
+
+/// Items by collection. Going through all entries of an index takes 8 ms for 100,000 items, the number of all items nothing:
+/// so of a store with one large collection, as most are, that one has what the others leave.
+fn by_collection(connection: &Connection) -> rusqlite::Result<BTreeMap<String, u64>> {
+    let mut after = connection
+        .prepare_cached("SELECT collection FROM items WHERE collection > ?1 ORDER BY collection LIMIT 1")?;
+    let mut up_to = connection
+        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM items WHERE collection = ?1 LIMIT ?2)")?;
+    let mut name: Option<String> = connection
+        .prepare_cached("SELECT collection FROM items ORDER BY collection LIMIT 1")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    let (mut counts, mut large) = (BTreeMap::new(), Vec::new());
+    while let Some(collection) = name {
+        let count: u64 = up_to.query_row(params![collection, SMALL_COLLECTION], |row| row.get(0))?;
+        name = after.query_row([&collection], |row| row.get(0)).optional()?;
+        if count == SMALL_COLLECTION {
+            large.push(collection);
+        } else {
+            counts.insert(collection, count);
+        }
+    }
+    if large.len() == 1 {
+        let all: u64 =
+            connection.prepare_cached("SELECT count(*) FROM items")?.query_row([], |row| row.get(0))?;
+        // What others remove between two statements may leave less.
+        counts.insert(large.remove(0), all.saturating_sub(counts.values().sum()));
+    }
+    for collection in large {
+        let count = up_to.query_row(params![collection, i64::MAX], |row| row.get(0))?;
+        counts.insert(collection, count);
+    }
+    Ok(counts)
+}
+
 fn row_ids(
     rows: rusqlite::MappedRows<'_, impl FnMut(&Row<'_>) -> rusqlite::Result<RowId>>,
 ) -> rusqlite::Result<Vec<RowId>> {
@@ -588,7 +625,7 @@ impl Store for SqliteStore {
                 chunks: count("SELECT (SELECT count(*) FROM items) - (SELECT count(*) FROM items WHERE kind = 'memory' AND type IS NOT NULL)")?,
                 documents: count("SELECT count(*) FROM documents")?,
                 by_type,
-                by_collection: groups("SELECT collection, count(*) FROM items GROUP BY collection")?,
+                by_collection: by_collection(connection)?,
                 avg_importance: connection
                     .prepare_cached("SELECT coalesce(avg(importance), 0) FROM items WHERE kind = 'memory' AND type IS NOT NULL")?
                     .query_row([], |row| row.get(0))?,
