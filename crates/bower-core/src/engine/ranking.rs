@@ -264,6 +264,7 @@ impl Scores {
             row,
             text: words.score,
             parts: self.words.parts_of(at),
+            coverage: calibrate::coverage(self.words.idf_found(at), self.words.idf_sum),
             speaker: words.speaker,
             parent: self.parents[at],
             vector: self.cosines[at],

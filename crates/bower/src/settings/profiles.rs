@@ -23,6 +23,12 @@ pub const KNOBS: &[Knob] = &[
     knob("bower.tokens_weight", WEIGHT, "weight of late interaction; less where meaning is trusted"),
     knob("bower.parent_weight", WEIGHT, "weight of the words of the document or session"),
     knob("bower.speaker_weight", WEIGHT, "what it is worth that somebody speaks whom the question names"),
+    knob(
+        "bower.complete_weight",
+        WEIGHT,
+        "what it is worth to have every word of the question, one of them rare",
+    ),
+    knob("bower.complete_few", Form::Whole(0, 200), "how many candidates have a rare word at most"),
     knob("bower.neighbour_weight", SHARE, "the share of its neighbours' scores that an item gains"),
     knob("bower.neighbours", Form::Whole(0, 50), "neighbours in meaning that count"),
     knob("bower.neighbourhood", Form::Whole(0, 200), "among how many of the best neighbours are looked for"),
