@@ -112,7 +112,7 @@ pub fn fold(
     commit.set_payload(&payload);
     commit.commit().map_err(failed)?;
     let merged = to_merge(&index.searchable_segment_metas().map_err(failed)?);
-    let merged = by_first_row(&index, merged).map_err(failed)?;
+    let merged = by_first_row(&index, &merged).map_err(failed)?;
     if !merged.is_empty() {
         writer.merge(&merged).wait().map_err(failed)?;
     }
@@ -139,7 +139,7 @@ fn to_merge(segments: &[tantivy::SegmentMeta]) -> Vec<SegmentId> {
 
 /// The segments in the order of their rows, which is that of the merged one: `examine` finds a row by bisection where rows
 /// ascend, and by its term, which takes five times as long, where they do not.
-fn by_first_row(index: &Index, segments: Vec<SegmentId>) -> tantivy::Result<Vec<SegmentId>> {
+fn by_first_row(index: &Index, segments: &[SegmentId]) -> tantivy::Result<Vec<SegmentId>> {
     let mut first = Vec::with_capacity(segments.len());
     for segment in index.searchable_segments()?.iter().filter(|segment| segments.contains(&segment.id())) {
         let rows = SegmentReader::open(segment)?.fast_fields().u64("row")?.first_or_default_col(0);
