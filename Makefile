@@ -12,6 +12,7 @@ SEED ?= 1
 # Evaluation sets for `make bench` (BEIR folders) and passages to index (.jsonl or .jsonl.gz); both optional.
 DATA ?= ../shared/data
 PASSAGES ?=
+BENCH = --bower target/release/bower $(foreach file,$(PASSAGES),--passages "$(file)")
 
 export INSTA_UPDATE := no
 export BOWER_TEST_MODEL := $(CURDIR)/target/model/all-MiniLM-L6-v2
@@ -61,10 +62,26 @@ map: ## Rewrite the file tables of ARCHITECTURE.md
 	tools/map.py
 
 .PHONY: bench
-bench: tools-build ## Measure: model, vectors, cold start, indexing, ranking quality
+bench: bench-build ## Measure: model, vectors, cold start, indexing, stores of 10,000 passages and more, ranking quality
+	target/release/bower-bench all $(BENCH) --data "$(DATA)"
+
+# The peers are asked about 100,000 passages; their environments are 8 GB, and PASSAGES must have that many.
+.PHONY: bench-full
+bench-full: bench-build ## Stores up to a million passages, and peers on the same passages (an hour and more, 15 GB of disk)
+	target/release/bower-bench fill $(BENCH) --sizes 100000
+	-target/release/bower-bench scale $(BENCH) --sizes 10000,100000,1000000
+	target/release/bower-bench export $(BENCH) --count 100000 --out target/peers/input
+	tools/peers/setup.sh
+	$${BOWER_CACHE:-$$HOME/.cache/bowerbird}/peers/faiss/bin/python tools/peers/truth.py --input target/peers/input
+	mkdir -p target/peers/work
+	tools/peers/run.py --peer all --input target/peers/input --work target/peers/work
+	cp target/bench/bowerbird-100000.json target/peers/work/bowerbird.json
+	tools/peers/report.py target/peers/work --svg target/peers/peers.svg > target/peers/peers.md
+
+.PHONY: bench-build
+bench-build: tools-build
 	$(CARGO) build --release --locked -p bower -p bower-bench
 	@scripts/model.sh target/release/bower
-	target/release/bower-bench all --bower target/release/bower --data "$(DATA)" $(if $(PASSAGES),--passages "$(PASSAGES)")
 
 .PHONY: tools-build
 tools-build:

@@ -8,11 +8,11 @@
 A line of HITS is one of the ten best documents of one question, at its best chunk:
 
     {"set": "notes", "question": "q7", "removed": false, "rank": 1, "place": 1, "standing": -0.41, "share": 0.38,
-     "coverage": 0.62, "relevant": true}
+     "coverage": 0.62, "closeness": 0.64, "relevant": true}
 
-`bower eval SET --features FILE` writes them. `rank` counts documents from 1, `place` hits, as the engine does: a document
-may have several. `standing`, `share` and `coverage` are what the engine prints and calibrate.rs defines.
-`relevant` says that the document answers the question: of graded judgements only the highest grade, because in sets that
+`bower eval SET --calibration --features FILE` writes them. `rank` counts documents from 1, `place` hits, as the engine does:
+a document may have several. `standing`, `share`, `coverage` and `closeness` (null where it is not known) are defined in
+calibrate.rs. `relevant` says that the document answers the question: of graded judgements only the highest grade, because in sets that
 judge one or two documents a question nothing less was labelled. `removed` is true for the second run of the same
 question with every judged document taken out of the store; then nothing is relevant. Sets count equally.
 """
@@ -26,6 +26,7 @@ FLOOR, POOL = 8.0, 50
 RIDGE = 1e-3
 BINS = 10
 FALSE_ABSTENTION = 0.05
+UNKNOWN_CLOSENESS = 0.61
 
 
 def sigmoid(x):
@@ -90,10 +91,11 @@ def hits_of(questions):
 
 
 def answers_of(questions):
-    rows = [(hits[0]['standing'], hits[0]['coverage'], any(hit['relevant'] for hit in hits), removed)
+    known = lambda hit: UNKNOWN_CLOSENESS if hit['closeness'] is None else hit['closeness']
+    rows = [(hits[0]['standing'], hits[0]['coverage'], known(hits[0]), any(hit['relevant'] for hit in hits), removed)
             for (_, removed), hits in questions.items()]
     rows = np.array(rows, float)
-    return rows[:, :2], rows[:, 2], rows[:, 3] > 0
+    return rows[:, :3], rows[:, 3], rows[:, 4] > 0
 
 
 def at_share(values, share):
@@ -110,7 +112,7 @@ def report(paths):
     answers = {name: answers_of(questions) for name, questions in sets.items()}
     print('hits: base standing share ln(place)  ', np.round(fit([hits[name][:2] for name in sets]), 4))
     final = fit([answers[name][:2] for name in sets])
-    print('answers: base standing coverage      ', np.round(final, 4))
+    print('answers: base standing coverage close', np.round(final, 4))
     answered = [apply(final, x[(y > 0) & ~gone]) for x, y, gone in answers.values()]
     print(f'abstain below ({FALSE_ABSTENTION:.0%} of answered questions) {at_share(answered, FALSE_ABSTENTION):.4f}')
     if len(sets) < 2:
@@ -140,15 +142,16 @@ def report(paths):
 
 def golden():
     """By the formulas of calibrate.rs's page, not by its code."""
-    hit, answer = (0.544, 0.917, 2.481, -0.509), (0.007, 0.794, 2.145)
+    hit, answer = (0.56, 0.918, 2.441, -0.51), (-2.058, 0.754, 1.379, 3.96)
     for scale, scores in ((1, (3.5, 2.0, -1.25, -90)), (2, (0.4, 0.4, 0.1))):
         below = [max(scale * (s - max(scores)), -FLOOR) for s in scores]
         total = np.log(np.exp(below[:POOL]).sum())
         print(scale, scores, [round(float(b - total), 6) for b in below])
-    for standing, share, coverage, rank in ((-0.2, 0.45, 0.8, 1), (-2.5, 0.3, 0.5, 2), (-6.0, 0.0, 0.0, 10)):
+    for standing, share, coverage, closeness, rank in ((-0.2, 0.45, 0.8, 0.7, 1), (-2.5, 0.3, 0.5, UNKNOWN_CLOSENESS, 2),
+                                                       (-6.0, 0.0, 0.0, 0.4, 10)):
         p = sigmoid(hit[0] + hit[1] * standing + hit[2] * share + hit[3] * np.log(rank))
-        q = sigmoid(answer[0] + answer[1] * standing + answer[2] * coverage)
-        print(standing, share, coverage, rank, round(float(p), 6), round(float(q), 6))
+        q = sigmoid(answer[0] + answer[1] * standing + answer[2] * coverage + answer[3] * closeness)
+        print(standing, share, coverage, closeness, rank, round(float(p), 6), round(float(q), 6))
 
 
 if __name__ == '__main__':

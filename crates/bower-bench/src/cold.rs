@@ -1,6 +1,7 @@
 //! Measures whole processes: wall time from spawn to exit, CPU time and peak memory of `query` and `status` over a store of
 //! real passages, page cache warm. Every question is new; commands take turns, so that a noisy moment hits all of them.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -44,7 +45,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     for round in 0..options.runs + WARM_UP {
         for (job, figures) in JOBS.iter().zip(&mut measured) {
             let question = if job.asks { questions.next() } else { None };
-            let one = measure(options, &store, job, question.map(String::as_str))?;
+            let one = measure(options, &store.home, job.before, question.map(String::as_str))?;
             if round >= WARM_UP {
                 figures.push(one);
             }
@@ -81,20 +82,22 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     Ok(verdict)
 }
 
-struct Measured {
-    wall: Duration,
-    cpu: Duration,
-    peak_mb: f64,
+/// What one process cost.
+pub struct Measured {
+    pub wall: Duration,
+    pub cpu: Duration,
+    pub peak_mb: f64,
 }
 
-fn measure(
+/// Runs one command of the program over a store, from spawn to exit.
+pub fn measure(
     options: &Options,
-    store: &index::Store,
-    job: &Job,
+    home: &Path,
+    before: &[&str],
     question: Option<&str>,
 ) -> Result<Measured, Failed> {
-    let mut command = options.command(&store.home);
-    command.args(job.before).args(["--format", "json"]);
+    let mut command = options.command(home);
+    command.args(before).args(["--format", "json"]);
     if let Some(question) = question {
         command.arg("--").arg(question);
     }
@@ -103,12 +106,12 @@ fn measure(
     let used = child.wait4()?;
     let wall = start.elapsed();
     if !used.status.success() {
-        return Err(format!("bower {} {question:?} ended with {}", job.before.join(" "), used.status).into());
+        return Err(format!("bower {} {question:?} ended with {}", before.join(" "), used.status).into());
     }
     let cpu = used.rusage.utime + used.rusage.stime;
     Ok(Measured { wall, cpu, peak_mb: used.rusage.maxrss as f64 / 1e6 })
 }
 
-fn ms(time: Duration) -> f64 {
+pub fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }

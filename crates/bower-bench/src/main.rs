@@ -2,11 +2,15 @@
 //! limit is a mark and an exit status, never a hidden one. It drives the `bower` binary as a user would.
 
 mod cold;
+mod corpus;
 mod eval;
+mod gauge;
 mod index;
 mod model;
+mod outputs;
 mod passages;
 mod pipeline;
+mod scale;
 mod table;
 mod tokens;
 mod vectors;
@@ -23,12 +27,17 @@ const USAGE: &str = "bower-bench PART [options]
   index     10,000 real passages: total time, share of the model, chunks a second
   cold      a new process over those passages: wall time, CPU time and memory of query and status
   pipeline  what ranking adds to the channels' time over those passages
+  fill      gives the passages of scale to the model, once
+  scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
+  export    the input folder of tools/peers, of --count passages (into --out)
   eval      ranking quality on every labelled set below a folder, beside reference figures
   all       each of these, one after the other
 
   --bower PATH       the program to measure            (target/release/bower)
   --models DIR       where its models are              (target/model)
-  --passages FILE    .jsonl or .jsonl.gz with title and text; else text files of this machine
+  --passages FILE    .jsonl or .jsonl.gz with title and text, also several; else text files of this machine
+  --sizes N,N        sizes of the stores of scale and fill (10000; 100000 too where its passages are cached)
+  --cache DIR        what the model made, and stores     ($XDG_CACHE_HOME/bowerbird/bench)
   --count N          passages to index                 (10000)
   --runs N           runs of each cold command         (50)
   --data DIR         labelled sets in BEIR's form      (../shared/data)
@@ -42,7 +51,9 @@ type Failed = Box<dyn std::error::Error>;
 struct Options {
     bower: PathBuf,
     models: PathBuf,
-    passages: Option<PathBuf>,
+    passages: Vec<PathBuf>,
+    cache: PathBuf,
+    sizes: Vec<usize>,
     count: usize,
     runs: usize,
     data: PathBuf,
@@ -56,7 +67,9 @@ impl Options {
         let mut options = Self {
             bower: "target/release/bower".into(),
             models: "target/model".into(),
-            passages: None,
+            passages: Vec::new(),
+            cache: cache_folder(),
+            sizes: Vec::new(),
             count: 10_000,
             runs: 50,
             data: "../shared/data".into(),
@@ -70,7 +83,9 @@ impl Options {
             match flag.as_str() {
                 "--bower" => options.bower = value.into(),
                 "--models" => options.models = value.into(),
-                "--passages" => options.passages = Some(value.into()),
+                "--passages" => options.passages.push(value.into()),
+                "--cache" => options.cache = value.into(),
+                "--sizes" => options.sizes = sizes(&value)?,
                 "--count" => options.count = count()?,
                 "--runs" => options.runs = count()?,
                 "--data" => options.data = value.into(),
@@ -80,7 +95,7 @@ impl Options {
             }
         }
         // Children run in other folders' names: relative paths are made whole once.
-        for path in [&mut options.bower, &mut options.models, &mut options.home] {
+        for path in [&mut options.bower, &mut options.models, &mut options.home, &mut options.cache] {
             *path = std::path::absolute(&*path)?;
         }
         Ok((part, options))
@@ -100,6 +115,22 @@ impl Options {
         command.env("BOWER_HOME", home);
         command
     }
+}
+
+/// Where others keep what can be made again.
+fn cache_folder() -> PathBuf {
+    let home = || std::env::home_dir().map(|home| home.join(".cache"));
+    let caches = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    caches.or_else(home).unwrap_or_else(|| "target".into()).join("bowerbird/bench")
+}
+
+fn sizes(words: &str) -> Result<Vec<usize>, Failed> {
+    let one = |word: &str| word.parse().ok().filter(|size| *size >= 1_000);
+    let sizes: Option<Vec<usize>> = words.split(',').map(|word| one(word.trim())).collect();
+    let mut sizes =
+        sizes.ok_or_else(|| format!("--sizes {words}: numbers from 1000, separated by commas"))?;
+    sizes.sort_unstable();
+    Ok(sizes)
 }
 
 /// Whether every figure kept its limit.
@@ -143,6 +174,10 @@ fn main() -> ExitCode {
         "cold" => cold::run(&options),
         "pipeline" => pipeline::run(&options),
         "eval" => eval::run(&options),
+        "fill" => corpus::fill(&options),
+        "export" => scale::export(&options),
+        "scale" => scale::run(&options),
+        part if part.starts_with("scale-") => scale::step(part, &options),
         "all" => all(),
         _ => Err(format!("unknown part {part}\n\n{USAGE}").into()),
     };
@@ -161,7 +196,7 @@ fn all() -> Result<Verdict, Failed> {
     let program = std::env::current_exe()?;
     let options: Vec<String> = std::env::args().skip(2).collect();
     let mut verdict = Verdict::Kept;
-    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "eval"] {
+    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "eval"] {
         println!("\n== {part} ==\n");
         let status = std::process::Command::new(&program).arg(part).args(&options).status()?;
         verdict = verdict.and(Verdict::of(status.success()));

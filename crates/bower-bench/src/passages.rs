@@ -1,7 +1,7 @@
 //! Real text to measure with: passages from a file of JSON lines, or cut from the documents that this machine has.
 //! Each passage becomes one small Markdown file, so that one passage is one chunk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,18 +27,14 @@ pub fn write(options: &Options, folder: &Path) -> Result<usize, Failed> {
         if count % FOLDER == 0 {
             std::fs::create_dir_all(&part)?;
         }
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        std::fs::write(part.join(format!("{count:06}.md")), format!("# {title}\n\n{text}\n"))?;
+        std::fs::write(part.join(format!("{count:06}.md")), Passage::new(title, text).markdown())?;
         count += 1;
         characters += text.chars().count();
         Ok(count < options.count)
     };
-    match &options.passages {
-        Some(file) => from_lines(file, &mut keep)?,
-        None => from_machine(&mut keep)?,
-    }
+    read(options, &mut keep)?;
     if count < options.count {
-        let from = options.passages.as_ref().map_or("this machine".into(), |file| file.display().to_string());
+        let from = options.passages.first().map_or("this machine".into(), |file| file.display().to_string());
         return Err(format!(
             "only {count} passages of {} in {from}; name a file with --passages or ask for fewer with --count",
             options.count
@@ -46,6 +42,54 @@ pub fn write(options: &Options, folder: &Path) -> Result<usize, Failed> {
         .into());
     }
     Ok(characters)
+}
+
+/// Some text under a title.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Passage {
+    pub title: String,
+    pub text: String,
+}
+
+impl Passage {
+    pub fn new(title: &str, text: &str) -> Self {
+        Self { title: title.split_whitespace().collect::<Vec<_>>().join(" "), text: text.to_owned() }
+    }
+
+    /// The file that is indexed of it.
+    pub fn markdown(&self) -> String {
+        format!("# {}\n\n{}\n", self.title, self.text)
+    }
+}
+
+/// At most so many different passages, in the order of the files.
+pub fn load(options: &Options, most: usize) -> Result<Vec<Passage>, Failed> {
+    let (mut passages, mut seen) = (Vec::new(), HashSet::new());
+    read(options, &mut |title, text| {
+        let passage = Passage::new(title, text);
+        if seen.insert(passage.clone()) {
+            passages.push(passage);
+        }
+        Ok(passages.len() < most)
+    })?;
+    Ok(passages)
+}
+
+fn read(options: &Options, keep: &mut Keep<'_>) -> Result<(), Failed> {
+    if options.passages.is_empty() {
+        return from_machine(keep);
+    }
+    for file in &options.passages {
+        let mut more = true;
+        from_lines(file, &mut |title, text| {
+            more = keep(title, text)?;
+            Ok(more)
+        })?;
+        if !more {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Some new questions: words that stand together in a passage, different ones for each `salt`.

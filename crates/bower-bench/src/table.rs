@@ -27,6 +27,20 @@ pub fn print(heads: &[&str], rows: &[Vec<String>]) {
     }
 }
 
+/// Three significant digits: .012 is `0.0120`, 1,234.5 is `1234`.
+pub fn number(value: f64) -> String {
+    let digits = if value.abs() >= 100.0 {
+        0
+    } else if value.abs() >= 10.0 {
+        1
+    } else if value.abs() >= 1.0 {
+        2
+    } else {
+        3
+    };
+    format!("{value:.digits$}")
+}
+
 /// The value that `share` (0..1) of the values do not pass, by nearest rank; 0 of none.
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();

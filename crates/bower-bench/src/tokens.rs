@@ -28,10 +28,17 @@ const ROWS: u32 = 100_000;
 const ROW_TOKENS: usize = 60;
 
 /// A small seeded generator (splitmix64, Steele et al. 2014).
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
+    /// About normal, mean 0, variance 1: the sum of four uniforms.
+    pub fn normal(&mut self) -> f32 {
+        let word = self.next();
+        let sum: u64 = (0..4).map(|at| word >> (16 * at) & 0xffff).sum();
+        (sum as f32 / 65_536.0 - 2.0) * 1.732
+    }
+
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -126,7 +133,7 @@ fn least_ms(mut run: impl FnMut()) -> f64 {
 /// Writes `states.f32` (384 numbers a token, unit length, without `[CLS]` and `[SEP]`), `pieces.u32` and `lengths.u32` of the
 /// first passages of a file of JSON lines into `options.out`.
 pub fn states(options: &Options, packed: &Path) -> Result<Verdict, Failed> {
-    let file = options.passages.as_ref().ok_or("name a file of JSON lines with --passages")?;
+    let file = options.passages.first().ok_or("name a file of JSON lines with --passages")?;
     let model = MiniLm::open(packed)?;
     std::fs::create_dir_all(&options.out)?;
     let create = |name| File::create(options.out.join(name)).map(BufWriter::new);

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use crate::config::Settings;
+use crate::embed::Embedder;
 use crate::error::Result;
 use crate::item::{Channel, Rerank, RowId, RowSet, Scored};
 use crate::llm::Llm;
@@ -87,6 +88,15 @@ impl Engine {
     #[must_use]
     pub fn with_llm(self, llm: Box<dyn Llm>) -> Self {
         Self { llm: Some(llm), ..self }
+    }
+
+    /// The engine with an embedder of the program's own instead of the local model: one that remembers what it made, say.
+    ///
+    /// Its [`Embedder::model`] says whose vectors its are; they are compared with those and no others.
+    #[must_use]
+    pub fn with_embedder(mut self, embedder: Box<dyn Embedder>) -> Self {
+        self.model.given(embedder);
+        self
     }
 
     /// Reads files into a collection: walk, parse, compare, embed, commit, fold.
@@ -213,6 +223,8 @@ impl Engine {
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
         self.keep_given(now)?;
         answer::keep_query_vectors(self, now)?;
-        self.fold(fold::When::Due)
+        let folded = self.fold(fold::When::Due)?;
+        self.store.trim_log()?;
+        Ok(folded)
     }
 }

@@ -314,6 +314,7 @@ mod tests {
             standing: -0.5,
             share: 0.5,
             coverage: 0.5,
+            closeness: None,
             relevant,
             graded: true,
         };

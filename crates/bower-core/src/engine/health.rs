@@ -7,7 +7,7 @@ use super::indexes::{Derived, Found, covered};
 use super::late::missing_codes;
 use crate::embed::{Embedder, MiniLm};
 use crate::error::Result;
-use crate::item::Change;
+use crate::item::{Change, RowId, RowSet};
 use crate::request::{Check, Outcome, StatusReport};
 use crate::store::Store;
 use crate::text::TextIndex;
@@ -18,14 +18,24 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
     let store = &*engine.store;
     let model = engine.model.state();
     let identity = engine.model.get().map_or("", |embedder| embedder.model());
-    let counts = store.counts(identity)?;
     let newest = store.coverage()?.change;
     let text = engine.indexes.text(store)?;
     let vector = engine.indexes.vector(identity, store)?;
     let text_tail = store.text_rows(covered(&text), newest)?.len() as u64;
-    let vector_tail = store.vector_rows(identity, covered(&vector), newest)?.len() as u64;
+    let newer = store.vector_rows(identity, covered(&vector), newest)?;
+    let vector_tail = newer.len() as u64;
+    // An index has counted its rows; the store goes through all of them to do so.
+    let indexed = match vector.good() {
+        Some(index) => {
+            let gone = store.gone(covered(&vector), newest)?;
+            Some(present(index.len(), |rows| index.count(rows), &newer, &gone))
+        }
+        None => None,
+    };
+    let mut counts = store.counts(if indexed.is_some() { "" } else { identity })?;
+    counts.embedded = indexed.unwrap_or(counts.embedded);
     let (token_tail, tokens_sound, uncoded) = match engine.model.get() {
-        Ok(embedder) => tokens_status(engine, embedder, newest)?,
+        Ok(embedder) => tokens_status(engine, embedder, newest, indexed)?,
         Err(_) => (0, true, 0),
     };
     let tier = match (vector.good(), vector_tail, counts.embedded) {
@@ -56,11 +66,33 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
 }
 
 /// Rows whose codes are not folded yet, whether the index is sound, and items with a vector and no codes.
-fn tokens_status(engine: &Engine, embedder: &dyn Embedder, newest: Change) -> Result<(u64, bool, u64)> {
+/// `vectors` is how many of them there are, where an index knows.
+fn tokens_status(
+    engine: &Engine,
+    embedder: &dyn Embedder,
+    newest: Change,
+    vectors: Option<u64>,
+) -> Result<(u64, bool, u64)> {
     let Some(scheme) = embedder.tokens() else { return Ok((0, true, 0)) };
     let found = engine.indexes.tokens(scheme, &*engine.store)?;
-    let tail = engine.store.code_rows(scheme, covered(&found), newest)?.len() as u64;
-    Ok((tail, !is_unusable(&found), missing_codes(engine, embedder)?.len() as u64))
+    let newer = engine.store.code_rows(scheme, covered(&found), newest)?;
+    // Codes are made with their vector, in one pass: a row that has codes has a vector, and the difference is what has none.
+    // Row by row it takes 10 ms for 100,000.
+    let uncoded = match (vectors, found.good()) {
+        (Some(vectors), Some(index)) => {
+            let gone = engine.store.gone(covered(&found), newest)?;
+            vectors.saturating_sub(present(index.len(), |rows| index.count(rows), &newer, &gone))
+        }
+        (None, _) | (_, None) => missing_codes(engine, embedder)?.len() as u64,
+    };
+    Ok((newer.len() as u64, !is_unusable(&found), uncoded))
+}
+
+/// How many rows an index and its tail have together. The index can find `indexed`, and `count` of some; `newer` are the
+/// tail's; `gone` are those that a fold would take out.
+fn present(indexed: usize, count: impl FnOnce(&RowSet) -> usize, newer: &[RowId], gone: &RowSet) -> u64 {
+    let stale: RowSet = gone.iter().chain(newer.iter().copied()).collect();
+    (indexed - count(&stale) + newer.len()) as u64
 }
 
 fn is_unusable<T>(found: &Found<T>) -> bool {

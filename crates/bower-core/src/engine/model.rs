@@ -23,6 +23,12 @@ impl LocalModel {
         Self { name: settings.model.clone(), packed, opened: OnceLock::new() }
     }
 
+    /// An embedder that the program brings, in place of the packed file.
+    pub(super) fn given(&mut self, embedder: Box<dyn Embedder>) {
+        embedder.model().clone_into(&mut self.name);
+        self.opened = OnceLock::from(Ok(embedder));
+    }
+
     /// The embedder, or why there is none.
     pub(super) fn get(&self) -> Result<&dyn Embedder, &ModelState> {
         self.opened.get_or_init(|| self.open()).as_ref().map(|embedder| &**embedder)

@@ -107,6 +107,7 @@ fn judge(engine: &Engine, found: &Found<'_>, rows: &[RowId], scores: &Scores, ra
                 standing,
                 share: place.map_or(0.0, |at| calibrate::share(words.rows[at].score, words.idf_sum)),
                 coverage: place.map_or(0.0, |at| calibrate::coverage(words.idf_found(at), words.idf_sum)),
+                closeness: place.and_then(|at| scores.tokens[at]),
                 rank: at + 1,
             }
         })
@@ -263,6 +264,7 @@ impl Scores {
             row,
             text: words.score,
             parts: self.words.parts_of(at),
+            coverage: calibrate::coverage(self.words.idf_found(at), self.words.idf_sum),
             speaker: words.speaker,
             parent: self.parents[at],
             vector: self.cosines[at],

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::manifest::NAME;
 use super::{Manifest, Room, Segment, corrupt};
 use crate::error::Result;
-use crate::item::Coverage;
+use crate::item::{Coverage, RowSet};
 
 /// An opened generation: mapped, immutable. It stays whole while it is open, whatever later folds remove.
 #[derive(Debug)]
@@ -67,6 +67,24 @@ impl<R: Room> Generation<R> {
     /// How many rows can be found.
     pub fn len(&self) -> usize {
         self.segments.iter().map(Segment::live).sum()
+    }
+
+    /// How many of some rows can be found.
+    pub fn count(&self, rows: &RowSet) -> usize {
+        let in_segment = |segment: &Segment<R>| {
+            let (view, mut from, mut count) = (segment.view(), 0, 0);
+            for row in rows.iter() {
+                match view.find(row, from) {
+                    Ok(at) => {
+                        from = at;
+                        count += usize::from(!view.is_dead(at));
+                    }
+                    Err(at) => from = at,
+                }
+            }
+            count
+        };
+        self.segments.iter().map(in_segment).sum()
     }
 
     /// Whether none can.

@@ -389,6 +389,11 @@ pub trait Store: Send + Sync {
     fn counts(&self, model: &str) -> Result<Counts>;
     /// Leaves the store as one whole file, where nobody else is reading. Costs a wait for the disk; never needed for safety.
     fn checkpoint(&self) -> Result<()>;
+
+    /// Empties the log where it has grown long. Waits for nobody: while others read it, it stays, and the next caller tries
+    /// again. One that is never emptied makes each new process read all of it, and copy all of it into the file when it
+    /// writes.
+    fn trim_log(&self) -> Result<()>;
     /// Bytes of the store's files.
     fn size_bytes(&self) -> Result<u64>;
     /// Reads every page and every index of the store; the findings, none where it is sound.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tantivy::index::{SegmentId, SegmentReader};
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, TantivyError, Term};
@@ -111,6 +112,7 @@ pub fn fold(
     commit.set_payload(&payload);
     commit.commit().map_err(failed)?;
     let merged = to_merge(&index.searchable_segment_metas().map_err(failed)?);
+    let merged = by_first_row(&index, &merged).map_err(failed)?;
     if !merged.is_empty() {
         writer.merge(&merged).wait().map_err(failed)?;
     }
@@ -119,7 +121,7 @@ pub fn fold(
 }
 
 /// The segments to make one of, none where they are in proportion.
-fn to_merge(segments: &[tantivy::SegmentMeta]) -> Vec<tantivy::index::SegmentId> {
+fn to_merge(segments: &[tantivy::SegmentMeta]) -> Vec<SegmentId> {
     let mut segments: Vec<_> = segments.iter().collect();
     segments.sort_unstable_by_key(|segment| (segment.num_docs(), segment.id()));
     let mut smaller = 0;
@@ -133,6 +135,18 @@ fn to_merge(segments: &[tantivy::SegmentMeta]) -> Vec<tantivy::index::SegmentId>
         smaller += docs;
     }
     segments[..count].iter().map(|segment| segment.id()).collect()
+}
+
+/// The segments in the order of their rows, which is that of the merged one: `examine` finds a row by bisection where rows
+/// ascend, and by its term, which takes five times as long, where they do not.
+fn by_first_row(index: &Index, segments: &[SegmentId]) -> tantivy::Result<Vec<SegmentId>> {
+    let mut first = Vec::with_capacity(segments.len());
+    for segment in index.searchable_segments()?.iter().filter(|segment| segments.contains(&segment.id())) {
+        let rows = SegmentReader::open(segment)?.fast_fields().u64("row")?.first_or_default_col(0);
+        first.push((rows.min_value(), segment.id()));
+    }
+    first.sort_unstable();
+    Ok(first.into_iter().map(|(_, segment)| segment).collect())
 }
 
 /// The cause of a failed write, a full disk and a read-only folder told apart.

@@ -470,6 +470,21 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn rows_ascend_in_a_merged_segment() {
+        let dir = tempfile::tempdir().unwrap();
+        // Each next one is small enough to be merged with those before, and the smallest come last.
+        put(dir.path(), 1, &[], &[(1, "cod"), (2, "cod"), (3, "cod")]);
+        put(dir.path(), 2, &[], &[(4, "cod"), (5, "cod")]);
+        put(dir.path(), 3, &[], &[(6, "cod")]);
+        let index = TextIndex::open(dir.path()).unwrap().unwrap();
+        for segment in index.searcher.segment_readers() {
+            let column = segment.fast_fields().u64("row").unwrap().first_or_default_col(0);
+            let rows: Vec<u64> = (0..segment.max_doc()).map(|doc| column.get_val(doc)).collect();
+            assert!(rows.is_sorted(), "{rows:?}");
+        }
+    }
+
+    #[test]
     fn rows_are_added_replaced_and_removed_with_their_coverage() {
         let dir = tempfile::tempdir().unwrap();
         let dir = &dir.path().join("text");

@@ -41,6 +41,8 @@ pub struct Hit {
     pub share: f32,
     /// As above.
     pub coverage: f32,
+    /// As above.
+    pub closeness: Option<f32>,
     /// It has the set's highest grade.
     pub relevant: bool,
     /// It has any grade above zero.
@@ -245,6 +247,7 @@ mod tests {
             standing: 0.0,
             share: 0.0,
             coverage: 0.0,
+            closeness: None,
             relevant,
             graded,
         }

@@ -16,6 +16,7 @@ struct Line<'a> {
     standing: f32,
     share: f32,
     coverage: f32,
+    closeness: Option<f32>,
     relevant: bool,
 }
 
@@ -35,6 +36,7 @@ pub fn lines(name: &str, set: &Set, asked: &[Asked]) -> String {
                     standing: hit.standing,
                     share: hit.share,
                     coverage: hit.coverage,
+                    closeness: hit.closeness,
                     relevant: hit.relevant && !removed,
                 };
                 text.push_str(&serde_json::to_string(&line).expect("text and numbers are JSON"));
@@ -74,6 +76,7 @@ mod tests {
             standing: -0.5,
             share: 0.25,
             coverage: 0.75,
+            closeness: None,
             relevant: true,
             graded: true,
         };
@@ -82,9 +85,9 @@ mod tests {
         assert_eq!(
             lines("notes", &set, &[asked]),
             "{\"set\":\"notes\",\"question\":\"q7\",\"removed\":false,\"rank\":1,\"place\":2,\"standing\":-0.5,\"share\":0.25,\
-             \"coverage\":0.75,\"relevant\":true}\n\
+             \"coverage\":0.75,\"closeness\":null,\"relevant\":true}\n\
              {\"set\":\"notes\",\"question\":\"q7\",\"removed\":true,\"rank\":1,\"place\":2,\"standing\":-0.5,\"share\":0.25,\
-             \"coverage\":0.75,\"relevant\":false}\n"
+             \"coverage\":0.75,\"closeness\":null,\"relevant\":false}\n"
         );
     }
 }

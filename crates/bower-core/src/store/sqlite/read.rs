@@ -4,9 +4,10 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::write::{cache_key, row_id};
-use super::{SqliteStore, schema, select};
+use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
@@ -152,6 +153,43 @@ fn parent(document: Option<i64>, session: Option<&str>, collection: &str) -> u64
 fn read_parent(row: &Row<'_>) -> rusqlite::Result<u64> {
     let session: Option<String> = row.get("source_conv_id")?;
     Ok(parent(row.get("document")?, session.as_deref(), &row.get::<_, String>("collection")?))
+}
+
+/// A collection with more items than these is counted in full only beside another such.
+const SMALL_COLLECTION: u64 = 5_000;
+
+/// Items by collection. Going through all entries of an index takes 8 ms for 100,000 items, the number of all items nothing:
+/// so of a store with one large collection, as most are, that one has what the others leave.
+fn by_collection(connection: &Connection) -> rusqlite::Result<BTreeMap<String, u64>> {
+    let mut after = connection
+        .prepare_cached("SELECT collection FROM items WHERE collection > ?1 ORDER BY collection LIMIT 1")?;
+    let mut up_to = connection
+        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM items WHERE collection = ?1 LIMIT ?2)")?;
+    let mut name: Option<String> = connection
+        .prepare_cached("SELECT collection FROM items ORDER BY collection LIMIT 1")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    let (mut counts, mut large) = (BTreeMap::new(), Vec::new());
+    while let Some(collection) = name {
+        let count: u64 = up_to.query_row(params![collection, SMALL_COLLECTION], |row| row.get(0))?;
+        name = after.query_row([&collection], |row| row.get(0)).optional()?;
+        if count == SMALL_COLLECTION {
+            large.push(collection);
+        } else {
+            counts.insert(collection, count);
+        }
+    }
+    if large.len() == 1 {
+        let all: u64 =
+            connection.prepare_cached("SELECT count(*) FROM items")?.query_row([], |row| row.get(0))?;
+        // What others remove between two statements may leave less.
+        counts.insert(large.remove(0), all.saturating_sub(counts.values().sum()));
+    }
+    for collection in large {
+        let count = up_to.query_row(params![collection, i64::MAX], |row| row.get(0))?;
+        counts.insert(collection, count);
+    }
+    Ok(counts)
 }
 
 fn row_ids(
@@ -587,7 +625,7 @@ impl Store for SqliteStore {
                 chunks: count("SELECT (SELECT count(*) FROM items) - (SELECT count(*) FROM items WHERE kind = 'memory' AND type IS NOT NULL)")?,
                 documents: count("SELECT count(*) FROM documents")?,
                 by_type,
-                by_collection: groups("SELECT collection, count(*) FROM items GROUP BY collection")?,
+                by_collection: by_collection(connection)?,
                 avg_importance: connection
                     .prepare_cached("SELECT coalesce(avg(importance), 0) FROM items WHERE kind = 'memory' AND type IS NOT NULL")?
                     .query_row([], |row| row.get(0))?,
@@ -607,6 +645,22 @@ impl Store for SqliteStore {
         reader
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
             .map_err(|source| self.failed("empty the log", source))
+    }
+
+    fn trim_log(&self) -> Result<()> {
+        let log = self.path().with_extension("db-wal");
+        let is_long = std::fs::metadata(log).is_ok_and(|log| log.len() >= LOG_BYTES);
+        if self.is_read_only() || !is_long {
+            return Ok(());
+        }
+        let reader = self.reader()?;
+        let trimmed = reader
+            .busy_timeout(Duration::ZERO)
+            .and_then(|()| reader.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        let waits = reader.busy_timeout(self.busy_timeout());
+        trimmed
+            .and(waits)
+            .or_else(|error| if is_busy(&error) { Ok(()) } else { Err(self.failed("empty the log", error)) })
     }
 
     fn size_bytes(&self) -> Result<u64> {

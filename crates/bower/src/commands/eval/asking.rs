@@ -69,6 +69,7 @@ fn hits(ranking: &Ranking, query: &Query, grades: &Grades, highest: i32, rows: &
                 standing: features.standing,
                 share: features.share,
                 coverage: features.coverage,
+                closeness: features.closeness,
                 relevant: grade == highest && grade > 0,
                 graded: grade > 0,
             })

@@ -120,6 +120,7 @@ pub(super) fn parts_of(profile: Profile) -> Vec<Parts> {
             factor("word by word", |settings| settings.bower.tokens_weight = 0.0),
             factor("context", |settings| settings.bower.parent_weight = 0.0),
             factor("speaker", |settings| settings.bower.speaker_weight = 0.0),
+            factor("every word", |settings| settings.bower.complete_weight = 0.0),
             factor("time", |settings| settings.time_weight = 0.0),
             factor("neighbours", |settings| settings.bower.neighbour_weight = 0.0),
         ]);

@@ -1,0 +1,137 @@
+//! What each size is held to, beside what was measured: the project's own limits at 100,000 and at a million items, none between.
+
+use serde_json::Value;
+
+use super::shown;
+use crate::{Verdict, table};
+
+/// One figure: where it is in a size's figures, and the most it may be at 100,000 and at 1,000,000 items.
+struct Limit {
+    name: &'static str,
+    place: &'static str,
+    at: Option<[f64; 2]>,
+    unit: Unit,
+}
+
+/// How a figure is shown and compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// Milliseconds: a histogram's percentile.
+    Ms,
+    /// A size, kept in bytes, shown in MB.
+    Mb,
+    /// A share that may not be less.
+    Least,
+    /// A rate.
+    Rate,
+}
+
+const fn ms(name: &'static str, place: &'static str, at: Option<[f64; 2]>) -> Limit {
+    Limit { name, place, at, unit: Unit::Ms }
+}
+
+const fn of(name: &'static str, place: &'static str, unit: Unit, at: Option<[f64; 2]>) -> Limit {
+    Limit { name, place, at, unit }
+}
+
+const LIMITS: &[Limit] = &[
+    ms("warm hybrid query, p50", "/warm/hybrid/p50_ms", Some([1.2, 6.0])),
+    ms("  p95", "/warm/hybrid/p95_ms", None),
+    ms("  p99", "/warm/hybrid/p99_ms", Some([4.0, 20.0])),
+    ms("  CPU, all threads", "/warm/hybrid/cpu_p50_ms", None),
+    ms("  on one processor, p50", "/one/hybrid/p50_ms", None),
+    ms("  50 a second, p50", "/warm/paced/p50_ms", None),
+    ms("  50 a second, p99", "/warm/paced/p99_ms", None),
+    ms("  new text, p50", "/warm/new_text/p50_ms", None),
+    ms("  share of the text channel, p50", "/warm/shares/text/p50_ms", None),
+    ms("  share of the vector channel, p50", "/warm/shares/vector/p50_ms", None),
+    ms("  share of ranking, p50", "/warm/shares/ranking/p50_ms", None),
+    ms("  the rest, p50", "/warm/shares/rest/p50_ms", None),
+    ms("vector channel alone, p50", "/warm/vector_alone/p50_ms", Some([0.6, 4.5])),
+    ms("  CPU", "/warm/vector_alone/cpu_p50_ms", None),
+    of("  recall@10", "/warm/recall", Unit::Least, Some([0.99, 0.99])),
+    ms("text channel, top 200, p50", "/warm/text_alone/p50_ms", Some([0.5, 2.0])),
+    ms("  p95", "/warm/text_alone/p95_ms", None),
+    ms("hybrid query, filter keeps 1 %, p50", "/warm/filtered/hybrid/p50_ms", None),
+    ms("  its vector channel, p50", "/warm/filtered/vector/p50_ms", None),
+    of("  recall@10", "/warm/filtered_recall", Unit::Least, None),
+    ms("new process: query, new text, p50", "/processes/query, new text/p50_ms", Some([25.0, 45.0])),
+    ms("  CPU", "/processes/query, new text/cpu_p50_ms", None),
+    of("  peak memory", "/processes/query, new text/peak_bytes", Unit::Mb, None),
+    ms("new process: query, cached text, p50", "/processes/query, cached text/p50_ms", None),
+    ms("new process: query --fast, p50", "/processes/query --fast/p50_ms", Some([12.0, 20.0])),
+    ms("  CPU", "/processes/query --fast/cpu_p50_ms", None),
+    ms("new process: curate, p50", "/processes/curate/p50_ms", None),
+    ms("new process: status, p50", "/processes/status/p50_ms", Some([5.0, 8.0])),
+    ms("new process: query after a crash, p50", "/processes/query, after a crash/p50_ms", None),
+    ms("curate one, p50", "/writes/curate_one/p50_ms", Some([12.0, 12.0])),
+    ms("  p99", "/writes/curate_one/p99_ms", Some([30.0, 40.0])),
+    ms("curate a thousand", "/writes/curate_thousand/wall_ms", None),
+    ms("  query with that tail, p50", "/writes/query_with_a_tail_of_1300/p50_ms", None),
+    ms("  folding them in", "/writes/maintain_after_them/wall_ms", None),
+    ms("forget one, p50", "/writes/forget_one/p50_ms", None),
+    ms("forget 1,250", "/writes/forget_many/took/wall_ms", None),
+    of("index, model's time aside, passages a second", "/build/passages_a_second", Unit::Rate, None),
+    of("memory after 1,000 warm queries", "/warm/memory/rss_bytes", Unit::Mb, Some([160.0, 1_100.0])),
+    of("  pages that are mapped twice counted once", "/warm/memory/pss_bytes", Unit::Mb, None),
+    of("  of it its own", "/warm/memory/anonymous_bytes", Unit::Mb, None),
+    of("disk: store (texts, vectors, cache)", "/build/disk/store_bytes", Unit::Mb, None),
+    of("disk: words", "/build/disk/text_bytes", Unit::Mb, None),
+    of("disk: vector codes", "/build/disk/vectors_bytes", Unit::Mb, None),
+    of("disk: token codes", "/build/disk/tokens_bytes", Unit::Mb, None),
+    of("disk, texts and words excluded", "/build/disk_without_text", Unit::Mb, Some([200.0, 2_000.0])),
+];
+
+/// Prints a size's figures beside its limits.
+pub fn print(figures: &Value) -> Verdict {
+    let items = figures["items"].as_u64().unwrap_or(0);
+    let made = figures["build"]["made"].as_u64().unwrap_or(0);
+    let from = if made == 0 { "all real".to_owned() } else { format!("{made} of them real ones disturbed") };
+    println!(
+        "\n{items} passages, {from}; {} tier\n",
+        figures["build"]["vector_tier"].as_str().unwrap_or("?")
+    );
+    let mut verdict = Verdict::Kept;
+    let mut rows = Vec::new();
+    for limit in LIMITS {
+        let Some(found) = figures.pointer(limit.place).and_then(Value::as_f64) else { continue };
+        let scaled = if limit.unit == Unit::Mb { found / 1e6 } else { found };
+        let most = limit.at.and_then(|[small, large]| match items {
+            100_000 => Some(small),
+            1_000_000 => Some(large),
+            _ => None,
+        });
+        let kept = most
+            .map(|most| Verdict::of(if limit.unit == Unit::Least { scaled >= most } else { scaled <= most }));
+        verdict = verdict.and(kept.unwrap_or(Verdict::Kept));
+        let unit = match limit.unit {
+            Unit::Ms => " ms",
+            Unit::Mb => " MB",
+            Unit::Least | Unit::Rate => "",
+        };
+        rows.push(vec![
+            limit.name.to_owned(),
+            format!("{}{unit}", shown(&scaled.into())),
+            most.map_or_else(String::new, |most| format!("{most}{unit}")),
+            most.map_or_else(String::new, |most| format!("{:.2}", scaled / most)),
+            kept.map_or("", Verdict::mark).to_owned(),
+        ]);
+    }
+    table::print(&["", "measured", "limit", "of it", ""], &rows);
+    verdict
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_size_is_held_to_its_own_limits() {
+        let figures = |items: u64, p50: f64, recall: f64| json!({ "items": items, "warm": { "hybrid": { "p50_ms": p50 }, "recall": recall } });
+        assert!(print(&figures(100_000, 1.2, 0.99)) == Verdict::Kept);
+        assert!(print(&figures(100_000, 1.3, 0.99)) == Verdict::Missed);
+        assert!(print(&figures(1_000_000, 5.9, 0.98)) == Verdict::Missed);
+        assert!(print(&figures(10_000, 99.0, 0.5)) == Verdict::Kept, "nothing is asked of this size");
+    }
+}

@@ -1,0 +1,89 @@
+//! Whole processes over one store, page cache warm: wall time from spawn to exit, CPU time, peak memory. Commands take turns, so
+//! that a noisy moment hits all of them.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::{Place, SCRATCH, fresh_questions, writes};
+use crate::cold::{Measured, measure, ms};
+use crate::gauge::Times;
+use crate::{Failed, Options};
+
+/// Runs before the ones that count.
+const WARM_UP: usize = 3;
+
+/// What is asked: nothing, a question that is in the cache of vectors, a new one, or a new text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    None,
+    Cached,
+    New,
+}
+
+const JOBS: &[(&str, &[&str], Text)] = &[
+    ("query, new text", &["query"], Text::New),
+    ("query, cached text", &["query"], Text::Cached),
+    ("query --fast", &["query", "--fast"], Text::New),
+    ("curate", &["curate", "--collection", SCRATCH], Text::New),
+    ("status", &["status"], Text::None),
+    ("version", &["version"], Text::None),
+];
+
+pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
+    let known = place.questions()?;
+    let mut new = fresh_questions(&known, JOBS.len() * (options.runs + WARM_UP));
+    let mut found: Vec<(Times, f64)> = JOBS.iter().map(|_| (Times::new(), 0.0)).collect();
+    for round in 0..options.runs + WARM_UP {
+        for ((_, before, text), (times, peak)) in JOBS.iter().zip(&mut found) {
+            let text = match text {
+                Text::None => None,
+                Text::Cached => Some(known[round % known.len()].clone()),
+                Text::New => new.next(),
+            };
+            let one = measure(options, &place.home, before, text.as_deref())?;
+            if round >= WARM_UP {
+                times.add(ms(one.wall), ms(one.cpu));
+                *peak = peak.max(one.peak_mb);
+            }
+        }
+    }
+    let mut figures = json!({});
+    for ((name, ..), (times, peak)) in JOBS.iter().zip(found) {
+        let mut one = times.json();
+        one["peak_bytes"] = json!((peak * 1e6) as u64);
+        figures[*name] = one;
+    }
+    figures["query, after a crash"] = after_a_crash(options, place, &known)?;
+    writes::forget_scratch(options, place)?;
+    Ok(figures)
+}
+
+/// A writer is killed in the midst of its work; then the first question of a new process.
+fn after_a_crash(options: &Options, place: &Place, known: &[String]) -> Result<Value, Failed> {
+    let mut times = Times::new();
+    let mut peak = 0f64;
+    for question in fresh_questions(known, 5) {
+        let mut writer = std::process::Command::new(std::env::current_exe()?)
+            .arg("scale-writer")
+            .args(["--count", &options.count.to_string()])
+            .arg("--cache")
+            .arg(&options.cache)
+            .arg("--models")
+            .arg(&options.models)
+            .spawn()?;
+        let started = Instant::now();
+        while started.elapsed().as_secs_f64() < 0.7 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        writer.kill()?;
+        writer.wait()?;
+        let Measured { wall, cpu, peak_mb } =
+            measure(options, &place.home, &["query"], Some(question.as_str()))?;
+        times.add(ms(wall), ms(cpu));
+        peak = peak.max(peak_mb);
+    }
+    let mut one = times.json();
+    one["peak_bytes"] = json!((peak * 1e6) as u64);
+    Ok(one)
+}

@@ -1,0 +1,272 @@
+//! Questions in one process that stays: each channel's share, ranking's, memory afterwards, and what the vector channel finds
+//! of the truth. Closed loop, one question at a time, unless a rate is said; at a rate a question's time begins when it was due.
+
+use std::time::{Duration, Instant};
+
+use bower_core::config::Settings;
+use bower_core::engine::{Depth, Engine, RankRequest};
+use bower_core::filter::Filter;
+use bower_core::item::Channel;
+use bower_core::request::{QueryRequest, Selection};
+use serde_json::{Value, json};
+
+use super::{LOT, LOTS, Place};
+use crate::corpus::Corpus;
+use crate::gauge::{self, Times};
+use crate::{Failed, Options};
+
+/// Questions of one round.
+pub const QUESTIONS: usize = 1_000;
+const ROUNDS: usize = 3;
+/// Of the vector channel alone, of words alone, with a filter.
+const FEWER: usize = 300;
+/// Questions whose answers are compared with exact search.
+const JUDGED: usize = 100;
+/// Questions a second, and for how long.
+const RATE: u32 = 50;
+const SECONDS: u32 = 10;
+/// As good as the tenth best: float32 sums in another order differ by less.
+const SAME: f32 = 1e-5;
+
+pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Failed> {
+    let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
+    let now = jiff::Timestamp::now;
+    let start = Instant::now();
+    let engine = Engine::open(&place.home, settings, now())?;
+    let open_ms = start.elapsed().as_secs_f64() * 1e3;
+    let questions = place.questions()?;
+    let ask = |text: &str| QueryRequest { text: text.to_owned(), ..QueryRequest::default() };
+
+    // New to the store: the model makes their vectors.
+    let mut new = Times::new();
+    for question in super::fresh_questions(&questions, 200) {
+        new.take(|| engine.query(&ask(&question), now()))?;
+    }
+    for question in &questions {
+        engine.query(&ask(question), now())?;
+    }
+    engine.maintain(now())?;
+
+    let (mut whole, mut text, mut vector, mut rank, mut rest) =
+        (Times::new(), Times::new(), Times::new(), Times::new(), Times::new());
+    let mut rounds = Vec::new();
+    let mut memory = Value::Null;
+    for _ in 0..ROUNDS {
+        let mut round = Times::new();
+        for question in &questions {
+            let request = ask(question);
+            let (start, cpu) = (Instant::now(), gauge::process_cpu_s());
+            let answer = engine.query(&request, now())?;
+            let wall = start.elapsed().as_secs_f64() * 1e3;
+            let cpu = (gauge::process_cpu_s() - cpu) * 1e3;
+            whole.add(wall, cpu);
+            round.add(wall, cpu);
+            if !answer.effort.vector_cached {
+                return Err(format!("{question:?} was not in the cache").into());
+            }
+            let mut longest = 0f64;
+            for channel in &answer.effort.channels {
+                longest = longest.max(channel.took_ms);
+                match channel.channel {
+                    Channel::Text => text.add(channel.took_ms, 0.0),
+                    Channel::Vector => vector.add(channel.took_ms, 0.0),
+                    Channel::Tags | Channel::Filename | Channel::Canonical | Channel::Graph => {}
+                }
+            }
+            rank.add(answer.effort.rank_ms, 0.0);
+            rest.add((answer.took_ms - longest - answer.effort.rank_ms).max(0.0), 0.0);
+        }
+        rounds.push(round.json());
+        if memory.is_null() {
+            memory = gauge::memory();
+        }
+    }
+    let paced = paced(&engine, &questions)?;
+
+    let all = Selection::default();
+    let lot = Selection {
+        filter: Some(Filter::parse(&json!({ "lot": LOT }).to_string())?),
+        ..Selection::default()
+    };
+    let alone = alone(&engine, &questions, &all, Channel::Text)?;
+    let filtered = alone_filtered(&engine, &questions, &lot)?;
+    let words = alone_words(&engine, &questions, &all)?;
+    let mut result = json!({
+        "open_ms": gauge::round(open_ms),
+        "new_text": new.json(),
+        "hybrid": whole.json(),
+        "rounds": rounds,
+        "shares": {
+            "text": text.json(), "vector": vector.json(), "ranking": rank.json(), "rest": rest.json(),
+        },
+        "paced": paced,
+        "vector_alone": alone,
+        "text_alone": words,
+        "filtered": filtered,
+        "memory": memory,
+    });
+    if judged {
+        for (name, select) in [("recall", &all), ("filtered_recall", &lot)] {
+            result[name] = json!(judge(options, place, &engine, &questions, select)?);
+        }
+    }
+    Ok(result)
+}
+
+/// Hybrid questions that arrive evenly, whether the one before is answered or not.
+fn paced(engine: &Engine, questions: &[String]) -> Result<Value, Failed> {
+    let mut times = Times::new();
+    let start = Instant::now();
+    for (at, question) in (0..RATE * SECONDS).zip(questions.iter().cycle()) {
+        let due = start + Duration::from_secs(1) * at / RATE;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        let request = QueryRequest { text: question.clone(), ..QueryRequest::default() };
+        let cpu = gauge::process_cpu_s();
+        engine.query(&request, jiff::Timestamp::now())?;
+        times.add(due.elapsed().as_secs_f64() * 1e3, (gauge::process_cpu_s() - cpu) * 1e3);
+    }
+    let mut json = times.json();
+    json["rate_a_second"] = RATE.into();
+    Ok(json)
+}
+
+/// The vector channel's own time as the engine tells it; it runs on one thread. CPU is that thread's.
+fn alone(
+    engine: &Engine,
+    questions: &[String],
+    select: &Selection,
+    without: Channel,
+) -> Result<Value, Failed> {
+    let mut times = Times::new();
+    for question in questions.iter().take(FEWER) {
+        let request = RankRequest {
+            without: Some(without),
+            ..RankRequest::new(question, select, jiff::Timestamp::now())
+        };
+        let (all, own) = (gauge::process_cpu_s(), gauge::thread_cpu_s());
+        let ranking = engine.rank(&request)?;
+        let cpu = (gauge::process_cpu_s() - all) - (gauge::thread_cpu_s() - own);
+        for channel in &ranking.effort.channels {
+            if channel.channel == Channel::Vector {
+                times.add(channel.took_ms, cpu * 1e3);
+            }
+        }
+    }
+    Ok(times.json())
+}
+
+/// Hybrid questions among 1 % of the rows, whole.
+fn alone_filtered(engine: &Engine, questions: &[String], select: &Selection) -> Result<Value, Failed> {
+    let mut times = Times::new();
+    for question in questions.iter().take(FEWER) {
+        let request =
+            QueryRequest { text: question.clone(), select: select.clone(), ..QueryRequest::default() };
+        times.take(|| engine.query(&request, jiff::Timestamp::now()))?;
+    }
+    let mut json = json!({ "hybrid": times.json() });
+    json["vector"] = alone(engine, questions, select, Channel::Text)?;
+    Ok(json)
+}
+
+/// The text channel's best 200 as the engine tells it; CPU is of the whole question by words, ranking included.
+fn alone_words(engine: &Engine, questions: &[String], select: &Selection) -> Result<Value, Failed> {
+    let mut times = Times::new();
+    for question in questions {
+        let request =
+            RankRequest { fast: true, ..RankRequest::new(question, select, jiff::Timestamp::now()) };
+        let cpu = gauge::thread_cpu_s();
+        let ranking = engine.rank(&request)?;
+        let cpu = (gauge::thread_cpu_s() - cpu) * 1e3;
+        for channel in &ranking.effort.channels {
+            if channel.channel == Channel::Text {
+                times.add(channel.took_ms, cpu);
+            }
+        }
+    }
+    Ok(times.json())
+}
+
+/// Recall@10 of the vector channel as it answers a question for ten hits, against exact search over the vectors it was given.
+fn judge(
+    options: &Options,
+    place: &Place,
+    engine: &Engine,
+    questions: &[String],
+    select: &Selection,
+) -> Result<f64, Failed> {
+    use bower_core::embed::{Embedder, MiniLm};
+    let model = MiniLm::open(&crate::packed(options)?)?;
+    let corpus = Corpus::open(options, &model, place.real()?)?;
+    let (mut asked, mut found) = (Vec::new(), Vec::new());
+    for question in questions.iter().take(JUDGED) {
+        asked.push(model.embed_question(question)?.vector);
+        let request = RankRequest {
+            without: Some(Channel::Text),
+            depth: Depth::Hits(10),
+            ..RankRequest::new(question, select, jiff::Timestamp::now())
+        };
+        let ranking = engine.rank(&request)?;
+        let best = ranking.of(Channel::Vector);
+        found.push(engine.sources(&best[..best.len().min(10)])?);
+    }
+    let step = if select.filter.is_some() { LOTS } else { 1 };
+    let first = if select.filter.is_some() { LOT } else { 0 };
+    let rows: Vec<usize> = (first..options.count).step_by(step).collect();
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut scores = vec![Vec::new(); asked.len()];
+    std::thread::scope(|scope| {
+        let shares: Vec<_> = rows
+            .chunks(rows.len().div_ceil(threads).max(1))
+            .map(|rows| scope.spawn(|| exact(&corpus, rows, &asked)))
+            .collect();
+        for share in shares {
+            let part = share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            for (all, part) in scores.iter_mut().zip(part) {
+                all.extend(part);
+            }
+        }
+    });
+    let mut recall = 0.0;
+    for ((mut scores, found), asked) in scores.into_iter().zip(found).zip(&asked) {
+        scores.sort_unstable_by(|a, b| b.total_cmp(a));
+        scores.truncate(10);
+        let least = scores.last().copied().unwrap_or(f32::INFINITY) - SAME;
+        let good = found.iter().filter(|name| {
+            let at = super::number(name);
+            at.is_some_and(|at| dot(asked, &halved(corpus.output(at).vector)) >= least)
+        });
+        recall += good.count() as f64 / scores.len() as f64 / JUDGED as f64;
+    }
+    Ok(gauge::round(recall))
+}
+
+/// The best ten scores of each question among some rows.
+fn exact(corpus: &Corpus, rows: &[usize], asked: &[Vec<f32>]) -> Vec<Vec<f32>> {
+    let mut best = vec![vec![f32::NEG_INFINITY; 10]; asked.len()];
+    for &row in rows {
+        let vector = halved(corpus.output(row).vector);
+        for (best, asked) in best.iter_mut().zip(asked) {
+            let score = dot(asked, &vector);
+            if score > best[9] {
+                best[9] = score;
+                best.sort_unstable_by(|a, b| b.total_cmp(a));
+            }
+        }
+    }
+    best
+}
+
+/// As the store keeps it.
+fn halved(vector: Vec<f32>) -> Vec<f32> {
+    vector.into_iter().map(|value| half::f16::from_f32(value).to_f32()).collect()
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0f32; 16];
+    for (a, b) in a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    sums.iter().sum()
+}

@@ -1,0 +1,96 @@
+//! Writes to one store: a memory with the model's time, a thousand of them, folding them in, and forgetting all of them again.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use bower_core::config::Settings;
+use bower_core::engine::Engine;
+use bower_core::request::{CurateRequest, ForgetRequest, QueryRequest, Selection};
+use serde_json::{Value, json};
+
+use super::{Place, SCRATCH, fresh_questions};
+use crate::gauge::{self, Times};
+use crate::{Failed, Options};
+
+/// Memories that are written one by one and timed.
+const ONES: usize = 300;
+const THOUSAND: usize = 1_000;
+/// Memories that are forgotten one by one.
+const FORGOTTEN: usize = 50;
+
+fn engine(options: &Options, place: &Place) -> Result<Engine, Failed> {
+    let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
+    Ok(Engine::open(&place.home, settings, jiff::Timestamp::now())?)
+}
+
+fn memory(text: &str) -> CurateRequest {
+    CurateRequest { collection: Some(SCRATCH.to_owned()), ..CurateRequest::new(text) }
+}
+
+pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
+    let engine = engine(options, place)?;
+    let now = jiff::Timestamp::now;
+    let known = place.questions()?;
+    let mut texts = fresh_questions(&known, ONES + THOUSAND + 2 * FORGOTTEN);
+    // The same text twice is one memory.
+    let mut ids = BTreeSet::new();
+    let mut ones = Times::new();
+    for text in texts.by_ref().take(ONES) {
+        ids.insert(ones.take(|| engine.curate(&memory(&text), now()))?.id);
+    }
+    let thousand = gauged(|| {
+        for text in texts.by_ref().take(THOUSAND) {
+            ids.insert(engine.curate(&memory(&text), now())?.id);
+        }
+        Ok(())
+    })?;
+    let mut long_tail = Times::new();
+    for text in texts.by_ref().take(FORGOTTEN) {
+        let request = QueryRequest { text, ..QueryRequest::default() };
+        long_tail.take(|| engine.query(&request, now()))?;
+    }
+    let fold = gauged(|| Ok(engine.maintain(now()).map(|_| ())?))?;
+    let mut forget = Times::new();
+    let mut ids: Vec<String> = ids.into_iter().collect();
+    for id in ids.drain(..FORGOTTEN) {
+        forget.take(|| engine.forget(&ForgetRequest::Ids(vec![id]), false, now()))?;
+    }
+    let rest = ids.len();
+    let forget_rest = gauged(|| Ok(engine.forget(&ForgetRequest::Ids(ids), false, now()).map(|_| ())?))?;
+    let after = gauged(|| Ok(engine.maintain(now()).map(|_| ())?))?;
+    Ok(json!({
+        "curate_one": ones.json(),
+        "curate_thousand": thousand,
+        "query_with_a_tail_of_1300": long_tail.json(),
+        "maintain_after_them": fold,
+        "forget_one": forget.json(),
+        "forget_many": { "items": rest, "took": forget_rest },
+        "maintain_after_forgetting": after,
+        "peak_bytes": gauge::memory()["peak_bytes"],
+    }))
+}
+
+fn gauged(once: impl FnOnce() -> Result<(), Failed>) -> Result<Value, Failed> {
+    let (start, cpu) = (Instant::now(), gauge::process_cpu_s());
+    once()?;
+    let wall = start.elapsed().as_secs_f64() * 1e3;
+    Ok(json!({ "wall_ms": gauge::round(wall), "cpu_ms": gauge::round((gauge::process_cpu_s() - cpu) * 1e3) }))
+}
+
+/// Forgets what commands and killed writers left.
+pub fn forget_scratch(options: &Options, place: &Place) -> Result<(), Failed> {
+    let engine = engine(options, place)?;
+    let all = Selection { collections: vec![SCRATCH.to_owned()], ..Selection::default() };
+    engine.forget(&ForgetRequest::Selected(Box::new(all)), false, jiff::Timestamp::now())?;
+    engine.maintain(jiff::Timestamp::now())?;
+    Ok(())
+}
+
+/// Writes until it is killed.
+pub fn write_for_ever(options: &Options, place: &Place) -> Result<Value, Failed> {
+    let engine = engine(options, place)?;
+    for text in fresh_questions(&place.questions()?, usize::MAX) {
+        engine.curate(&memory(&text), jiff::Timestamp::now())?;
+    }
+    Ok(Value::Null)
+}
