@@ -60,9 +60,8 @@ impl Times {
 
     /// Does something once, and adds what it took on the wall and of the whole process.
     pub fn take<T>(&mut self, once: impl FnOnce() -> T) -> T {
-        let (start, cpu) = (Instant::now(), process_cpu_s());
-        let result = once();
-        self.add(start.elapsed().as_secs_f64() * 1e3, (process_cpu_s() - cpu) * 1e3);
+        let (result, wall_ms, cpu_ms) = timed(once);
+        self.add(wall_ms, cpu_ms);
         result
     }
 
@@ -80,6 +79,13 @@ impl Times {
             "cpu_ms": round(self.cpu.mean() / 1e6),
         })
     }
+}
+
+/// Does something once: its result, and the milliseconds that it took on the wall and of the whole process.
+pub fn timed<T>(once: impl FnOnce() -> T) -> (T, f64, f64) {
+    let (start, cpu) = (Instant::now(), process_cpu_s());
+    let result = once();
+    (result, start.elapsed().as_secs_f64() * 1e3, (process_cpu_s() - cpu) * 1e3)
 }
 
 /// To a ten-thousandth: more says nothing.

@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
-use std::time::Instant;
 
 use bower_core::config::Settings;
 use bower_core::embed::{Embedder, MiniLm};
@@ -62,10 +61,10 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
             })
             .collect();
         text_bytes += documents.iter().map(|document| document.text.len()).sum::<usize>();
-        let (start, cpu) = (Instant::now(), gauge::process_cpu_s());
-        engine.add_documents(documents, jiff::Timestamp::now())?;
-        wall_s += start.elapsed().as_secs_f64();
-        cpu_s += gauge::process_cpu_s() - cpu;
+        let (added, wall_ms, cpu_ms) =
+            gauge::timed(|| engine.add_documents(documents, jiff::Timestamp::now()));
+        added?;
+        (wall_s, cpu_s) = (wall_s + wall_ms / 1e3, cpu_s + cpu_ms / 1e3);
         eprintln!("  {} passages in {wall_s:.0} s", batch.end);
     }
     let status = engine.status()?;

@@ -1,7 +1,7 @@
 //! Whole processes over one store, page cache warm: wall time from spawn to exit, CPU time, peak memory. Commands take turns, so
 //! that a noisy moment hits all of them.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -72,10 +72,7 @@ fn after_a_crash(options: &Options, place: &Place, known: &[String]) -> Result<V
             .arg("--models")
             .arg(&options.models)
             .spawn()?;
-        let started = Instant::now();
-        while started.elapsed().as_secs_f64() < 0.7 {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        std::thread::sleep(Duration::from_millis(700));
         writer.kill()?;
         writer.wait()?;
         let Measured { wall, cpu, peak_mb } =

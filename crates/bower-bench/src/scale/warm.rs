@@ -55,10 +55,8 @@ pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Fail
         let mut round = Times::new();
         for question in &questions {
             let request = ask(question);
-            let (start, cpu) = (Instant::now(), gauge::process_cpu_s());
-            let answer = engine.query(&request, now())?;
-            let wall = start.elapsed().as_secs_f64() * 1e3;
-            let cpu = (gauge::process_cpu_s() - cpu) * 1e3;
+            let (answer, wall, cpu) = gauge::timed(|| engine.query(&request, now()));
+            let answer = answer?;
             whole.add(wall, cpu);
             round.add(wall, cpu);
             if !answer.effort.vector_cached {

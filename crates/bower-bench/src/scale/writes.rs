@@ -1,7 +1,6 @@
 //! Writes to one store: a memory with the model's time, a thousand of them, folding them in, and forgetting all of them again.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
@@ -71,10 +70,9 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
 }
 
 fn gauged(once: impl FnOnce() -> Result<(), Failed>) -> Result<Value, Failed> {
-    let (start, cpu) = (Instant::now(), gauge::process_cpu_s());
-    once()?;
-    let wall = start.elapsed().as_secs_f64() * 1e3;
-    Ok(json!({ "wall_ms": gauge::round(wall), "cpu_ms": gauge::round((gauge::process_cpu_s() - cpu) * 1e3) }))
+    let (done, wall_ms, cpu_ms) = gauge::timed(once);
+    done?;
+    Ok(json!({ "wall_ms": gauge::round(wall_ms), "cpu_ms": gauge::round(cpu_ms) }))
 }
 
 /// Forgets what commands and killed writers left.

@@ -32,13 +32,13 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
         }
         None => None,
     };
-    let mut counts = store.counts(if indexed.is_some() { "" } else { identity })?;
-    counts.embedded = indexed.unwrap_or(counts.embedded);
+    let embedded = indexed.map_or_else(|| store.embedded(identity), Ok)?;
+    let counts = store.counts()?;
     let (token_tail, tokens_sound, uncoded) = match engine.model.get() {
         Ok(embedder) => tokens_status(engine, embedder, newest, indexed)?,
         Err(_) => (0, true, 0),
     };
-    let tier = match (vector.good(), vector_tail, counts.embedded) {
+    let tier = match (vector.good(), vector_tail, embedded) {
         (Some(index), _, _) => index.tier().word().to_owned(),
         (None, _, 0) => "none".to_owned(),
         (None, _, _) => "tail".to_owned(),
@@ -60,7 +60,7 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
         vector_tail,
         token_tail,
         uncoded,
-        unembedded: (counts.memories + counts.chunks).saturating_sub(counts.embedded),
+        unembedded: (counts.memories + counts.chunks).saturating_sub(embedded),
         model,
     })
 }

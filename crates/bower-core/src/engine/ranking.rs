@@ -42,7 +42,7 @@ pub(super) fn by_default(
 ) -> Result<()> {
     let gathered = gather(ranking);
     let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
-    let scores = Scores::of(engine, found, &gathered)?;
+    let scores = Scores::of(engine, found, &gathered, &rows)?;
     let seen: Vec<native::Seen<'_>> = (0..rows.len()).map(|at| scores.seen(at, rows[at])).collect();
     let background = found.vector.as_ref().map(|vector| vector.background).unwrap_or_default();
     let background = native::Background {
@@ -106,7 +106,7 @@ fn judge(engine: &Engine, found: &Found<'_>, rows: &[RowId], scores: &Scores, ra
             Features {
                 standing,
                 share: place.map_or(0.0, |at| calibrate::share(words.rows[at].score, words.idf_sum)),
-                coverage: place.map_or(0.0, |at| calibrate::coverage(words.idf_found(at), words.idf_sum)),
+                coverage: place.map_or(0.0, |at| scores.coverage(at)),
                 closeness: place.and_then(|at| scores.tokens[at]),
                 rank: at + 1,
             }
@@ -131,7 +131,7 @@ pub(super) fn by_formula(
     }
     let gathered = gather(ranking);
     let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
-    Scores::of(engine, found, &gathered)?.complete(gathered, ranking);
+    Scores::of(engine, found, &gathered, &rows)?.complete(gathered, ranking);
     let facts = engine.store.facts(&rows)?;
     let mut candidates: Vec<Candidate> = rows
         .iter()
@@ -235,9 +235,8 @@ struct Scores {
 }
 
 impl Scores {
-    fn of(engine: &Engine, found: &Found<'_>, gathered: &[(RowId, Places)]) -> Result<Self> {
-        let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
-        let rows = rows.as_slice();
+    /// `rows` are those of `gathered`.
+    fn of(engine: &Engine, found: &Found<'_>, gathered: &[(RowId, Places)], rows: &[RowId]) -> Result<Self> {
         let words = match &found.text {
             Some(text) => text.examine(found.words, rows)?,
             None => Examined::unknown(rows.len()),
@@ -258,13 +257,18 @@ impl Scores {
         Ok(Self { words, parents, cosines, tokens })
     }
 
+    /// The share of the question's words that a candidate has, by how rare they are.
+    fn coverage(&self, at: usize) -> f32 {
+        calibrate::coverage(self.words.idf_found(at), self.words.idf_sum)
+    }
+
     fn seen(&self, at: usize, row: RowId) -> native::Seen<'_> {
         let words = self.words.rows[at];
         native::Seen {
             row,
             text: words.score,
             parts: self.words.parts_of(at),
-            coverage: calibrate::coverage(self.words.idf_found(at), self.words.idf_sum),
+            coverage: self.coverage(at),
             speaker: words.speaker,
             parent: self.parents[at],
             vector: self.cosines[at],

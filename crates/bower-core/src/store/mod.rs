@@ -275,8 +275,6 @@ pub struct Counts {
     pub by_collection: BTreeMap<String, u64>,
     /// Mean stored importance of the memories.
     pub avg_importance: f64,
-    /// Items with a vector of the asked model.
-    pub embedded: u64,
 }
 
 /// The one place where items are written and read. Contract tests in `contract.rs` hold for every implementation.
@@ -385,11 +383,12 @@ pub trait Store: Send + Sync {
 
     /// What happened to an item or document, oldest first.
     fn events(&self, subject: &str) -> Result<Vec<Event>>;
-    /// Counts for `status`; `model` says whose vectors to count.
-    fn counts(&self, model: &str) -> Result<Counts>;
+    /// Counts for `status`.
+    fn counts(&self) -> Result<Counts>;
+    /// How many items have a vector of a model. Goes through all of them: an index that is sound has counted them already.
+    fn embedded(&self, model: &str) -> Result<u64>;
     /// Leaves the store as one whole file, where nobody else is reading. Costs a wait for the disk; never needed for safety.
     fn checkpoint(&self) -> Result<()>;
-
     /// Empties the log where it has grown long. Waits for nobody: while others read it, it stays, and the next caller tries
     /// again. One that is never emptied makes each new process read all of it, and copy all of it into the file when it
     /// writes.

@@ -112,8 +112,8 @@ pub fn fold(
     commit.set_payload(&payload);
     commit.commit().map_err(failed)?;
     let merged = to_merge(&index.searchable_segment_metas().map_err(failed)?);
-    let merged = by_first_row(&index, &merged).map_err(failed)?;
     if !merged.is_empty() {
+        let merged = by_first_row(&index, &merged).map_err(failed)?;
         writer.merge(&merged).wait().map_err(failed)?;
     }
     writer.garbage_collect_files().wait().map_err(failed)?;

@@ -110,9 +110,10 @@ fn nearest_first(a: &(f32, u32), b: &(f32, u32)) -> std::cmp::Ordering {
     b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
-/// The values of an int8 row as a query has them.
-fn signed(row: &[u8]) -> Vec<i8> {
-    row.iter().map(|byte| (byte ^ 128).cast_signed()).collect()
+/// Writes the values of an int8 row as a query has them.
+fn signed(row: &[u8], query: &mut Vec<i8>) {
+    query.clear();
+    query.extend(row.iter().map(|byte| (byte ^ 128).cast_signed()));
 }
 
 /// The directions of what was summed; where that is nothing, those before.
@@ -200,17 +201,18 @@ impl Assigner {
 
     /// Puts centroids into groups.
     fn over(dimension: usize, centroids: &Directions) -> Self {
-        let (stride, clusters) = (centroids.stride, centroids.scales.len());
+        let clusters = centroids.scales.len();
         let count = clusters.isqrt().max(1);
         let mut groups = centroids.pick((0..count).map(|group| group * clusters / count));
         let mut of = vec![0; clusters];
-        let (mut dots, mut scores) = (Vec::new(), Vec::new());
+        let (mut query, mut dots, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..GROUP_ROUNDS {
             let mut sums = Sums::new(count, dimension);
             for (at, of) in of.iter_mut().enumerate() {
                 let (row, scale) = centroids.get(at);
                 scores.clear();
-                groups.score(&signed(row), 0..count, &mut dots, &mut scores);
+                signed(row, &mut query);
+                groups.score(&query, 0..count, &mut dots, &mut scores);
                 *of = scores.iter().copied().min_by(nearest_first).map_or(0, |(_, group)| group as usize);
                 sums.add(*of, row, scale);
             }
@@ -220,15 +222,13 @@ impl Assigner {
         order.sort_by_key(|&at| (of[at], at));
         let starts = (0..=count).map(|group| order.partition_point(|&at| of[at] < group)).collect();
         let centroids = centroids.pick(order.into_iter());
-        Self { dimension, groups, starts, centroids, query: vec![0; stride], dots, scores }
+        Self { dimension, groups, starts, centroids, query, dots, scores }
     }
 
     /// The cluster of a vector, given as an int8 row.
     pub fn cluster(&mut self, row: &[u8]) -> u32 {
         let Self { groups, starts, centroids, query, dots, scores, .. } = self;
-        for (value, byte) in query.iter_mut().zip(row) {
-            *value = (byte ^ 128).cast_signed();
-        }
+        signed(row, query);
         scores.clear();
         groups.score(query, 0..groups.scales.len(), dots, scores);
         let asked = GROUPS_ASKED.min(scores.len());

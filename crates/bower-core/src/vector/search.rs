@@ -159,13 +159,13 @@ impl Scan<'_> {
                     }
                 }
             }
-            let is_kept = |position: &&u32| {
-                let row = ids.get(**position as usize);
-                row.is_some_and(|row| keep.is_none_or(|keep| keep.contains(RowId(*row))))
-            };
             seen += match keep {
                 None => places.len(),
-                Some(_) => clusters.order[places].iter().filter(is_kept).count(),
+                Some(keep) => {
+                    let rows =
+                        clusters.order[places].iter().filter_map(|position| ids.get(*position as usize));
+                    rows.filter(|row| keep.contains(RowId(**row))).count()
+                }
             };
         }
     }
@@ -287,8 +287,7 @@ impl VectorIndex {
                 scan.whole(number as u32, segment);
             }
         }
-        let candidates = scan.candidates;
-        let mut candidates = candidates.into_kept();
+        let mut candidates = scan.candidates.into_kept();
         candidates.sort_unstable_by_key(|candidate| (candidate.segment, candidate.position));
         for group in candidates.chunk_by(|a, b| a.segment == b.segment) {
             let number = group[0].segment as usize;

@@ -192,6 +192,11 @@ fn by_collection(connection: &Connection) -> rusqlite::Result<BTreeMap<String, u
     Ok(counts)
 }
 
+/// Copies the log into the file and cuts it off, as far as other readers allow.
+fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+}
+
 fn row_ids(
     rows: rusqlite::MappedRows<'_, impl FnMut(&Row<'_>) -> rusqlite::Result<RowId>>,
 ) -> rusqlite::Result<Vec<RowId>> {
@@ -608,7 +613,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn counts(&self, model: &str) -> Result<Counts> {
+    fn counts(&self) -> Result<Counts> {
         self.read("count the items", |connection| {
             let count = |sql: &str| connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, u64>(0));
             let groups = |sql: &str| {
@@ -629,10 +634,17 @@ impl Store for SqliteStore {
                 avg_importance: connection
                     .prepare_cached("SELECT coalesce(avg(importance), 0) FROM items WHERE kind = 'memory' AND type IS NOT NULL")?
                     .query_row([], |row| row.get(0))?,
-                embedded: connection
-                    .prepare_cached("SELECT count(*) FROM vectors WHERE model = (SELECT row FROM models WHERE name = ?1)")?
-                    .query_row([model], |row| row.get(0))?,
             })
+        })
+    }
+
+    fn embedded(&self, model: &str) -> Result<u64> {
+        self.read("count the vectors", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT count(*) FROM vectors WHERE model = (SELECT row FROM models WHERE name = ?1)",
+                )?
+                .query_row([model], |row| row.get(0))
         })
     }
 
@@ -642,9 +654,7 @@ impl Store for SqliteStore {
         }
         let reader = self.reader()?;
         // Readers of older pages make this do less than it could; the next one does the rest.
-        reader
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-            .map_err(|source| self.failed("empty the log", source))
+        empty_log(&reader).map_err(|source| self.failed("empty the log", source))
     }
 
     fn trim_log(&self) -> Result<()> {
@@ -654,9 +664,7 @@ impl Store for SqliteStore {
             return Ok(());
         }
         let reader = self.reader()?;
-        let trimmed = reader
-            .busy_timeout(Duration::ZERO)
-            .and_then(|()| reader.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        let trimmed = reader.busy_timeout(Duration::ZERO).and_then(|()| empty_log(&reader));
         let waits = reader.busy_timeout(self.busy_timeout());
         trimmed
             .and(waits)
