@@ -217,6 +217,19 @@ words! {
     Band, "band" { High = "HIGH", Medium = "MED", Low = "LOW" }
 }
 
+impl Band {
+    /// The band of a score: HIGH from `high` on, MED from `medium` on, else LOW, as NaN is.
+    pub fn of(score: f32, high: f32, medium: f32) -> Self {
+        if score >= high {
+            Self::High
+        } else if score >= medium {
+            Self::Medium
+        } else {
+            Self::Low
+        }
+    }
+}
+
 /// What ranking may know of an item beside its text and vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {

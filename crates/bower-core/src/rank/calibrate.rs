@@ -239,13 +239,7 @@ pub fn abstains(answerable: f32, constants: &Constants) -> bool {
 
 /// How sure a probability is. Strict mode keeps what is not [`Band::Low`].
 pub fn band(probability: f32, constants: &Constants) -> Band {
-    if probability >= constants.high {
-        Band::High
-    } else if probability >= constants.medium {
-        Band::Medium
-    } else {
-        Band::Low
-    }
+    Band::of(probability, constants.high, constants.medium)
 }
 
 fn standing(hit: &Features) -> f64 {

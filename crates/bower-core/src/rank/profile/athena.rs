@@ -105,13 +105,7 @@ pub fn rank(candidates: &[Candidate], constants: &Constants, now: Timestamp) -> 
 /// How sure a score is. What is [`Band::Low`] is a weak match: the strict mode of Athena drops it, and that is all it does.
 /// (The engine drops it for every profile that has bands, after reranking.)
 pub fn band(score: f32, constants: &Constants) -> Band {
-    if score >= constants.high {
-        Band::High
-    } else if score >= constants.medium {
-        Band::Medium
-    } else {
-        Band::Low
-    }
+    Band::of(score, constants.high, constants.medium)
 }
 
 fn score(places: &Places, channel: Channel, best_text: f64) -> f64 {
