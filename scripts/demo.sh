@@ -81,7 +81,7 @@ run status
 cat <<END
 
 ${bold}Try next${plain} (this demo's home is $home; delete it when you like)
-  export BOWER_HOME=$home PATH="\$PWD/${bower%/*}:\$PATH"
+  export BOWER_HOME=$home BOWER_MODELS_FOLDER="\$PWD/target/model" PATH="\$PWD/${bower%/*}:\$PATH"
   bower query "how does a query find its answer?" --collection documents
   bower query "frost" --format context      # a block to paste into a prompt
   bower query "pump" --explain              # what words and meaning each said
