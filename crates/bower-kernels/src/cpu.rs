@@ -44,7 +44,7 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             #[cfg(target_arch = "aarch64")]
-            // The kernels read numbers as they lie in memory, which is little-endian everywhere but on machines of one's own.
+            // Its kernels read numbers as they lie in memory: a big-endian machine takes the plain path.
             Self::Neon => cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon"),
             Self::Plain => true,
             #[cfg(not(target_arch = "x86_64"))]

@@ -104,11 +104,11 @@ pub(crate) fn dispatch(isa: Isa, kernel: impl Kernel) {
         }
         #[cfg(target_arch = "aarch64")]
         Isa::Neon => {
-            if is_aarch64_feature_detected!("dotprod") && is_aarch64_feature_detected!("i8mm") {
-                // SAFETY: both were just found.
+            if is_aarch64_feature_detected!("i8mm") {
+                // SAFETY: it was just found.
                 unsafe { crate::lanes_neon::on_neon_mixed(kernel) }
             } else if is_aarch64_feature_detected!("dotprod") {
-                // SAFETY: it was just found.
+                // SAFETY: as above.
                 unsafe { crate::lanes_neon::on_neon_dot(kernel) }
             } else {
                 crate::lanes_neon::on_neon(kernel);

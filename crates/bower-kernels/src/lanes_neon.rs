@@ -7,11 +7,11 @@
 use std::arch::aarch64::{
     float32x4_t, int8x16_t, int16x8_t, int32x4_t, vaddq_f32, vaddq_s32, vbslq_f32, vcgtq_f32, vcombine_s8,
     vcombine_s16, vcreate_s16, vcvtnq_s32_f32, vcvtq_f32_s32, vdupq_lane_s32, vdupq_n_f32, vdupq_n_s8,
-    vdupq_n_s32, veorq_s8, vget_low_s8, vget_low_s16, vld1_s8, vld1q_f32, vld1q_s8, vld1q_s32, vld2q_s16,
+    vdupq_n_s32, veorq_s8, vget_low_s8, vget_low_s16, vld1_s8, vld1q_f32, vld1q_s8, vld1q_s16, vld1q_s32,
     vmlal_high_lane_s16, vmlal_high_s8, vmlal_lane_s16, vmlal_s8, vmlsq_s32, vmovn_s16, vmovn_s32,
     vmull_high_s8, vmull_s8, vmulq_f32, vpadalq_s16, vpaddq_s32, vreinterpret_s32_s8, vreinterpretq_f32_s32,
     vreinterpretq_s8_s32, vreinterpretq_s16_s32, vreinterpretq_s32_f32, vshlq_n_s32, vst1q_f32, vst1q_s8,
-    vst1q_s16, vst1q_s32, vsubq_f32, vtrn1q_s16,
+    vst1q_s16, vst1q_s32, vsubq_f32, vtrn1q_s16, vuzp1q_s16, vuzp2q_s16,
 };
 use std::arch::asm;
 
@@ -42,11 +42,11 @@ pub(crate) unsafe fn on_neon_dot(kernel: impl Kernel) {
     kernel.run(Neon::<DOT>(()));
 }
 
-/// Runs a kernel compiled for NEON and both extensions.
+/// Runs a kernel compiled for NEON and the extension for products of bytes of either kind.
 ///
 /// # Safety
-/// The machine must have `dotprod` and `i8mm`.
-#[target_feature(enable = "neon,dotprod,i8mm")]
+/// The machine must have `i8mm`.
+#[target_feature(enable = "neon,i8mm")]
 pub(crate) unsafe fn on_neon_mixed(kernel: impl Kernel) {
     kernel.run(Neon::<MIXED>(()));
 }
@@ -166,16 +166,20 @@ impl<const PRODUCT: u8> Simd for Neon<PRODUCT> {
     }
     #[inline(always)]
     fn dot_pairs(self, sums: Self::I, a: [i16; 2], b: &[[i16; 2]; LANES]) -> Self::I {
+        let (b, _) = b.as_chunks::<4>();
         let mut out = sums;
         for i in 0..2 {
-            // SAFETY: the reference covers 32 numbers of 16 bits, and each load takes half of them.
+            // SAFETY: each reference covers 16 bytes. (`ld2` would part the pairs by itself, but the compiler repeats it for
+            // each row.)
             unsafe {
                 let a = vcreate_s16(u64::from(bytemuck::cast::<_, u32>(a)));
-                let b = vld2q_s16(b.as_ptr().cast::<i16>().add(LANES * i));
-                out[2 * i] = vmlal_lane_s16::<0>(out[2 * i], vget_low_s16(b.0), a);
-                out[2 * i] = vmlal_lane_s16::<1>(out[2 * i], vget_low_s16(b.1), a);
-                out[2 * i + 1] = vmlal_high_lane_s16::<0>(out[2 * i + 1], b.0, a);
-                out[2 * i + 1] = vmlal_high_lane_s16::<1>(out[2 * i + 1], b.1, a);
+                let low = vld1q_s16(b[2 * i].as_ptr().cast());
+                let high = vld1q_s16(b[2 * i + 1].as_ptr().cast());
+                let (first, second) = (vuzp1q_s16(low, high), vuzp2q_s16(low, high));
+                out[2 * i] = vmlal_lane_s16::<0>(out[2 * i], vget_low_s16(first), a);
+                out[2 * i] = vmlal_lane_s16::<1>(out[2 * i], vget_low_s16(second), a);
+                out[2 * i + 1] = vmlal_high_lane_s16::<0>(out[2 * i + 1], first, a);
+                out[2 * i + 1] = vmlal_high_lane_s16::<1>(out[2 * i + 1], second, a);
             }
         }
         out
@@ -280,6 +284,7 @@ impl<const PRODUCT: u8> Neon<PRODUCT> {
     }
 
     /// Bytes as [`Neon::dot`] takes them.
+    #[expect(clippy::unused_self, reason = "as the others")]
     #[inline(always)]
     fn signed(self, bytes: int8x16_t) -> int8x16_t {
         if PRODUCT == MIXED { bytes } else { compute!(veorq_s8(bytes, vdupq_n_s8(-128))) }
@@ -370,4 +375,56 @@ fn words(v: [float32x4_t; 4]) -> [int16x8_t; 2] {
         let high = vcombine_s16(vmovn_s32(vcvtnq_s32_f32(v[2])), vmovn_s32(vcvtnq_s32_f32(v[3])));
         [low, high]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::arch::is_aarch64_feature_detected;
+
+    /// A machine takes one form by itself, so this compares those that it has with the definition.
+    #[test]
+    fn every_form_of_a_tile_gives_the_definition() {
+        for steps in [1, 2, 3, 4, 7, 96, 129] {
+            let row: Vec<u8> = (0..steps * 4).map(|i| 255 - (i * 89 % 256) as u8).collect();
+            let weights: Vec<i8> =
+                (0..steps * TILE * 4).map(|i| (i * 53 % 255) as i8).map(|w| w.max(-127)).collect();
+            check(&row, &weights);
+        }
+        for (byte, weight) in [(0, 127), (0, -127), (255, 127), (255, -127)] {
+            check(&[byte; 4 * 33], &[weight; 4 * 33 * TILE]);
+        }
+    }
+
+    fn check(row: &[u8], weights: &[i8]) {
+        let less = |zero: i32| -> [i32; TILE] {
+            std::array::from_fn(|output| {
+                let weight = |k: usize| i32::from(weights[k / 4 * TILE * 4 + output * 4 + k % 4]);
+                (0..row.len()).map(|k| (i32::from(row[k]) - zero) * weight(k)).sum()
+            })
+        };
+        let mut sums = [[1; TILE]; 3];
+        Neon::<WIDE>(()).tile([row; 3], weights, 0, &mut sums);
+        assert_eq!(sums, [less(128); 3], "widened, {} bytes", row.len());
+        if is_aarch64_feature_detected!("dotprod") {
+            // SAFETY: just found.
+            unsafe { dot(row, weights, &mut sums) };
+            assert_eq!(sums, [less(128); 3], "dotprod, {} bytes", row.len());
+        }
+        if is_aarch64_feature_detected!("i8mm") {
+            // SAFETY: just found.
+            unsafe { mixed(row, weights, &mut sums) };
+            assert_eq!(sums, [less(0); 3], "i8mm, {} bytes", row.len());
+        }
+    }
+
+    #[target_feature(enable = "neon,dotprod")]
+    fn dot(row: &[u8], weights: &[i8], sums: &mut [[i32; TILE]; 3]) {
+        Neon::<DOT>(()).tile([row; 3], weights, 0, sums);
+    }
+
+    #[target_feature(enable = "neon,i8mm")]
+    fn mixed(row: &[u8], weights: &[i8], sums: &mut [[i32; TILE]; 3]) {
+        Neon::<MIXED>(()).tile([row; 3], weights, 0, sums);
+    }
 }

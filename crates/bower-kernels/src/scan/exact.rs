@@ -2,6 +2,9 @@
 
 use crate::Isa;
 
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
 /// Partial sums, so that one 512-bit register or four 128-bit ones hold them.
 const LANES: usize = 16;
 
@@ -19,7 +22,11 @@ pub fn sums_f32(isa: Isa, query: &[f32], vector: &[f32]) -> (f32, f32) {
             // SAFETY: as above.
             unsafe { floats_avx2(query, vector) }
         }
-        // NEON is what the compiler has on ARM without being asked.
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon if isa.is_present() => {
+            // SAFETY: as above.
+            unsafe { neon::floats(query, vector) }
+        }
         Isa::Avx512 | Isa::Avx2 | Isa::Neon | Isa::Plain => floats(query, vector),
     }
 }
@@ -41,7 +48,7 @@ pub fn sums_f16(isa: Isa, query: &[f32], vector: &[u8]) -> (f32, f32) {
         #[cfg(target_arch = "aarch64")]
         Isa::Neon if isa.is_present() => {
             // SAFETY: as above.
-            unsafe { halves_neon(query, vector) }
+            unsafe { neon::halves(query, vector) }
         }
         Isa::Avx512 | Isa::Avx2 | Isa::Neon | Isa::Plain => halves(query, vector, |bytes| {
             let mut values = [0.0; LANES];
@@ -170,24 +177,6 @@ fn halves_avx2(query: &[f32], vector: &[u8]) -> (f32, f32) {
             let (from, to) = (bytes.as_ptr(), values.as_mut_ptr());
             _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast())));
             _mm256_storeu_ps(to.add(8), _mm256_cvtph_ps(_mm_loadu_si128(from.add(16).cast())));
-        }
-        values
-    })
-}
-
-#[cfg(target_arch = "aarch64")]
-#[target_feature(enable = "neon")]
-fn halves_neon(query: &[f32], vector: &[u8]) -> (f32, f32) {
-    use std::arch::aarch64::{vcvt_f32_f16, vld1_u16, vreinterpret_f16_u16, vst1q_f32};
-    halves(query, vector, |bytes| {
-        let mut values = [0.0; LANES];
-        for (at, to) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            // SAFETY: 8 bytes are read from each quarter of an array of 32 and 4 floats written to an array of 4; neither
-            // need be aligned.
-            unsafe {
-                let halves = vld1_u16(bytes.as_ptr().add(8 * at).cast());
-                vst1q_f32(to.as_mut_ptr(), vcvt_f32_f16(vreinterpret_f16_u16(halves)));
-            }
         }
         values
     })

@@ -17,7 +17,8 @@ pub(super) fn gather(rows: &[u8], positions: &[u32], query: &[i8], out: &mut [i3
         // SAFETY: the instructions are present, as just asked.
         unsafe { gather_dot(rows, positions, query, out) }
     } else {
-        gather_with::<false>(rows, positions, query, out);
+        // SAFETY: `dotprod` is not asked for.
+        unsafe { gather_with::<false>(rows, positions, query, out) }
     }
 }
 
@@ -27,23 +28,27 @@ pub(super) fn scan(rows: &[u8], query: &[i8], out: &mut [i32]) {
         // SAFETY: the instructions are present, as just asked.
         unsafe { scan_dot(rows, query, out) }
     } else {
-        scan_with::<false>(rows, query, out);
+        // SAFETY: `dotprod` is not asked for.
+        unsafe { scan_with::<false>(rows, query, out) }
     }
 }
 
 #[target_feature(enable = "neon,dotprod")]
 fn gather_dot(rows: &[u8], positions: &[u32], query: &[i8], out: &mut [i32]) {
-    gather_with::<true>(rows, positions, query, out);
+    // SAFETY: this function is entered only where `dotprod` is present.
+    unsafe { gather_with::<true>(rows, positions, query, out) }
 }
 
 #[target_feature(enable = "neon,dotprod")]
 fn scan_dot(rows: &[u8], query: &[i8], out: &mut [i32]) {
-    scan_with::<true>(rows, query, out);
+    // SAFETY: as above.
+    unsafe { scan_with::<true>(rows, query, out) }
 }
 
-/// `DOT` only where `dotprod` is present.
+/// # Safety
+/// Where `DOT`, the machine must have `dotprod`.
 #[inline(always)]
-fn gather_with<const DOT: bool>(rows: &[u8], positions: &[u32], query: &[i8], out: &mut [i32]) {
+unsafe fn gather_with<const DOT: bool>(rows: &[u8], positions: &[u32], query: &[i8], out: &mut [i32]) {
     let len = query.len();
     let (fours, rest) = positions.as_chunks::<ROWS>();
     let (out_fours, out_rest) = out.as_chunks_mut::<ROWS>();
@@ -52,28 +57,31 @@ fn gather_with<const DOT: bool>(rows: &[u8], positions: &[u32], query: &[i8], ou
             prefetch(row(rows, *next, len));
         }
         let [a, b, c, d] = *four;
-        *out = dot::<DOT, ROWS>(
-            [row(rows, a, len), row(rows, b, len), row(rows, c, len), row(rows, d, len)],
-            query,
-        );
+        let four = [row(rows, a, len), row(rows, b, len), row(rows, c, len), row(rows, d, len)];
+        // SAFETY: the caller's promise.
+        *out = unsafe { dot::<DOT, ROWS>(four, query) };
     }
     for (position, out) in rest.iter().zip(out_rest) {
-        [*out] = dot::<DOT, 1>([row(rows, *position, len)], query);
+        // SAFETY: the caller's promise.
+        [*out] = unsafe { dot::<DOT, 1>([row(rows, *position, len)], query) };
     }
 }
 
-/// `DOT` only where `dotprod` is present.
+/// # Safety
+/// Where `DOT`, the machine must have `dotprod`.
 #[inline(always)]
-fn scan_with<const DOT: bool>(rows: &[u8], query: &[i8], out: &mut [i32]) {
+unsafe fn scan_with<const DOT: bool>(rows: &[u8], query: &[i8], out: &mut [i32]) {
     let len = query.len();
     let (fours, rest) = out.as_chunks_mut::<ROWS>();
     let (four_rows, rest_rows) = rows.split_at(fours.len() * ROWS * len);
     for (rows, out) in four_rows.chunks_exact(ROWS * len).zip(fours) {
         let (a, b, c, d) = (&rows[..len], &rows[len..2 * len], &rows[2 * len..3 * len], &rows[3 * len..]);
-        *out = dot::<DOT, ROWS>([a, b, c, d], query);
+        // SAFETY: the caller's promise.
+        *out = unsafe { dot::<DOT, ROWS>([a, b, c, d], query) };
     }
     for (row, out) in rest_rows.chunks_exact(len).zip(rest) {
-        [*out] = dot::<DOT, 1>([row], query);
+        // SAFETY: the caller's promise.
+        [*out] = unsafe { dot::<DOT, 1>([row], query) };
     }
 }
 
@@ -90,11 +98,14 @@ fn prefetch(row: &[u8]) {
 
 /// The dot product of the query, a multiple of 64 values, with each of `R` rows. A row's bytes less 128 are signed; so are
 /// the query's values, and none is -128, so that two products fit 16 bits: 2 x 128 x 127 = 32,512.
+///
+/// # Safety
+/// Where `DOT`, the machine must have `dotprod`.
 #[inline(always)]
-fn dot<const DOT: bool, const R: usize>(rows: [&[u8]; R], query: &[i8]) -> [i32; R] {
+unsafe fn dot<const DOT: bool, const R: usize>(rows: [&[u8]; R], query: &[i8]) -> [i32; R] {
     assert!(rows.iter().all(|row| row.len() == query.len()), "rows are as long as the query");
     let mut totals = [0; R];
-    // SAFETY: NEON is a part of 64-bit ARM, and the caller has found `dotprod` where it says `DOT`. 32 bytes are read from
+    // SAFETY: NEON is a part of 64-bit ARM, `dotprod` is the caller's promise. 32 bytes are read from
     // the query and from each row, which is as long, at every multiple of 32 that leaves so many.
     unsafe {
         let mut sums = [[vdupq_n_s32(0); 2]; R];
@@ -140,4 +151,33 @@ unsafe fn sdot(sums: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
             options(pure, nomem, nostack, preserves_flags));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::Dice;
+
+    /// A machine with `dotprod` never takes the other path by itself, so this compares the two.
+    #[test]
+    fn both_paths_give_the_same_integers() {
+        if !is_aarch64_feature_detected!("dotprod") {
+            return;
+        }
+        let mut dice = Dice(29);
+        for (len, count) in [(64, 1), (384, 3), (448, 4), (4096, 7)] {
+            let rows: Vec<u8> = (0..len * count).map(|_| (dice.next() % 256) as u8).collect();
+            let query: Vec<i8> = (0..len).map(|_| ((dice.next() % 255) as i16 - 127) as i8).collect();
+            let positions: Vec<u32> = (0..count as u32).rev().collect();
+            let (mut wide, mut dot) = (vec![1; 2 * count], vec![2; 2 * count]);
+            // SAFETY: `dotprod` was just found.
+            unsafe {
+                scan_with::<false>(&rows, &query, &mut wide[..count]);
+                gather_with::<false>(&rows, &positions, &query, &mut wide[count..]);
+                scan_dot(&rows, &query, &mut dot[..count]);
+                gather_dot(&rows, &positions, &query, &mut dot[count..]);
+            }
+            assert_eq!(wide, dot, "{count} rows of {len}");
+        }
+    }
 }
