@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Tests the ARM path on a machine that is none: cross-compiles with Debian's compiler and runs the tests under qemu-user as
-# three processors, with neither extension for products of bytes, with `dotprod`, and with `i8mm`.
+# Lints and tests the ARM path on a machine that is none: cross-compiles with Debian's compiler and runs the tests under
+# qemu-user as three processors: with neither extension for products of bytes, with `dotprod`, and with `i8mm`.
 #
 # rustup may not be able to fetch a standard library for ARM, but Debian has one, for its own compiler. Both are unpacked
-# into a cache ($BOWER_CACHE/arm) and never installed, because the packages exclude other Rust compilers. Linker and emulator are installed
-# with apt-get as root; elsewhere this says what to install.
+# into a cache ($BOWER_CACHE/arm) and never installed, because the packages exclude other Rust compilers. Linker and
+# emulator are installed with apt-get as root; elsewhere this says what to install.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -30,7 +30,7 @@ if ! command -v qemu-aarch64 >/dev/null 2>&1 || ! command -v aarch64-linux-gnu-g
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${tools[@]}" >/dev/null
 fi
 
-# The compiler's own libraries lie where the loader does not look, so a script stands for it.
+# The compiler's own libraries lie where the loader does not look, so a script stands for each program.
 compiler=$cache/rustc
 if [[ ! -x $compiler ]]; then
     if ! dpkg --print-foreign-architectures | grep -qx arm64; then
@@ -46,7 +46,7 @@ if [[ ! -x $compiler ]]; then
         fail "apt has no rustc-web of $needed or newer (found: ${found:-none}): Debian 12 has 1.96 in bookworm-security"
     fi
     llvm=$(apt-cache depends "libstd-rust-web-$found" | sed -n 's/^ *Depends: \(libllvm[0-9]*\)$/\1/p')
-    packages=(rustc-web "libstd-rust-web-$found" libstd-rust-web-dev libstd-rust-web-dev:arm64 $llvm)
+    packages=(rustc-web "libstd-rust-web-$found" libstd-rust-web-dev libstd-rust-web-dev:arm64 rust-web-clippy $llvm)
     if ! apt-cache show "${packages[@]}" >/dev/null 2>&1; then
         fail "apt has not all of ${packages[*]}: run apt-get update"
     fi
@@ -63,10 +63,12 @@ if [[ ! -x $compiler ]]; then
     if [[ -n $missing ]]; then
         fail "the compiler needs" "$missing" "apt-get install libedit2 libxml2 libz3-4"
     fi
-    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec %s "$@"\n' \
-        "$libraries" "$cache/root/usr/bin/rustc" >"$compiler.new"
-    chmod +x "$compiler.new"
-    mv "$compiler.new" "$compiler"
+    for tool in clippy-driver rustc; do
+        printf '#!/bin/sh\nLD_LIBRARY_PATH=%s${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec %s "$@"\n' \
+            "$libraries" "$cache/root/usr/bin/$tool" >"$cache/$tool.new"
+        chmod +x "$cache/$tool.new"
+        mv "$cache/$tool.new" "$cache/$tool"
+    done
 fi
 
 export RUSTC=$compiler
@@ -75,6 +77,10 @@ export CARGO_TARGET_DIR=target/arm
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc
 cargo=${CARGO:-cargo}
+
+echo "clippy on bower-kernels" >&2
+RUSTC_WORKSPACE_WRAPPER=$cache/clippy-driver CLIPPY_ARGS="-Dwarnings" \
+    "$cargo" check --locked --quiet -p bower-kernels --all-targets
 
 for processor in cortex-a72 cortex-a76 max; do
     echo "bower-kernels on $processor" >&2

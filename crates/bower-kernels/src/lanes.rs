@@ -230,6 +230,7 @@ impl Simd for Plain {
     }
     #[inline(always)]
     fn floats_of(self, sums: Self::I) -> Self::V {
+        #[cfg_attr(not(target_arch = "x86_64"), expect(clippy::useless_conversion))]
         let sums: [i32; LANES] = sums.into();
         each(|i| sums[i] as f32)
     }

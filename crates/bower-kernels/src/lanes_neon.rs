@@ -254,9 +254,9 @@ impl<const PRODUCT: u8> Neon<PRODUCT> {
                     }
                     self.step::<0, R>(&mut kept, at.add(step * TILE * 4), bytes);
                 }
-                for r in 0..R {
-                    for i in 0..4 {
-                        vst1q_s32(sums[r].as_mut_ptr().add(pass * LANES + 4 * i), kept[r][i]);
+                for (sums, kept) in sums.iter_mut().zip(kept) {
+                    for (i, kept) in kept.into_iter().enumerate() {
+                        vst1q_s32(sums.as_mut_ptr().add(pass * LANES + 4 * i), kept);
                     }
                 }
             }
@@ -277,8 +277,8 @@ impl<const PRODUCT: u8> Neon<PRODUCT> {
         for i in 0..4 {
             // SAFETY: the caller's promise.
             let weights = unsafe { vld1q_s8(at.add(16 * i)) };
-            for r in 0..R {
-                kept[r][i] = self.dot::<QUAD>(kept[r][i], weights, bytes[r]);
+            for (kept, bytes) in kept.iter_mut().zip(bytes) {
+                kept[i] = self.dot::<QUAD>(kept[i], weights, bytes);
             }
         }
     }
@@ -356,10 +356,10 @@ impl<const PRODUCT: u8> Neon<PRODUCT> {
                         }
                     }
                 }
-                for r in 0..R {
-                    for i in 0..2 {
-                        let four = vpaddq_s32(kept[r][2 * i], kept[r][2 * i + 1]);
-                        vst1q_s32(sums[r].as_mut_ptr().add(pass * PASS + 4 * i), four);
+                for (sums, kept) in sums.iter_mut().zip(kept) {
+                    for (i, halves) in kept.as_chunks::<2>().0.iter().enumerate() {
+                        let four = vpaddq_s32(halves[0], halves[1]);
+                        vst1q_s32(sums.as_mut_ptr().add(pass * PASS + 4 * i), four);
                     }
                 }
             }

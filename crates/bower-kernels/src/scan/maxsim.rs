@@ -146,20 +146,20 @@ impl Block {
                 let mut sums = [[vdupq_n_s16(0); 2]; 2];
                 for at in 0..BYTES {
                     let entry = &tables[at][(code >> (8 * at) & 255) as usize];
-                    for half in 0..2 {
+                    for (half, sums) in sums.iter_mut().enumerate() {
                         // SAFETY: 8 numbers of 16 bits are read from each half of an array of 16.
                         let entry = unsafe { vld1q_s16(entry.as_ptr().add(8 * half)) };
-                        sums[half][at % 2] = vaddq_s16(sums[half][at % 2], entry);
+                        sums[at % 2] = vaddq_s16(sums[at % 2], entry);
                     }
                 }
-                for half in 0..2 {
-                    best[half] = vmaxq_s16(best[half], vaddq_s16(sums[half][0], sums[half][1]));
+                for (best, sums) in best.iter_mut().zip(sums) {
+                    *best = vmaxq_s16(*best, vaddq_s16(sums[0], sums[1]));
                 }
             }
             let mut lanes = [0; LANES];
-            for half in 0..2 {
-                // SAFETY: 8 numbers of 16 bits are written to each half of an array of 16.
-                unsafe { vst1q_s16(lanes.as_mut_ptr().add(8 * half), best[half]) };
+            for (lanes, best) in lanes.as_chunks_mut::<8>().0.iter_mut().zip(best) {
+                // SAFETY: 8 numbers of 16 bits are written to an array of 8.
+                unsafe { vst1q_s16(lanes.as_mut_ptr(), best) };
             }
             self.gather(codes, &lanes, out);
         }

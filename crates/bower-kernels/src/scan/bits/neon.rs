@@ -85,7 +85,7 @@ pub(super) fn scan(blocks: &[u8], query: &BitQuery, threshold: f32, first: u32, 
 #[inline]
 fn look(line: &[u8; BLOCK], table: &[u8; 32]) -> [uint8x16_t; PARTS] {
     let mut sums = [vdupq_n_u8(0); PARTS];
-    for part in 0..PARTS {
+    for (part, sum) in sums.iter_mut().enumerate() {
         // SAFETY: 16 bytes are read from each half of an array of 32, and from each quarter of an array of 64.
         let (low, high, codes) = unsafe {
             (
@@ -96,7 +96,7 @@ fn look(line: &[u8; BLOCK], table: &[u8; 32]) -> [uint8x16_t; PARTS] {
         };
         let lower = vqtbl1q_u8(low, vandq_u8(codes, vdupq_n_u8(15)));
         let upper = vqtbl1q_u8(high, vshrq_n_u8::<4>(codes));
-        sums[part] = vaddq_u8(lower, upper);
+        *sum = vaddq_u8(lower, upper);
     }
     sums
 }

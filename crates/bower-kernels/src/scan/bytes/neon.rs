@@ -91,7 +91,7 @@ fn prefetch(row: &[u8]) {
     for line in row.as_chunks::<64>().0 {
         // SAFETY: a prefetch reads nothing that the program can see.
         unsafe {
-            asm!("prfm pldl1keep, [{}]", in(reg) line.as_ptr(), options(readonly, nostack, preserves_flags))
+            asm!("prfm pldl1keep, [{}]", in(reg) line.as_ptr(), options(readonly, nostack, preserves_flags));
         }
     }
 }
