@@ -39,6 +39,10 @@ test-full: test crash ## `make test`, then the long crash run
 test-tools: ## The scripts' own tests
 	python3 -m unittest discover --quiet --start-directory tools --pattern 'test_*.py'
 
+.PHONY: test-arm
+test-arm: ## The ARM kernels, cross-compiled and run under qemu (installs a cross compiler with apt-get)
+	@scripts/arm.sh
+
 .PHONY: crash
 crash: model ## Kill `bower index` and `bower curate` 200 times and look for what was lost
 	tools/crash.py --bower target/debug/bower --kills $(KILLS) --seed $(SEED)

@@ -242,29 +242,38 @@ impl<const VECTORS: usize> Attention<'_, VECTORS> {
         // Slices of one known length, so that nothing is checked in the loop.
         let weights: [&[[i16; 2]]; R] = std::array::from_fn(|r| &weights[r * pairs..][..pairs]);
         let values = &values[..pairs * Self::HEAD];
-        let mut kept = [[simd.no_sums(); VECTORS]; R];
-        for pair in 0..pairs {
-            if VECTORS == 2 {
+        if S::ROWS == 8 && VECTORS == 2 {
+            let mut kept = [[simd.no_sums(); 2]; R];
+            for pair in 0..pairs {
                 let low = sixteen(&values[pair * Self::HEAD..]);
                 let high = sixteen(&values[pair * Self::HEAD + LANES..]);
                 for r in 0..R {
                     kept[r][0] = simd.dot_pairs(kept[r][0], weights[r][pair], low);
                     kept[r][1] = simd.dot_pairs(kept[r][1], weights[r][pair], high);
                 }
-            } else {
-                for part in 0..VECTORS {
-                    let values = sixteen(&values[pair * Self::HEAD + part * LANES..]);
-                    for r in 0..R {
-                        kept[r][part] = simd.dot_pairs(kept[r][part], weights[r][pair], values);
-                    }
+            }
+            for r in 0..R {
+                for part in 0..2 {
+                    let to = &mut out[(row + r) * width + head * Self::HEAD + part * LANES..];
+                    let to = to.first_chunk_mut().expect("a vector of a head");
+                    simd.store(simd.mul(simd.floats_of(kept[r][part]), simd.splat(scale[r])), to);
                 }
             }
+            return;
         }
-        for r in 0..R {
-            let (out, _) =
-                out[(row + r) * width + head * Self::HEAD..][..Self::HEAD].as_chunks_mut::<LANES>();
-            for part in 0..VECTORS {
-                simd.store(simd.mul(simd.floats_of(kept[r][part]), simd.splat(scale[r])), &mut out[part]);
+        // A part at a time: all would not fit the registers.
+        for part in 0..VECTORS {
+            let mut kept = [simd.no_sums(); R];
+            for pair in 0..pairs {
+                let values = sixteen(&values[pair * Self::HEAD + part * LANES..]);
+                for r in 0..R {
+                    kept[r] = simd.dot_pairs(kept[r], weights[r][pair], values);
+                }
+            }
+            for r in 0..R {
+                let to = &mut out[(row + r) * width + head * Self::HEAD + part * LANES..];
+                let to = to.first_chunk_mut().expect("a vector of a head");
+                simd.store(simd.mul(simd.floats_of(kept[r]), simd.splat(scale[r])), to);
             }
         }
     }

@@ -9,7 +9,7 @@ pub enum Isa {
     Avx512,
     /// x86-64 with AVX2 and FMA.
     Avx2,
-    /// 64-bit ARM with NEON and the dot product extension.
+    /// 64-bit ARM with NEON (all have it); where a kernel can use more (`dotprod`, `i8mm`), it looks for that itself.
     Neon,
     /// Plain Rust, any machine.
     Plain,
@@ -44,10 +44,8 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             #[cfg(target_arch = "aarch64")]
-            Self::Neon => {
-                std::arch::is_aarch64_feature_detected!("neon")
-                    && std::arch::is_aarch64_feature_detected!("dotprod")
-            }
+            // Its kernels read numbers as they lie in memory: a big-endian machine takes the plain path.
+            Self::Neon => cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon"),
             Self::Plain => true,
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx2 => false,

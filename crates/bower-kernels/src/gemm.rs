@@ -159,7 +159,7 @@ impl Multiply<'_> {
         let (bias, _) = weights.bias[block * TILE..][..TILE].as_chunks::<LANES>();
         for r in 0..R {
             let (sums, _) = sums[r].as_chunks::<LANES>();
-            let zero = rows.zeros[row + r];
+            let zero = rows.zeros[row + r] - S::BYTE_ZERO;
             let scale = simd.splat(rows.scales[row + r]);
             let (out, _) = out[(row + r) * outputs + block * TILE..][..TILE].as_chunks_mut::<LANES>();
             // Four vectors at a time: GELU is one long chain of dependent steps, and four chains hide each other's waits.

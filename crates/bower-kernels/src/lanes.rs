@@ -1,6 +1,9 @@
 //! Sixteen floats at a time, for each instruction set. Every lane does the same IEEE additions and multiplications in the
 //! same order on all of them (nothing is fused), so a kernel written once gives the same bits on every machine.
 
+#[cfg(target_arch = "aarch64")]
+use std::arch::is_aarch64_feature_detected;
+
 use crate::cpu::Isa;
 
 /// Floats in one vector, on every instruction set.
@@ -18,6 +21,8 @@ pub(crate) trait Simd: Copy {
     type I: Copy;
     /// Rows of an attention tile that fit the registers: 4 or 8.
     const ROWS: usize;
+    /// What [`Simd::tile`] takes from each byte before it multiplies; [`Simd::centred`] undoes it.
+    const BYTE_ZERO: i32 = 0;
 
     fn splat(self, x: f32) -> Self::V;
     fn load(self, from: &[f32; LANES]) -> Self::V;
@@ -43,8 +48,9 @@ pub(crate) trait Simd: Copy {
     fn floats_of(self, sums: Self::I) -> Self::V;
     /// `sums - zero * columns` (wrapping) as floats, rounded to the nearest.
     fn centred(self, sums: &[i32; LANES], zero: i32, columns: &[i32; LANES]) -> Self::V;
-    /// The exact products of `R` rows of bytes, `k` each, with one block of weights `[k/4][TILE][4]`. Weights so many
-    /// bytes ahead of those in use, which may lie beyond the block, are asked for in advance.
+    /// The exact products of `R` rows of bytes, `k` each and less [`Simd::BYTE_ZERO`], with one block of weights
+    /// `[k/4][TILE][4]`. Weights so many bytes ahead of those in use, which may lie beyond the block, are asked for in
+    /// advance.
     fn tile<const R: usize>(
         self,
         rows: [&[u8]; R],
@@ -97,8 +103,17 @@ pub(crate) fn dispatch(isa: Isa, kernel: impl Kernel) {
             }
         }
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: as above.
-        Isa::Neon => unsafe { crate::lanes_neon::on_neon(kernel) },
+        Isa::Neon => {
+            if is_aarch64_feature_detected!("i8mm") {
+                // SAFETY: it was just found.
+                unsafe { crate::lanes_neon::on_neon_mixed(kernel) }
+            } else if is_aarch64_feature_detected!("dotprod") {
+                // SAFETY: as above.
+                unsafe { crate::lanes_neon::on_neon_dot(kernel) }
+            } else {
+                crate::lanes_neon::on_neon(kernel);
+            }
+        }
         #[cfg(not(target_arch = "x86_64"))]
         Isa::Avx512 | Isa::Avx2 => unreachable!("not an x86-64"),
         #[cfg(not(target_arch = "aarch64"))]
@@ -215,6 +230,7 @@ impl Simd for Plain {
     }
     #[inline(always)]
     fn floats_of(self, sums: Self::I) -> Self::V {
+        #[cfg_attr(not(target_arch = "x86_64"), expect(clippy::useless_conversion))]
         let sums: [i32; LANES] = sums.into();
         each(|i| sums[i] as f32)
     }

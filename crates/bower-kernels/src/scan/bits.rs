@@ -8,6 +8,9 @@
 
 use crate::Isa;
 
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
 /// Vectors in a block.
 pub const BLOCK: usize = 64;
 
@@ -133,6 +136,11 @@ pub fn scan(isa: Isa, blocks: &[u8], query: &BitQuery, threshold: f32, first: u3
         Isa::Avx2 if isa.is_present() => {
             // SAFETY: as above.
             unsafe { scan_avx2(blocks, query, threshold, first, out) }
+        }
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon if isa.is_present() => {
+            // SAFETY: as above.
+            unsafe { neon::scan(blocks, query, threshold, first, out) }
         }
         Isa::Avx512 | Isa::Avx2 | Isa::Neon | Isa::Plain => {
             scan_plain(blocks, query, threshold, first, out);

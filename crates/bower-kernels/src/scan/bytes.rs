@@ -5,6 +5,9 @@
 
 use crate::Isa;
 
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
 /// Rows and query are padded to a multiple of this many values (a row's padding is 128, the query's is 0).
 pub const STRIDE: usize = 64;
 
@@ -14,7 +17,7 @@ pub fn stride(dimension: usize) -> usize {
 }
 
 /// How many rows ahead a gather asks for: far enough to hide memory, near enough to stay in the first cache.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const AHEAD: usize = 4;
 
 /// The dot product of `query` (values -127..=127, a multiple of 64 long) with each of the rows at `positions`.
@@ -35,6 +38,8 @@ pub fn dots_at(isa: Isa, rows: &[u8], positions: &[u32], query: &[i8], out: &mut
             // SAFETY: as above.
             unsafe { gather_avx2(rows, positions, query, out) }
         }
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon if isa.is_present() => neon::gather(rows, positions, query, out),
         Isa::Avx512 | Isa::Avx2 | Isa::Neon | Isa::Plain => {
             for (position, out) in positions.iter().zip(out) {
                 *out = plain(row(rows, *position, query.len()), query);
@@ -58,6 +63,8 @@ pub fn dots(isa: Isa, rows: &[u8], query: &[i8], out: &mut [i32]) {
             // SAFETY: as above.
             unsafe { scan_avx2(rows, query, out) }
         }
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon if isa.is_present() => neon::scan(rows, query, out),
         Isa::Avx512 | Isa::Avx2 | Isa::Neon | Isa::Plain => {
             for (row, out) in rows.chunks_exact(query.len()).zip(out) {
                 *out = plain(row, query);

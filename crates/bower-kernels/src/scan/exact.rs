@@ -2,6 +2,9 @@
 
 use crate::Isa;
 
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
 /// Partial sums, so that one 512-bit register or four 128-bit ones hold them.
 const LANES: usize = 16;
 
@@ -18,6 +21,11 @@ pub fn sums_f32(isa: Isa, query: &[f32], vector: &[f32]) -> (f32, f32) {
         Isa::Avx2 if isa.is_present() => {
             // SAFETY: as above.
             unsafe { floats_avx2(query, vector) }
+        }
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon if isa.is_present() => {
+            // SAFETY: as above.
+            unsafe { neon::floats(query, vector) }
         }
         Isa::Avx512 | Isa::Avx2 | Isa::Neon | Isa::Plain => floats(query, vector),
     }
@@ -36,6 +44,11 @@ pub fn sums_f16(isa: Isa, query: &[f32], vector: &[u8]) -> (f32, f32) {
         Isa::Avx2 if isa.is_present() && is_x86_feature_detected!("f16c") => {
             // SAFETY: as above.
             unsafe { halves_avx2(query, vector) }
+        }
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon if isa.is_present() => {
+            // SAFETY: as above.
+            unsafe { neon::halves(query, vector) }
         }
         Isa::Avx512 | Isa::Avx2 | Isa::Neon | Isa::Plain => halves(query, vector, |bytes| {
             let mut values = [0.0; LANES];
