@@ -89,7 +89,19 @@ fn a_store_of_schema_3_becomes_todays() {
     let place =
         becomes_todays(sql(include_str!("../golden/schema-3.sql")), "gateway port", &[GATEWAY, GARDEN]);
     keeps_what_models_made(&place);
-    // Session s1 was given both documents by the version that wrote the store.
+    keeps_what_a_session_was_given(&place);
+}
+
+#[test]
+fn a_store_of_schema_4_becomes_todays() {
+    let place =
+        becomes_todays(sql(include_str!("../golden/schema-4.sql")), "gateway port", &[GATEWAY, GARDEN]);
+    keeps_what_models_made(&place);
+    keeps_what_a_session_was_given(&place);
+}
+
+/// Session s1 was given both documents by the version that wrote the store.
+fn keeps_what_a_session_was_given(place: &Place) {
     let request = QueryRequest {
         text: "gateway port".into(),
         fast: true,

@@ -30,6 +30,8 @@ const LOG_BYTES: u64 = LOG_PAGES as u64 * (4_096 + 24);
 pub struct SqliteStore {
     path: PathBuf,
     identity: String,
+    /// The file's, which is the newest unless it cannot be written.
+    schema: u32,
     settings: Settings,
     read_only: Option<ReadOnly>,
     /// Connections at rest: a reader takes one or opens another, so channels can read side by side.
@@ -84,6 +86,7 @@ impl SqliteStore {
         let mut store = Self {
             path: path.to_path_buf(),
             identity: String::new(),
+            schema: schema::NEWEST,
             settings: settings.clone(),
             read_only: None,
             idle: Mutex::new(Vec::new()),
@@ -93,14 +96,15 @@ impl SqliteStore {
             Err(Error::ReadOnly { .. }) if path.exists() => {
                 store.read_only = Some(store.read_only_mode());
                 let connection = store.connect()?;
-                store.check_schema(&connection)?;
+                store.schema = store.check_schema(&connection)?;
                 connection
             }
             Err(Error::DiskFull { .. }) if store.is_settled() => {
                 store.read_only = Some(ReadOnly::Full);
                 let connection = store.connect()?;
                 // What was cut short before it had its tables has nothing to read.
-                if store.check_schema(&connection)? == 0 {
+                store.schema = store.check_schema(&connection)?;
+                if store.schema == 0 {
                     return Err(Error::DiskFull { path: store.path });
                 }
                 connection

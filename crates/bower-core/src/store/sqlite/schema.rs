@@ -4,7 +4,10 @@
 pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
-pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS];
+pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS];
+
+/// The schema from which on numbers are kept.
+pub const KEEPS_COUNTS: u32 = 4;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -163,3 +166,68 @@ CREATE TABLE injections (
 CREATE INDEX injections_row ON injections (row);
 CREATE INDEX injections_time ON injections (time);
 ";
+
+/// What `counts` must hold, but for what it holds 0 of.
+macro_rules! counted {
+    () => {
+        "SELECT kind, collection, coalesce(type, '') AS type, status, count(*) AS number,
+  sum(CAST(round(importance * 1099511627776.0) AS INTEGER)) AS importance FROM items GROUP BY 1, 2, 3, 4
+UNION ALL SELECT 'document', collection, '', '', count(*), 0 FROM documents GROUP BY 2"
+    };
+}
+
+/// Counts everything anew.
+pub const COUNTED: &str = counted!();
+
+/// How many items and documents there are of each sort, kept by the transactions that change them, so that nobody has to
+/// count a million rows to tell. `importance` is a sum in steps of 2^-40, of which every `f32` from 2^-17 to 1 is a whole
+/// number: sums of integers do not drift. A sort that has no items any more stays, with 0.
+const COUNTS: &str = concat!(
+    "
+CREATE TABLE counts (
+  kind TEXT NOT NULL,
+  collection TEXT NOT NULL,
+  type TEXT NOT NULL,
+  status TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  importance INTEGER NOT NULL,
+  PRIMARY KEY (kind, collection, type, status)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO counts ",
+    counted!(),
+    ";
+
+CREATE TRIGGER counts_item_added AFTER INSERT ON items BEGIN
+  INSERT INTO counts VALUES (new.kind, new.collection, coalesce(new.type, ''), new.status, 1,
+    CAST(round(new.importance * 1099511627776.0) AS INTEGER))
+  ON CONFLICT DO UPDATE SET number = number + 1, importance = importance + excluded.importance;
+END;
+
+CREATE TRIGGER counts_item_removed AFTER DELETE ON items BEGIN
+  UPDATE counts SET number = number - 1,
+    importance = importance - CAST(round(old.importance * 1099511627776.0) AS INTEGER)
+  WHERE kind = old.kind AND collection = old.collection AND type = coalesce(old.type, '') AND status = old.status;
+END;
+
+CREATE TRIGGER counts_item_changed AFTER UPDATE OF kind, collection, type, status, importance ON items
+WHEN (old.kind, old.collection, old.type, old.status, old.importance)
+  IS NOT (new.kind, new.collection, new.type, new.status, new.importance) BEGIN
+  UPDATE counts SET number = number - 1,
+    importance = importance - CAST(round(old.importance * 1099511627776.0) AS INTEGER)
+  WHERE kind = old.kind AND collection = old.collection AND type = coalesce(old.type, '') AND status = old.status;
+  INSERT INTO counts VALUES (new.kind, new.collection, coalesce(new.type, ''), new.status, 1,
+    CAST(round(new.importance * 1099511627776.0) AS INTEGER))
+  ON CONFLICT DO UPDATE SET number = number + 1, importance = importance + excluded.importance;
+END;
+
+CREATE TRIGGER counts_document_added AFTER INSERT ON documents BEGIN
+  INSERT INTO counts VALUES ('document', new.collection, '', '', 1, 0)
+  ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER counts_document_removed AFTER DELETE ON documents BEGIN
+  UPDATE counts SET number = number - 1 WHERE kind = 'document' AND collection = old.collection;
+END;
+"
+);
