@@ -1,5 +1,6 @@
 //! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
 
+mod filters;
 mod sessions;
 
 use jiff::Timestamp;

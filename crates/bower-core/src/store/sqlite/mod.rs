@@ -2,6 +2,7 @@
 
 mod dated;
 mod find;
+mod lookup;
 mod read;
 mod schema;
 mod select;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 use super::write::{cache_key, row_id};
-use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
+use super::{LOG_BYTES, SqliteStore, is_busy, lookup, schema, select};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Status, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
@@ -189,6 +189,13 @@ fn read_counts(connection: &Connection, from: &str) -> rusqlite::Result<Counts> 
     Ok(counts)
 }
 
+/// The rows of a selection, from all rows: what indexes find must be the same.
+fn scan(connection: &Connection, selection: &Selection) -> rusqlite::Result<RowSet> {
+    let condition = select::condition(selection);
+    let sql = format!("SELECT i.row FROM items i WHERE {}", condition.sql);
+    connection.prepare(&sql)?.query_map(params_from_iter(condition.values), first)?.collect()
+}
+
 /// Copies the log into the file and cuts it off, as far as other readers allow.
 fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -312,14 +319,14 @@ impl Store for SqliteStore {
         if select::is_everything(selection) {
             return Ok(None);
         }
-        let condition = select::condition(selection);
+        let conjuncts = select::conjuncts(selection);
         self.read("select the items", |connection| {
-            let sql = format!("SELECT i.row FROM items i WHERE {}", condition.sql);
-            let mut statement = connection.prepare(&sql)?;
-            statement
-                .query_map(params_from_iter(condition.values), first)?
-                .collect::<rusqlite::Result<_>>()
-                .map(Some)
+            // A store that cannot be written keeps the schema that it has.
+            let found = match self.schema >= schema::KEEPS_FIELDS {
+                true => lookup::rows(connection, conjuncts, lookup::NARROW)?,
+                false => None,
+            };
+            found.map_or_else(|| scan(connection, selection), Ok).map(Some)
         })
     }
 
@@ -684,7 +691,36 @@ impl Store for SqliteStore {
             {
                 findings.push("the numbers of items that are kept are wrong".to_owned());
             }
+            for (table, all) in schema::ALL_FIELDS {
+                if self.schema >= schema::KEEPS_FIELDS {
+                    let wrong: u64 = connection.query_row(
+                        &format!(
+                            "SELECT (SELECT count(*) FROM (SELECT * FROM {table} EXCEPT {all}))
+                             + (SELECT count(*) FROM ({all} EXCEPT SELECT * FROM {table}))"
+                        ),
+                        [],
+                        |row| row.get(0),
+                    )?;
+                    if wrong > 0 {
+                        findings.push(format!("{table} differs from the metadata in {wrong} places"));
+                    }
+                }
+            }
             Ok(findings)
         })
+    }
+}
+
+#[cfg(test)]
+impl SqliteStore {
+    /// The rows of a selection as indexes find them, where a condition with more than `narrow` rows is a wide one.
+    pub(crate) fn select_by_index(&self, selection: &Selection, narrow: usize) -> Result<Option<RowSet>> {
+        let conjuncts = select::conjuncts(selection);
+        self.read("select the items", |connection| lookup::rows(connection, conjuncts, narrow))
+    }
+
+    /// The rows of a selection as a scan finds them.
+    pub(crate) fn select_by_scan(&self, selection: &Selection) -> Result<RowSet> {
+        self.read("select the items", |connection| scan(connection, selection))
     }
 }

@@ -4,10 +4,13 @@
 pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
-pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS];
+pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS];
 
 /// The schema from which on numbers are kept.
 pub const KEEPS_COUNTS: u32 = 4;
+
+/// The schema from which on fields are found by their values.
+pub const KEEPS_FIELDS: u32 = 5;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -228,6 +231,98 @@ END;
 
 CREATE TRIGGER counts_document_removed AFTER DELETE ON documents BEGIN
   UPDATE counts SET number = number - 1 WHERE kind = 'document' AND collection = old.collection;
+END;
+"
+);
+
+/// The fields of a metadata column: name, value and row. JSON has no blobs, so they stand for what SQLite would take for
+/// numbers or for nothing. Of a long text its beginning is enough to tell it from every shorter one; see [`LONG_TEXT`].
+macro_rules! fields {
+    ($row:literal, $from:literal) => {
+        concat!(
+            "SELECT j.key, CASE j.type WHEN 'true' THEN x'01' WHEN 'false' THEN x'00' WHEN 'null' THEN x''
+  WHEN 'text' THEN CASE WHEN length(CAST(j.atom AS BLOB)) > 200
+    THEN CAST(substr(CAST(j.atom AS BLOB), 1, 200) AS TEXT) ELSE j.atom END
+  ELSE j.atom END, ",
+            $row,
+            " FROM ",
+            $from,
+            " WHERE j.type NOT IN ('array', 'object')"
+        )
+    };
+}
+
+/// Bytes of a text that fields keep. One of fewer bytes equals, and stands before or after, a kept beginning exactly where
+/// it does the whole text.
+pub const LONG_TEXT: usize = 200;
+
+/// What each table of fields must hold.
+pub const ALL_FIELDS: &[(&str, &str)] = &[
+    ("item_fields", fields!("i.row", "items i, json_each(i.metadata) j")),
+    ("document_fields", fields!("d.row", "documents d, json_each(d.metadata) j")),
+];
+
+/// Metadata by value, so that a filter costs by the rows it keeps. A chunk's are those of its document, once for all its
+/// chunks. Most items have none: a comparison of two characters is all that they pay.
+const FIELDS: &str = concat!(
+    "
+CREATE TABLE item_fields (
+  name TEXT NOT NULL,
+  value ANY NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (name, value, row)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE document_fields (
+  name TEXT NOT NULL,
+  value ANY NOT NULL,
+  document INTEGER NOT NULL,
+  PRIMARY KEY (name, value, document)
+) STRICT, WITHOUT ROWID;
+
+INSERT OR IGNORE INTO item_fields ",
+    fields!("i.row", "items i, json_each(i.metadata) j"),
+    " ORDER BY 1, 2, 3;
+INSERT OR IGNORE INTO document_fields ",
+    fields!("d.row", "documents d, json_each(d.metadata) j"),
+    " ORDER BY 1, 2, 3;
+
+CREATE TRIGGER fields_item_added AFTER INSERT ON items WHEN new.metadata <> '{}' BEGIN
+  INSERT OR IGNORE INTO item_fields ",
+    fields!("new.row", "json_each(new.metadata) j"),
+    ";
+END;
+CREATE TRIGGER fields_item_removed AFTER DELETE ON items WHEN old.metadata <> '{}' BEGIN
+  DELETE FROM item_fields WHERE (name, value, row) IN (",
+    fields!("old.row", "json_each(old.metadata) j"),
+    ");
+END;
+CREATE TRIGGER fields_item_changed AFTER UPDATE OF metadata ON items WHEN old.metadata <> new.metadata BEGIN
+  DELETE FROM item_fields WHERE (name, value, row) IN (",
+    fields!("old.row", "json_each(old.metadata) j"),
+    ");
+  INSERT OR IGNORE INTO item_fields ",
+    fields!("new.row", "json_each(new.metadata) j"),
+    ";
+END;
+
+CREATE TRIGGER fields_document_added AFTER INSERT ON documents WHEN new.metadata <> '{}' BEGIN
+  INSERT OR IGNORE INTO document_fields ",
+    fields!("new.row", "json_each(new.metadata) j"),
+    ";
+END;
+CREATE TRIGGER fields_document_removed AFTER DELETE ON documents WHEN old.metadata <> '{}' BEGIN
+  DELETE FROM document_fields WHERE (name, value, document) IN (",
+    fields!("old.row", "json_each(old.metadata) j"),
+    ");
+END;
+CREATE TRIGGER fields_document_changed AFTER UPDATE OF metadata ON documents WHEN old.metadata <> new.metadata BEGIN
+  DELETE FROM document_fields WHERE (name, value, document) IN (",
+    fields!("old.row", "json_each(old.metadata) j"),
+    ");
+  INSERT OR IGNORE INTO document_fields ",
+    fields!("new.row", "json_each(new.metadata) j"),
+    ";
 END;
 "
 );
