@@ -18,6 +18,10 @@ impl Dice {
         (self.0 >> 33) as usize % most
     }
 
+    fn second(&mut self) -> i64 {
+        self.below(40).try_into().unwrap()
+    }
+
     fn one<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())].clone()
     }
@@ -102,8 +106,8 @@ fn selection(dice: &mut Dice) -> Selection {
         2 => select.collections = vec![dice.one(&["shop", "documents", "nowhere"]).to_owned()],
         3 => select.types = vec![dice.one(&[MemoryType::Decision, MemoryType::Fact]), MemoryType::Digest],
         4 => select.tags = TAGS[..=dice.below(2)].iter().map(|tag| (*tag).to_owned()).collect(),
-        5 => select.since = Some(at(dice.below(40) as i64)),
-        6 => (select.since, select.until) = (Some(at(5)), Some(at(dice.below(40) as i64))),
+        5 => select.since = Some(at(dice.second())),
+        6 => (select.since, select.until) = (Some(at(5)), Some(at(dice.second()))),
         7 => select.statuses = (0..=dice.below(3)).map(|_| dice.one(Status::ALL)).collect(),
         8 => select.version = Some("v2.1".into()),
         9 => select.owner = Some("ann".into()),

@@ -49,7 +49,7 @@ pub(super) fn statuses(statuses: &[Status]) -> Option<Lookup> {
     };
     others
         .iter()
-        .all(|status| is_indexed(status))
+        .all(is_indexed)
         .then(|| Lookup::Not(Box::new(Lookup::Rows(others.into_iter().map(rows).collect()))))
 }
 

@@ -322,9 +322,10 @@ impl Store for SqliteStore {
         let conjuncts = select::conjuncts(selection);
         self.read("select the items", |connection| {
             // A store that cannot be written keeps the schema that it has.
-            let found = match self.schema >= schema::KEEPS_FIELDS {
-                true => lookup::rows(connection, conjuncts, lookup::NARROW)?,
-                false => None,
+            let found = if self.schema >= schema::KEEPS_FIELDS {
+                lookup::rows(connection, conjuncts, lookup::NARROW)?
+            } else {
+                None
             };
             found.map_or_else(|| scan(connection, selection), Ok).map(Some)
         })

@@ -91,7 +91,9 @@ pub(super) fn conjuncts(select: &Selection) -> Vec<Conjunct> {
     match &select.filter {
         // Each part by itself: one that few rows pass spares the others' rows.
         Some(Filter::All(parts)) => {
-            parts.iter().for_each(|part| and(filter_condition(part), lookup::filter(part)));
+            for part in parts {
+                and(filter_condition(part), lookup::filter(part));
+            }
         }
         Some(filter) => and(filter_condition(filter), lookup::filter(filter)),
         None => {}
