@@ -80,6 +80,31 @@ impl RowSet {
         self.words.get(row.0 as usize / 64).is_some_and(|word| word & (1 << (row.0 % 64)) != 0)
     }
 
+    /// Adds every row of another set.
+    pub fn add_all(&mut self, others: &Self) {
+        self.words.resize(self.words.len().max(others.words.len()), 0);
+        self.combine(others, |word, other| word | other);
+    }
+
+    /// Removes the rows that are not in another set.
+    pub fn keep_all(&mut self, others: &Self) {
+        self.words.truncate(others.words.len());
+        self.combine(others, |word, other| word & other);
+    }
+
+    /// Removes the rows that are in another set.
+    pub fn remove_all(&mut self, others: &Self) {
+        self.combine(others, |word, other| word & !other);
+    }
+
+    /// Changes the words that both sets have.
+    fn combine(&mut self, others: &Self, with: impl Fn(u64, u64) -> u64) {
+        for (word, other) in self.words.iter_mut().zip(&others.words) {
+            *word = with(*word, *other);
+        }
+        self.len = self.words.iter().map(|word| word.count_ones() as usize).sum();
+    }
+
     /// How many rows the set holds.
     pub fn len(&self) -> usize {
         self.len

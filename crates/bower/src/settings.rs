@@ -65,6 +65,7 @@ const KNOBS: &[Knob] = &[
         "full also survives a power cut: each write waits for the disk",
     ),
     knob("busy_timeout_ms", Form::Whole(0, 3_600_000), "how long a write waits for another process's write"),
+    knob("cache_mb", Form::Whole(1, 65_536), "memory for pages of the store, in MB"),
     knob("model", Form::Text, "the local model, or none for words alone"),
     knob("models_folder", Form::Folder, "where models are kept; models in the home unless told"),
     knob("threads", Form::Whole(0, 1_024), "threads that embed while indexing; 0 is one per core"),

@@ -1,5 +1,6 @@
 //! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
 
+mod filters;
 mod sessions;
 
 use jiff::Timestamp;
@@ -543,6 +544,56 @@ fn the_cache_keeps_the_newest_and_tells_models_apart() {
         assert_eq!(store.cached_vector(MODEL, "a").unwrap(), None);
         assert_eq!(store.cached_vector(MODEL, "c").unwrap(), Some(vector(2)), "with its tokens");
         assert_eq!(store.cached_vector("another-model", "c").unwrap(), None);
+    });
+}
+
+#[test]
+fn the_numbers_that_are_kept_are_those_that_are_there() {
+    with_store(|store, path| {
+        let archived = NewMemory { status: Status::Archived, importance: 0.1, ..memory("old") };
+        let gotcha = NewMemory {
+            collection: "shop".into(),
+            memory_type: MemoryType::Gotcha,
+            status: Status::Candidate,
+            importance: 0.9,
+            ..memory("c")
+        };
+        let gone = store.put_memory(&memory("a"), stamp(1)).unwrap();
+        for one in [&memory("b"), &memory("b"), &archived, &gotcha] {
+            store.put_memory(one, stamp(2)).unwrap();
+        }
+        let paths = ["/a/guide.md", "/a/other.md", "/a/third.md"];
+        let documents = paths.map(|path| document(path, &["one", "two", "three"]));
+        store.put_documents(&documents, stamp(3)).unwrap();
+        let shorter = NewDocument {
+            removed: chunk_rows(store, "/a/guide.md")[..2].to_vec(),
+            ..document("/a/guide.md", &["four"])
+        };
+        store.put_documents(&[shorter], stamp(4)).unwrap();
+        store.remove_documents(&[derive_id(&["documents", "/a/other.md"])], stamp(5)).unwrap();
+        let mut forgotten = chunk_rows(store, "/a/third.md");
+        forgotten.push(gone.row);
+        store.forget(&forgotten, true, stamp(6)).unwrap();
+        store.forget(&forgotten, false, stamp(7)).unwrap();
+        let counts = store.counts().unwrap();
+        assert_eq!((counts.memories, counts.chunks, counts.documents), (2, 2, 1));
+        assert_eq!(counts.by_type, [("decision".to_owned(), 1), ("gotcha".to_owned(), 1)].into());
+        let collections = [("documents", 2), ("memories", 2), ("shop", 1)];
+        assert_eq!(counts.by_collection, collections.map(|(name, count)| (name.to_owned(), count)).into());
+        // As SQLite's avg() has it.
+        let mean = (f64::from(0.5f32) + f64::from(0.1f32) + f64::from(0.9f32)) / 3.0;
+        assert_eq!(counts.avg_importance.to_bits(), mean.to_bits());
+        // It comes back by being kept again.
+        store.put_memory(&NewMemory { status: Status::Active, ..archived }, stamp(8)).unwrap();
+        assert_eq!(store.counts().unwrap().memories, 3);
+
+        let file = rusqlite::Connection::open(path).unwrap();
+        let add = |n: i32| {
+            file.execute("UPDATE counts SET number = number + ?1 WHERE kind = 'document'", [n]).unwrap()
+        };
+        add(1);
+        assert_eq!(store.verify().unwrap(), ["the numbers of items that are kept are wrong"]);
+        add(-1);
     });
 }
 

@@ -3,8 +3,9 @@
 //! The golden files are never written again. A new format gets files of its own; where it ends the reading of an older one,
 //! that one's test then says that it is refused, and built anew.
 
+use bower_core::filter::Filter;
 use bower_core::item::{Allowed, Change, RowId, RowSet};
-use bower_core::request::QueryRequest;
+use bower_core::request::{QueryRequest, Selection};
 use bower_core::store::{NewTokens, NewVector, SqliteStore, Store};
 use bower_core::text::{Language, Tail, TextIndex, query_terms};
 use rusqlite::Connection;
@@ -81,15 +82,45 @@ fn a_store_of_schema_1_becomes_todays() {
 fn a_store_of_schema_2_becomes_todays() {
     let place =
         becomes_todays(sql(include_str!("../golden/schema-2.sql")), "gateway port", &[GATEWAY, GARDEN]);
-    keeps_what_models_made(&place);
+    keeps_what_models_made(&place, 6);
 }
 
 #[test]
 fn a_store_of_schema_3_becomes_todays() {
     let place =
         becomes_todays(sql(include_str!("../golden/schema-3.sql")), "gateway port", &[GATEWAY, GARDEN]);
-    keeps_what_models_made(&place);
-    // Session s1 was given both documents by the version that wrote the store.
+    keeps_what_models_made(&place, 6);
+    keeps_what_a_session_was_given(&place);
+}
+
+#[test]
+fn a_store_of_schema_4_becomes_todays() {
+    let place =
+        becomes_todays(sql(include_str!("../golden/schema-4.sql")), "gateway port", &[GATEWAY, GARDEN]);
+    keeps_what_models_made(&place, 6);
+    keeps_what_a_session_was_given(&place);
+}
+
+#[test]
+fn a_store_of_schema_5_becomes_todays() {
+    let place =
+        becomes_todays(sql(include_str!("../golden/schema-5.sql")), "gateway port", &[GATEWAY, GARDEN]);
+    keeps_what_models_made(&place, 8);
+    keeps_what_a_session_was_given(&place);
+    let engine = place.open();
+    for (filter, expected) in [
+        (r#"{"team":"core","n":{"$lt":8},"open":true}"#, "The lighthouse keeps a log."),
+        (r#"{"lang":"en","level":{"$in":[1,2]}}"#, "# Harbour\n\nThe harbour wall was rebuilt in stone."),
+    ] {
+        let select = Selection { filter: Some(Filter::parse(filter).unwrap()), ..Selection::default() };
+        let text = "harbour lighthouse".to_owned();
+        let request = QueryRequest { text, fast: true, select, ..QueryRequest::default() };
+        assert_eq!(contents(&engine.query(&request, now()).unwrap()), [expected], "{filter}");
+    }
+}
+
+/// Session s1 was given both documents by the version that wrote the store.
+fn keeps_what_a_session_was_given(place: &Place) {
     let request = QueryRequest {
         text: "gateway port".into(),
         fast: true,
@@ -101,7 +132,7 @@ fn a_store_of_schema_3_becomes_todays() {
 }
 
 /// Vectors, token codes and the cached question, whose bytes the golden stores tell.
-fn keeps_what_models_made(place: &Place) {
+fn keeps_what_models_made(place: &Place, newest: u32) {
     let store = SqliteStore::open(&place.home().join("memory.db"), &place.settings, now()).unwrap();
     let rows = [RowId(1), RowId(3), RowId(5)];
     assert_eq!(store.vectors("test-model", &rows).unwrap(), [None, Some(vec![1; 16]), None]);
@@ -114,7 +145,7 @@ fn keeps_what_models_made(place: &Place) {
     let actions: Vec<_> =
         store.events("64fe56caf3d1208f").unwrap().into_iter().map(|event| event.action).collect();
     assert_eq!(actions, ["curate", "forget"]);
-    assert_eq!(store.newest_row().unwrap(), Some(RowId(6)), "after 5 rows came one more");
+    assert_eq!(store.newest_row().unwrap(), Some(RowId(newest)), "after the golden rows came one more");
 }
 
 /// `tests/golden/text-2` was written by `bower index` over the store of `schema-3.sql` as it was at its change 4.

@@ -104,23 +104,3 @@ fn a_chunk_has_neighbours_and_a_memory_has_none() {
         assert_eq!(store.around(RowId(999), 3).unwrap(), []);
     });
 }
-
-#[test]
-fn a_store_without_sessions_gets_them_when_it_is_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    let settings = crate::config::Settings::default();
-    let store = SqliteStore::open(&path, &settings, at(0)).unwrap();
-    let row = keep(&store, "one").row;
-    let newest = store.schema();
-    drop(store);
-    // As the schema before it left it.
-    let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute_batch("DROP TABLE injections; PRAGMA user_version = 2;").unwrap();
-    drop(connection);
-    let store = SqliteStore::open(&path, &settings, at(1)).unwrap();
-    assert_eq!(store.schema(), newest);
-    store.give("s", &[given(row, 1)], at(2), at(0)).unwrap();
-    assert_eq!(store.given("s").unwrap(), [given(row, 1)]);
-    assert_eq!(store.items(&[row]).unwrap()[0].as_ref().unwrap().content, "one");
-}

@@ -3,13 +3,12 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::write::{cache_key, row_id};
-use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
+use super::{LOG_BYTES, SqliteStore, is_busy, lookup, schema, select};
 use crate::error::{Error, Result};
-use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Tier, derive_id, indexed_text};
+use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Status, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
 use crate::store::{
     Counts, DatedText, DocumentRow, Given, IndexedText, Kept, KnownDocument, NewDocument, NewMemory,
@@ -155,41 +154,46 @@ fn read_parent(row: &Row<'_>) -> rusqlite::Result<u64> {
     Ok(parent(row.get("document")?, session.as_deref(), &row.get::<_, String>("collection")?))
 }
 
-/// A collection with more items than these is counted in full only beside another such.
-const SMALL_COLLECTION: u64 = 5_000;
+/// The importances' unit in `counts`, where their sum is kept in whole numbers.
+const IMPORTANCE_STEPS: f64 = (1u64 << 40) as f64;
 
-/// Items by collection. Going through all entries of an index takes 8 ms for 100,000 items, the number of all items nothing:
-/// so of a store with one large collection, as most are, that one has what the others leave.
-fn by_collection(connection: &Connection) -> rusqlite::Result<BTreeMap<String, u64>> {
-    let mut after = connection
-        .prepare_cached("SELECT collection FROM items WHERE collection > ?1 ORDER BY collection LIMIT 1")?;
-    let mut up_to = connection
-        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM items WHERE collection = ?1 LIMIT ?2)")?;
-    let mut name: Option<String> = connection
-        .prepare_cached("SELECT collection FROM items ORDER BY collection LIMIT 1")?
-        .query_row([], |row| row.get(0))
-        .optional()?;
-    let (mut counts, mut large) = (BTreeMap::new(), Vec::new());
-    while let Some(collection) = name {
-        let count: u64 = up_to.query_row(params![collection, SMALL_COLLECTION], |row| row.get(0))?;
-        name = after.query_row([&collection], |row| row.get(0)).optional()?;
-        if count == SMALL_COLLECTION {
-            large.push(collection);
-        } else {
-            counts.insert(collection, count);
+/// Adds up what `from` says of each sort of items.
+fn read_counts(connection: &Connection, from: &str) -> rusqlite::Result<Counts> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT kind, collection, type, status, number, importance FROM ({from}) WHERE number > 0"
+    ))?;
+    let mut rows = statement.query([])?;
+    let (mut counts, mut memories, mut importance) = (Counts::default(), 0, 0);
+    while let Some(row) = rows.next()? {
+        let (collection, number): (String, u64) = (row.get(1)?, row.get(4)?);
+        match row.get_ref(0)?.as_str()? {
+            "document" => {
+                counts.documents += number;
+                continue;
+            }
+            "memory" => {
+                memories += number;
+                importance += row.get::<_, i64>(5)?;
+                if let Status::Candidate | Status::Active = word(row, "status")? {
+                    counts.memories += number;
+                    *counts.by_type.entry(row.get(2)?).or_default() += number;
+                }
+            }
+            _ => counts.chunks += number,
         }
+        *counts.by_collection.entry(collection).or_default() += number;
     }
-    if large.len() == 1 {
-        let all: u64 =
-            connection.prepare_cached("SELECT count(*) FROM items")?.query_row([], |row| row.get(0))?;
-        // What others remove between two statements may leave less.
-        counts.insert(large.remove(0), all.saturating_sub(counts.values().sum()));
-    }
-    for collection in large {
-        let count = up_to.query_row(params![collection, i64::MAX], |row| row.get(0))?;
-        counts.insert(collection, count);
+    if memories > 0 {
+        counts.avg_importance = importance as f64 / IMPORTANCE_STEPS / memories as f64;
     }
     Ok(counts)
+}
+
+/// The rows of a selection, from all rows: what indexes find must be the same.
+fn scan(connection: &Connection, selection: &Selection) -> rusqlite::Result<RowSet> {
+    let condition = select::condition(selection);
+    let sql = format!("SELECT i.row FROM items i WHERE {}", condition.sql);
+    connection.prepare(&sql)?.query_map(params_from_iter(condition.values), first)?.collect()
 }
 
 /// Copies the log into the file and cuts it off, as far as other readers allow.
@@ -315,14 +319,15 @@ impl Store for SqliteStore {
         if select::is_everything(selection) {
             return Ok(None);
         }
-        let condition = select::condition(selection);
+        let conjuncts = select::conjuncts(selection);
         self.read("select the items", |connection| {
-            let sql = format!("SELECT i.row FROM items i WHERE {}", condition.sql);
-            let mut statement = connection.prepare(&sql)?;
-            statement
-                .query_map(params_from_iter(condition.values), first)?
-                .collect::<rusqlite::Result<_>>()
-                .map(Some)
+            // A store that cannot be written keeps the schema that it has.
+            let found = if self.schema >= schema::KEEPS_FIELDS {
+                lookup::rows(connection, conjuncts, lookup::NARROW)?
+            } else {
+                None
+            };
+            found.map_or_else(|| scan(connection, selection), Ok).map(Some)
         })
     }
 
@@ -614,28 +619,9 @@ impl Store for SqliteStore {
     }
 
     fn counts(&self) -> Result<Counts> {
-        self.read("count the items", |connection| {
-            let count = |sql: &str| connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, u64>(0));
-            let groups = |sql: &str| {
-                connection
-                    .prepare_cached(sql)?
-                    .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u64>(1)?)))?
-                    .collect::<rusqlite::Result<BTreeMap<_, _>>>()
-            };
-            let by_type = groups(
-                "SELECT type, count(*) FROM items WHERE kind = 'memory' AND status IN ('candidate', 'active') GROUP BY type",
-            )?;
-            Ok(Counts {
-                memories: by_type.values().sum(),
-                chunks: count("SELECT (SELECT count(*) FROM items) - (SELECT count(*) FROM items WHERE kind = 'memory' AND type IS NOT NULL)")?,
-                documents: count("SELECT count(*) FROM documents")?,
-                by_type,
-                by_collection: by_collection(connection)?,
-                avg_importance: connection
-                    .prepare_cached("SELECT coalesce(avg(importance), 0) FROM items WHERE kind = 'memory' AND type IS NOT NULL")?
-                    .query_row([], |row| row.get(0))?,
-            })
-        })
+        // A store that cannot be written keeps the schema that it has.
+        let from = if self.schema >= schema::KEEPS_COUNTS { "SELECT * FROM counts" } else { schema::COUNTED };
+        self.read("count the items", |connection| read_counts(connection, from))
     }
 
     fn embedded(&self, model: &str) -> Result<u64> {
@@ -700,7 +686,42 @@ impl Store for SqliteStore {
             if bare > 0 {
                 findings.push(format!("{bare} items have no text"));
             }
+            if self.schema >= schema::KEEPS_COUNTS
+                && read_counts(connection, "SELECT * FROM counts")?
+                    != read_counts(connection, schema::COUNTED)?
+            {
+                findings.push("the numbers of items that are kept are wrong".to_owned());
+            }
+            for (table, all) in schema::ALL_FIELDS {
+                if self.schema >= schema::KEEPS_FIELDS {
+                    let wrong: u64 = connection.query_row(
+                        &format!(
+                            "SELECT (SELECT count(*) FROM (SELECT * FROM {table} EXCEPT {all}))
+                             + (SELECT count(*) FROM ({all} EXCEPT SELECT * FROM {table}))"
+                        ),
+                        [],
+                        |row| row.get(0),
+                    )?;
+                    if wrong > 0 {
+                        findings.push(format!("{table} differs from the metadata in {wrong} places"));
+                    }
+                }
+            }
             Ok(findings)
         })
+    }
+}
+
+#[cfg(test)]
+impl SqliteStore {
+    /// The rows of a selection as indexes find them, where a condition with more than `narrow` rows is a wide one.
+    pub(crate) fn select_by_index(&self, selection: &Selection, narrow: usize) -> Result<Option<RowSet>> {
+        let conjuncts = select::conjuncts(selection);
+        self.read("select the items", |connection| lookup::rows(connection, conjuncts, narrow))
+    }
+
+    /// The rows of a selection as a scan finds them.
+    pub(crate) fn select_by_scan(&self, selection: &Selection) -> Result<RowSet> {
+        self.read("select the items", |connection| scan(connection, selection))
     }
 }

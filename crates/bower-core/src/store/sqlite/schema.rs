@@ -4,7 +4,13 @@
 pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
-pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS];
+pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS];
+
+/// The schema from which on numbers are kept.
+pub const KEEPS_COUNTS: u32 = 4;
+
+/// The schema from which on fields are found by their values.
+pub const KEEPS_FIELDS: u32 = 5;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -163,3 +169,160 @@ CREATE TABLE injections (
 CREATE INDEX injections_row ON injections (row);
 CREATE INDEX injections_time ON injections (time);
 ";
+
+/// What `counts` must hold, but for what it holds 0 of.
+macro_rules! counted {
+    () => {
+        "SELECT kind, collection, coalesce(type, '') AS type, status, count(*) AS number,
+  sum(CAST(round(importance * 1099511627776.0) AS INTEGER)) AS importance FROM items GROUP BY 1, 2, 3, 4
+UNION ALL SELECT 'document', collection, '', '', count(*), 0 FROM documents GROUP BY 2"
+    };
+}
+
+/// Counts everything anew.
+pub const COUNTED: &str = counted!();
+
+/// How many items and documents there are of each sort, kept by the transactions that change them, so that nobody has to
+/// count a million rows to tell. `importance` is a sum in steps of 2^-40, of which every `f32` from 2^-17 to 1 is a whole
+/// number: sums of integers do not drift. A sort that has no items any more stays, with 0.
+const COUNTS: &str = concat!(
+    "
+CREATE TABLE counts (
+  kind TEXT NOT NULL,
+  collection TEXT NOT NULL,
+  type TEXT NOT NULL,
+  status TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  importance INTEGER NOT NULL,
+  PRIMARY KEY (kind, collection, type, status)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO counts ",
+    counted!(),
+    ";
+
+CREATE TRIGGER counts_item_added AFTER INSERT ON items BEGIN
+  INSERT INTO counts VALUES (new.kind, new.collection, coalesce(new.type, ''), new.status, 1,
+    CAST(round(new.importance * 1099511627776.0) AS INTEGER))
+  ON CONFLICT DO UPDATE SET number = number + 1, importance = importance + excluded.importance;
+END;
+
+CREATE TRIGGER counts_item_removed AFTER DELETE ON items BEGIN
+  UPDATE counts SET number = number - 1,
+    importance = importance - CAST(round(old.importance * 1099511627776.0) AS INTEGER)
+  WHERE kind = old.kind AND collection = old.collection AND type = coalesce(old.type, '') AND status = old.status;
+END;
+
+CREATE TRIGGER counts_item_changed AFTER UPDATE OF kind, collection, type, status, importance ON items
+WHEN (old.kind, old.collection, old.type, old.status, old.importance)
+  IS NOT (new.kind, new.collection, new.type, new.status, new.importance) BEGIN
+  UPDATE counts SET number = number - 1,
+    importance = importance - CAST(round(old.importance * 1099511627776.0) AS INTEGER)
+  WHERE kind = old.kind AND collection = old.collection AND type = coalesce(old.type, '') AND status = old.status;
+  INSERT INTO counts VALUES (new.kind, new.collection, coalesce(new.type, ''), new.status, 1,
+    CAST(round(new.importance * 1099511627776.0) AS INTEGER))
+  ON CONFLICT DO UPDATE SET number = number + 1, importance = importance + excluded.importance;
+END;
+
+CREATE TRIGGER counts_document_added AFTER INSERT ON documents BEGIN
+  INSERT INTO counts VALUES ('document', new.collection, '', '', 1, 0)
+  ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER counts_document_removed AFTER DELETE ON documents BEGIN
+  UPDATE counts SET number = number - 1 WHERE kind = 'document' AND collection = old.collection;
+END;
+"
+);
+
+/// The fields of a metadata column: name, value and row. JSON has no blobs, so they stand for what SQLite would take for
+/// numbers or for nothing. Of a long text its beginning is enough to tell it from every shorter one; see [`LONG_TEXT`].
+macro_rules! fields {
+    ($row:literal, $from:literal) => {
+        concat!(
+            "SELECT j.key, CASE j.type WHEN 'true' THEN x'01' WHEN 'false' THEN x'00' WHEN 'null' THEN x''
+  WHEN 'text' THEN CASE WHEN length(CAST(j.atom AS BLOB)) > 200
+    THEN CAST(substr(CAST(j.atom AS BLOB), 1, 200) AS TEXT) ELSE j.atom END
+  ELSE j.atom END, ",
+            $row,
+            " FROM ",
+            $from,
+            " WHERE j.type NOT IN ('array', 'object')"
+        )
+    };
+}
+
+/// Bytes of a text that fields keep. One of fewer bytes equals, and stands before or after, a kept beginning exactly where
+/// it does the whole text.
+pub const LONG_TEXT: usize = 200;
+
+/// What each table of fields must hold.
+pub const ALL_FIELDS: &[(&str, &str)] = &[
+    ("item_fields", fields!("i.row", "items i, json_each(i.metadata) j")),
+    ("document_fields", fields!("d.row", "documents d, json_each(d.metadata) j")),
+];
+
+/// Metadata by value, so that a filter costs by the rows it keeps. A chunk's are those of its document, once for all its
+/// chunks. Most items have none: a comparison of two characters is all that they pay.
+const FIELDS: &str = concat!(
+    "
+CREATE TABLE item_fields (
+  name TEXT NOT NULL,
+  value ANY NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (name, value, row)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE document_fields (
+  name TEXT NOT NULL,
+  value ANY NOT NULL,
+  document INTEGER NOT NULL,
+  PRIMARY KEY (name, value, document)
+) STRICT, WITHOUT ROWID;
+
+INSERT OR IGNORE INTO item_fields ",
+    fields!("i.row", "items i, json_each(i.metadata) j"),
+    " ORDER BY 1, 2, 3;
+INSERT OR IGNORE INTO document_fields ",
+    fields!("d.row", "documents d, json_each(d.metadata) j"),
+    " ORDER BY 1, 2, 3;
+
+CREATE TRIGGER fields_item_added AFTER INSERT ON items WHEN new.metadata <> '{}' BEGIN
+  INSERT OR IGNORE INTO item_fields ",
+    fields!("new.row", "json_each(new.metadata) j"),
+    ";
+END;
+CREATE TRIGGER fields_item_removed AFTER DELETE ON items WHEN old.metadata <> '{}' BEGIN
+  DELETE FROM item_fields WHERE (name, value, row) IN (",
+    fields!("old.row", "json_each(old.metadata) j"),
+    ");
+END;
+CREATE TRIGGER fields_item_changed AFTER UPDATE OF metadata ON items WHEN old.metadata <> new.metadata BEGIN
+  DELETE FROM item_fields WHERE (name, value, row) IN (",
+    fields!("old.row", "json_each(old.metadata) j"),
+    ");
+  INSERT OR IGNORE INTO item_fields ",
+    fields!("new.row", "json_each(new.metadata) j"),
+    ";
+END;
+
+CREATE TRIGGER fields_document_added AFTER INSERT ON documents WHEN new.metadata <> '{}' BEGIN
+  INSERT OR IGNORE INTO document_fields ",
+    fields!("new.row", "json_each(new.metadata) j"),
+    ";
+END;
+CREATE TRIGGER fields_document_removed AFTER DELETE ON documents WHEN old.metadata <> '{}' BEGIN
+  DELETE FROM document_fields WHERE (name, value, document) IN (",
+    fields!("old.row", "json_each(old.metadata) j"),
+    ");
+END;
+CREATE TRIGGER fields_document_changed AFTER UPDATE OF metadata ON documents WHEN old.metadata <> new.metadata BEGIN
+  DELETE FROM document_fields WHERE (name, value, document) IN (",
+    fields!("old.row", "json_each(old.metadata) j"),
+    ");
+  INSERT OR IGNORE INTO document_fields ",
+    fields!("new.row", "json_each(new.metadata) j"),
+    ";
+END;
+"
+);

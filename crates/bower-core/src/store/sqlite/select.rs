@@ -3,35 +3,37 @@
 use rusqlite::types::Value as Sql;
 use serde_json::Value;
 
+use super::lookup::{self, Lookup};
 use crate::filter::{Filter, Test};
 use crate::item::Status;
 use crate::request::Selection;
 
 /// A condition over `items i` and the values it binds, in order.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Condition {
     pub(super) sql: String,
     pub(super) values: Vec<Sql>,
 }
 
 impl Condition {
-    fn and(&mut self, sql: &str) {
-        if !self.sql.is_empty() {
-            self.sql.push_str(" AND ");
-        }
-        self.sql.push_str(sql);
+    pub(super) fn of(sql: &str, value: impl Into<Sql>) -> Self {
+        Self { sql: sql.to_owned(), values: vec![value.into()] }
     }
 
-    fn and_in<T: ToString>(&mut self, column: &str, values: &[T]) {
-        if !values.is_empty() {
-            self.and(&format!("{column} IN ({})", marks(values.len())));
-            self.values.extend(values.iter().map(|value| Sql::Text(value.to_string())));
+    /// A column's value is one of some words; no condition where there are none.
+    fn within<T: ToString>(column: &str, words: &[T]) -> Self {
+        if words.is_empty() {
+            return Self::default();
+        }
+        Self {
+            sql: format!("{column} IN ({})", marks(words.len())),
+            values: words.iter().map(|word| Sql::Text(word.to_string())).collect(),
         }
     }
 
-    fn and_value(&mut self, sql: &str, value: impl Into<Sql>) {
-        self.and(sql);
-        self.values.push(value.into());
+    /// The whole statement that gives the rows of a condition.
+    fn rows_of(&self, table: &str) -> Self {
+        Self { sql: format!("SELECT i.row FROM {table} WHERE {}", self.sql), values: self.values.clone() }
     }
 }
 
@@ -40,38 +42,78 @@ pub(super) fn is_everything(select: &Selection) -> bool {
     *select == Selection::default()
 }
 
-/// The condition of a selection, its statuses included.
-pub(super) fn condition(select: &Selection) -> Condition {
-    let mut all = Condition::default();
-    if select.statuses.is_empty() {
-        all.and_in("i.status", &[Status::Candidate, Status::Active]);
-    } else {
-        all.and_in("i.status", &select.statuses);
-    }
-    all.and_in("i.kind", &select.kinds);
-    all.and_in("i.collection", &select.collections);
-    all.and_in("i.type", &select.types);
+/// One of the conditions of a selection, all of which must hold, and how an index finds its rows, where one can.
+#[derive(Debug, PartialEq)]
+pub(super) struct Conjunct {
+    pub(super) condition: Condition,
+    pub(super) lookup: Option<Lookup>,
+}
+
+/// The conditions of a selection, its statuses included.
+pub(super) fn conjuncts(select: &Selection) -> Vec<Conjunct> {
+    let mut all = Vec::new();
+    let mut and = |condition: Condition, lookup| {
+        if !condition.sql.is_empty() {
+            all.push(Conjunct { condition, lookup });
+        }
+    };
+    let statuses: &[Status] =
+        if select.statuses.is_empty() { &[Status::Candidate, Status::Active] } else { &select.statuses };
+    and(Condition::within("i.status", statuses), lookup::statuses(statuses));
+    and(Condition::within("i.kind", &select.kinds), lookup::kinds(&select.kinds));
+    and(
+        Condition::within("i.collection", &select.collections),
+        Some(lookup::collections(&select.collections)),
+    );
+    and(Condition::within("i.type", &select.types), Some(lookup::types(&select.types)));
     for tag in &select.tags {
-        all.and_value("EXISTS (SELECT 1 FROM tags g WHERE g.row = i.row AND g.tag = ?)", tag.clone());
+        let found =
+            Condition::of("EXISTS (SELECT 1 FROM tags g WHERE g.row = i.row AND g.tag = ?)", tag.clone());
+        and(found, Some(lookup::tag(tag)));
     }
-    if let Some(since) = select.since {
-        all.and_value("i.create_time >= ?", since.as_microsecond());
-    }
-    if let Some(until) = select.until {
-        all.and_value("i.create_time < ?", until.as_microsecond());
-    }
+    let times: Vec<_> = [("i.create_time >= ?", select.since), ("i.create_time < ?", select.until)]
+        .into_iter()
+        .filter_map(|(sql, time)| Some((sql, time?.as_microsecond())))
+        .collect();
+    let sql = times.iter().map(|(sql, _)| *sql).collect::<Vec<_>>().join(" AND ");
+    let created = Condition { sql, values: times.into_iter().map(|(_, time)| time.into()).collect() };
+    and(created.clone(), Some(Lookup::Rows(vec![created.rows_of("items i")])));
     if let Some(version) = &select.version {
-        all.and_value("(SELECT d.version FROM documents d WHERE d.row = i.document) = ?", version.clone());
+        let sql = "(SELECT d.version FROM documents d WHERE d.row = i.document) = ?";
+        and(Condition::of(sql, version.clone()), None);
     }
     if let Some(scope) = select.scope {
-        all.and_value("i.scope = ?", scope.word().to_owned());
+        and(Condition::of("i.scope = ?", scope.word().to_owned()), None);
     }
     if let Some(owner) = &select.owner {
-        all.and_value("i.owner = ?", owner.clone());
+        and(Condition::of("i.owner = ?", owner.clone()), None);
     }
-    if let Some(filter) = &select.filter {
-        let part = filter_condition(filter);
-        all.and(&part.sql);
+    match &select.filter {
+        // Each part by itself: one that few rows pass spares the others' rows.
+        Some(Filter::All(parts)) => {
+            for part in parts {
+                and(filter_condition(part), lookup::filter(part));
+            }
+        }
+        Some(filter) => and(filter_condition(filter), lookup::filter(filter)),
+        None => {}
+    }
+    all
+}
+
+/// The condition of a selection, its statuses included.
+pub(super) fn condition(select: &Selection) -> Condition {
+    every(conjuncts(select).into_iter().map(|conjunct| conjunct.condition))
+}
+
+/// Several conditions as one.
+pub(super) fn every(conditions: impl Iterator<Item = Condition>) -> Condition {
+    let mut all = Condition::default();
+    for part in conditions {
+        if !all.sql.is_empty() {
+            all.sql.push_str(" AND ");
+        }
+        all.sql.push_str(&part.sql);
         all.values.extend(part.values);
     }
     all
@@ -110,6 +152,11 @@ fn join(parts: &[Filter], with: &str, empty: &str) -> Condition {
     }
     all.sql = format!("({})", all.sql);
     all
+}
+
+/// Whether a filter's field is a column, not metadata.
+pub(super) fn is_column(name: &str) -> bool {
+    COLUMNS.iter().any(|(column, _)| *column == name)
 }
 
 /// Fields that are columns; every other name is looked up in the item's metadata, then in its document's.

@@ -1,0 +1,302 @@
+//! The rows of a selection from indexes: sets of rows and what is done with them, so that a selection costs by the rows it
+//! keeps. What no index knows is asked of the rows that are left, or of all by a scan: the answer is the scan's in every case.
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, params_from_iter};
+use serde_json::Value;
+
+use super::read::first;
+use super::schema::LONG_TEXT;
+use super::select::{Condition, Conjunct, every, is_column};
+use crate::filter::{Filter, Test};
+use crate::item::{Kind, MemoryType, RowSet, Status};
+
+/// Rows that indexes find.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Lookup {
+    /// Those of each of these statements.
+    Rows(Vec<Condition>),
+    /// All but these.
+    Not(Box<Lookup>),
+    /// Those that are in each.
+    All(Vec<Lookup>),
+    /// Those that are in one.
+    Any(Vec<Lookup>),
+}
+
+/// Rows that are known, or all but those.
+enum Known {
+    Rows(RowSet),
+    AllBut(RowSet),
+}
+
+/// A condition that leaves no more rows than these is narrow: where there is one, what the wide ones say is asked of its rows.
+/// Asking costs about fifteen times as much a row as reading the next one of an index.
+pub(super) const NARROW: usize = 4_096;
+
+/// Rows that are asked one by one cost about this many rows of a scan.
+const ASKING: usize = 4;
+
+pub(super) fn statuses(statuses: &[Status]) -> Option<Lookup> {
+    let others: Vec<_> = Status::ALL.iter().filter(|status| !statuses.contains(status)).collect();
+    // The index holds these two alone.
+    let is_indexed = |status: &&Status| matches!(status, Status::Superseded | Status::Archived);
+    let rows = |status: &Status| {
+        Condition::of(
+            "SELECT row FROM items WHERE status IN ('superseded', 'archived') AND status = ?",
+            status.word().to_owned(),
+        )
+    };
+    others
+        .iter()
+        .all(is_indexed)
+        .then(|| Lookup::Not(Box::new(Lookup::Rows(others.into_iter().map(rows).collect()))))
+}
+
+pub(super) fn kinds(kinds: &[Kind]) -> Option<Lookup> {
+    let sql = "SELECT row FROM items WHERE kind = 'memory'".to_owned();
+    let memories = || Lookup::Rows(vec![Condition { sql, values: Vec::new() }]);
+    match (kinds.contains(&Kind::Memory), kinds.contains(&Kind::Chunk)) {
+        (true, false) => Some(memories()),
+        (false, true) => Some(Lookup::Not(Box::new(memories()))),
+        (true, true) | (false, false) => None,
+    }
+}
+
+pub(super) fn collections(names: &[String]) -> Lookup {
+    each("SELECT row FROM items WHERE collection = ?", names.iter().cloned())
+}
+
+pub(super) fn types(types: &[MemoryType]) -> Lookup {
+    // Only memories have a type.
+    let words = types.iter().map(|word| word.word().to_owned());
+    each("SELECT row FROM items WHERE kind = 'memory' AND type = ?", words)
+}
+
+pub(super) fn tag(tag: &str) -> Lookup {
+    each("SELECT row FROM tags WHERE tag = ?", std::iter::once(tag.to_owned()))
+}
+
+fn each(sql: &str, values: impl Iterator<Item = String>) -> Lookup {
+    let mut values: Vec<String> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    Lookup::Rows(values.into_iter().map(|value| Condition::of(sql, value)).collect())
+}
+
+/// How indexes find what passes a filter; `None` where they cannot.
+pub(super) fn filter(filter: &Filter) -> Option<Lookup> {
+    match filter {
+        Filter::All(parts) => Some(Lookup::All(parts.iter().map(self::filter).collect::<Option<_>>()?)),
+        Filter::Any(parts) => Some(Lookup::Any(parts.iter().map(self::filter).collect::<Option<_>>()?)),
+        Filter::Field { name, .. } if is_column(name) => None,
+        Filter::Field { name, test } => match test {
+            Test::Equal(value) => field(name, "=", std::slice::from_ref(value)),
+            Test::Greater(value) => field(name, ">", std::slice::from_ref(value)),
+            Test::GreaterOrEqual(value) => field(name, ">=", std::slice::from_ref(value)),
+            Test::Less(value) => field(name, "<", std::slice::from_ref(value)),
+            Test::LessOrEqual(value) => field(name, "<=", std::slice::from_ref(value)),
+            Test::In(values) => field(name, "=", values),
+            Test::NotEqual(value) => Some(not(field(name, "=", std::slice::from_ref(value))?)),
+            Test::NotIn(values) => Some(not(field(name, "=", values)?)),
+        },
+        Filter::Contains(_) | Filter::NotContains(_) => None,
+    }
+}
+
+fn not(lookup: Lookup) -> Lookup {
+    Lookup::Not(Box::new(lookup))
+}
+
+/// Rows with a field that stands so to one of some values: an item's own field, or its document's.
+fn field(name: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
+    let mut statements = Vec::new();
+    for value in values {
+        let (sql, value) = match value {
+            // As the scan has it: nothing but null stands in any relation to null, and truths are equal or they are not.
+            Value::Null => ("= x''".to_owned(), None),
+            Value::Bool(_) if operator != "=" => continue,
+            Value::Bool(true) => ("= x'01'".to_owned(), None),
+            Value::Bool(false) => ("= x'00'".to_owned(), None),
+            Value::Number(number) => {
+                let bound = number
+                    .as_i64()
+                    .map_or_else(|| Sql::Real(number.as_f64().unwrap_or(f64::NAN)), Sql::Integer);
+                // Numbers stand before every text, the least of which is the empty one.
+                let end = if operator.starts_with('>') { " AND f.value < ''" } else { "" };
+                (format!("{operator} ?{end}"), Some(bound))
+            }
+            Value::String(text) if text.len() >= LONG_TEXT => return None,
+            Value::String(text) => {
+                // Texts stand between the numbers and what stands for truths and nothing.
+                let end = match operator {
+                    "=" => "",
+                    _ if operator.starts_with('>') => " AND f.value < x''",
+                    _ => " AND f.value >= ''",
+                };
+                (format!("{operator} ?{end}"), Some(Sql::Text(text.clone())))
+            }
+            Value::Array(_) | Value::Object(_) => return None,
+        };
+        let values: Vec<Sql> = std::iter::once(Sql::Text(name.to_owned())).chain(value).collect();
+        for from in [
+            "SELECT f.row FROM item_fields f",
+            "SELECT i.row FROM document_fields f CROSS JOIN items i ON i.document = f.document",
+        ] {
+            let sql = format!("{from} WHERE f.name = ? AND f.value {sql}");
+            statements.push(Condition { sql, values: values.clone() });
+        }
+    }
+    Some(Lookup::Rows(statements))
+}
+
+/// The rows of all conditions; `None` where a scan is quicker, or the only way.
+pub(super) fn rows(
+    connection: &Connection,
+    conjuncts: Vec<Conjunct>,
+    narrow: usize,
+) -> rusqlite::Result<Option<RowSet>> {
+    let (mut known, mut open) = (Vec::new(), Vec::new());
+    for conjunct in conjuncts {
+        match &conjunct.lookup {
+            Some(lookup) => match find(connection, lookup, narrow)? {
+                Some(found) => known.push(found),
+                None => open.push(conjunct),
+            },
+            None => open.push(conjunct),
+        }
+    }
+    if !known.iter().any(|found| matches!(found, Known::Rows(_))) {
+        // All are wide: what indexes know of them is read in full.
+        let (wide, rest): (Vec<_>, Vec<_>) = open.into_iter().partition(|conjunct| conjunct.lookup.is_some());
+        if !rest.is_empty() && wide.iter().all(|conjunct| matches!(conjunct.lookup, Some(Lookup::Not(_)))) {
+            return Ok(None);
+        }
+        for lookup in wide.iter().filter_map(|conjunct| conjunct.lookup.as_ref()) {
+            known.extend(find(connection, lookup, usize::MAX)?);
+        }
+        open = rest;
+    }
+    let rows = match known.into_iter().reduce(Known::and) {
+        Some(Known::Rows(rows)) => rows,
+        Some(Known::AllBut(_)) | None if !open.is_empty() => return Ok(None),
+        Some(Known::AllBut(others)) => {
+            let mut rows = RowSet::new();
+            read(
+                connection,
+                &Condition { sql: "SELECT row FROM items".into(), values: Vec::new() },
+                &mut rows,
+                usize::MAX,
+            )?;
+            rows.remove_all(&others);
+            rows
+        }
+        None => return Ok(None),
+    };
+    if open.is_empty() || rows.is_empty() {
+        return Ok(Some(rows));
+    }
+    let newest: Option<usize> =
+        connection.prepare_cached("SELECT max(row) FROM items")?.query_row([], |row| row.get(0))?;
+    if rows.len().saturating_mul(ASKING) > newest.unwrap_or(0).max(narrow) {
+        return Ok(None);
+    }
+    ask(connection, &rows, open).map(Some)
+}
+
+/// Those of some rows that pass the rest of the conditions.
+fn ask(connection: &Connection, rows: &RowSet, conjuncts: Vec<Conjunct>) -> rusqlite::Result<RowSet> {
+    let list: Vec<String> = rows.iter().map(|row| row.0.to_string()).collect();
+    let rest = every(conjuncts.into_iter().map(|conjunct| conjunct.condition));
+    let sql =
+        format!("SELECT i.row FROM json_each(?) r CROSS JOIN items i ON i.row = r.value WHERE {}", rest.sql);
+    let list = Sql::Text(format!("[{}]", list.join(",")));
+    connection
+        .prepare(&sql)?
+        .query_map(params_from_iter(std::iter::once(list).chain(rest.values)), first)?
+        .collect()
+}
+
+/// What a look-up finds, `None` where that is more than `most` rows.
+fn find(connection: &Connection, lookup: &Lookup, most: usize) -> rusqlite::Result<Option<Known>> {
+    match lookup {
+        Lookup::Rows(statements) => {
+            let mut rows = RowSet::new();
+            for statement in statements {
+                if !read(connection, statement, &mut rows, most)? {
+                    return Ok(None);
+                }
+            }
+            Ok(Some(Known::Rows(rows)))
+        }
+        Lookup::Not(inner) => Ok(find(connection, inner, most)?.map(Known::not)),
+        Lookup::All(parts) => {
+            let all = Known::AllBut(RowSet::new());
+            fold(connection, parts, most, all, Known::and)
+        }
+        Lookup::Any(parts) => fold(connection, parts, most, Known::Rows(RowSet::new()), Known::or),
+    }
+}
+
+fn fold(
+    connection: &Connection,
+    parts: &[Lookup],
+    most: usize,
+    start: Known,
+    with: impl Fn(Known, Known) -> Known,
+) -> rusqlite::Result<Option<Known>> {
+    let mut all = start;
+    for part in parts {
+        let Some(found) = find(connection, part, most)? else { return Ok(None) };
+        all = with(all, found);
+    }
+    Ok(Some(all))
+}
+
+/// Adds the rows of a statement; false where there are more than `most` then.
+fn read(
+    connection: &Connection,
+    statement: &Condition,
+    rows: &mut RowSet,
+    most: usize,
+) -> rusqlite::Result<bool> {
+    let mut prepared = connection.prepare_cached(&statement.sql)?;
+    let mut found = prepared.query(params_from_iter(&statement.values))?;
+    while let Some(row) = found.next()? {
+        rows.insert(first(row)?);
+        if rows.len() > most {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+impl Known {
+    fn not(self) -> Self {
+        match self {
+            Self::Rows(rows) => Self::AllBut(rows),
+            Self::AllBut(rows) => Self::Rows(rows),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Rows(mut rows), Self::Rows(others)) => {
+                rows.keep_all(&others);
+                Self::Rows(rows)
+            }
+            (Self::Rows(mut rows), Self::AllBut(others)) | (Self::AllBut(others), Self::Rows(mut rows)) => {
+                rows.remove_all(&others);
+                Self::Rows(rows)
+            }
+            (Self::AllBut(mut rows), Self::AllBut(others)) => {
+                rows.add_all(&others);
+                Self::AllBut(rows)
+            }
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        self.not().and(other.not()).not()
+    }
+}
