@@ -53,8 +53,8 @@ fn measure(count: usize) -> Result<()> {
         let allowed = Allowed { keep: (every > 1).then_some(&kept), drop: &none };
         let (mut times, mut recall) = (Vec::new(), 0.0);
         for query in &queries {
-            let mut fetch = |rows: &[RowId]| -> Result<Vec<Option<Vec<f32>>>> {
-                Ok(rows.iter().map(|row| Some(data.get(row.0 as usize).to_vec())).collect())
+            let mut fetch = |rows: &[RowId]| -> Result<Vec<Option<Vec<u8>>>> {
+                Ok(rows.iter().map(|row| Some(data.halves(row.0 as usize))).collect())
             };
             let mut least = f64::INFINITY;
             let mut found = Vec::new();
@@ -105,6 +105,11 @@ impl Data {
 
     fn get(&self, row: usize) -> &[f32] {
         &self.values[row * DIMENSION..][..DIMENSION]
+    }
+
+    /// As the store keeps it.
+    fn halves(&self, row: usize) -> Vec<u8> {
+        self.get(row).iter().flat_map(|&value| half::f16::from_f32(value).to_le_bytes()).collect()
     }
 
     fn query(&self, at: usize) -> Vec<f32> {

@@ -1,7 +1,7 @@
 //! The two channels of every question: each finds its own candidates, over its index and its tail, and keeps what it needs
 //! to score any other row the same way.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::answer::{Depth, floats, milliseconds};
@@ -12,9 +12,9 @@ use crate::config::Settings;
 use crate::error::Result;
 use crate::item::{Allowed, Change, Channel, Profile, RowId, RowSet, Scored};
 use crate::store::TailText;
-use crate::text::{self, Examined, QueryTerm, Tail, TailScan, TextIndex};
+use crate::text::{self, Examined, Prepared, QueryTerm, Tail, TailScan, TextIndex};
 use crate::tokens::TokenQuery;
-use crate::vector::{self, ExactQuery, VectorIndex};
+use crate::vector::{self, ExactQuery, Quantised, VectorIndex};
 
 /// A longer question, in bytes, is searched by its words alone: the model takes about 29 ms for each 1,000 characters
 /// (256 tokens), so this is half a second of it, and so long a text has no one meaning to compare.
@@ -81,15 +81,17 @@ pub(super) struct TextFound {
     pub(super) searched: u64,
     pub(super) took_ms: f64,
     index: Opened<TextIndex>,
+    /// The question as that index sees it.
+    prepared: Option<Prepared>,
     tail: Tail,
 }
 
 impl TextFound {
     /// What the question's words say of given rows.
     pub(super) fn examine(&self, words: &Words, rows: &[RowId]) -> Result<Examined> {
-        match self.index.good() {
-            Some(index) => index.examine(&words.terms, &words.names, rows, &self.tail),
-            None => Ok(text::examine_tail(&words.terms, rows, &self.tail)),
+        match (self.index.good(), &self.prepared) {
+            (Some(index), Some(question)) => index.examine(question, &words.names, rows, &self.tail),
+            _ => Ok(text::examine_tail(&words.terms, rows, &self.tail)),
         }
     }
 }
@@ -121,14 +123,22 @@ pub(super) enum Vectors {
 impl VectorFound {
     /// The cosine of each row to the question; `None` where a row has no vector.
     pub(super) fn cosines(&self, rows: &[RowId]) -> Vec<Option<f32>> {
-        let mut cosines = match self.index.good() {
-            Some(index) => index.cosines(&self.vector, rows),
-            None => vec![None; rows.len()],
-        };
+        let mut own = self.rows.clone();
+        own.sort_unstable_by_key(|hit| hit.row);
         // The channel's own scores are exact for its best; they, and the tail, come before the index's approximations.
-        let own: HashMap<RowId, f32> = self.rows.iter().map(|hit| (hit.row, hit.score)).collect();
-        for (row, cosine) in rows.iter().zip(&mut cosines) {
-            *cosine = self.tail.get(row).or_else(|| own.get(row)).copied().or(*cosine);
+        let mut cosines: Vec<Option<f32>> = rows
+            .iter()
+            .map(|row| {
+                let found = || own.binary_search_by_key(row, |hit| hit.row).ok().map(|at| own[at].score);
+                self.tail.get(row).copied().or_else(found)
+            })
+            .collect();
+        if let Some(index) = self.index.good() {
+            let (places, rest): (Vec<usize>, Vec<RowId>) =
+                (0..rows.len()).filter(|&at| cosines[at].is_none()).map(|at| (at, rows[at])).unzip();
+            for (at, cosine) in places.into_iter().zip(index.cosines(&self.vector, &rest)) {
+                cosines[at] = cosine;
+            }
         }
         cosines
     }
@@ -144,7 +154,7 @@ impl VectorFound {
     /// The cosine of each pair of rows, row by row; 0 where one has no vector.
     pub(super) fn likenesses(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<f32>> {
         let mut vectors = match self.index.good() {
-            Some(index) => index.restored(rows),
+            Some(index) => index.quantised(rows),
             None => vec![None; rows.len()],
         };
         let newer: Vec<RowId> = rows
@@ -158,7 +168,7 @@ impl VectorFound {
             let mut next = stored.next();
             for (row, vector) in rows.iter().zip(&mut vectors) {
                 if let Some((_, half)) = next.take_if(|(newer, _)| *newer == row) {
-                    *vector = half.map(|half| floats(&half));
+                    *vector = half.map(|half| Quantised::new(&floats(&half)));
                     next = stored.next();
                 }
             }
@@ -177,16 +187,17 @@ pub(super) fn text_channel(engine: &Engine, words: &Words, scope: &Scope<'_>) ->
     let depth = scope.depth(Channel::Text, &engine.settings);
     let (tail, tail_rows) = text_tail(engine, &words.terms, &words.names, after, scope.allowed())?;
     let drop = scope.dropped(&gone);
-    let (rows, folded) = match index.good() {
+    let (rows, folded, prepared) = match index.good() {
         Some(index) => {
             let allowed = Allowed { keep: scope.keep, drop: &drop };
-            (index.search(&words.terms, depth, allowed, &tail)?, index.len())
+            let question = index.prepare(&words.terms, &tail)?;
+            (index.search(&question, depth, allowed, &tail)?, index.len(), Some(question))
         }
-        None => (text::search_tail(&words.terms, depth, &tail), 0),
+        None => (text::search_tail(&words.terms, depth, &tail), 0, None),
     };
     let stale = gone.len().saturating_sub(tail_rows) as u64;
     let searched = folded.saturating_sub(stale) + tail_rows as u64;
-    Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), index, tail })
+    Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), index, prepared, tail })
 }
 
 /// What the rows after a change have of a question's terms and names, and how many rows those are.
@@ -254,10 +265,7 @@ pub(super) fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) ->
     let depth = scope.depth(Channel::Vector, &engine.settings);
     let (mut rows, folded, background) = match index.good() {
         Some(index) => {
-            let mut exact = |rows: &[RowId]| -> Result<Vec<Option<Vec<f32>>>> {
-                let halves = store.vectors(&model, rows)?;
-                Ok(halves.into_iter().map(|half| half.map(|half| floats(&half))).collect())
-            };
+            let mut exact = |rows: &[RowId]| store.vectors(&model, rows);
             let rows = index.search(&vector, depth, allowed, &mut exact)?;
             (rows, index.len(), index.background(&vector, allowed))
         }

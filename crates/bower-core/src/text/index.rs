@@ -1,5 +1,6 @@
 //! The lexical index of one store: which rows have a question's terms, best first. Derived: it may always be deleted.
 
+mod best;
 mod examine;
 
 use std::path::Path;
@@ -7,11 +8,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tantivy::index::SegmentReader;
 use tantivy::postings::{Postings, TermInfo};
-use tantivy::query::{
-    Bm25StatisticsProvider, BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery,
-};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{DocAddress, DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term};
+use tantivy::{DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::analyze::ANALYSIS;
 use super::directory::Files;
@@ -33,9 +31,6 @@ pub(super) const TOKENIZER: &str = "bower";
 
 /// tantivy writes `meta.json` last; without it there is no index.
 pub const META: &str = "meta.json";
-
-/// Two sums of at most 64 positive `f32` in different orders differ by less than this fraction (64 x 2^-24, doubled).
-const SUM_SLACK: f32 = 8e-6;
 
 /// What the index holds, kept in the commit itself and so atomic with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,33 +143,9 @@ impl TextIndex {
         }
     }
 
-    /// The best `k` rows for `terms` among those of the index that are allowed and those of the tail, best first.
-    ///
-    /// `tail` was scanned for the same `terms`; its rows must be in `allowed.drop` where the index has older versions.
-    /// BM25 (k1 1.2, b .75, lengths quantised to a byte) with the statistics of index and tail together, so a row's
-    /// score does not depend on where it is. Rows that are dropped but not yet folded away count in the statistics.
-    /// Of more than 64 terms that occur the weightiest are used. Equal scores are ordered by row, at the cut-off too.
-    pub fn search(
-        &self,
-        terms: &[QueryTerm],
-        k: usize,
-        allowed: Allowed<'_>,
-        tail: &Tail,
-    ) -> Result<Vec<Scored>> {
-        let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
-        let prepared = self.prepare(terms, tail)?;
-        if prepared.used.is_empty() || k == 0 {
-            return Ok(Vec::new());
-        }
-        let candidates = self.candidates(&prepared.question(terms), k, allowed).map_err(failed)?;
-        let mut best = self.rescore(candidates, &prepared).map_err(failed)?;
-        best.extend(tail.best(&prepared.bm25, &prepared.used, k));
-        tail::top(&mut best, k);
-        Ok(best)
-    }
-
-    /// The statistics of index and tail together, and where the terms are in each segment.
-    fn prepare(&self, terms: &[QueryTerm], tail: &Tail) -> Result<Prepared> {
+    /// A question as this generation sees it: the statistics of index and tail together, and where its terms are. `tail` was
+    /// scanned for the same `terms`.
+    pub fn prepare(&self, terms: &[QueryTerm], tail: &Tail) -> Result<Prepared> {
         let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
         let mut statistics = Statistics {
             docs: self.docs + tail.statistics.docs,
@@ -203,52 +174,61 @@ impl TextIndex {
         }
         let used = tail::select(terms, &statistics);
         let bm25 = tail::weigh(terms, &statistics, &used);
-        Ok(Prepared { lookups, infos, statistics, used, bm25 })
+        let idf_sum = tail::idf_sum(terms, &statistics);
+        Ok(Prepared { infos, used, bm25, idf_sum })
     }
 
-    /// At least the rows of the index that belong among the best `k`, by block-max WAND.
-    fn candidates(
+    /// The best `k` rows for a question among those of the index that are allowed and those of the tail, best first.
+    ///
+    /// `tail` is that of `question`; its rows must be in `allowed.drop` where the index has older versions.
+    /// BM25 (k1 1.2, b .75, lengths quantised to a byte) with the statistics of index and tail together, so a row's
+    /// score does not depend on where it is. Rows that are dropped but not yet folded away count in the statistics.
+    /// Of more than 64 terms that occur the weightiest are used. Equal scores are ordered by row, at the cut-off too.
+    pub fn search(
         &self,
-        question: &Question<'_>,
+        question: &Prepared,
         k: usize,
         allowed: Allowed<'_>,
-    ) -> tantivy::Result<Vec<Candidate>> {
-        let scoring = EnableScoring::enabled_from_statistics_provider(question, &self.searcher);
-        let weight = question.query().weight(scoring)?;
-        let slack = if question.used.len() > 1 { SUM_SLACK } else { 0.0 };
-        let mut best = Best::new(k, slack);
+        tail: &Tail,
+    ) -> Result<Vec<Scored>> {
+        if question.used.is_empty() || k == 0 {
+            return Ok(Vec::new());
+        }
+        let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
+        let mut found = self.best(question, k, allowed).map_err(failed)?;
+        found.extend(tail.best(&question.bm25, &question.used, k));
+        tail::top(&mut found, k);
+        Ok(found)
+    }
+
+    /// The best `k` rows of the index, in no order.
+    fn best(&self, question: &Prepared, k: usize, allowed: Allowed<'_>) -> tantivy::Result<Vec<Scored>> {
+        let mut kept = Best::new(k);
         let everything = allowed.is_everything();
-        for (ord, segment) in self.searcher.segment_readers().iter().enumerate() {
+        for (segment, infos) in self.searcher.segment_readers().iter().zip(&question.infos) {
+            let inverted = segment.inverted_index(self.fields.text)?;
+            let mut cursors = Vec::with_capacity(question.used.len());
+            for (nth, &term) in question.used.iter().enumerate() {
+                if let Some(info) = &infos[term] {
+                    let option = IndexRecordOption::WithFreqs;
+                    let postings = inverted.read_block_postings_from_terminfo(info, option)?;
+                    cursors.push(best::Cursor::new(postings, nth));
+                }
+            }
             let rows = segment.fast_fields().u64("row")?.first_or_default_col(0);
+            let lengths = segment.get_fieldnorms_reader(self.fields.text)?;
             let alive = segment.alive_bitset();
-            weight.for_each_pruning(best.threshold, segment, &mut |doc, score| {
+            best::best(cursors, &question.bm25, &lengths, kept.threshold, &mut |doc, score| {
                 if alive.is_none_or(|alive| alive.is_alive(doc)) {
                     let row = RowId(rows.get_val(doc) as u32);
                     if everything || allowed.contains(row) {
-                        best.push(Candidate { at: DocAddress::new(ord as u32, doc), row, score });
+                        kept.push(Scored { row, score });
                     }
                 }
-                best.threshold
-            })?;
+                kept.threshold
+            });
         }
-        Ok(best.finish())
-    }
-
-    /// The candidates with their scores summed in the query's order: block-max WAND sums in an order of its own, and
-    /// rows of equal score would otherwise be ordered by rounding.
-    fn rescore(&self, mut candidates: Vec<Candidate>, prepared: &Prepared) -> tantivy::Result<Vec<Scored>> {
-        candidates.sort_unstable_by_key(|candidate| candidate.at);
-        let mut best: Vec<Scored> =
-            candidates.iter().map(|candidate| Scored { row: candidate.row, score: 0.0 }).collect();
-        let mut start = 0;
-        for group in candidates.chunk_by(|a, b| a.at.segment_ord == b.at.segment_ord) {
-            let docs: Vec<_> =
-                group.iter().zip(start..).map(|(candidate, place)| (candidate.at.doc_id, place)).collect();
-            start += group.len();
-            let mut add = |place: usize, _, part| best[place].score += part;
-            self.parts(group[0].at.segment_ord as usize, &docs, prepared, &mut add)?;
-        }
-        Ok(best)
+        Ok(kept.finish())
     }
 
     /// Gives what each used term adds to each document of a segment: term by term, documents ascending.
@@ -256,21 +236,21 @@ impl TextIndex {
         &self,
         ord: usize,
         docs: &[(u32, usize)],
-        prepared: &Prepared,
+        question: &Prepared,
         add: &mut dyn FnMut(usize, usize, f32),
     ) -> tantivy::Result<()> {
         let segment: &SegmentReader = self.searcher.segment_reader(ord as u32);
         let inverted = segment.inverted_index(self.fields.text)?;
         let norms = segment.get_fieldnorms_reader(self.fields.text)?;
-        for (nth, &term) in prepared.used.iter().enumerate() {
-            let Some(info) = &prepared.infos[ord][term] else { continue };
+        for (nth, &term) in question.used.iter().enumerate() {
+            let Some(info) = &question.infos[ord][term] else { continue };
             let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
             for &(doc, place) in docs {
                 if postings.doc() < doc {
                     postings.seek(doc);
                 }
                 if postings.doc() == doc {
-                    add(place, nth, prepared.bm25.term(nth, norms.fieldnorm_id(doc), postings.term_freq()));
+                    add(place, nth, question.bm25.term(nth, norms.fieldnorm_id(doc), postings.term_freq()));
                 }
             }
         }
@@ -279,115 +259,47 @@ impl TextIndex {
 }
 
 /// A question as one generation of the index sees it.
-struct Prepared {
-    lookups: Vec<Term>,
+#[derive(Debug)]
+pub struct Prepared {
     /// For each segment, where it has each term.
     infos: Vec<Vec<Option<TermInfo>>>,
-    statistics: Statistics,
+    /// The places of the terms that are searched for.
     used: Vec<usize>,
     bm25: Bm25,
+    idf_sum: f32,
 }
 
-impl Prepared {
-    fn question<'a>(&'a self, terms: &'a [QueryTerm]) -> Question<'a> {
-        Question { terms, lookups: &self.lookups, statistics: &self.statistics, used: &self.used }
-    }
-}
-
-/// One search: the terms that are used, and the statistics that tantivy asks for.
-struct Question<'a> {
-    terms: &'a [QueryTerm],
-    lookups: &'a [Term],
-    statistics: &'a Statistics,
-    used: &'a [usize],
-}
-
-impl Question<'_> {
-    fn query(&self) -> BooleanQuery {
-        let clause = |&nth: &usize| {
-            let term = TermQuery::new(self.lookups[nth].clone(), IndexRecordOption::WithFreqs);
-            let weight = self.terms[nth].weight;
-            let query: Box<dyn Query> = match weight.total_cmp(&1.0) {
-                std::cmp::Ordering::Equal => Box::new(term),
-                std::cmp::Ordering::Less | std::cmp::Ordering::Greater => {
-                    Box::new(BoostQuery::new(Box::new(term), weight))
-                }
-            };
-            (Occur::Should, query)
-        };
-        BooleanQuery::new(self.used.iter().map(clause).collect())
-    }
-}
-
-impl Bm25StatisticsProvider for Question<'_> {
-    fn total_num_tokens(&self, _: Field) -> tantivy::Result<u64> {
-        Ok(self.statistics.tokens.max(1))
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.statistics.docs.max(1))
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        let at = self.lookups.iter().position(|lookup| lookup == term);
-        Ok(at.map_or(0, |at| self.statistics.frequencies[at]).min(self.statistics.docs))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    at: DocAddress,
-    row: RowId,
-    score: f32,
-}
-
-/// The best `k` candidates seen and all that rounding might put among them.
+/// The best `k` rows seen.
 struct Best {
     k: usize,
-    slack: f32,
     /// Only scores above this can still belong to the best.
     threshold: f32,
-    seen: Vec<Candidate>,
-    /// When to throw out what has fallen behind.
-    limit: usize,
+    seen: Vec<Scored>,
 }
 
 impl Best {
-    fn new(k: usize, slack: f32) -> Self {
-        Self {
-            k,
-            slack,
-            threshold: 0.0,
-            seen: Vec::new(),
-            limit: k.saturating_mul(2).max(k.saturating_add(32)),
+    fn new(k: usize) -> Self {
+        Self { k, threshold: 0.0, seen: Vec::new() }
+    }
+
+    fn push(&mut self, hit: Scored) {
+        self.seen.push(hit);
+        if self.seen.len() >= self.k.saturating_mul(2).max(self.k.saturating_add(32)) {
+            self.cut();
         }
     }
 
-    fn push(&mut self, candidate: Candidate) {
-        self.seen.push(candidate);
-        if self.seen.len() >= self.limit {
-            self.shrink();
-            self.limit = self.limit.max(self.seen.len().saturating_mul(2));
-        }
-    }
-
-    fn shrink(&mut self) {
-        if self.seen.len() <= self.k {
-            return;
-        }
-        let order = |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row));
-        let (_, last, _) = self.seen.select_nth_unstable_by(self.k - 1, order);
-        // Equal scores must still pass, because a later one may have the smaller row.
-        self.threshold = (last.score * (1.0 - self.slack)).next_down().max(0.0);
-        if self.slack > 0.0 {
-            self.seen.retain(|candidate| candidate.score > self.threshold);
-        } else {
+    fn cut(&mut self) {
+        if self.seen.len() >= self.k {
+            let (_, last, _) = self.seen.select_nth_unstable_by(self.k - 1, Scored::cmp_best_first);
+            // Equal scores must still pass, because a later one may have the smaller row.
+            self.threshold = last.score.next_down().max(0.0);
             self.seen.truncate(self.k);
         }
     }
 
-    fn finish(mut self) -> Vec<Candidate> {
-        self.shrink();
+    fn finish(mut self) -> Vec<Scored> {
+        self.cut();
         self.seen
     }
 }
@@ -465,7 +377,8 @@ pub(super) mod tests {
     fn ask(dir: &Path, question: &str) -> Vec<u32> {
         let index = TextIndex::open(dir).unwrap().unwrap();
         let all = Allowed { keep: None, drop: &RowSet::new() };
-        let found = index.search(&query_terms(question, ENGLISH), 10, all, &Tail::empty()).unwrap();
+        let question = index.prepare(&query_terms(question, ENGLISH), &Tail::empty()).unwrap();
+        let found = index.search(&question, 10, all, &Tail::empty()).unwrap();
         found.iter().map(|scored| scored.row.0).collect()
     }
 
@@ -536,6 +449,65 @@ pub(super) mod tests {
         assert_eq!(ask(dir.path(), "words"), (0..10).collect::<Vec<_>>());
     }
 
+    /// Many windows of documents, words of every rarity, filters and dead rows: MaxScore gives the same bits as scoring each
+    /// row, which the tail does.
+    #[test]
+    fn the_best_of_many_rows_are_those_of_all() {
+        // Word n is in about one of n + 1 rows.
+        let mut seed = 1_u64;
+        let mut dice = move |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        let word = |nth: u64| char::from(b'a' + (nth % 26) as u8).to_string().repeat(2 + nth as usize / 26);
+        let texts: Vec<String> = (0..30_000)
+            .map(|_| {
+                let mut words = String::new();
+                for nth in 0..40 {
+                    if dice(nth * nth / 2 + 1) == 0 {
+                        let times = 1 + dice(3) as usize * dice(2) as usize;
+                        words += &format!("{} ", word(nth)).repeat(times);
+                    }
+                }
+                format!("{words}{}", "zzzz ".repeat(dice(60) as usize))
+            })
+            .collect();
+        let rows: Vec<(u32, &str)> =
+            (0..).zip(&texts).map(|(at, text)| (at * 2 + 1, text.as_str())).collect();
+        let dir = tempfile::tempdir().unwrap();
+        put(dir.path(), 1, &[], &rows[..27_000]);
+        put(dir.path(), 2, &[41, 43, 8_001], &rows[27_000..]);
+        let index = TextIndex::open(dir.path()).unwrap().unwrap();
+        assert!(index.searcher.segment_readers().iter().any(|segment| segment.max_doc() > 3 * 4_096));
+        let drop: RowSet =
+            [RowId(5), RowId(40_001), RowId(41), RowId(43), RowId(8_001)].into_iter().collect();
+        let keep: RowSet = rows.iter().map(|(row, _)| RowId(*row)).filter(|row| row.0 % 51 == 0).collect();
+        let questions =
+            [vec![0], vec![39], vec![0, 1, 2], vec![1, 5, 20, 38], vec![0, 1, 2, 3, 4, 7, 9, 12, 30, 39]];
+        for question in questions {
+            let question: Vec<String> = question.into_iter().map(word).collect();
+            let terms = query_terms(&question.join(" "), ENGLISH);
+            assert_eq!(terms.len(), question.len());
+            let prepared = index.prepare(&terms, &Tail::empty()).unwrap();
+            for keep in [None, Some(&keep)] {
+                let mut scan = TailScan::new(&terms, &[], keep);
+                // Rows that are dropped, or gone and not yet folded away, count in the statistics.
+                for (row, text) in &rows {
+                    scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
+                }
+                let tail = scan.finish();
+                for k in [1, 10, 200, 3_000] {
+                    let found =
+                        index.search(&prepared, k, Allowed { keep, drop: &drop }, &Tail::empty()).unwrap();
+                    let mut all = search_tail(&terms, rows.len(), &tail);
+                    all.retain(|hit| !drop.contains(hit.row));
+                    all.truncate(k);
+                    assert_eq!(found, all, "{question:?} {k}");
+                }
+            }
+        }
+    }
+
     /// BM25 in double precision, straight from its definition; lengths up to 40 are not quantised.
     fn by_hand(rows: &BTreeMap<u32, String>, terms: &[QueryTerm]) -> Vec<(u32, f64)> {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
@@ -590,7 +562,8 @@ pub(super) mod tests {
                     scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
                 }
                 let index = TextIndex::open(dir.path()).unwrap().unwrap();
-                index.search(&terms, k, allowed, &scan.finish()).unwrap()
+                let tail = scan.finish();
+                index.search(&index.prepare(&terms, &tail).unwrap(), k, allowed, &tail).unwrap()
             };
             let all = search(&|_| true);
             prop_assert_eq!(&search(&|row| split >> (row % 61) & 1 == 1), &all);

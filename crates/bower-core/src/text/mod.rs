@@ -20,7 +20,7 @@ pub use analyze::{ANALYSIS, Analyzer, Found, Purpose, Shape};
 pub use asked::{AskedScan, AskedWord, Compare, asked_words};
 pub use fold::{FoldPlan, FreshText, fold};
 pub use highlight::{Snippet, snippet};
-pub use index::{Examined, META as MANIFEST, RowWords, TextIndex};
+pub use index::{Examined, META as MANIFEST, Prepared, RowWords, TextIndex};
 pub use language::Language;
 pub use query::{QueryTerm, query_names, query_terms};
 pub use rarity::{Rarity, rarity};

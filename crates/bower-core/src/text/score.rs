@@ -24,9 +24,15 @@ pub(super) struct Statistics {
 }
 
 /// The BM25 of one query, ready to be applied to rows.
+///
+/// What a term adds is a multiple of one step, so small that sums of all terms are exact: a row's score does not depend on
+/// the order in which its terms are added. The step is under 2^-22 of the greatest sum.
 #[derive(Clone, Debug)]
 pub(super) struct Bm25 {
     weights: Vec<f32>,
+    /// The power of two above the sum of the weights. A number below it is rounded to the step by adding and subtracting it:
+    /// from there to twice as much, neighbouring `f32` are one step apart.
+    above: f32,
     norms: Box<[f32; 256]>,
 }
 
@@ -44,7 +50,11 @@ impl Bm25 {
             .iter()
             .zip(boosts)
             .map(|(&frequency, boost)| idf(frequency, statistics.docs) * MOST_OF_A_TERM * boost);
-        Self { weights: weights.collect(), norms }
+        let weights: Vec<f32> = weights.collect();
+        const EXPONENT: u32 = 0x7F80_0000;
+        let sum: f32 = weights.iter().sum();
+        let above = f32::from_bits((sum.to_bits() & EXPONENT) + (1 << 23));
+        Self { weights, above, norms }
     }
 
     /// The greatest that each of the first `count` terms can add to a score.
@@ -56,7 +66,14 @@ impl Bm25 {
     #[inline]
     pub fn term(&self, nth: usize, length_id: u8, frequency: u32) -> f32 {
         let frequency = frequency.min(MOST_FREQUENCY) as f32;
-        self.weights[nth] * (frequency / (frequency + self.norms[usize::from(length_id)]))
+        let part = self.weights[nth] * (frequency / (frequency + self.norms[usize::from(length_id)]));
+        (part + self.above) - self.above
+    }
+
+    /// What the term at `nth` adds at most; sums of these are exact too.
+    pub fn most(&self, nth: usize) -> f32 {
+        let step = self.above * f32::EPSILON;
+        (self.weights[nth] + self.above) - self.above + step
     }
 }
 

@@ -4,7 +4,7 @@ use bower_kernels::Isa;
 use bower_kernels::scan::bytes;
 
 use super::VectorIndex;
-use super::quantise::{ByteQuery, quantise, restore};
+use super::quantise::{ByteQuery, Quantised};
 use super::segment::Segment;
 use crate::item::{Allowed, RowId};
 
@@ -81,16 +81,15 @@ impl VectorIndex {
         cosines
     }
 
-    /// The vectors of rows at unit length, as far as int8 keeps them, in the order asked; `None` for a row that is not here.
-    pub fn restored(&self, rows: &[RowId]) -> Vec<Option<Vec<f32>>> {
+    /// The vectors of rows as int8 keeps them, in the order asked; `None` for a row that is not here.
+    pub fn quantised(&self, rows: &[RowId]) -> Vec<Option<Quantised>> {
         let mut vectors = vec![None; rows.len()];
         let stride = bytes::stride(self.dimension());
         for (segment, found) in self.places(rows) {
             for (position, place) in found {
                 let at = position as usize;
-                let mut vector = vec![0.0; self.dimension()];
-                restore(&segment.bytes()[at * stride..], segment.scales()[at], &mut vector);
-                vectors[place] = Some(vector);
+                let bytes = segment.bytes()[at * stride..][..stride].to_vec();
+                vectors[place] = Some(Quantised { bytes, scale: segment.scales()[at] });
             }
         }
         vectors
@@ -172,26 +171,31 @@ impl VectorIndex {
 
 /// The cosine of each pair of vectors by int8 (within some .004), row by row; 0 where one is missing, and of each with
 /// itself. Nothing for vectors of different dimensions.
-pub fn likenesses(vectors: &[Option<Vec<f32>>]) -> Vec<f32> {
+pub fn likenesses(vectors: &[Option<Quantised>]) -> Vec<f32> {
     let count = vectors.len();
     let mut likenesses = vec![0.0; count * count];
-    let dimension = vectors.iter().flatten().map(Vec::len).max().unwrap_or(0);
-    let stride = bytes::stride(dimension);
-    if stride == 0 || vectors.iter().flatten().any(|vector| vector.len() != dimension) {
+    let stride = vectors.iter().flatten().map(|vector| vector.bytes.len()).max().unwrap_or(0);
+    if stride == 0 || vectors.iter().flatten().any(|vector| vector.bytes.len() != stride) {
         return likenesses;
     }
-    let (mut rows, mut scales) = (vec![128; count * stride], vec![0.0; count]);
-    for ((vector, row), scale) in vectors.iter().zip(rows.chunks_exact_mut(stride)).zip(&mut scales) {
+    let mut rows = vec![128; count * stride];
+    for (vector, row) in vectors.iter().zip(rows.chunks_exact_mut(stride)) {
         if let Some(vector) = vector {
-            *scale = quantise(vector, row);
+            row.copy_from_slice(&vector.bytes);
         }
     }
+    let scales: Vec<f32> =
+        vectors.iter().map(|vector| vector.as_ref().map_or(0.0, |vector| vector.scale)).collect();
     let (isa, mut dots) = (Isa::best(), vec![0; count]);
-    for (one, row) in rows.chunks_exact(stride).enumerate() {
-        let query: Vec<i8> = row.iter().map(|byte| (byte ^ 128).cast_signed()).collect();
-        bytes::dots(isa, &rows, &query, &mut dots);
-        for (two, dot) in dots.iter().enumerate().filter(|(two, _)| *two != one) {
-            likenesses[one * count + two] = (*dot as f32 * scales[one] * scales[two]).clamp(-1.0, 1.0);
+    for (one, vector) in vectors.iter().enumerate() {
+        let Some(vector) = vector else { continue };
+        let query = ByteQuery::from(vector);
+        // The other half is the same.
+        let dots = &mut dots[one + 1..];
+        bytes::dots(isa, &rows[(one + 1) * stride..], &query.values, dots);
+        for (two, dot) in (one + 1..count).zip(dots) {
+            let cosine = (*dot as f32 * query.scale * scales[two]).clamp(-1.0, 1.0);
+            (likenesses[one * count + two], likenesses[two * count + one]) = (cosine, cosine);
         }
     }
     likenesses
@@ -200,6 +204,7 @@ pub fn likenesses(vectors: &[Option<Vec<f32>>]) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::super::ExactQuery;
+    use super::super::quantise::restore;
     use super::super::testing::{Folder, Vectors};
     use super::*;
     use crate::item::RowSet;
@@ -214,13 +219,15 @@ mod tests {
         let rows = [12_900, 3, 700, 11_999, 13_001, 0].map(RowId);
         let query = ExactQuery::new(data.get(42));
         let cosines = index.cosines(data.get(42), &rows);
-        let restored = index.restored(&rows);
-        for ((row, cosine), vector) in rows.iter().zip(&cosines).zip(&restored) {
+        let quantised = index.quantised(&rows);
+        for ((row, cosine), vector) in rows.iter().zip(&cosines).zip(&quantised) {
             let is_here = ![700, 13_001].contains(&row.0);
             assert_eq!((cosine.is_some(), vector.is_some()), (is_here, is_here), "{row:?}");
             if let (Some(cosine), Some(vector)) = (cosine, vector) {
                 let exact = query.cosine(data.get(row.0));
-                assert!((cosine - exact).abs() < 0.005 && (query.cosine(vector) - exact).abs() < 0.005);
+                let mut restored = vec![0.0; 128];
+                restore(&vector.bytes, vector.scale, &mut restored);
+                assert!((cosine - exact).abs() < 0.005 && (query.cosine(&restored) - exact).abs() < 0.005);
             }
         }
         assert_eq!(index.cosines(&[0.0; 128], &rows), [None; 6]);
@@ -265,7 +272,8 @@ mod tests {
         let data = Vectors::clustered(104, 9, 3);
         let mut vectors: Vec<_> = (0..9).map(|row| Some(data.get(row).to_vec())).collect();
         vectors[4] = None;
-        let found = likenesses(&vectors);
+        let found =
+            likenesses(&vectors.iter().map(|row| row.as_deref().map(Quantised::new)).collect::<Vec<_>>());
         for (at, likeness) in found.iter().enumerate() {
             let (one, two) = (at / 9, at % 9);
             let exact = match (&vectors[one], &vectors[two]) {
@@ -274,7 +282,8 @@ mod tests {
             };
             assert!((likeness - exact).abs() < 0.01, "{one} {two}: {likeness} {exact}");
         }
-        assert_eq!(likenesses(&[Some(vec![1.0; 8]), Some(vec![1.0; 16])]), [0.0; 4]);
+        let (one, two) = (Quantised::new(&[1.0; 64]), Quantised::new(&[1.0; 128]));
+        assert_eq!(likenesses(&[Some(one), Some(two)]), [0.0; 4]);
         assert_eq!(likenesses(&[None, None]), [0.0; 4]);
     }
 }

@@ -17,6 +17,7 @@ pub use crate::generation::MANIFEST;
 pub use exact::{ExactQuery, cosine_f16, score_exact};
 pub use examine::{Background, likenesses};
 pub use fold::fold;
+pub use quantise::Quantised;
 pub use search::Fetch;
 
 use crate::error::{Error, Result};

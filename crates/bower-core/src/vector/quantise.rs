@@ -21,6 +21,24 @@ pub fn quantise(vector: &[f32], out: &mut [u8]) -> f32 {
     (f64::from(largest) / (127.0 * norm)) as f32
 }
 
+/// A vector as int8.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantised {
+    /// As [`quantise`] writes them, padded with 128 to the stride of its dimension.
+    pub bytes: Vec<u8>,
+    /// Makes a byte a coordinate of the unit vector again.
+    pub scale: f32,
+}
+
+impl Quantised {
+    /// Quantises a vector; it loses its length.
+    pub fn new(vector: &[f32]) -> Self {
+        let mut bytes = vec![0; bytes::stride(vector.len())];
+        let scale = quantise(vector, &mut bytes);
+        Self { bytes, scale }
+    }
+}
+
 /// The coordinates of a quantised vector.
 pub fn restore(bytes: &[u8], scale: f32, out: &mut [f32]) {
     for (value, byte) in out.iter_mut().zip(bytes) {
@@ -39,9 +57,14 @@ pub struct ByteQuery {
 impl ByteQuery {
     /// Quantises a query as rows are quantised.
     pub fn new(query: &[f32]) -> Self {
-        let mut row = vec![0; bytes::stride(query.len())];
-        let scale = quantise(query, &mut row);
-        Self { values: row.into_iter().map(|byte| (byte ^ 128).cast_signed()).collect(), scale }
+        Self::from(&Quantised::new(query))
+    }
+}
+
+impl From<&Quantised> for ByteQuery {
+    fn from(vector: &Quantised) -> Self {
+        let values = vector.bytes.iter().map(|byte| (byte ^ 128).cast_signed()).collect();
+        Self { values, scale: vector.scale }
     }
 }
 

@@ -17,8 +17,9 @@ use crate::item::{Allowed, RowId, RowSet, Scored};
 const CANDIDATES: usize = 400;
 const CANDIDATES_PER_RESULT: usize = 5;
 
-/// How many of the best int8 scores are replaced by cosines of the stored vectors.
-const RESCORED: usize = 40;
+/// How many of the best int8 scores are replaced by cosines of the stored vectors, each a read of the store. Recall@10 of 100
+/// questions on 100,000 real passages is 1.0 with 20 as with 40.
+const RESCORED: usize = 20;
 
 /// A filter that keeps at most one in this many vectors is walked row by row with int8; above, the codes are scanned.
 const NARROW: usize = 20;
@@ -35,11 +36,18 @@ const FILTERED: f64 = 2.0;
 /// Blocks scanned between two looks at the threshold.
 const BLOCKS: usize = 16;
 
+/// Of how many runs of blocks a sample is made that says where the threshold may begin.
+const SAMPLED_CHUNKS: usize = 4;
+
+/// The sample's threshold lets so many times as many codes pass as are wanted. Measured on 100,000 MiniLM vectors: 1 of
+/// 1,000 questions is searched again.
+const SAMPLED_AMPLY: f64 = 2.0;
+
 /// Rows scored between two looks at the threshold.
 const ROWS: usize = 256;
 
-/// Gives the stored vectors of some rows, in their order; `None` for a row that is gone.
-pub type Fetch<'a> = dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<f32>>>> + 'a;
+/// Gives the stored vectors of some rows, in their order, as little-endian half floats; `None` for a row that is gone.
+pub type Fetch<'a> = dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<u8>>>> + 'a;
 
 /// A vector on its way through the stages.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +114,34 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    /// A score that more than `limit` of the codes of all `rows` are likely above, by a sample of one segment. Without it
+    /// the first thousands of codes all pass, and keeping the best of them takes a quarter of the time of a search.
+    ///
+    /// `None` where a sample is not worth its time, or says nothing: few rows, codes in clusters, which are scanned best first.
+    fn guess(&mut self, segment: &Segment, limit: usize, rows: usize) -> Option<f32> {
+        let chunks = segment.rows() / (BLOCKS * BLOCK);
+        if segment.is_clustered() || chunks < SAMPLED_CHUNKS * 4 || rows < 8 * limit {
+            return None;
+        }
+        let (centre, blocks) = segment.codes(self.room);
+        let query = bit_query(self.rotated, centre, shared(self.rotated, centre));
+        let len = BLOCKS * bits::block_len(self.rotated.len());
+        let mut scores = Vec::with_capacity(SAMPLED_CHUNKS * BLOCKS * BLOCK);
+        for chunk in (0..SAMPLED_CHUNKS).map(|at| at * chunks / SAMPLED_CHUNKS) {
+            self.passed.clear();
+            let first = (chunk * BLOCKS * BLOCK) as u32;
+            let blocks = &blocks[chunk * len..][..len];
+            bits::scan(self.room.isa, blocks, &query, f32::NEG_INFINITY, first, &mut self.passed);
+            let allowed = self.passed.iter().filter(|found| self.is_allowed(segment, found.position));
+            scores.extend(allowed.map(|found| found.score));
+        }
+        let share = limit as f64 / rows as f64;
+        let place = (share * SAMPLED_AMPLY * (SAMPLED_CHUNKS * BLOCKS * BLOCK) as f64).ceil() as usize;
+        let (_, score, _) =
+            (place < scores.len()).then(|| scores.select_nth_unstable_by(place, |a, b| b.total_cmp(a)))?;
+        Some(*score)
+    }
+
     /// All codes of a segment.
     fn whole(&mut self, number: u32, segment: &Segment) {
         let (centre, blocks) = segment.codes(self.room);
@@ -174,20 +210,23 @@ impl Scan<'_> {
     /// last row never do unless the file is damaged, and then they have no row.
     #[inline]
     fn take(&mut self, segment: u32, rows: &Segment, position: u32, score: f32) {
-        let Some(row) = rows.ids().get(position as usize).map(|row| RowId(*row)) else { return };
-        if score > self.candidates.threshold
-            && self.allowed.contains(row)
-            && !rows.view().is_dead(position as usize)
-        {
+        if score > self.candidates.threshold && self.is_allowed(rows, position) {
+            let row = RowId(rows.ids()[position as usize]);
             self.candidates.push(Candidate { score, row, segment, position });
         }
+    }
+
+    #[inline]
+    fn is_allowed(&self, rows: &Segment, position: u32) -> bool {
+        let row = rows.ids().get(position as usize).map(|row| RowId(*row));
+        row.is_some_and(|row| self.allowed.contains(row)) && !rows.view().is_dead(position as usize)
     }
 }
 
 impl VectorIndex {
     /// The `k` vectors with the largest cosine to `query` among the allowed, best first; equal scores by row.
     ///
-    /// `exact` is asked once for the stored vectors of the best 40, in ascending order of rows, and answers in that
+    /// `exact` is asked once for the stored vectors of the best 20, in ascending order of rows, and answers in that
     /// order. `None` is a row that is gone; it is left out. Further results keep their int8 score, which differs from the
     /// cosine by some .002. A query without direction (all zero) is similar to nothing: no results.
     ///
@@ -269,22 +308,33 @@ impl VectorIndex {
         let mut rotated: Vec<f32> = query.iter().map(|value| (f64::from(*value) / norm) as f32).collect();
         self.room.rotation.apply(self.room.isa, &mut rotated);
         let limit = CANDIDATES.max(CANDIDATES_PER_RESULT.saturating_mul(k));
+        let rows = self.segments.iter().map(Segment::rows).sum();
         let mut scan = Scan {
             room: &self.room,
             rotated: &rotated,
             bytes,
             allowed,
-            candidates: Best::new(limit, self.segments.iter().map(Segment::rows).sum()),
+            candidates: Best::new(limit, rows),
             passed: Vec::with_capacity(BLOCKS * BLOCK),
         };
-        for (number, segment) in self.segments.iter().enumerate().filter(|(_, segment)| segment.is_coded()) {
-            if segment.is_clustered() {
-                scan.visit(number as u32, segment, cold);
-            } else {
-                if cold {
-                    segment.warm();
+        let coded = || self.segments.iter().zip(0..).filter(|(segment, _)| segment.is_coded());
+        if cold {
+            coded().filter(|(segment, _)| !segment.is_clustered()).for_each(|(segment, _)| segment.warm());
+        }
+        let sampled = coded().map(|(segment, _)| segment).max_by_key(|segment| segment.rows());
+        let guess = sampled.and_then(|segment| scan.guess(segment, limit, rows));
+        for threshold in guess.into_iter().chain([f32::NEG_INFINITY]) {
+            scan.candidates = Best::new(limit, rows);
+            scan.candidates.threshold = threshold;
+            for (segment, number) in coded() {
+                if segment.is_clustered() {
+                    scan.visit(number, segment, cold);
+                } else {
+                    scan.whole(number, segment);
                 }
-                scan.whole(number as u32, segment);
+            }
+            if scan.candidates.kept.len() >= limit {
+                break;
             }
         }
         let mut candidates = scan.candidates.into_kept();
@@ -369,11 +419,11 @@ impl VectorIndex {
         let mut results = Vec::with_capacity(rows.len() + rest.len());
         for (row, vector) in rows.into_iter().zip(vectors) {
             let Some(vector) = vector else { continue };
-            if vector.len() != self.dimension() {
-                let cause = format!("the vector of row {} has {} dimensions", row.0, vector.len());
+            if vector.len() != 2 * self.dimension() {
+                let cause = format!("the vector of row {} has {} dimensions", row.0, vector.len() / 2);
                 return Err(Error::index("rescore results of", &self.dir, cause));
             }
-            results.push(Scored { row, score: query.cosine(&vector) });
+            results.push(Scored { row, score: query.cosine_f16(&vector) });
         }
         results.extend(rest);
         results.sort_unstable_by(Scored::cmp_best_first);
@@ -525,11 +575,11 @@ mod tests {
         assert_eq!(index.search(data.get(1), 0, all, &mut fetch).unwrap(), []);
         assert_eq!(index.search(data.get(1), usize::MAX, all, &mut fetch).unwrap().len(), 100);
         // A row whose vector is gone is left out; an answer of the wrong shape is an error, not a guess.
-        let mut gone = |rows: &[RowId]| -> Result<Vec<Option<Vec<f32>>>> { Ok(vec![None; rows.len()]) };
+        let mut gone = |rows: &[RowId]| -> Result<Vec<Option<Vec<u8>>>> { Ok(vec![None; rows.len()]) };
         assert_eq!(index.search(data.get(1), 5, all, &mut gone).unwrap(), []);
         assert!(index.search(data.get(1), 5, all, &mut |_| Ok(Vec::new())).is_err());
         assert!(
-            index.search(data.get(1), 5, all, &mut |rows| Ok(vec![Some(vec![1.0]); rows.len()])).is_err()
+            index.search(data.get(1), 5, all, &mut |rows| Ok(vec![Some(vec![0, 60]); rows.len()])).is_err()
         );
         assert!(
             index.search(data.get(1), 5, all, &mut |_| Err(Error::invalid("the store", "is away"))).is_err()

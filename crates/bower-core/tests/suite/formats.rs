@@ -161,7 +161,8 @@ fn a_text_index_of_format_2_is_read() {
         let drop: RowSet = drop.iter().map(|&row| RowId(row)).collect();
         let allowed = Allowed { keep: None, drop: if drop.is_empty() { &nothing } else { &drop } };
         let terms = query_terms(question, Language::English);
-        let found = index.search(&terms, 10, allowed, &Tail::default()).unwrap();
+        let prepared = index.prepare(&terms, &Tail::empty()).unwrap();
+        let found = index.search(&prepared, 10, allowed, &Tail::empty()).unwrap();
         let rows: Vec<u32> = found.iter().map(|hit| hit.row.0).collect();
         assert_eq!(rows, expected, "{question}");
         assert!(found.iter().all(|hit| hit.score > 0.0));

@@ -1,14 +1,16 @@
 //! What an index says of given rows: how a question's words score in each, who speaks in it, what it is a part of.
 
+use std::ops::Range;
+
+use tantivy::columnar::ColumnValues;
 use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED, TantivyError, Term};
 
-use super::super::query::QueryTerm;
 use super::super::score::MOST_OF_A_TERM;
 use super::super::speaker;
-use super::super::tail::{self, Tail};
+use super::super::tail::Tail;
 use super::{Prepared, TextIndex};
 use crate::error::{Error, Result};
 use crate::item::RowId;
@@ -65,6 +67,29 @@ impl Examined {
     }
 }
 
+/// The first of some documents whose row is not below a given one, where rows ascend strictly; their end if there is none.
+fn first_not_below(rows: &dyn ColumnValues<u64>, row: u64, docs: Range<u32>) -> u32 {
+    if docs.is_empty() {
+        return docs.end;
+    }
+    let start = rows.get_val(docs.start);
+    if row <= start {
+        return docs.start;
+    }
+    // A row stands at most as many documents on as it is larger: exactly so many where no numbers are missing.
+    let reach = (u64::from(docs.start) + (row - start)).min(u64::from(docs.end - 1)) as u32;
+    let there = rows.get_val(reach);
+    if there <= row {
+        return if there == row { reach } else { docs.end };
+    }
+    let (mut low, mut high) = (docs.start + 1, reach);
+    while low < high {
+        let middle = u32::midpoint(low, high);
+        if rows.get_val(middle) < row { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
 /// Lines spoken of all lines; a name of two words that the question has in full counts once.
 pub(in crate::text) fn share(spoken: u32, lines: u32) -> f32 {
     if lines == 0 { 0.0 } else { (spoken as f32 / lines as f32).min(1.0) }
@@ -74,19 +99,17 @@ impl TextIndex {
     /// What the question says of given rows, in their order: of each its BM25 score as [`TextIndex::search`] gives it, and
     /// how each term adds to it. Rows that neither index nor tail holds have no words.
     ///
-    /// `tail` was scanned for the same `terms` and `names` ([`super::query_names`]); a row of the tail is taken from there.
+    /// `tail` is that of `question`, scanned for `names` too ([`super::query_names`]); a row of the tail is taken from there.
     pub fn examine(
         &self,
-        terms: &[QueryTerm],
+        question: &Prepared,
         names: &[String],
         rows: &[RowId],
         tail: &Tail,
     ) -> Result<Examined> {
         let failed = |cause: TantivyError| Error::index("examine rows of", &self.dir, cause);
-        let prepared = self.prepare(terms, tail)?;
-        let Prepared { used, bm25, .. } = &prepared;
-        let idf_sum = tail::idf_sum(terms, &prepared.statistics);
-        let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), idf_sum);
+        let Prepared { used, bm25, idf_sum, .. } = question;
+        let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), *idf_sum);
         let mut wanted = tail.examine(bm25, used, rows, &mut examined);
         for (ord, segment) in self.searcher.segment_readers().iter().enumerate() {
             let mut found = self.find(segment, rows, &mut wanted).map_err(failed)?;
@@ -96,7 +119,7 @@ impl TextIndex {
                 examined.rows[place].parent = Some(parents.get_val(doc));
             }
             let mut add = |place: usize, nth: usize, part: f32| examined.add(place, nth, part);
-            self.parts(ord, &found, &prepared, &mut add).map_err(failed)?;
+            self.parts(ord, &found, question, &mut add).map_err(failed)?;
             self.speakers(segment, names, &found, &mut examined).map_err(failed)?;
         }
         Ok(examined)
@@ -104,7 +127,8 @@ impl TextIndex {
 
     /// Where the segment has the rows that are still wanted, as document and place in `rows`; what is found is wanted no more.
     ///
-    /// Rows mostly ascend within a segment, so a binary search finds nearly all; the rest is looked up as terms.
+    /// Rows ascend within a segment but in those that an older version wrote; what is not where it would be is looked up as
+    /// a term.
     fn find(
         &self,
         segment: &SegmentReader,
@@ -118,18 +142,17 @@ impl TextIndex {
         let is_alive = |doc: u32| alive.is_none_or(|alive| alive.is_alive(doc));
         let mut found = Vec::with_capacity(wanted.len());
         let mut failed = None;
+        let mut last = (0, 0);
         wanted.retain(|&place| {
             let row = u64::from(rows[place].0);
             if segment.max_doc() == 0 || !range.contains(&row) {
                 return true;
             }
-            let (mut low, mut high) = (0, segment.max_doc());
-            while low < high {
-                let middle = u32::midpoint(low, high);
-                if column.get_val(middle) < row { low = middle + 1 } else { high = middle }
-            }
-            let doc = if low < segment.max_doc() && column.get_val(low) == row && is_alive(low) {
-                Some(low)
+            let from = if last.0 <= row { last.1 } else { 0 };
+            let at = first_not_below(&*column, row, from..segment.max_doc());
+            last = (row, at.min(segment.max_doc() - 1));
+            let doc = if at < segment.max_doc() && column.get_val(at) == row && is_alive(at) {
+                Some(at)
             } else {
                 self.look_up(&inverted, row, &is_alive).unwrap_or_else(|error| {
                     failed = Some(error);
@@ -222,9 +245,10 @@ mod tests {
         let tail = scan.finish();
         let index = TextIndex::open(dir.path()).unwrap().unwrap();
         let rows = [50, 12, 31, 41, 40, 7, 51].map(RowId);
-        let found = index.examine(&terms, &names, &rows, &tail).unwrap();
+        let question = index.prepare(&terms, &tail).unwrap();
+        let found = index.examine(&question, &names, &rows, &tail).unwrap();
         let all = Allowed { keep: None, drop: &RowSet::new() };
-        for hit in index.search(&terms, 10, all, &tail).unwrap() {
+        for hit in index.search(&question, 10, all, &tail).unwrap() {
             let place = rows.iter().position(|row| *row == hit.row).unwrap();
             assert_eq!(found.rows[place].score.to_bits(), hit.score.to_bits(), "{hit:?}");
             let sum: f32 = found.parts_of(place).iter().sum();
