@@ -1,19 +1,17 @@
 //! From a ranking to what is shown: who is sure enough, in which order, and who stands for others that say the same.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use super::answer::{MAX_LIMIT, Ranking};
-use super::{Engine, LANGUAGE, rerank};
+use super::{Engine, rerank};
 use crate::error::{Error, Result};
 use crate::item::{Band, Profile, Rerank, RowId, Scored};
 use crate::rank::candidate::Factor;
-use crate::rank::group::{Print, SAME, groups, is_same};
+use crate::rank::group::{self, SAME};
 use crate::rank::profile::athena;
 use crate::rank::rerank::Reranked;
 use crate::rank::{calibrate, diversity};
 use crate::request::QueryRequest;
-use crate::text::analyze::{Analyzer, Purpose};
 
 /// How alike the best rows are, by the cosine of their vectors.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +28,10 @@ impl Likeness {
 
     /// The cosine of two rows; `None` where one is not among the best, or has no vector.
     fn of(&self, one: RowId, two: RowId) -> Option<f32> {
-        let (one, two) = (*self.places.get(&one)?, *self.places.get(&two)?);
+        self.at(*self.places.get(&one)?, *self.places.get(&two)?)
+    }
+
+    fn at(&self, one: usize, two: usize) -> Option<f32> {
         let cosine = *self.cosines.get(one * self.places.len() + two)?;
         (cosine != 0.0).then_some(cosine)
     }
@@ -123,33 +124,32 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
 
 /// The best of those that say the same stands for all of them. Only pairs that are close in meaning are read.
 fn fold_same(engine: &Engine, ranking: &Ranking, hits: Vec<Shown>) -> Result<Vec<Shown>> {
-    let close = |one: RowId, two: RowId| ranking.likeness.of(one, two).is_some_and(|cosine| cosine >= SAME);
-    let rows: Vec<RowId> = hits.iter().map(|hit| hit.row).collect();
-    let suspects: Vec<RowId> =
-        rows.iter().copied().filter(|&one| rows.iter().any(|&two| one != two && close(one, two))).collect();
+    let places: Vec<Option<usize>> =
+        hits.iter().map(|hit| ranking.likeness.places.get(&hit.row).copied()).collect();
+    let close = |one: usize, two: usize| {
+        let (Some(one), Some(two)) = (places[one], places[two]) else { return false };
+        ranking.likeness.at(one, two).is_some_and(|cosine| cosine >= SAME)
+    };
+    let suspects: Vec<RowId> = (0..hits.len())
+        .filter(|&one| (0..hits.len()).any(|two| one != two && close(one, two)))
+        .map(|at| hits[at].row)
+        .collect();
     if suspects.is_empty() {
         return Ok(hits);
     }
-    let mut analyzer = Analyzer::new(LANGUAGE);
-    let mut prints = HashMap::new();
-    for text in engine.store.texts(&suspects)? {
-        let mut terms: Vec<String> = Vec::new();
-        analyzer.each(&text.text, Purpose::Index, |found| {
-            terms.push(found.term.to_owned());
-            ControlFlow::Continue(())
-        });
-        prints.insert(text.row, Print::of(terms.iter().map(String::as_str)));
-    }
-    let same = |one: RowId, two: RowId| {
-        let (Some(a), Some(b)) = (prints.get(&one), prints.get(&two)) else { return false };
-        close(one, two) && is_same(a, b, ranking.likeness.of(one, two), SAME)
+    let texts = engine.store.texts(&suspects)?;
+    let numbers: HashMap<RowId, u64> =
+        texts.iter().map(|text| (text.row, group::numbers(&text.text))).collect();
+    let numbers: Vec<Option<u64>> = hits.iter().map(|hit| numbers.get(&hit.row).copied()).collect();
+    let same =
+        |one: usize, two: usize| close(one, two) && numbers[one].is_some() && numbers[one] == numbers[two];
+    let rows: Vec<RowId> = hits.iter().map(|hit| hit.row).collect();
+    let mut hits: Vec<Option<Shown>> = hits.into_iter().map(Some).collect();
+    let stands_for_all = |group: Vec<usize>| {
+        let same = group[1..].iter().map(|&at| rows[at]).collect();
+        hits[group[0]].take().map(|best| Shown { same, ..best })
     };
-    let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
-    let mut others: HashMap<RowId, Vec<RowId>> = groups(&list, &same)
-        .into_iter()
-        .map(|group| (group.best.row, group.others.iter().map(|hit| hit.row).collect()))
-        .collect();
-    Ok(hits.into_iter().filter_map(|hit| others.remove(&hit.row).map(|same| Shown { same, ..hit })).collect())
+    Ok(group::groups(rows.len(), &same).into_iter().filter_map(stands_for_all).collect())
 }
 
 fn diversify(ranking: &Ranking, hits: Vec<Shown>, lambda: f32) -> Vec<Shown> {

@@ -1,32 +1,40 @@
 //! Near-duplicates: the best of a group stands for it and the others are listed with it. Nothing is dropped, and two texts
-//! that differ in a number are never one.
+//! that differ in a number are never one ("port 8080" and "port 9090" are near in meaning, and one is wrong).
 
 use std::hash::Hasher;
-
-use crate::item::{RowId, Scored};
 
 /// Texts at least this close in meaning say the same (systems.md, section 1: from a cosine of .95 one supersedes the other).
 pub const SAME: f32 = 0.95;
 
-/// What two texts must share to be called one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Print {
-    /// Of the set of its terms.
-    words: u64,
-    /// Of the set of its terms that hold a digit.
-    numbers: u64,
+/// The set of numbers in a text as a hash: words that hold a digit, without case, in any order, with repetitions. A date, a
+/// time, a version or a decimal is one number. Two sets share a hash once in 2^64; 0 is the set without numbers.
+pub fn numbers(text: &str) -> u64 {
+    let mut numbers: Vec<String> = Vec::new();
+    for word in text.split(|letter: char| !letter.is_alphanumeric() && !JOINTS.contains(&letter)) {
+        if !word.contains(char::is_numeric) {
+            continue;
+        }
+        // "port:8080" is a word and a number, "10:30" a number, "8080." the end of a sentence.
+        let mut start = 0;
+        for (at, joint) in word.char_indices().filter(|(_, letter)| JOINTS.contains(letter)) {
+            let end = at + joint.len_utf8();
+            let is_within =
+                word[..at].ends_with(char::is_numeric) && word[end..].starts_with(char::is_numeric);
+            if !is_within {
+                numbers.push(word[start..at].to_lowercase());
+                start = end;
+            }
+        }
+        numbers.push(word[start..].to_lowercase());
+    }
+    numbers.retain(|number| number.contains(char::is_numeric));
+    numbers.sort_unstable();
+    numbers.dedup();
+    if numbers.is_empty() { 0 } else { hash(numbers.iter().map(String::as_str)) }
 }
 
-impl Print {
-    /// The print of a text's terms, in any order, with repetitions. Two sets share a print once in 2^64.
-    pub fn of<'a>(terms: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut words: Vec<&str> = terms.into_iter().collect();
-        words.sort_unstable();
-        words.dedup();
-        let numbers = words.iter().copied().filter(|term| term.contains(char::is_numeric));
-        Self { numbers: hash(numbers), words: hash(words.iter().copied()) }
-    }
-}
+/// What stands between the digits of one number.
+const JOINTS: [char; 5] = ['.', ',', ':', '-', '/'];
 
 fn hash<'a>(terms: impl Iterator<Item = &'a str>) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
@@ -52,31 +60,17 @@ impl Hasher for Fnv {
     }
 }
 
-/// Whether two texts say the same: the same set of terms, or a cosine of at least `same` and no number in only one of them
-/// ("port 8080" and "port 9090" are near in meaning, and one is wrong).
-pub fn is_same(a: &Print, b: &Print, cosine: Option<f32>, same: f32) -> bool {
-    a.words == b.words || (a.numbers == b.numbers && cosine.is_some_and(|cosine| cosine >= same))
-}
-
-/// Hits that say the same.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Group {
-    /// The best of them.
-    pub best: Scored,
-    /// The rest, best first.
-    pub others: Vec<Scored>,
-}
-
-/// Groups a list, best first, by a likeness of rows; groups stand in the order of their best.
+/// Groups a list of so many hits, best first, by a likeness of their places in it. A group is the places of its members, its
+/// best first; groups stand in the order of their best.
 ///
 /// A hit joins the first group whose best it is like. Likeness is never handed on (a like b, b like c), so that a chain of
 /// small changes does not make one of many. At most n * groups comparisons.
-pub fn groups(list: &[Scored], is_same: &dyn Fn(RowId, RowId) -> bool) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    for &hit in list {
-        match groups.iter_mut().find(|group| is_same(group.best.row, hit.row)) {
-            Some(group) => group.others.push(hit),
-            None => groups.push(Group { best: hit, others: Vec::new() }),
+pub fn groups(count: usize, is_same: &dyn Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for hit in 0..count {
+        match groups.iter_mut().find(|group| is_same(group[0], hit)) {
+            Some(group) => group.push(hit),
+            None => groups.push(vec![hit]),
         }
     }
     groups
@@ -86,25 +80,26 @@ pub fn groups(list: &[Scored], is_same: &dyn Fn(RowId, RowId) -> bool) -> Vec<Gr
 mod tests {
     use super::*;
 
-    fn print(text: &str) -> Print {
-        Print::of(text.split(' '))
-    }
-
     #[track_caller]
-    fn check(a: &str, b: &str, cosine: Option<f32>, expected: bool) {
-        assert_eq!(is_same(&print(a), &print(b), cosine, SAME), expected, "{a} / {b}");
-        assert_eq!(is_same(&print(b), &print(a), cosine, SAME), expected, "{b} / {a}");
+    fn check(a: &str, b: &str, expected: bool) {
+        assert_eq!(numbers(a) == numbers(b), expected, "{a} / {b}");
     }
 
     #[test]
-    fn the_same_is_said_in_the_same_words_or_in_the_same_sense() {
-        check("a b c", "c a b a", None, true);
-        check("a b c", "a b", Some(0.94), false);
-        check("a b c", "a b", Some(0.95), true);
-        check("port 8080", "port 9090", Some(0.99), false);
-        check("port 8080", "port 8080 now", Some(0.99), true);
-        check("ab c", "a bc", None, false);
-        check("", "", None, true);
+    fn texts_with_the_same_numbers_may_be_the_same() {
+        check("a b c", "nothing at all", true);
+        check("port 8080", "port 9090", false);
+        check("port 8080", "the port was 8080, port: 8080.", true);
+        check("port 8080", "port", false);
+        check("version 1.5 of 2", "version 2 of 1.5", true);
+        check("version 1.5", "version 5.1", false);
+        check("on 2023-05-08 at 10:30", "on 2023-08-05 at 10:30", false);
+        check("it takes 1,000 s", "it takes 1 000 s", false);
+        check("model M4", "model m4", true);
+        check("(8080)", "`8080`", true);
+        check("½ a cup", "¼ a cup", false);
+        check("٣ cups", "٤ cups", false);
+        assert_eq!((numbers(""), numbers("no. of items: many - or few")), (0, 0));
     }
 
     #[test]
@@ -117,17 +112,9 @@ mod tests {
 
     #[test]
     fn the_best_stands_for_its_group_and_likeness_is_not_handed_on() {
-        let list: Vec<_> = [(5, 0.9), (2, 0.8), (7, 0.7), (1, 0.6)]
-            .map(|(row, score)| Scored { row: RowId(row), score })
-            .to_vec();
-        // 5 ~ 2 ~ 7, but 5 is not like 7; 1 is like 7.
-        let like = |a: RowId, b: RowId| [(5, 2), (2, 7), (7, 1)].contains(&(a.0, b.0));
-        let got = groups(&list, &like);
-        let rows: Vec<_> = got
-            .iter()
-            .map(|group| (group.best.row.0, group.others.iter().map(|hit| hit.row.0).collect::<Vec<_>>()))
-            .collect();
-        assert_eq!(rows, [(5, vec![2]), (7, vec![1])]);
-        assert_eq!(groups(&[], &like), []);
+        // 0 ~ 1 ~ 2, but 0 is not like 2; 3 is like 2.
+        let like = |one: usize, two: usize| [(0, 1), (1, 2), (2, 3)].contains(&(one, two));
+        assert_eq!(groups(4, &like), [vec![0, 1], vec![2, 3]]);
+        assert!(groups(0, &like).is_empty());
     }
 }
