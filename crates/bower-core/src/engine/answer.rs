@@ -71,8 +71,8 @@ pub struct Ranking {
     pub features: Vec<crate::rank::calibrate::Features>,
     /// The probability that the best ten hold an answer.
     pub answerable: Option<f32>,
-    /// What each channel says of each candidate, whichever channel found it.
-    pub places: HashMap<RowId, Places>,
+    /// What each channel says of each candidate, whichever channel found it, ascending by row.
+    pub places: Vec<(RowId, Places)>,
     /// Where a channel cites: the place of a row.
     pub citations: HashMap<RowId, String>,
     /// How similar the question is to the rows at large, where vectors were compared.
@@ -87,6 +87,12 @@ pub struct Ranking {
 }
 
 impl Ranking {
+    /// What each channel says of a candidate.
+    pub fn places(&self, row: RowId) -> Places {
+        let at = self.places.binary_search_by_key(&row, |(row, _)| *row);
+        at.map_or_else(|_| Places::default(), |at| self.places[at].1)
+    }
+
     /// A channel's own list, best first.
     pub fn of(&self, channel: Channel) -> &[Scored] {
         self.channels.iter().find(|(one, _)| *one == channel).map_or(&[], |(_, rows)| rows)
@@ -158,9 +164,11 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
         (Some(text_channel(engine, &words, &scope)), None)
     } else {
         std::thread::scope(|threads| {
-            let vectors = threads.spawn(|| vector_channel(engine, request.text, &scope));
-            let text = asks(Channel::Text).then(|| text_channel(engine, &words, &scope));
-            (text, Some(vectors.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+            // The vector channel takes longer, so the other waits for the new thread to begin.
+            let text = asks(Channel::Text).then(|| threads.spawn(|| text_channel(engine, &words, &scope)));
+            let vectors = vector_channel(engine, request.text, &scope);
+            let text = text.map(|text| text.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            (text, Some(vectors))
         })
     };
     let mut ranking = Ranking::default();
@@ -249,7 +257,7 @@ fn load(
         let rows: Vec<_> = best.iter().map(|hit| hit.row).collect();
         for (hit, item) in best.iter().zip(engine.store.items(&rows)?) {
             let Some(memory) = item.filter(&mut *wanted) else { continue };
-            let places = ranking.places.get(&hit.row).copied().unwrap_or_default();
+            let places = ranking.places(hit.row);
             let signal = |&channel: &Channel| {
                 places.get(channel).map(|place| Signal { channel, rank: place.rank, score: place.score })
             };

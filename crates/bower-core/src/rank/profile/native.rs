@@ -18,7 +18,6 @@
 //! values: a fifth more or less of any moves the mean by .002 at most.
 
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 use crate::item::RowId;
 use crate::rank::candidate::{Factor, Ranked};
@@ -134,11 +133,14 @@ pub fn trust(seen: &[Seen<'_>], background: &Background, constants: &Constants) 
 pub fn rank(seen: &[Seen<'_>], background: &Background, constants: &Constants) -> Vec<Ranked> {
     let trust = trust(seen, background, constants);
     let family = Family::of(seen);
-    let of = |score: &dyn Fn(&Seen<'_>) -> Option<f64>| standard(seen.iter().map(score));
-    let text = of(&|one| Some(f64::from(one.text)));
-    let tokens = of(&|one| one.tokens.map(f64::from));
-    let vector = of(&|one| one.vector.map(|cosine| f64::midpoint(f64::from(cosine), family.cosine(one))));
-    let parent = of(&|one| Some(family.words(one)));
+    let of = |score: &dyn Fn(usize, &Seen<'_>) -> Option<f64>| {
+        standard(seen.iter().enumerate().map(|(at, one)| score(at, one)))
+    };
+    let text = of(&|_, one| Some(f64::from(one.text)));
+    let tokens = of(&|_, one| one.tokens.map(f64::from));
+    let vector =
+        of(&|at, one| one.vector.map(|cosine| f64::midpoint(f64::from(cosine), family.cosine(at, one))));
+    let parent = of(&|at, one| Some(family.words(at, one)));
     let speaker = mean(seen.iter().map(|one| f64::from(one.speaker)));
     let complete = worth_of_all_words(seen, constants);
     let tokens_weight = f64::from(constants.tokens_weight) / (1.0 + trust);
@@ -220,8 +222,12 @@ pub fn gain_from_neighbours(ranked: &mut [Ranked], likenesses: &[f32], constants
         let row = &likenesses[at * count..][..count];
         let mut near: Vec<(f32, usize)> =
             (0..count).filter(|&other| other != at).map(|other| (row[other].max(0.0), other)).collect();
-        near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if (1..near.len()).contains(&constants.neighbours) {
+            near.select_nth_unstable_by(constants.neighbours - 1, order);
+        }
         near.truncate(constants.neighbours);
+        near.sort_unstable_by(order);
         let sum: f64 = near.iter().map(|&(likeness, _)| f64::from(likeness)).sum();
         if sum > 0.0 {
             let gain: f64 =
@@ -243,43 +249,53 @@ pub fn gain_from_neighbours(ranked: &mut [Ranked], likenesses: &[f32], constants
 
 /// What the candidates of each parent have together.
 struct Family {
-    /// For each parent: its candidates, the sum of their cosines and how many have one, each word's best part.
-    parents: HashMap<u64, (usize, f64, usize, Vec<f32>)>,
+    /// For each candidate the place of its parent among those below.
+    parent: Vec<Option<usize>>,
+    /// For each parent the mean cosine of its candidates; `None` where none has a vector.
+    cosines: Vec<Option<f64>>,
+    /// For each parent the sum of each word's best part among its candidates.
+    words: Vec<f64>,
     /// The share of the candidates that have siblings.
     share: f64,
 }
 
 impl Family {
     fn of(seen: &[Seen<'_>]) -> Self {
-        let mut parents: HashMap<u64, (usize, f64, usize, Vec<f32>)> = HashMap::new();
-        for one in seen.iter().filter(|one| one.parent != 0) {
-            let (count, cosines, with_vector, parts) =
-                parents.entry(one.parent).or_insert_with(|| (0, 0.0, 0, vec![0.0; one.parts.len()]));
-            *count += 1;
-            if let Some(cosine) = one.vector {
-                *cosines += f64::from(cosine);
-                *with_vector += 1;
+        let mut members: Vec<usize> = (0..seen.len()).filter(|&at| seen[at].parent != 0).collect();
+        members.sort_by_key(|&at| seen[at].parent);
+        let mut family =
+            Self { parent: vec![None; seen.len()], cosines: Vec::new(), words: Vec::new(), share: 0.0 };
+        let mut siblings = 0;
+        let mut most = Vec::new();
+        for members in members.chunk_by(|&one, &two| seen[one].parent == seen[two].parent) {
+            siblings += if members.len() > 1 { members.len() } else { 0 };
+            most.clear();
+            most.resize(seen[members[0]].parts.len(), 0f32);
+            let (mut sum, mut with_vector) = (0.0, 0);
+            for &at in members {
+                family.parent[at] = Some(family.words.len());
+                if let Some(cosine) = seen[at].vector {
+                    sum += f64::from(cosine);
+                    with_vector += 1;
+                }
+                most.iter_mut().zip(seen[at].parts).for_each(|(most, part)| *most = most.max(*part));
             }
-            parts.iter_mut().zip(one.parts).for_each(|(most, part)| *most = most.max(*part));
+            family.cosines.push((with_vector > 0).then(|| sum / f64::from(with_vector)));
+            family.words.push(most.iter().map(|part| f64::from(*part)).sum());
         }
-        let siblings = parents.values().map(|parent| parent.0).filter(|&count| count > 1).sum::<usize>();
-        Self { parents, share: siblings as f64 / seen.len().max(1) as f64 }
+        family.share = siblings as f64 / seen.len().max(1) as f64;
+        family
     }
 
-    /// The mean cosine of the candidates of an item's parent; its own where it has none.
-    fn cosine(&self, one: &Seen<'_>) -> f64 {
-        match self.parents.get(&one.parent) {
-            Some((_, cosines, with_vector, _)) if *with_vector > 0 => cosines / *with_vector as f64,
-            Some(_) | None => one.vector.map_or(0.0, f64::from),
-        }
+    /// The mean cosine of the candidates of an item's parent; its own where it has none. The item stands at `at`.
+    fn cosine(&self, at: usize, one: &Seen<'_>) -> f64 {
+        let parent = self.parent[at].and_then(|parent| self.cosines[parent]);
+        parent.unwrap_or_else(|| one.vector.map_or(0.0, f64::from))
     }
 
     /// The BM25 of an item that has each word as its parent's best candidate has it.
-    fn words(&self, one: &Seen<'_>) -> f64 {
-        match self.parents.get(&one.parent) {
-            Some((_, _, _, parts)) => parts.iter().map(|part| f64::from(*part)).sum(),
-            None => f64::from(one.text),
-        }
+    fn words(&self, at: usize, one: &Seen<'_>) -> f64 {
+        self.parent[at].map_or_else(|| f64::from(one.text), |parent| self.words[parent])
     }
 }
 
