@@ -68,9 +68,10 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         eprintln!("  {} passages in {wall_s:.0} s", batch.end);
     }
     let status = engine.status()?;
-    if status.total_chunks != options.count as u64 {
-        let reason = format!("{} passages became {} chunks", options.count, status.total_chunks);
-        return Err(reason.into());
+    // Nearly every passage is one chunk; a few hold a table or a list that is cut.
+    let (chunks, passages) = (status.total_chunks, options.count as u64);
+    if chunks < passages || chunks > passages + passages / 1_000 {
+        return Err(format!("{passages} passages became {chunks} chunks").into());
     }
     let memory = gauge::memory();
     drop(engine);
