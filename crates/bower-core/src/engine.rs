@@ -25,7 +25,7 @@ use std::sync::Mutex;
 use crate::config::Settings;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::item::{Channel, Rerank, RowId, RowSet, Scored};
+use crate::item::{Change, Channel, Rerank, RowId, RowSet, Scored};
 use crate::llm::Llm;
 use crate::request::{
     Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
@@ -59,6 +59,8 @@ pub struct Engine {
     llm: Option<Box<dyn Llm>>,
     /// Query vectors made since the last [`Engine::maintain`], for the cache.
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
+    /// The model, and the newest change at which every item had a vector of it.
+    all_embedded: Mutex<Option<(String, Change)>>,
     /// What sessions were given since the last [`Engine::keep_given`].
     fresh_given: Mutex<Vec<(String, Vec<Given>)>>,
 }
@@ -80,6 +82,7 @@ impl Engine {
             cross,
             llm: None,
             fresh_queries: Mutex::default(),
+            all_embedded: Mutex::default(),
             fresh_given: Mutex::default(),
         })
     }

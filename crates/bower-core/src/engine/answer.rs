@@ -222,9 +222,7 @@ fn take_vector(
             ranking.effort.vector_cached = found.cached;
             ranking.model_used = Some(found.model.clone());
             // The counts are cheap and may be off while rows come and go; the store is asked only when they differ.
-            let waiting = text.is_some_and(|text| found.searched < text.searched)
-                && engine.store.unembedded(&found.model, 1).is_ok_and(|rows| !rows.is_empty());
-            if waiting {
+            if text.is_some_and(|text| found.searched < text.searched) && waits(engine, &found.model) {
                 let reason = "some items have no vector yet: run bower index, or bower model pull".to_owned();
                 ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
             }
@@ -235,6 +233,20 @@ fn take_vector(
     };
     ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
     None
+}
+
+/// Whether some items have no vector of a model yet. What was found out is kept until the store changes.
+fn waits(engine: &Engine, model: &str) -> bool {
+    let Ok(newest) = engine.store.coverage() else { return false };
+    let mut known = engine.all_embedded.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.as_ref().is_some_and(|(of, change)| of == model && *change == newest.change) {
+        return false;
+    }
+    let waits = engine.store.unembedded(model, 1).is_ok_and(|rows| !rows.is_empty());
+    if !waits {
+        *known = Some((model.to_owned(), newest.change));
+    }
+    waits
 }
 
 pub(super) fn note(ranking: &mut Ranking, channel: Channel, rows: &[Scored], tail: usize, took_ms: f64) {

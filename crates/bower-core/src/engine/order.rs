@@ -108,6 +108,9 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     // Whoever asked for words alone did not ask for what the settings name.
     let usual = if request.fast { Rerank::None } else { engine.settings.rerank };
     let how = request.rerank.unwrap_or(usual);
+    if how == Rerank::None {
+        return;
+    }
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
     let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how);
     ranking.degraded.extend(reranking.degraded);

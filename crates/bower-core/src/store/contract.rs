@@ -437,6 +437,19 @@ fn a_selection_holds_back_what_it_says() {
     });
 }
 
+/// Every question may ask it: looking at each of 500 rows would take thousands of steps of SQLite's machine.
+#[test]
+fn that_nothing_waits_for_a_vector_is_known_by_counting() {
+    with_store(|store, path| {
+        for n in 0..500 {
+            store.put_memory(&memory(&format!("memory {n}")), stamp(1)).unwrap();
+        }
+        let own = SqliteStore::open(path, &Settings::default(), at(2)).unwrap();
+        own.interrupt_after(500);
+        assert_eq!(own.unembedded(MODEL, 1).unwrap(), []);
+    });
+}
+
 #[test]
 fn late_vectors_reach_only_rows_whose_text_still_stands() {
     with_store(|store, _| {

@@ -599,4 +599,23 @@ mod tests {
         let found = data.search(&folder.open().unwrap(), &one, 5);
         assert_eq!(found.iter().map(|hit| hit.row.0).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     }
+
+    /// The rows of the sample are the only ones near the question: its threshold lets far fewer pass than are wanted.
+    #[test]
+    fn a_sample_that_misleads_takes_nothing_away() {
+        let (rows, dimension) = (70_000, 64);
+        let folder = Folder::new(dimension);
+        let mut data = Vectors::clustered(dimension, rows, 27);
+        let query = data.get(11).to_vec();
+        let runs = rows / (SAMPLED_BLOCKS * BLOCK);
+        for run in (0..SAMPLED_RUNS).map(|at| at * runs / SAMPLED_RUNS) {
+            let first = run * SAMPLED_BLOCKS * BLOCK * dimension;
+            for row in data.values[first..][..SAMPLED_BLOCKS * BLOCK * dimension].chunks_exact_mut(dimension)
+            {
+                row.iter_mut().zip(&query).for_each(|(value, query)| *value = 0.3 * *value + query);
+            }
+        }
+        folder.fold(1, &[], data.rows(0..rows as u32));
+        assert_eq!(data.search(&folder.open().unwrap(), &query, 200).len(), 200);
+    }
 }

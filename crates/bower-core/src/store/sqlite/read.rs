@@ -576,6 +576,20 @@ impl Store for SqliteStore {
 
     fn unembedded(&self, model: &str, most: usize) -> Result<Vec<RowId>> {
         self.read("look for items without a vector", |connection| {
+            // Each item has one vector at most, so as many vectors as items, all of one model, leave none without. Looking
+            // at each item instead takes 50 ms for 100,000.
+            let all_have_one: bool = connection
+                .prepare_cached(
+                    "SELECT (SELECT count(*) FROM items) = (SELECT count(*) FROM vectors)
+                     AND NOT EXISTS (SELECT 1 FROM vectors WHERE model < m.row)
+                     AND NOT EXISTS (SELECT 1 FROM vectors WHERE model > m.row) FROM models m WHERE m.name = ?1",
+                )?
+                .query_row([model], |row| row.get(0))
+                .optional()?
+                .unwrap_or(false);
+            if all_have_one {
+                return Ok(Vec::new());
+            }
             connection
                 .prepare_cached(
                     "SELECT i.row FROM items i LEFT JOIN vectors v ON v.row = i.row
