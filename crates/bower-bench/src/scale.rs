@@ -5,6 +5,7 @@
 
 mod build;
 mod chart;
+mod folding;
 mod limits;
 mod processes;
 mod warm;
@@ -75,7 +76,8 @@ fn fresh_questions(questions: &[String], count: usize) -> impl Iterator<Item = S
 }
 
 /// The steps of one size, in their order.
-const STEPS: [&str; 5] = ["scale-build", "scale-warm", "scale-one", "scale-processes", "scale-writes"];
+const STEPS: [&str; 6] =
+    ["scale-build", "scale-warm", "scale-one", "scale-processes", "scale-writes", "scale-folding"];
 
 /// One step of one size, in this process; its figures go into `options.out`.
 pub fn step(step: &str, options: &Options) -> Result<Verdict, Failed> {
@@ -85,6 +87,8 @@ pub fn step(step: &str, options: &Options) -> Result<Verdict, Failed> {
         "scale-warm" | "scale-one" => warm::run(options, &place, step == "scale-warm")?,
         "scale-processes" => processes::run(options, &place)?,
         "scale-writes" => writes::run(options, &place)?,
+        "scale-folding" => folding::run(options, &place)?,
+        "scale-stream" => folding::stream(options, &place)?,
         "scale-writer" => writes::write_for_ever(options, &place)?,
         _ => return Err(format!("unknown part {step}").into()),
     };
@@ -116,6 +120,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     for figures in &all {
         verdict = verdict.and(limits::print(figures));
     }
+    limits::print_targets(&all);
     println!("\nFigures: {0}/scale.json; picture: {0}/scale.svg", options.home.display());
     Ok(verdict)
 }
