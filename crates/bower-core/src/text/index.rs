@@ -449,7 +449,7 @@ pub(super) mod tests {
         assert_eq!(ask(dir.path(), "words"), (0..10).collect::<Vec<_>>());
     }
 
-    /// Many windows of documents, words of every rarity, filters and dead rows: MaxScore gives the same bits as scoring each
+    /// Many windows of documents, words of every rarity, filters and dead rows: `MaxScore` gives the same bits as scoring each
     /// row, which the tail does.
     #[test]
     fn the_best_of_many_rows_are_those_of_all() {

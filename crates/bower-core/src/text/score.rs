@@ -12,6 +12,10 @@ pub(super) const MOST_OF_A_TERM: f32 = 1.0 + K1;
 /// Frequencies above this count as this: what a tail's byte can hold, and BM25 hardly tells them apart.
 pub(super) const MOST_FREQUENCY: u32 = 255;
 
+/// The bits of an `f32`'s exponent; one more of the last is twice the number.
+const EXPONENT: u32 = 0x7F80_0000;
+const DOUBLE: u32 = 1 << 23;
+
 /// What BM25 knows of all rows together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Statistics {
@@ -51,9 +55,8 @@ impl Bm25 {
             .zip(boosts)
             .map(|(&frequency, boost)| idf(frequency, statistics.docs) * MOST_OF_A_TERM * boost);
         let weights: Vec<f32> = weights.collect();
-        const EXPONENT: u32 = 0x7F80_0000;
         let sum: f32 = weights.iter().sum();
-        let above = f32::from_bits((sum.to_bits() & EXPONENT) + (1 << 23));
+        let above = f32::from_bits((sum.to_bits() & EXPONENT) + DOUBLE);
         Self { weights, above, norms }
     }
 
