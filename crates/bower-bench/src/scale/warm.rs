@@ -151,7 +151,8 @@ fn paced(engine: &Engine, questions: &[String]) -> Result<Value, Failed> {
     Ok(json)
 }
 
-/// The vector channel's own time as the engine tells it; it runs on one thread. CPU is that thread's.
+/// The vector channel's own time as the engine tells it; it runs on the thread that asks. CPU is that of the whole question
+/// but ranking.
 fn alone(
     engine: &Engine,
     questions: &[String],
@@ -164,12 +165,12 @@ fn alone(
             without: Some(without),
             ..RankRequest::new(question, select, jiff::Timestamp::now())
         };
-        let (all, own) = (gauge::process_cpu_s(), gauge::thread_cpu_s());
+        let cpu = gauge::process_cpu_s();
         let ranking = engine.rank(&request)?;
-        let cpu = (gauge::process_cpu_s() - all) - (gauge::thread_cpu_s() - own);
+        let cpu = (gauge::process_cpu_s() - cpu) * 1e3 - ranking.effort.rank_ms;
         for channel in &ranking.effort.channels {
             if channel.channel == Channel::Vector {
-                times.add(channel.took_ms, cpu * 1e3);
+                times.add(channel.took_ms, cpu.max(0.0));
             }
         }
     }
