@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bower_core::embed::{EmbeddedText, Embedder, MiniLm};
-use half::f16;
+use bower_core::vector::{floats, halves};
 use sha2::{Digest, Sha256};
 
 use crate::Failed;
@@ -87,8 +87,7 @@ impl Outputs {
     pub fn get(&self, key: &Key) -> Option<EmbeddedText> {
         let &(at, codes) = self.places.get(key)?;
         let (vector, rest) = self.bytes[at + FIXED..].split_at(2 * self.dimension);
-        let vector =
-            vector.as_chunks::<2>().0.iter().map(|&pair| f16::from_le_bytes(pair).to_f32()).collect();
+        let vector = floats(vector);
         let codes = rest.as_chunks::<8>().0[..codes].iter().map(|&code| u64::from_le_bytes(code)).collect();
         Some(EmbeddedText { vector, codes: Some(codes) })
     }
@@ -138,8 +137,7 @@ impl Outputs {
 
 fn encode(key: &Key, output: &EmbeddedText) -> Vec<u8> {
     let codes = output.codes.as_deref().unwrap_or_default();
-    let mut body: Vec<u8> =
-        output.vector.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect();
+    let mut body = halves(&output.vector);
     body.extend(codes.iter().flat_map(|code| code.to_le_bytes()));
     let count = (codes.len() as u32).to_le_bytes();
     let mut record = Vec::with_capacity(FIXED + body.len());

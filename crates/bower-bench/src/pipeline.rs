@@ -1,8 +1,7 @@
 //! Measures what ranking adds to the channels' own time: warm questions in one process over the store that `index` made.
 //! The channels' times and the ranking's are the engine's own figures; CPU time is the thread's.
 
-use bower_core::config::Settings;
-use bower_core::engine::{Engine, RankRequest};
+use bower_core::engine::RankRequest;
 use bower_core::item::Channel;
 use bower_core::request::Selection;
 
@@ -16,8 +15,7 @@ const WARM_UP: usize = 20;
 
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
     let store = index::Store::filled(options)?;
-    let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
-    let engine = Engine::open(&store.home, settings, jiff::Timestamp::now())?;
+    let engine = crate::scale::open(options, &store.home)?;
     let count = options.runs.max(200);
     println!("{} chunks, {count} questions\n", engine.status()?.total_chunks);
     let select = Selection::default();

@@ -11,11 +11,16 @@ mod processes;
 mod warm;
 mod writes;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
+use bower_core::config::Settings;
+use bower_core::engine::Engine;
+use bower_core::request::QueryRequest;
 use serde_json::{Value, json};
 
+use crate::gauge::{self, Times};
 use crate::{Failed, Options, Verdict, table};
 
 pub use build::export;
@@ -73,6 +78,33 @@ fn fresh_questions(questions: &[String], count: usize) -> impl Iterator<Item = S
         let (one, two) = (one.split(' ').take(5), two.split(' ').skip(5).take(4));
         one.chain(two).collect::<Vec<_>>().join(" ")
     })
+}
+
+/// The engine over the store in `home`, with the models of the options.
+pub fn open(options: &Options, home: &Path) -> Result<Engine, Failed> {
+    let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
+    Ok(Engine::open(home, settings, jiff::Timestamp::now())?)
+}
+
+fn ask(question: &str) -> QueryRequest {
+    QueryRequest { text: question.to_owned(), ..QueryRequest::default() }
+}
+
+/// The times of hybrid questions that arrive evenly for some seconds, whether the one before is answered or not, and the
+/// longest tail that one of them searched.
+fn paced(engine: &Engine, questions: &[String], rate: u32, seconds: u32) -> Result<(Times, usize), Failed> {
+    let (mut times, mut tail) = (Times::new(), 0);
+    let start = Instant::now();
+    for (at, question) in (0..rate * seconds).zip(questions.iter().cycle()) {
+        let due = start + Duration::from_secs(1) * at / rate;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        let request = ask(question);
+        let cpu = gauge::process_cpu_s();
+        let answer = engine.query(&request, jiff::Timestamp::now())?;
+        times.add(due.elapsed().as_secs_f64() * 1e3, (gauge::process_cpu_s() - cpu) * 1e3);
+        tail = tail.max(answer.effort.tail);
+    }
+    Ok((times, tail))
 }
 
 /// The steps of one size, in their order.
@@ -136,12 +168,21 @@ fn child(options: &Options, step: &str, size: usize) -> Result<Value, Failed> {
     } else {
         Command::new(program)
     };
+    match tell(&mut command, step, size, options).arg("--out").arg(&out).status() {
+        Ok(status) if status.success() => Ok(serde_json::from_slice(&std::fs::read(&out)?)?),
+        Ok(status) => Err(format!("{step} of {size} passages ended with {status}").into()),
+        Err(error) if step == "scale-one" => Ok(json!({ "error": format!("taskset: {error}") })),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Gives a process of this program a step and all that the step may need to know.
+fn tell<'a>(command: &'a mut Command, step: &str, size: usize, options: &Options) -> &'a mut Command {
     command.arg(step).args(["--count", &size.to_string(), "--runs", &options.runs.to_string()]);
     for passages in &options.passages {
         command.arg("--passages").arg(passages);
     }
     for (flag, path) in [
-        ("--out", &out),
         ("--bower", &options.bower),
         ("--models", &options.models),
         ("--cache", &options.cache),
@@ -149,12 +190,7 @@ fn child(options: &Options, step: &str, size: usize) -> Result<Value, Failed> {
     ] {
         command.arg(flag).arg(path);
     }
-    match command.status() {
-        Ok(status) if status.success() => Ok(serde_json::from_slice(&std::fs::read(&out)?)?),
-        Ok(status) => Err(format!("{step} of {size} passages ended with {status}").into()),
-        Err(error) if step == "scale-one" => Ok(json!({ "error": format!("taskset: {error}") })),
-        Err(error) => Err(error.into()),
-    }
+    command
 }
 
 fn save(options: &Options, sizes: &[Value]) -> Result<(), Failed> {

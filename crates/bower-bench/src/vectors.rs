@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use bower_core::Result;
 use bower_core::item::{Allowed, Change, Coverage, RowId, RowSet, Scored};
-use bower_core::vector::{ExactQuery, VectorIndex, fold};
+use bower_core::vector::{ExactQuery, VectorIndex, fold, halves};
 
 const DIMENSION: usize = 384;
 const QUERIES: usize = 100;
@@ -54,7 +54,7 @@ fn measure(count: usize) -> Result<()> {
         let (mut times, mut recall) = (Vec::new(), 0.0);
         for query in &queries {
             let mut fetch = |rows: &[RowId]| -> Result<Vec<Option<Vec<u8>>>> {
-                Ok(rows.iter().map(|row| Some(data.halves(row.0 as usize))).collect())
+                Ok(rows.iter().map(|row| Some(halves(data.get(row.0 as usize)))).collect())
             };
             let mut least = f64::INFINITY;
             let mut found = Vec::new();
@@ -105,11 +105,6 @@ impl Data {
 
     fn get(&self, row: usize) -> &[f32] {
         &self.values[row * DIMENSION..][..DIMENSION]
-    }
-
-    /// As the store keeps it.
-    fn halves(&self, row: usize) -> Vec<u8> {
-        self.get(row).iter().flat_map(|&value| half::f16::from_f32(value).to_le_bytes()).collect()
     }
 
     fn query(&self, at: usize) -> Vec<f32> {

@@ -5,9 +5,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
-use bower_core::config::Settings;
 use bower_core::embed::{Embedder, MiniLm};
-use bower_core::engine::{DocumentInput, Engine};
+use bower_core::engine::DocumentInput;
 use serde_json::{Map, Value, json};
 
 use super::{LOTS, Place};
@@ -43,9 +42,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let questions = corpus.questions(super::warm::QUESTIONS, 0);
     std::fs::write(place.folder.join("questions.json"), serde_json::to_vec(&questions)?)?;
     let recorded = Recorded::new(model, Arc::clone(&corpus));
-    let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
-    let engine = Engine::open(&place.home, settings, jiff::Timestamp::now())?
-        .with_embedder(Box::new(recorded.clone()));
+    let engine = super::open(options, &place.home)?.with_embedder(Box::new(recorded.clone()));
     let (mut wall_s, mut cpu_s, mut text_bytes) = (0.0, 0.0, 0);
     for first in (0..options.count).step_by(BATCH) {
         let batch = first..options.count.min(first + BATCH);

@@ -8,25 +8,22 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bower_core::config::Settings;
 use bower_core::embed::MiniLm;
-use bower_core::engine::{DocumentInput, Engine};
-use bower_core::request::QueryRequest;
+use bower_core::engine::DocumentInput;
 use serde_json::{Value, json};
 
 use super::Place;
 use crate::corpus::{Corpus, Recorded};
-use crate::gauge::{self, Times};
 use crate::{Failed, Options, packed};
 
 /// Items that are added in a second, in so many transactions.
 const ITEMS: usize = 1_000;
 const BATCHES: usize = 10;
 /// For how long, and for how long nothing is added before.
-const SECONDS: usize = 20;
-const BEFORE: usize = 6;
+const SECONDS: u32 = 20;
+const BEFORE: u32 = 6;
 /// Questions a second.
-const RATE: usize = 25;
+const RATE: u32 = 25;
 /// A larger store is not copied.
 const MOST: usize = 200_000;
 
@@ -43,22 +40,17 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         std::fs::remove_dir_all(&home)?;
     }
     copy(&place.home, &home)?;
-    let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
-    let engine = Engine::open(&home, settings, jiff::Timestamp::now())?;
+    let engine = super::open(options, &home)?;
     let questions = place.questions()?;
     for question in &questions {
-        engine.query(&ask(question), jiff::Timestamp::now())?;
+        engine.query(&super::ask(question), jiff::Timestamp::now())?;
     }
     engine.maintain(jiff::Timestamp::now())?;
-    let (alone, _) = paced(&engine, &questions, BEFORE)?;
+    let (alone, _) = super::paced(&engine, &questions, RATE, BEFORE)?;
     let before = engine.status()?.total_chunks;
     let mut writer = Command::new(std::env::current_exe()?);
-    writer.arg("scale-stream").args(["--count", &options.count.to_string()]);
-    for passages in &options.passages {
-        writer.arg("--passages").arg(passages);
-    }
-    writer.arg("--cache").arg(&options.cache).arg("--models").arg(&options.models).stdout(Stdio::piped());
-    let mut writer = writer.spawn()?;
+    let writer = super::tell(&mut writer, "scale-stream", options.count, options);
+    let mut writer = writer.stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
     if let Some(out) = writer.stdout.take() {
         BufReader::new(out).read_line(&mut line)?;
@@ -67,14 +59,14 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         writer.wait()?;
         return Err("the writer did not begin".into());
     }
-    let (among, tail) = paced(&engine, &questions, SECONDS)?;
+    let (among, tail) = super::paced(&engine, &questions, RATE, SECONDS)?;
     let added = engine.status()?.total_chunks - before;
     writer.kill()?;
     writer.wait()?;
     let result = json!({
         "alone": alone.json(),
         "while_written": among.json(),
-        "items_a_second": (added as f64 / SECONDS as f64).round(),
+        "items_a_second": (added as f64 / f64::from(SECONDS)).round(),
         "longest_tail": tail,
         "index_files": files(&home.join("index"))?,
     });
@@ -88,12 +80,10 @@ const READY: &str = "ready";
 /// Adds items until it is killed, and folds once a second.
 pub fn stream(options: &Options, place: &Place) -> Result<Value, Failed> {
     let model = MiniLm::open(&packed(options)?)?;
-    let last = options.count + ITEMS * (SECONDS + 5);
+    let last = options.count + ITEMS * (SECONDS as usize + 5);
     let corpus = Arc::new(Corpus::open(options, &model, last)?);
     let recorded = Recorded::new(model, Arc::clone(&corpus));
-    let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
-    let engine = Engine::open(&home(place), settings, jiff::Timestamp::now())?
-        .with_embedder(Box::new(recorded.clone()));
+    let engine = super::open(options, &home(place))?.with_embedder(Box::new(recorded.clone()));
     println!("{READY}");
     let start = Instant::now();
     for (nth, first) in (options.count..last).step_by(ITEMS / BATCHES).enumerate() {
@@ -112,25 +102,6 @@ pub fn stream(options: &Options, place: &Place) -> Result<Value, Failed> {
         }
     }
     Ok(Value::Null)
-}
-
-fn ask(question: &str) -> QueryRequest {
-    QueryRequest { text: question.to_owned(), ..QueryRequest::default() }
-}
-
-/// The times of questions that arrive evenly for some seconds, and the longest tail that one of them searched.
-fn paced(engine: &Engine, questions: &[String], seconds: usize) -> Result<(Times, usize), Failed> {
-    let (mut times, mut tail) = (Times::new(), 0);
-    let start = Instant::now();
-    for (at, question) in (0..(RATE * seconds) as u32).zip(questions.iter().cycle()) {
-        let due = start + Duration::from_secs(1) * at / RATE as u32;
-        std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        let cpu = gauge::process_cpu_s();
-        let answer = engine.query(&ask(question), jiff::Timestamp::now())?;
-        times.add(due.elapsed().as_secs_f64() * 1e3, (gauge::process_cpu_s() - cpu) * 1e3);
-        tail = tail.max(answer.effort.tail);
-    }
-    Ok((times, tail))
 }
 
 /// Copies a folder with its files and folders; links lead to models, which the settings name.

@@ -97,6 +97,9 @@ const TARGETS: &[(&str, u64, &str, f64)] = &[
     ("words, at any size", 0, "/warm/text_alone/p50_ms", 5.0),
 ];
 
+/// How many times faster than its target a figure is to be.
+const SPARE: f64 = 2.0;
+
 /// Prints the design's targets with the margin that each is met by.
 pub fn print_targets(sizes: &[Value]) {
     let mut rows = Vec::new();
@@ -118,9 +121,6 @@ pub fn print_targets(sizes: &[Value]) {
     println!("\nTargets of the design\n");
     table::print(&["", "target", "measured", "margin", ""], &rows);
 }
-
-/// How many times faster than its target a figure is to be.
-const SPARE: f64 = 2.0;
 
 /// Prints a size's figures beside its limits.
 pub fn print(figures: &Value) -> Verdict {

@@ -1,6 +1,7 @@
 //! Whole processes over one store, page cache warm: wall time from spawn to exit, CPU time, peak memory. Commands take turns, so
 //! that a noisy moment hits all of them.
 
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -64,14 +65,8 @@ fn after_a_crash(options: &Options, place: &Place, known: &[String]) -> Result<V
     let mut times = Times::new();
     let mut peak = 0f64;
     for question in fresh_questions(known, 5) {
-        let mut writer = std::process::Command::new(std::env::current_exe()?)
-            .arg("scale-writer")
-            .args(["--count", &options.count.to_string()])
-            .arg("--cache")
-            .arg(&options.cache)
-            .arg("--models")
-            .arg(&options.models)
-            .spawn()?;
+        let mut writer = Command::new(std::env::current_exe()?);
+        let mut writer = super::tell(&mut writer, "scale-writer", options.count, options).spawn()?;
         std::thread::sleep(Duration::from_millis(700));
         writer.kill()?;
         writer.wait()?;

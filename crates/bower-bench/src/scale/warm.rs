@@ -1,16 +1,16 @@
 //! Questions in one process that stays: each channel's share, ranking's, memory afterwards, and what the vector channel finds
 //! of the truth. Closed loop, one question at a time, unless a rate is said; at a rate a question's time begins when it was due.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use bower_core::config::Settings;
 use bower_core::engine::{Depth, Engine, RankRequest};
 use bower_core::filter::Filter;
 use bower_core::item::Channel;
 use bower_core::request::{QueryRequest, Selection};
+use bower_core::vector::{floats, halves};
 use serde_json::{Value, json};
 
-use super::{LOT, LOTS, Place};
+use super::{LOT, LOTS, Place, ask};
 use crate::corpus::Corpus;
 use crate::gauge::{self, Times};
 use crate::{Failed, Options};
@@ -31,13 +31,11 @@ const SECONDS: u32 = 10;
 const SAME: f32 = 1e-5;
 
 pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Failed> {
-    let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
     let now = jiff::Timestamp::now;
     let start = Instant::now();
-    let engine = Engine::open(&place.home, settings, now())?;
+    let engine = super::open(options, &place.home)?;
     let open_ms = start.elapsed().as_secs_f64() * 1e3;
     let questions = place.questions()?;
-    let ask = |text: &str| QueryRequest { text: text.to_owned(), ..QueryRequest::default() };
 
     // New to the store: the model makes their vectors.
     let mut new = Times::new();
@@ -85,7 +83,9 @@ pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Fail
             memory = gauge::memory();
         }
     }
-    let paced = paced(&engine, &questions)?;
+    let (paced, _) = super::paced(&engine, &questions, RATE, SECONDS)?;
+    let mut paced = paced.json();
+    paced["rate_a_second"] = RATE.into();
 
     let all = Selection::default();
     let lot = Selection {
@@ -134,23 +134,6 @@ fn best_of_rounds(least: &[[f64; PARTS.len() + 1]]) -> Value {
         .into()
 }
 
-/// Hybrid questions that arrive evenly, whether the one before is answered or not.
-fn paced(engine: &Engine, questions: &[String]) -> Result<Value, Failed> {
-    let mut times = Times::new();
-    let start = Instant::now();
-    for (at, question) in (0..RATE * SECONDS).zip(questions.iter().cycle()) {
-        let due = start + Duration::from_secs(1) * at / RATE;
-        std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        let request = QueryRequest { text: question.clone(), ..QueryRequest::default() };
-        let cpu = gauge::process_cpu_s();
-        engine.query(&request, jiff::Timestamp::now())?;
-        times.add(due.elapsed().as_secs_f64() * 1e3, (gauge::process_cpu_s() - cpu) * 1e3);
-    }
-    let mut json = times.json();
-    json["rate_a_second"] = RATE.into();
-    Ok(json)
-}
-
 /// The vector channel's own time as the engine tells it; it runs on the thread that asks. CPU is that of the whole question
 /// but ranking.
 fn alone(
@@ -181,8 +164,7 @@ fn alone(
 fn alone_filtered(engine: &Engine, questions: &[String], select: &Selection) -> Result<Value, Failed> {
     let mut times = Times::new();
     for question in questions.iter().take(FEWER) {
-        let request =
-            QueryRequest { text: question.clone(), select: select.clone(), ..QueryRequest::default() };
+        let request = QueryRequest { select: select.clone(), ..ask(question) };
         times.take(|| engine.query(&request, jiff::Timestamp::now()))?;
     }
     let mut json = json!({ "hybrid": times.json() });
@@ -255,7 +237,7 @@ fn judge(
         let least = scores.last().copied().unwrap_or(f32::INFINITY) - SAME;
         let good = found.iter().filter(|name| {
             let at = super::number(name);
-            at.is_some_and(|at| dot(asked, &halved(corpus.output(at).vector)) >= least)
+            at.is_some_and(|at| dot(asked, &halved(&corpus.output(at).vector)) >= least)
         });
         recall += good.count() as f64 / scores.len() as f64 / JUDGED as f64;
     }
@@ -266,7 +248,7 @@ fn judge(
 fn exact(corpus: &Corpus, rows: &[usize], asked: &[Vec<f32>]) -> Vec<Vec<f32>> {
     let mut best = vec![vec![f32::NEG_INFINITY; 10]; asked.len()];
     for &row in rows {
-        let vector = halved(corpus.output(row).vector);
+        let vector = halved(&corpus.output(row).vector);
         for (best, asked) in best.iter_mut().zip(asked) {
             let score = dot(asked, &vector);
             if score > best[9] {
@@ -279,8 +261,8 @@ fn exact(corpus: &Corpus, rows: &[usize], asked: &[Vec<f32>]) -> Vec<Vec<f32>> {
 }
 
 /// As the store keeps it.
-fn halved(vector: Vec<f32>) -> Vec<f32> {
-    vector.into_iter().map(|value| half::f16::from_f32(value).to_f32()).collect()
+fn halved(vector: &[f32]) -> Vec<f32> {
+    floats(&halves(vector))
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bower_core::config::Settings;
-use bower_core::engine::Engine;
-use bower_core::request::{CurateRequest, ForgetRequest, QueryRequest, Selection};
+use bower_core::request::{CurateRequest, ForgetRequest, Selection};
 use serde_json::{Value, json};
 
 use super::{Place, SCRATCH, fresh_questions};
@@ -17,17 +15,12 @@ const THOUSAND: usize = 1_000;
 /// Memories that are forgotten one by one.
 const FORGOTTEN: usize = 50;
 
-fn engine(options: &Options, place: &Place) -> Result<Engine, Failed> {
-    let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
-    Ok(Engine::open(&place.home, settings, jiff::Timestamp::now())?)
-}
-
 fn memory(text: &str) -> CurateRequest {
     CurateRequest { collection: Some(SCRATCH.to_owned()), ..CurateRequest::new(text) }
 }
 
 pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
-    let engine = engine(options, place)?;
+    let engine = super::open(options, &place.home)?;
     let now = jiff::Timestamp::now;
     let known = place.questions()?;
     let mut texts = fresh_questions(&known, ONES + THOUSAND + 2 * FORGOTTEN);
@@ -45,8 +38,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     })?;
     let mut long_tail = Times::new();
     for text in texts.by_ref().take(FORGOTTEN) {
-        let request = QueryRequest { text, ..QueryRequest::default() };
-        long_tail.take(|| engine.query(&request, now()))?;
+        long_tail.take(|| engine.query(&super::ask(&text), now()))?;
     }
     let fold = gauged(|| Ok(engine.maintain(now()).map(|_| ())?))?;
     let mut forget = Times::new();
@@ -77,7 +69,7 @@ fn gauged(once: impl FnOnce() -> Result<(), Failed>) -> Result<Value, Failed> {
 
 /// Forgets what commands and killed writers left.
 pub fn forget_scratch(options: &Options, place: &Place) -> Result<(), Failed> {
-    let engine = engine(options, place)?;
+    let engine = super::open(options, &place.home)?;
     let all = Selection { collections: vec![SCRATCH.to_owned()], ..Selection::default() };
     engine.forget(&ForgetRequest::Selected(Box::new(all)), false, jiff::Timestamp::now())?;
     engine.maintain(jiff::Timestamp::now())?;
@@ -86,7 +78,7 @@ pub fn forget_scratch(options: &Options, place: &Place) -> Result<(), Failed> {
 
 /// Writes until it is killed.
 pub fn write_for_ever(options: &Options, place: &Place) -> Result<Value, Failed> {
-    let engine = engine(options, place)?;
+    let engine = super::open(options, &place.home)?;
     for text in fresh_questions(&place.questions()?, usize::MAX) {
         engine.curate(&memory(&text), jiff::Timestamp::now())?;
     }

@@ -307,16 +307,6 @@ pub(super) fn keep_query_vectors(engine: &Engine, now: Timestamp) -> Result<()> 
     }
 }
 
-/// A vector as the store keeps it: little-endian half floats.
-pub(super) fn halves(vector: &[f32]) -> Vec<u8> {
-    vector.iter().flat_map(|&value| half::f16::from_f32(value).to_le_bytes()).collect()
-}
-
-/// A stored vector as floats.
-pub(super) fn floats(half: &[u8]) -> Vec<f32> {
-    half.as_chunks::<2>().0.iter().map(|&bytes| half::f16::from_le_bytes(bytes).to_f32()).collect()
-}
-
 pub(super) fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }

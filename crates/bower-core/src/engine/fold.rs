@@ -141,7 +141,7 @@ impl Engine {
         let mut fresh = pages(&rows, |page| {
             let vectors = store.vectors(model, page)?;
             let whole = page.iter().zip(vectors).filter_map(|(row, half)| half.map(|half| (*row, half)));
-            Ok(whole.map(|(row, half)| (row, super::answer::floats(&half))).collect())
+            Ok(whole.map(|(row, half)| (row, vector::floats(&half))).collect())
         });
         vector::fold(&dir, found.good(), next, model, dimension, &gone, &mut fresh)
     }

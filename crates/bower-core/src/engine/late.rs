@@ -4,12 +4,12 @@
 use std::sync::PoisonError;
 
 use super::Engine;
-use super::answer::{floats, halves};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::item::{Change, RowId, RowSet};
 use crate::store::{NewTokens, NewVector};
 use crate::tokens::{self, TokenQuery};
+use crate::vector::{floats, halves};
 
 /// What the model, or the cache, made of a question.
 pub(super) struct Question {

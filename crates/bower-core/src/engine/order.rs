@@ -108,13 +108,13 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     // Whoever asked for words alone did not ask for what the settings name.
     let usual = if request.fast { Rerank::None } else { engine.settings.rerank };
     let how = request.rerank.unwrap_or(usual);
-    if how == Rerank::None {
-        return;
-    }
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
     let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how);
     ranking.degraded.extend(reranking.degraded);
     ranking.effort.rerank = reranking.effort;
+    if reranking.changes.is_empty() {
+        return;
+    }
     let changes: HashMap<RowId, Reranked> =
         reranking.changes.into_iter().map(|change| (change.row, change)).collect();
     let old = hits.to_vec();

@@ -132,13 +132,11 @@ pub(super) fn by_formula(
     let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
     Scores::of(engine, found, &gathered, &rows)?.complete(gathered, ranking);
     let facts = engine.store.facts(&rows)?;
-    let mut candidates: Vec<Candidate> = rows
+    let mut candidates: Vec<Candidate> = ranking
+        .places
         .iter()
         .zip(facts)
-        .filter_map(|(row, facts)| {
-            let places = ranking.places(*row);
-            Some(Candidate { row: *row, places, facts: facts? })
-        })
+        .filter_map(|(&(row, places), facts)| Some(Candidate { row, places, facts: facts? }))
         .collect();
     if request.when != When::Off {
         let asked = when::asked(engine, request.text, request.now)?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::answer::{Depth, floats, milliseconds};
+use super::answer::{Depth, milliseconds};
 use super::indexes::{Found as Opened, covered};
 use super::late::{self, Question};
 use super::{Engine, LANGUAGE};
@@ -168,7 +168,7 @@ impl VectorFound {
             let mut next = stored.next();
             for (row, vector) in rows.iter().zip(&mut vectors) {
                 if let Some((_, half)) = next.take_if(|(newer, _)| *newer == row) {
-                    *vector = half.map(|half| Quantised::new(&floats(&half)));
+                    *vector = half.map(|half| Quantised::new(&vector::floats(&half)));
                     next = stored.next();
                 }
             }

@@ -3,6 +3,16 @@
 use bower_kernels::Isa;
 use bower_kernels::scan::exact::{sums_f16, sums_f32};
 
+/// A vector as the store keeps it: little-endian half floats.
+pub fn halves(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|&value| half::f16::from_f32(value).to_le_bytes()).collect()
+}
+
+/// A stored vector as floats.
+pub fn floats(half: &[u8]) -> Vec<f32> {
+    half.as_chunks::<2>().0.iter().map(|&bytes| half::f16::from_le_bytes(bytes).to_f32()).collect()
+}
+
 /// A query whose length is taken once.
 #[derive(Clone, Copy, Debug)]
 pub struct ExactQuery<'a> {

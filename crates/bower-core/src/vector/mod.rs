@@ -14,7 +14,7 @@ mod segment;
 mod testing;
 
 pub use crate::generation::MANIFEST;
-pub use exact::{ExactQuery, cosine_f16, score_exact};
+pub use exact::{ExactQuery, cosine_f16, floats, halves, score_exact};
 pub use examine::{Background, likenesses};
 pub use fold::fold;
 pub use quantise::Quantised;

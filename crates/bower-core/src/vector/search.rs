@@ -79,6 +79,12 @@ impl Best {
         Self { limit, threshold: f32::NEG_INFINITY, kept: Vec::with_capacity(expected.min(2 * limit)) }
     }
 
+    /// Begins anew; only scores above the threshold will be taken.
+    fn begin(&mut self, threshold: f32) {
+        self.threshold = threshold;
+        self.kept.clear();
+    }
+
     /// Takes a candidate; scores at or below the threshold cannot be among the best. (At it: an earlier one of the
     /// same score came from a smaller row, or from another segment, whose order is fixed too.)
     #[inline]
@@ -327,8 +333,7 @@ impl VectorIndex {
         let sampled = coded().map(|(segment, _)| segment).max_by_key(|segment| segment.rows());
         let guess = sampled.and_then(|segment| scan.guess(segment, limit, rows));
         for threshold in guess.into_iter().chain([f32::NEG_INFINITY]) {
-            scan.candidates = Best::new(limit, rows);
-            scan.candidates.threshold = threshold;
+            scan.candidates.begin(threshold);
             for (segment, number) in coded() {
                 if segment.is_clustered() {
                     scan.visit(number, segment, cold);

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::VectorIndex;
 use super::segment::VectorRows;
+use super::{VectorIndex, halves};
 use crate::error::Result;
 use crate::generation::testing::{self, Sample, test_room};
 use crate::item::{Allowed, RowId, RowSet, Scored};
@@ -70,10 +70,7 @@ impl Vectors {
     /// The rows as a search asks for them.
     #[allow(clippy::unnecessary_wraps)] // the shape of the callback
     pub fn fetch(&self, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>> {
-        let halves = |row: &RowId| -> Vec<u8> {
-            self.get(row.0).iter().flat_map(|&value| half::f16::from_f32(value).to_le_bytes()).collect()
-        };
-        Ok(rows.iter().map(|row| Some(halves(row))).collect())
+        Ok(rows.iter().map(|row| Some(halves(self.get(row.0)))).collect())
     }
 
     /// Searches among all rows of an index of these vectors.

@@ -47,10 +47,7 @@ pub(super) fn statuses(statuses: &[Status]) -> Option<Lookup> {
             status.word().to_owned(),
         )
     };
-    others
-        .iter()
-        .all(is_indexed)
-        .then(|| Lookup::Not(Box::new(Lookup::Rows(others.into_iter().map(rows).collect()))))
+    others.iter().all(is_indexed).then(|| not(Lookup::Rows(others.into_iter().map(rows).collect())))
 }
 
 pub(super) fn kinds(kinds: &[Kind]) -> Option<Lookup> {
@@ -58,7 +55,7 @@ pub(super) fn kinds(kinds: &[Kind]) -> Option<Lookup> {
     let memories = || Lookup::Rows(vec![Condition { sql, values: Vec::new() }]);
     match (kinds.contains(&Kind::Memory), kinds.contains(&Kind::Chunk)) {
         (true, false) => Some(memories()),
-        (false, true) => Some(Lookup::Not(Box::new(memories()))),
+        (false, true) => Some(not(memories())),
         (true, true) | (false, false) => None,
     }
 }
