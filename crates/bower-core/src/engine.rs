@@ -16,6 +16,8 @@ mod pipeline;
 mod ranking;
 mod rerank;
 mod retrieve;
+mod scorers;
+mod scores;
 mod when;
 
 use jiff::Timestamp;

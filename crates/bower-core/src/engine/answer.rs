@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use super::retrieve::{Scope, TextFound, Vectors, Words, text_channel, vector_channel};
+use super::retrieve::{
+    self, Retrieved, Scope, TextFound, VectorFound, Vectors, Words, text_channel, vector_channel,
+};
 use super::{ACTOR, Engine, evidence, order, ranking};
 use crate::error::{Error, Result};
 use crate::item::{Channel, Profile, RowId, RowSet, Scored, When};
@@ -160,35 +162,32 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
     let scope = Scope { keep: keep.as_ref(), hidden: &hidden, profile, depth: request.depth };
     let asks = |channel| request.without != Some(channel);
 
-    let (text, vectors) = if request.fast || !asks(Channel::Vector) {
-        (Some(text_channel(engine, &words, &scope)), None)
+    let (with_text, with_vectors) = (asks(Channel::Text), asks(Channel::Vector) && !request.fast);
+    let Retrieved { text, vectors, known } = if with_text && with_vectors {
+        retrieve::both(engine, request.text, &words, &scope)?
     } else {
-        std::thread::scope(|threads| {
-            // The vector channel takes longer, so the other waits for the new thread to begin.
-            let text = asks(Channel::Text).then(|| threads.spawn(|| text_channel(engine, &words, &scope)));
-            let vectors = vector_channel(engine, request.text, &scope);
-            let text = text.map(|text| text.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            (text, Some(vectors))
-        })
+        let text = (with_text || request.fast).then(|| text_channel(engine, &words, &scope, &mut drop));
+        let vectors = with_vectors.then(|| vector_channel(engine, request.text, &scope, &mut drop));
+        Retrieved { text, vectors, known: Vec::new() }
     };
     let mut ranking = Ranking::default();
     let text = text.map(|text| take_text(text, &mut ranking));
-    let known = text.as_ref().and_then(|text| text.as_ref().ok());
-    let vector = vectors.and_then(|vectors| take_vector(engine, vectors, known, &mut ranking));
+    let asked_text = text.as_ref().and_then(|text| text.as_ref().ok());
+    let vector = vectors.and_then(|vectors| take_vector(engine, vectors, asked_text, &mut ranking));
     let text = match (text, &vector) {
         (Some(Ok(text)), _) => Some(text),
         (Some(Err(error)), None) => return Err(error),
         (Some(Err(_)) | None, _) => None,
     };
     let start = Instant::now();
-    let found = ranking::Found { words: &words, text, vector };
+    let mut found = ranking::Found { words: &words, text, vector, known };
     match profile {
-        Profile::Bower => ranking::by_default(engine, request, &found, &mut ranking)?,
+        Profile::Bower => ranking::by_default(engine, request, &mut found, &mut ranking)?,
         Profile::Athena | Profile::Atlas | Profile::Ade | Profile::Seed => {
-            ranking::by_formula(engine, request, &found, &scope, &mut ranking)?;
+            ranking::by_formula(engine, request, &mut found, &scope, &mut ranking)?;
         }
     }
-    ranking.background = found.vector.as_ref().map(|vector| vector.background);
+    ranking.background = found.vector.as_ref().map(|vector| vector.scorer.background());
     ranking.effort.candidates = ranking.fused.len();
     ranking.effort.rank_ms = milliseconds(start);
     Ok(ranking)
@@ -209,20 +208,20 @@ fn take_text(found: Result<TextFound>, ranking: &mut Ranking) -> Result<TextFoun
 }
 
 /// Notes what the vector channel did; a failure, or rows that it could not have found, are named.
-fn take_vector(
+fn take_vector<'a>(
     engine: &Engine,
-    found: Result<Vectors>,
+    found: Result<Vectors<'a>>,
     text: Option<&TextFound>,
     ranking: &mut Ranking,
-) -> Option<Box<super::retrieve::VectorFound>> {
+) -> Option<VectorFound<'a>> {
     let reason = match found {
         Ok(Vectors::Found(found)) => {
             note(ranking, Channel::Vector, &found.rows, found.tail_rows, found.took_ms);
             ranking.effort.embed_ms = found.embed_ms;
             ranking.effort.vector_cached = found.cached;
-            ranking.model_used = Some(found.model.clone());
+            ranking.model_used = Some(found.scorer.model.clone());
             // The counts are cheap and may be off while rows come and go; the store is asked only when they differ.
-            if text.is_some_and(|text| found.searched < text.searched) && waits(engine, &found.model) {
+            if text.is_some_and(|text| found.searched < text.searched) && waits(engine, &found.scorer.model) {
                 let reason = "some items have no vector yet: run bower index, or bower model pull".to_owned();
                 ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
             }

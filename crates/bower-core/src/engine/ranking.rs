@@ -6,22 +6,19 @@ use std::time::Instant;
 use super::answer::{MAX_LIMIT, RankRequest, Ranking, milliseconds, note};
 use super::order::Likeness;
 use super::retrieve::{Scope, TextFound, VectorFound, Words};
+use super::scorers::VectorScorer;
+use super::scores::{Scorers, Scores};
 use super::{Engine, channels, when};
 use crate::error::Result;
 use crate::item::{Channel, Profile, RowId, Scored, When};
 use crate::rank::calibrate::{self, Basis, Features};
-use crate::rank::candidate::{self, Candidate, Place, Places, Ranked};
+use crate::rank::candidate::{self, Candidate, Places, Ranked};
 use crate::rank::profile::{self, ade, athena, atlas, native, seed};
 use crate::rank::time::meets;
 use crate::request::Degraded;
-use crate::text::Examined;
 
 /// What an item's age leaves of its place where it does not fit the time that Athena is asked for.
 const ANOTHER_TIME: f32 = 0.5;
-
-/// Late interaction is asked for the rows that stand so high in a channel: 128 at most of two channels. It is the dearest
-/// part of ranking, and no labelled set tells 64 from 100 (mean nDCG@10 .6137 and .6141 over six).
-const TOKENS_DEPTH: usize = 64;
 
 /// Times are read from the texts of so many of the best: each costs some 5 to 10 microseconds.
 const TIMES_DEPTH: usize = 100;
@@ -30,38 +27,52 @@ const TIMES_DEPTH: usize = 100;
 pub(super) struct Found<'a> {
     pub(super) words: &'a Words,
     pub(super) text: Option<TextFound>,
-    pub(super) vector: Option<Box<VectorFound>>,
+    pub(super) vector: Option<VectorFound<'a>>,
+    /// True scores that the channels' threads made.
+    pub(super) known: Vec<Scores>,
+}
+
+impl Found<'_> {
+    fn vector(&self) -> Option<&VectorScorer<'_>> {
+        self.vector.as_ref().map(|vector| &*vector.scorer)
+    }
+
+    /// The true scores of candidates that ascend by row.
+    fn scores(&mut self, engine: &Engine, gathered: &[(RowId, Places)]) -> Result<Scores> {
+        let known = std::mem::take(&mut self.known);
+        let text = self.text.as_ref().map(|text| &*text.scorer);
+        let scorers = Scorers { engine, words: self.words, text, vector: self.vector() };
+        Scores::complete(scorers, gathered, known)
+    }
 }
 
 /// Ranks by the default profile, and says how likely each of the best answers.
 pub(super) fn by_default(
     engine: &Engine,
     request: &RankRequest<'_>,
-    found: &Found<'_>,
+    found: &mut Found<'_>,
     ranking: &mut Ranking,
 ) -> Result<()> {
     let gathered = gather(ranking);
-    let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
-    let scores = Scores::of(engine, found, &gathered, &rows)?;
-    let seen: Vec<native::Seen<'_>> = (0..rows.len()).map(|at| scores.seen(at, rows[at])).collect();
-    let background = found.vector.as_ref().map(|vector| vector.background).unwrap_or_default();
+    let scores = found.scores(engine, &gathered)?;
+    let background = found.vector().map(VectorScorer::background).unwrap_or_default();
     let background = native::Background {
         rows: background.rows,
         mean: background.mean,
         deviation: background.deviation(),
     };
     let constants = &engine.settings.bower;
-    let mut ranked = native::rank(&seen, &background, constants);
+    let mut ranked = native::rank(&scores.seen(), &background, constants);
     take_times(engine, request, &mut ranked)?;
-    if let Some(vector) = &found.vector {
+    if let Some(vector) = found.vector() {
         let best: Vec<RowId> = ranked.iter().take(constants.neighbourhood).map(|one| one.row).collect();
         let likenesses = vector.likenesses(engine, &best)?;
         native::gain_from_neighbours(&mut ranked, &likenesses, constants);
         ranking.likeness = Likeness::new(&best, likenesses);
     }
     ranking.fused = ranked;
-    judge(engine, found, &rows, &scores, ranking);
-    scores.complete(gathered, ranking);
+    judge(engine, found, &scores, ranking);
+    scores.take_places(gathered, ranking);
     Ok(())
 }
 
@@ -89,7 +100,7 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
 }
 
 /// Says how likely each of the best answers, and whether any does.
-fn judge(engine: &Engine, found: &Found<'_>, rows: &[RowId], scores: &Scores, ranking: &mut Ranking) {
+fn judge(engine: &Engine, found: &Found<'_>, scores: &Scores, ranking: &mut Ranking) {
     let constants = &engine.settings.calibration;
     let best = &ranking.fused[..ranking.fused.len().min(MAX_LIMIT)];
     let points: Vec<f32> = best.iter().map(|one| one.score).collect();
@@ -101,7 +112,7 @@ fn judge(engine: &Engine, found: &Found<'_>, rows: &[RowId], scores: &Scores, ra
         .zip(standings)
         .enumerate()
         .map(|(at, (one, standing))| {
-            let place = rows.binary_search(&one.row).ok();
+            let place = scores.place(one.row);
             Features {
                 standing,
                 share: place.map_or(0.0, |at| calibrate::share(words.rows[at].score, words.idf_sum)),
@@ -121,7 +132,7 @@ fn judge(engine: &Engine, found: &Found<'_>, rows: &[RowId], scores: &Scores, ra
 pub(super) fn by_formula(
     engine: &Engine,
     request: &RankRequest<'_>,
-    found: &Found<'_>,
+    found: &mut Found<'_>,
     scope: &Scope<'_>,
     ranking: &mut Ranking,
 ) -> Result<()> {
@@ -130,7 +141,7 @@ pub(super) fn by_formula(
     }
     let gathered = gather(ranking);
     let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
-    Scores::of(engine, found, &gathered, &rows)?.complete(gathered, ranking);
+    found.scores(engine, &gathered)?.take_places(gathered, ranking);
     let facts = engine.store.facts(&rows)?;
     let mut candidates: Vec<Candidate> = ranking
         .places
@@ -158,7 +169,7 @@ pub(super) fn by_formula(
         Profile::Ade => ade::rank(&candidates, &settings.ade, request.now),
         Profile::Seed | Profile::Bower => seed::rank(&candidates, &settings.seed, request.now),
     };
-    if let Some(vector) = &found.vector {
+    if let Some(vector) = found.vector() {
         let best: Vec<RowId> = ranking.fused.iter().take(MAX_LIMIT).map(|one| one.row).collect();
         ranking.likeness = Likeness::new(&best, vector.likenesses(engine, &best)?);
     }
@@ -203,89 +214,4 @@ fn gather(ranking: &Ranking) -> Vec<(RowId, Places)> {
     let lists: Vec<(Channel, &[Scored])> =
         ranking.channels.iter().map(|(channel, rows)| (*channel, rows.as_slice())).collect();
     candidate::gather(&lists)
-}
-
-/// Late interaction for the candidates that stand high in a channel.
-fn tokens(engine: &Engine, vector: &VectorFound, gathered: &[(RowId, Places)]) -> Result<Vec<Option<f32>>> {
-    let is_high = |places: &Places| {
-        Channel::ALL.iter().any(|&channel| places.rank(channel).is_some_and(|rank| rank <= TOKENS_DEPTH))
-    };
-    let (at, rows): (Vec<usize>, Vec<RowId>) = gathered
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, places))| is_high(places))
-        .map(|(at, (row, _))| (at, *row))
-        .unzip();
-    let mut scores = vec![None; gathered.len()];
-    for (at, score) in at.into_iter().zip(vector.tokens(engine, &rows)?) {
-        scores[at] = score;
-    }
-    Ok(scores)
-}
-
-/// True scores of all candidates, in their order.
-struct Scores {
-    words: Examined,
-    parents: Vec<u64>,
-    cosines: Vec<Option<f32>>,
-    tokens: Vec<Option<f32>>,
-}
-
-impl Scores {
-    /// `rows` are those of `gathered`.
-    fn of(engine: &Engine, found: &Found<'_>, gathered: &[(RowId, Places)], rows: &[RowId]) -> Result<Self> {
-        let words = match &found.text {
-            Some(text) => text.examine(found.words, rows)?,
-            None => Examined::unknown(rows.len()),
-        };
-        // The index knows the parents of what it holds; only those of newer rows are asked of the store.
-        let newer: Vec<usize> = (0..rows.len()).filter(|&at| words.rows[at].parent.is_none()).collect();
-        let mut parents: Vec<u64> = words.rows.iter().map(|row| row.parent.unwrap_or(0)).collect();
-        if !newer.is_empty() {
-            let asked: Vec<RowId> = newer.iter().map(|&at| rows[at]).collect();
-            for (at, parent) in newer.into_iter().zip(engine.store.parents(&asked)?) {
-                parents[at] = parent;
-            }
-        }
-        let (cosines, tokens) = match &found.vector {
-            Some(vector) => (vector.cosines(rows), tokens(engine, vector, gathered)?),
-            None => (vec![None; rows.len()], vec![None; rows.len()]),
-        };
-        Ok(Self { words, parents, cosines, tokens })
-    }
-
-    /// The share of the question's words that a candidate has, by how rare they are.
-    fn coverage(&self, at: usize) -> f32 {
-        calibrate::coverage(self.words.idf_found(at), self.words.idf_sum)
-    }
-
-    fn seen(&self, at: usize, row: RowId) -> native::Seen<'_> {
-        let words = self.words.rows[at];
-        native::Seen {
-            row,
-            text: words.score,
-            parts: self.words.parts_of(at),
-            coverage: self.coverage(at),
-            speaker: words.speaker,
-            parent: self.parents[at],
-            vector: self.cosines[at],
-            tokens: self.tokens[at],
-        }
-    }
-
-    /// Gives every candidate its score in the channels that did not list it.
-    fn complete(&self, gathered: Vec<(RowId, Places)>, ranking: &mut Ranking) {
-        let took_part = |channel| ranking.channels.iter().any(|(one, _)| *one == channel);
-        let (text, vector) = (took_part(Channel::Text), took_part(Channel::Vector));
-        ranking.places = gathered;
-        for (at, (_, places)) in ranking.places.iter_mut().enumerate() {
-            let score = self.words.rows[at].score;
-            if text && places.get(Channel::Text).is_none() && score > 0.0 {
-                places.set(Channel::Text, Place { rank: None, score });
-            }
-            if let (true, None, Some(score)) = (vector, places.get(Channel::Vector), self.cosines[at]) {
-                places.set(Channel::Vector, Place { rank: None, score });
-            }
-        }
-    }
 }

@@ -1,20 +1,21 @@
-//! The two channels of every question: each finds its own candidates, over its index and its tail, and keeps what it needs
-//! to score any other row the same way.
+//! The two channels of every question: each finds its own candidates, over its index and its tail, side by side.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Instant;
 
 use super::answer::{Depth, milliseconds};
-use super::indexes::{Found as Opened, covered};
+use super::indexes::covered;
 use super::late::{self, Question};
+use super::scorers::{TextScorer, VectorScorer};
+use super::scores::{Ahead, Scorers, Scores};
 use super::{Engine, LANGUAGE};
 use crate::config::Settings;
 use crate::error::Result;
 use crate::item::{Allowed, Change, Channel, Profile, RowId, RowSet, Scored};
 use crate::store::TailText;
-use crate::text::{self, Examined, Prepared, QueryTerm, Tail, TailScan, TextIndex};
-use crate::tokens::TokenQuery;
-use crate::vector::{self, ExactQuery, Quantised, VectorIndex};
+use crate::text::{self, QueryTerm, Tail, TailScan};
+use crate::vector::ExactQuery;
 
 /// A longer question, in bytes, is searched by its words alone: the model takes about 29 ms for each 1,000 characters
 /// (256 tokens), so this is half a second of it, and so long a text has no one meaning to compare.
@@ -73,112 +74,94 @@ impl Words {
     }
 }
 
-/// What the text channel found, and what it needs to score any row.
+/// What the text channel found.
 pub(super) struct TextFound {
     pub(super) rows: Vec<Scored>,
     pub(super) tail_rows: usize,
     /// How many rows it could have found, for comparing the channels.
     pub(super) searched: u64,
     pub(super) took_ms: f64,
-    index: Opened<TextIndex>,
-    /// The question as that index sees it.
-    prepared: Option<Prepared>,
-    tail: Tail,
+    pub(super) scorer: Arc<TextScorer>,
 }
 
-impl TextFound {
-    /// What the question's words say of given rows.
-    pub(super) fn examine(&self, words: &Words, rows: &[RowId]) -> Result<Examined> {
-        match (self.index.good(), &self.prepared) {
-            (Some(index), Some(question)) => index.examine(question, &words.names, rows, &self.tail),
-            _ => Ok(text::examine_tail(&words.terms, rows, &self.tail)),
-        }
-    }
-}
-
-/// What the vector channel found, and what it needs to score any row.
-pub(super) struct VectorFound {
+/// What the vector channel found.
+pub(super) struct VectorFound<'a> {
     pub(super) rows: Vec<Scored>,
     pub(super) tail_rows: usize,
     pub(super) searched: u64,
     pub(super) took_ms: f64,
     pub(super) embed_ms: f64,
     pub(super) cached: bool,
-    pub(super) model: String,
-    vector: Vec<f32>,
-    tokens: Option<TokenQuery>,
-    index: Opened<VectorIndex>,
-    /// Every row of the tail that may be found, with its cosine.
-    tail: BTreeMap<RowId, f32>,
-    /// How similar the question is to the rows at large.
-    pub(super) background: vector::Background,
+    pub(super) scorer: Arc<VectorScorer<'a>>,
 }
 
 /// The vector channel's outcome.
-pub(super) enum Vectors {
-    Found(Box<VectorFound>),
+pub(super) enum Vectors<'a> {
+    Found(VectorFound<'a>),
     Missing(String),
 }
 
-impl VectorFound {
-    /// The cosine of each row to the question; `None` where a row has no vector.
-    pub(super) fn cosines(&self, rows: &[RowId]) -> Vec<Option<f32>> {
-        let mut own = self.rows.clone();
-        own.sort_unstable_by_key(|hit| hit.row);
-        // The channel's own scores are exact for its best; they, and the tail, come before the index's approximations.
-        let mut cosines: Vec<Option<f32>> = rows
-            .iter()
-            .map(|row| {
-                let found = || own.binary_search_by_key(row, |hit| hit.row).ok().map(|at| own[at].score);
-                self.tail.get(row).copied().or_else(found)
-            })
-            .collect();
-        if let Some(index) = self.index.good() {
-            let (places, rest): (Vec<usize>, Vec<RowId>) =
-                (0..rows.len()).filter(|&at| cosines[at].is_none()).map(|at| (at, rows[at])).unzip();
-            for (at, cosine) in places.into_iter().zip(index.cosines(&self.vector, &rest)) {
-                cosines[at] = cosine;
-            }
-        }
-        cosines
-    }
+/// What the channels of one question found; `None` for a channel that was not asked.
+pub(super) struct Retrieved<'a> {
+    pub(super) text: Option<Result<TextFound>>,
+    pub(super) vectors: Option<Result<Vectors<'a>>>,
+    /// True scores that are known already.
+    pub(super) known: Vec<Scores>,
+}
 
-    /// How close each row's tokens are to the question's; `None` where a row has no codes.
-    pub(super) fn tokens(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
-        match &self.tokens {
-            Some(tokens) => late::late_interaction(engine, tokens, rows),
-            None => Ok(vec![None; rows.len()]),
-        }
-    }
-
-    /// The cosine of each pair of rows, row by row; 0 where one has no vector.
-    pub(super) fn likenesses(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<f32>> {
-        let mut vectors = match self.index.good() {
-            Some(index) => index.quantised(rows),
-            None => vec![None; rows.len()],
-        };
-        let newer: Vec<RowId> = rows
-            .iter()
-            .zip(&vectors)
-            .filter(|(row, vector)| vector.is_none() || self.tail.contains_key(row))
-            .map(|(row, _)| *row)
-            .collect();
-        if !newer.is_empty() {
-            let mut stored = newer.iter().zip(engine.store.vectors(&self.model, &newer)?);
-            let mut next = stored.next();
-            for (row, vector) in rows.iter().zip(&mut vectors) {
-                if let Some((_, half)) = next.take_if(|(newer, _)| *newer == row) {
-                    *vector = half.map(|half| Quantised::new(&vector::floats(&half)));
-                    next = stored.next();
+/// Both channels side by side. Whoever is done with its own scores its rows in the other too, so that little is left when both
+/// are.
+pub(super) fn both<'a>(
+    engine: &'a Engine,
+    query: &str,
+    words: &Words,
+    scope: &'a Scope<'a>,
+) -> Result<Retrieved<'a>> {
+    // What ends without having a scorer drops its end of the channel, and the other waits no more.
+    let (send_text, text_scorer) = mpsc::sync_channel::<Arc<TextScorer>>(1);
+    let (send_vector, vector_scorer) = mpsc::sync_channel::<Arc<VectorScorer<'a>>>(1);
+    let ahead = Ahead::default();
+    let ahead = &ahead;
+    std::thread::scope(|threads| {
+        // The vector channel takes longer, so the other waits for the new thread to begin.
+        let text = threads.spawn(move || {
+            let found = text_channel(engine, words, scope, &mut |scorer| drop(send_text.send(scorer)));
+            let known = match (&found, vector_scorer.recv()) {
+                (Ok(found), Ok(vector)) => {
+                    vector.background();
+                    let scorers = Scorers { engine, words, text: Some(&found.scorer), vector: Some(&vector) };
+                    Some(ahead.score(scorers, Channel::Text, &found.rows))
                 }
+                (Ok(_) | Err(_), _) => None,
+            };
+            (found, known)
+        });
+        let vectors = vector_channel(engine, query, scope, &mut |scorer| drop(send_vector.send(scorer)));
+        drop(send_vector);
+        let of_vectors = match (&vectors, text_scorer.recv()) {
+            (Ok(Vectors::Found(found)), Ok(text)) => {
+                let scorers = Scorers { engine, words, text: Some(&text), vector: Some(&found.scorer) };
+                Some(ahead.score(scorers, Channel::Vector, &found.rows))
             }
-        }
-        Ok(vector::likenesses(&vectors))
-    }
+            (Ok(_) | Err(_), _) => None,
+        };
+        let (text, of_text) = text.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // Scores that were made with a channel that then failed are not those of the channels that remain.
+        let known = if text.is_ok() { [of_vectors, of_text] } else { [None, None] };
+        let known = known.into_iter().flatten().collect::<Result<_>>()?;
+        Ok(Retrieved { text: Some(text), vectors: Some(vectors), known })
+    })
 }
 
 /// The rows whose words answer best.
-pub(super) fn text_channel(engine: &Engine, words: &Words, scope: &Scope<'_>) -> Result<TextFound> {
+///
+/// `ready` is given what scores other rows, before they are searched.
+pub(super) fn text_channel(
+    engine: &Engine,
+    words: &Words,
+    scope: &Scope<'_>,
+    ready: &mut dyn FnMut(Arc<TextScorer>),
+) -> Result<TextFound> {
     let start = Instant::now();
     let store = &*engine.store;
     let index = engine.indexes.text(store)?;
@@ -186,18 +169,20 @@ pub(super) fn text_channel(engine: &Engine, words: &Words, scope: &Scope<'_>) ->
     let gone = store.gone(after, EVER)?;
     let depth = scope.depth(Channel::Text, &engine.settings);
     let (tail, tail_rows) = text_tail(engine, &words.terms, &words.names, after, scope.allowed())?;
+    let prepared = index.good().map(|index| index.prepare(&words.terms, &tail)).transpose()?;
+    let scorer = Arc::new(TextScorer { index, prepared, tail });
+    ready(Arc::clone(&scorer));
     let drop = scope.dropped(&gone);
-    let (rows, folded, prepared) = match index.good() {
-        Some(index) => {
+    let (rows, folded) = match (scorer.index.good(), &scorer.prepared) {
+        (Some(index), Some(question)) => {
             let allowed = Allowed { keep: scope.keep, drop: &drop };
-            let question = index.prepare(&words.terms, &tail)?;
-            (index.search(&question, depth, allowed, &tail)?, index.len(), Some(question))
+            (index.search(question, depth, allowed, &scorer.tail)?, index.len())
         }
-        None => (text::search_tail(&words.terms, depth, &tail), 0, None),
+        _ => (text::search_tail(&words.terms, depth, &scorer.tail), 0),
     };
     let stale = gone.len().saturating_sub(tail_rows) as u64;
     let searched = folded.saturating_sub(stale) + tail_rows as u64;
-    Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), index, prepared, tail })
+    Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), scorer })
 }
 
 /// What the rows after a change have of a question's terms and names, and how many rows those are.
@@ -235,7 +220,14 @@ pub(super) fn text_tail(
 }
 
 /// The rows whose meaning is nearest.
-pub(super) fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) -> Result<Vectors> {
+///
+/// `ready` is given what scores other rows, before they are searched.
+pub(super) fn vector_channel<'a>(
+    engine: &Engine,
+    query: &str,
+    scope: &'a Scope<'a>,
+    ready: &mut dyn FnMut(Arc<VectorScorer<'a>>),
+) -> Result<Vectors<'a>> {
     let store = &*engine.store;
     let embedder = match engine.model.get() {
         Ok(embedder) => embedder,
@@ -260,17 +252,6 @@ pub(super) fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) ->
     let index = engine.indexes.vector(&model, store)?;
     let after = covered(&index);
     let gone = store.gone(after, EVER)?;
-    let drop = scope.dropped(&gone);
-    let allowed = Allowed { keep: scope.keep, drop: &drop };
-    let depth = scope.depth(Channel::Vector, &engine.settings);
-    let (mut rows, folded, background) = match index.good() {
-        Some(index) => {
-            let mut exact = |rows: &[RowId]| store.vectors(&model, rows);
-            let rows = index.search(&vector, depth, allowed, &mut exact)?;
-            (rows, index.len(), index.background(&vector, allowed))
-        }
-        None => (Vec::new(), 0, vector::Background::default()),
-    };
     let exact = ExactQuery::new(&vector);
     let mut newest = BTreeMap::new();
     let tail_rows = store.tail_vectors(&model, after, &mut |row, half| {
@@ -278,6 +259,26 @@ pub(super) fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) ->
             newest.insert(row, exact.cosine_f16(half));
         }
     })?;
+    let scorer = Arc::new(VectorScorer {
+        model,
+        vector,
+        tokens,
+        index,
+        tail: newest,
+        keep: scope.keep,
+        drop: scope.dropped(&gone),
+        background: OnceLock::new(),
+    });
+    ready(Arc::clone(&scorer));
+    let depth = scope.depth(Channel::Vector, &engine.settings);
+    let (mut rows, folded) = match scorer.index.good() {
+        Some(index) => {
+            let mut exact = |rows: &[RowId]| store.vectors(&scorer.model, rows);
+            (index.search(&scorer.vector, depth, scorer.allowed(), &mut exact)?, index.len())
+        }
+        None => (Vec::new(), 0),
+    };
+    let newest = &scorer.tail;
     if !newest.is_empty() {
         // A vector given to an old row late stands in the tail and, until it is folded, in the index too.
         rows.retain(|hit| !newest.contains_key(&hit.row));
@@ -285,22 +286,16 @@ pub(super) fn vector_channel(engine: &Engine, query: &str, scope: &Scope<'_>) ->
         rows.sort_unstable_by(Scored::cmp_best_first);
         rows.truncate(depth);
     }
-    let background = background.with(vector::Background::of(newest.values().copied()));
     let stale = gone.len().saturating_sub(tail_rows);
     let searched = (folded.saturating_sub(stale) + tail_rows) as u64;
     let took_ms = milliseconds(start);
-    Ok(Vectors::Found(Box::new(VectorFound {
+    Ok(Vectors::Found(VectorFound {
         rows,
         tail_rows,
         searched,
         took_ms,
         embed_ms,
         cached: is_cached,
-        model,
-        vector,
-        tokens,
-        index,
-        tail: newest,
-        background,
-    })))
+        scorer,
+    }))
 }

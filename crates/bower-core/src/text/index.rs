@@ -4,8 +4,10 @@ mod best;
 mod examine;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tantivy::columnar::ColumnValues;
 use tantivy::index::SegmentReader;
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
@@ -48,8 +50,30 @@ pub struct TextIndex {
     searcher: Searcher,
     payload: Payload,
     fields: Fields,
+    /// Of each segment.
+    columns: Vec<Columns>,
     docs: u64,
     tokens: u64,
+}
+
+/// What a segment says of each document. Opened once: to find a column by its name takes as long as to read a hundred values.
+struct Columns {
+    rows: Arc<dyn ColumnValues<u64>>,
+    /// 0 where it has none.
+    parents: Arc<dyn ColumnValues<u64>>,
+}
+
+impl Columns {
+    fn open(segment: &SegmentReader) -> tantivy::Result<Self> {
+        let column = |name| Ok::<_, TantivyError>(segment.fast_fields().u64(name)?.first_or_default_col(0));
+        Ok(Self { rows: column("row")?, parents: column("parent")? })
+    }
+}
+
+impl std::fmt::Debug for Columns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Columns").field("documents", &self.rows.num_vals()).finish_non_exhaustive()
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,11 +112,19 @@ impl TextIndex {
         };
         let Some(payload) = metas.payload else { return Ok(None) };
         let payload = read_payload(dir, &payload)?;
-        let mut index = Self { dir: dir.to_path_buf(), searcher, payload, fields, docs: 0, tokens: 0 };
-        index.docs =
-            index.searcher.segment_readers().iter().map(|segment| u64::from(segment.max_doc())).sum();
+        let mut index = Self {
+            dir: dir.to_path_buf(),
+            searcher,
+            payload,
+            fields,
+            columns: Vec::new(),
+            docs: 0,
+            tokens: 0,
+        };
         for segment in index.searcher.segment_readers() {
+            index.docs += u64::from(segment.max_doc());
             index.tokens += segment.inverted_index(fields.text).map_err(failed)?.total_num_tokens();
+            index.columns.push(Columns::open(segment).map_err(failed)?);
         }
         Ok(Some(index))
     }
@@ -205,7 +237,8 @@ impl TextIndex {
     fn best(&self, question: &Prepared, k: usize, allowed: Allowed<'_>) -> tantivy::Result<Vec<Scored>> {
         let mut kept = Best::new(k);
         let everything = allowed.is_everything();
-        for (segment, infos) in self.searcher.segment_readers().iter().zip(&question.infos) {
+        let segments = self.searcher.segment_readers().iter().zip(&self.columns);
+        for ((segment, Columns { rows, .. }), infos) in segments.zip(&question.infos) {
             let inverted = segment.inverted_index(self.fields.text)?;
             let mut cursors = Vec::with_capacity(question.used.len());
             for (nth, &term) in question.used.iter().enumerate() {
@@ -215,7 +248,6 @@ impl TextIndex {
                     cursors.push(best::Cursor::new(postings, nth));
                 }
             }
-            let rows = segment.fast_fields().u64("row")?.first_or_default_col(0);
             let lengths = segment.get_fieldnorms_reader(self.fields.text)?;
             let alive = segment.alive_bitset();
             best::best(cursors, &question.bm25, &lengths, kept.threshold, &mut |doc, score| {
@@ -391,7 +423,7 @@ pub(super) mod tests {
         put(dir.path(), 3, &[], &[(6, "cod")]);
         let index = TextIndex::open(dir.path()).unwrap().unwrap();
         for segment in index.searcher.segment_readers() {
-            let column = segment.fast_fields().u64("row").unwrap().first_or_default_col(0);
+            let column = Columns::open(segment).unwrap().rows;
             let rows: Vec<u64> = (0..segment.max_doc()).map(|doc| column.get_val(doc)).collect();
             assert!(rows.is_sorted(), "{rows:?}");
         }

@@ -17,9 +17,9 @@ use crate::item::{Allowed, RowId, RowSet, Scored};
 const CANDIDATES: usize = 400;
 const CANDIDATES_PER_RESULT: usize = 5;
 
-/// How many of the best int8 scores are replaced by cosines of the stored vectors, each a read of the store. Recall@10 of 100
-/// questions on 100,000 real passages is 1.0 with 20 as with 40.
-const RESCORED: usize = 20;
+/// How many of the best int8 scores are replaced by cosines of the stored vectors, each a read of the store. Recall@10 of 400
+/// questions on 100,000 real passages, many of them alike, is .9975 with 20, .9972 with 14 and .9900 with 10.
+const RESCORED: usize = 14;
 
 /// A filter that keeps at most one in this many vectors is walked row by row with int8; above, the codes are scanned.
 const NARROW: usize = 20;
@@ -136,13 +136,15 @@ impl Scan<'_> {
         let query = bit_query(self.rotated, centre, shared(self.rotated, centre));
         let len = SAMPLED_BLOCKS * bits::block_len(self.rotated.len());
         let mut scores = Vec::with_capacity(SAMPLED);
+        let keep = self.allowed.keep;
         for run in (0..SAMPLED_RUNS).map(|at| at * runs / SAMPLED_RUNS) {
             self.passed.clear();
             let first = (run * SAMPLED_BLOCKS * BLOCK) as u32;
             let blocks = &blocks[run * len..][..len];
             bits::scan(self.room.isa, blocks, &query, f32::NEG_INFINITY, first, &mut self.passed);
-            let allowed = self.passed.iter().filter(|found| self.is_allowed(segment, found.position));
-            scores.extend(allowed.map(|found| found.score));
+            // Without a filter nearly all are allowed, and asking of each takes longer than scoring it.
+            let counts = |found: &&Estimate| keep.is_none() || self.is_allowed(segment, found.position);
+            scores.extend(self.passed.iter().filter(counts).map(|found| found.score));
         }
         let share = limit as f64 / rows as f64;
         let place = (share * AMPLY * SAMPLED as f64).ceil() as usize;
@@ -235,7 +237,7 @@ impl Scan<'_> {
 impl VectorIndex {
     /// The `k` vectors with the largest cosine to `query` among the allowed, best first; equal scores by row.
     ///
-    /// `exact` is asked once for the stored vectors of the best 20, in ascending order of rows, and answers in that
+    /// `exact` is asked once for the stored vectors of the best 14, in ascending order of rows, and answers in that
     /// order. `None` is a row that is gone; it is left out. Further results keep their int8 score, which differs from the
     /// cosine by some .002. A query without direction (all zero) is similar to nothing: no results.
     ///

@@ -11,7 +11,7 @@ use tantivy::{DocSet, TERMINATED, TantivyError, Term};
 use super::super::score::MOST_OF_A_TERM;
 use super::super::speaker;
 use super::super::tail::Tail;
-use super::{Prepared, TextIndex};
+use super::{Columns, Prepared, TextIndex};
 use crate::error::{Error, Result};
 use crate::item::RowId;
 
@@ -40,7 +40,8 @@ pub struct RowWords {
 }
 
 impl Examined {
-    pub(in crate::text) fn new(rows: usize, weights: Vec<f32>, idf_sum: f32) -> Self {
+    /// So many rows that have no words yet.
+    pub fn new(rows: usize, weights: Vec<f32>, idf_sum: f32) -> Self {
         let parts = vec![0.0; rows * weights.len()];
         Self { rows: vec![RowWords::default(); rows], parts, weights, idf_sum }
     }
@@ -54,6 +55,12 @@ impl Examined {
     pub fn idf_found(&self, place: usize) -> f32 {
         let parts = self.parts_of(place).iter().zip(&self.weights);
         parts.filter(|(part, _)| **part > 0.0).map(|(_, weight)| weight / MOST_OF_A_TERM).sum()
+    }
+
+    /// Adds what another says of the row at one of its places; both are of one question.
+    pub fn push(&mut self, other: &Self, place: usize) {
+        self.rows.push(other.rows[place]);
+        self.parts.extend_from_slice(other.parts_of(place));
     }
 
     pub(in crate::text) fn add(&mut self, place: usize, nth: usize, part: f32) {
@@ -111,12 +118,12 @@ impl TextIndex {
         let Prepared { used, bm25, idf_sum, .. } = question;
         let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), *idf_sum);
         let mut wanted = tail.examine(bm25, used, rows, &mut examined);
-        for (ord, segment) in self.searcher.segment_readers().iter().enumerate() {
-            let mut found = self.find(segment, rows, &mut wanted).map_err(failed)?;
+        for (ord, (segment, columns)) in self.searcher.segment_readers().iter().zip(&self.columns).enumerate()
+        {
+            let mut found = self.find(segment, columns, rows, &mut wanted).map_err(failed)?;
             found.sort_unstable();
-            let parents = segment.fast_fields().u64("parent").map_err(failed)?.first_or_default_col(0);
             for &(doc, place) in &found {
-                examined.rows[place].parent = Some(parents.get_val(doc));
+                examined.rows[place].parent = Some(columns.parents.get_val(doc));
             }
             let mut add = |place: usize, nth: usize, part: f32| examined.add(place, nth, part);
             self.parts(ord, &found, question, &mut add).map_err(failed)?;
@@ -132,10 +139,11 @@ impl TextIndex {
     fn find(
         &self,
         segment: &SegmentReader,
+        columns: &Columns,
         rows: &[RowId],
         wanted: &mut Vec<usize>,
     ) -> tantivy::Result<Vec<(u32, usize)>> {
-        let column = segment.fast_fields().u64("row")?.first_or_default_col(0);
+        let column = &columns.rows;
         let range = column.min_value()..=column.max_value();
         let inverted = segment.inverted_index(self.fields.row)?;
         let alive = segment.alive_bitset();
@@ -149,7 +157,7 @@ impl TextIndex {
                 return true;
             }
             let from = if last.0 <= row { last.1 } else { 0 };
-            let at = first_not_below(&*column, row, from..segment.max_doc());
+            let at = first_not_below(&**column, row, from..segment.max_doc());
             last = (row, at.min(segment.max_doc() - 1));
             let doc = if at < segment.max_doc() && column.get_val(at) == row && is_alive(at) {
                 Some(at)

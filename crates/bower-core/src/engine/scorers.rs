@@ -1,0 +1,109 @@
+//! What each channel needs to score any row, whoever found it: an index as one question sees it, and its tail.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::indexes::Found as Opened;
+use super::retrieve::Words;
+use super::{Engine, late};
+use crate::error::Result;
+use crate::item::{Allowed, RowId, RowSet};
+use crate::text::{self, Examined, Prepared, Tail, TextIndex};
+use crate::tokens::TokenQuery;
+use crate::vector::{self, Background, Quantised, VectorIndex};
+
+/// The words of a question beside those of the rows.
+pub(super) struct TextScorer {
+    pub(super) index: Opened<TextIndex>,
+    /// The question as that index sees it.
+    pub(super) prepared: Option<Prepared>,
+    pub(super) tail: Tail,
+}
+
+impl TextScorer {
+    /// What the question's words say of given rows.
+    pub(super) fn examine(&self, words: &Words, rows: &[RowId]) -> Result<Examined> {
+        match (self.index.good(), &self.prepared) {
+            (Some(index), Some(question)) => index.examine(question, &words.names, rows, &self.tail),
+            _ => Ok(text::examine_tail(&words.terms, rows, &self.tail)),
+        }
+    }
+}
+
+/// The meaning of a question beside that of the rows.
+pub(super) struct VectorScorer<'a> {
+    pub(super) model: String,
+    pub(super) vector: Vec<f32>,
+    pub(super) tokens: Option<TokenQuery>,
+    pub(super) index: Opened<VectorIndex>,
+    /// Every row of the tail that may be found, with its cosine.
+    pub(super) tail: BTreeMap<RowId, f32>,
+    pub(super) keep: Option<&'a RowSet>,
+    /// Rows that the index must leave out.
+    pub(super) drop: RowSet,
+    pub(super) background: OnceLock<Background>,
+}
+
+impl VectorScorer<'_> {
+    pub(super) fn allowed(&self) -> Allowed<'_> {
+        Allowed { keep: self.keep, drop: &self.drop }
+    }
+
+    /// The cosine of each row to the question; `None` where a row has no vector. That of the index is by int8.
+    pub(super) fn cosines(&self, rows: &[RowId]) -> Vec<Option<f32>> {
+        let mut cosines = match self.index.good() {
+            Some(index) => index.cosines(&self.vector, rows),
+            None => vec![None; rows.len()],
+        };
+        if !self.tail.is_empty() {
+            for (row, cosine) in rows.iter().zip(&mut cosines) {
+                *cosine = self.tail.get(row).copied().or(*cosine);
+            }
+        }
+        cosines
+    }
+
+    /// How close each row's tokens are to the question's; `None` where a row has no codes.
+    pub(super) fn tokens(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
+        match &self.tokens {
+            Some(tokens) => late::late_interaction(engine, tokens, rows),
+            None => Ok(vec![None; rows.len()]),
+        }
+    }
+
+    /// How similar the question is to the rows at large. Computed by who asks first.
+    pub(super) fn background(&self) -> Background {
+        *self.background.get_or_init(|| {
+            let folded = match self.index.good() {
+                Some(index) => index.background(&self.vector, self.allowed()),
+                None => Background::default(),
+            };
+            folded.with(Background::of(self.tail.values().copied()))
+        })
+    }
+
+    /// The cosine of each pair of rows, row by row; 0 where one has no vector.
+    pub(super) fn likenesses(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<f32>> {
+        let mut vectors = match self.index.good() {
+            Some(index) => index.quantised(rows),
+            None => vec![None; rows.len()],
+        };
+        let newer: Vec<RowId> = rows
+            .iter()
+            .zip(&vectors)
+            .filter(|(row, vector)| vector.is_none() || self.tail.contains_key(row))
+            .map(|(row, _)| *row)
+            .collect();
+        if !newer.is_empty() {
+            let mut stored = newer.iter().zip(engine.store.vectors(&self.model, &newer)?);
+            let mut next = stored.next();
+            for (row, vector) in rows.iter().zip(&mut vectors) {
+                if let Some((_, half)) = next.take_if(|(newer, _)| *newer == row) {
+                    *vector = half.map(|half| Quantised::new(&vector::floats(&half)));
+                    next = stored.next();
+                }
+            }
+        }
+        Ok(vector::likenesses(&vectors))
+    }
+}
