@@ -26,6 +26,20 @@ enum Unit {
     Rate,
 }
 
+impl Unit {
+    fn scaled(self, found: f64) -> f64 {
+        if self == Self::Mb { found / 1e6 } else { found }
+    }
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Ms => " ms",
+            Self::Mb => " MB",
+            Self::Least | Self::Rate => "",
+        }
+    }
+}
+
 const fn ms(name: &'static str, place: &'static str, at: Option<[f64; 2]>) -> Limit {
     Limit { name, place, at, unit: Unit::Ms }
 }
@@ -85,19 +99,37 @@ const LIMITS: &[Limit] = &[
     of("disk, texts and words excluded", "/build/disk_without_text", Unit::Mb, Some([200.0, 2_000.0])),
 ];
 
-/// What the design set out to reach before anything was built, p50 in milliseconds: a name, the size that it is measured at
-/// (0: each), the figure, the target. It is to be met with a factor of two to spare. Pruning and consolidating come later.
-const TARGETS: &[(&str, u64, &str, f64)] = &[
-    ("new process: query --fast", 10_000, "/processes/query --fast/p50_ms", 6.0),
-    ("new process: query, cached text", 10_000, "/processes/query, cached text/p50_ms", 25.0),
-    ("new process: curate", 10_000, "/processes/curate/p50_ms", 55.0),
-    ("new process: status", 10_000, "/processes/status/p50_ms", 2.0),
-    ("vectors of 100,000 (384 numbers, not 768)", 100_000, "/warm/vector_alone/p50_ms", 12.0),
-    ("vectors of a million (384 numbers)", 1_000_000, "/warm/vector_alone/p50_ms", 8.0),
-    ("words, at any size", 0, "/warm/text_alone/p50_ms", 5.0),
+/// A figure that the design set out to reach.
+struct Target {
+    name: &'static str,
+    /// The size that it is measured at; 0 is each.
+    at: u64,
+    place: &'static str,
+    most: f64,
+    unit: Unit,
+}
+
+const fn target(name: &'static str, at: u64, place: &'static str, most: f64, unit: Unit) -> Target {
+    Target { name, at, place, most, unit }
+}
+
+/// What the design set out to reach before anything was built, p50 of a time. It is to be met with a factor of two to spare.
+/// It was meant for vectors of 768 numbers; these have 384, and codes of each token beside them. Pruning and consolidating
+/// come later.
+const TARGETS: &[Target] = &[
+    target("new process: query --fast", 10_000, "/processes/query --fast/p50_ms", 6.0, Unit::Ms),
+    target("new process: query, cached text", 10_000, "/processes/query, cached text/p50_ms", 25.0, Unit::Ms),
+    target("new process: curate", 10_000, "/processes/curate/p50_ms", 55.0, Unit::Ms),
+    target("new process: status", 10_000, "/processes/status/p50_ms", 2.0, Unit::Ms),
+    target("vectors of 100,000", 100_000, "/warm/vector_alone/p50_ms", 12.0, Unit::Ms),
+    target("vectors of a million", 1_000_000, "/warm/vector_alone/p50_ms", 8.0, Unit::Ms),
+    target("words, at any size", 0, "/warm/text_alone/p50_ms", 5.0, Unit::Ms),
+    target("ranking (the design's is rank fusion alone)", 0, "/warm/shares/ranking/p50_ms", 0.3, Unit::Ms),
+    target("memory after 1,000 questions", 100_000, "/warm/memory/rss_bytes", 210.0, Unit::Mb),
+    target("disk, texts and words excluded", 100_000, "/build/disk_without_text", 350.0, Unit::Mb),
 ];
 
-/// How many times faster than its target a figure is to be.
+/// How many times better than its target a figure is to be.
 const SPARE: f64 = 2.0;
 
 /// Prints the design's targets with the margin that each is met by.
@@ -105,14 +137,18 @@ pub fn print_targets(sizes: &[Value]) {
     let mut rows = Vec::new();
     for figures in sizes {
         let items = figures["items"].as_u64().unwrap_or(0);
-        for (name, at, place, target) in TARGETS.iter().filter(|(_, at, ..)| *at == 0 || *at == items) {
+        for Target { name, at, place, most, unit } in TARGETS {
+            if ![0, items].contains(at) {
+                continue;
+            }
             let Some(found) = figures.pointer(place).and_then(Value::as_f64) else { continue };
+            let found = unit.scaled(found);
             let of = if *at == 0 { format!(" ({items})") } else { String::new() };
-            let margin = target / found;
+            let margin = most / found;
             rows.push(vec![
                 format!("{name}{of}"),
-                format!("{target} ms"),
-                format!("{} ms", shown(&found.into())),
+                format!("{most}{}", unit.suffix()),
+                format!("{}{}", shown(&found.into()), unit.suffix()),
                 format!("{margin:.1}"),
                 Verdict::of(margin >= SPARE).mark().to_owned(),
             ]);
@@ -135,7 +171,7 @@ pub fn print(figures: &Value) -> Verdict {
     let mut rows = Vec::new();
     for limit in LIMITS {
         let Some(found) = figures.pointer(limit.place).and_then(Value::as_f64) else { continue };
-        let scaled = if limit.unit == Unit::Mb { found / 1e6 } else { found };
+        let scaled = limit.unit.scaled(found);
         let most = limit.at.and_then(|[small, large]| match items {
             100_000 => Some(small),
             1_000_000 => Some(large),
@@ -144,11 +180,7 @@ pub fn print(figures: &Value) -> Verdict {
         let kept = most
             .map(|most| Verdict::of(if limit.unit == Unit::Least { scaled >= most } else { scaled <= most }));
         verdict = verdict.and(kept.unwrap_or(Verdict::Kept));
-        let unit = match limit.unit {
-            Unit::Ms => " ms",
-            Unit::Mb => " MB",
-            Unit::Least | Unit::Rate => "",
-        };
+        let unit = limit.unit.suffix();
         rows.push(vec![
             limit.name.to_owned(),
             format!("{}{unit}", shown(&scaled.into())),
