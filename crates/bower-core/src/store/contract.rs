@@ -204,7 +204,13 @@ fn a_document_keeps_adds_and_removes_chunks() {
         let now = store.coverage().unwrap();
         let gone: Vec<_> = store.gone(mark.change, now.change).unwrap().iter().collect();
         assert_eq!(gone, [before[0].1, before[1].1, after[1].1]);
-        assert_eq!(store.documents("documents").unwrap()[0].hash, "h2");
+        let known = store.documents("documents").unwrap();
+        assert_eq!(known[0].hash, "h2");
+        assert_eq!(
+            store.documents_at("documents", &["/a", "/a/v2.1/guide.md"]).unwrap(),
+            [None, Some(known[0].clone())]
+        );
+        assert_eq!(store.documents_at("others", &["/a/v2.1/guide.md"]).unwrap(), [None]);
         let item = store.items(&[after[0].1]).unwrap()[0].clone().unwrap();
         assert_eq!(
             (item.metadata["path"].clone(), item.metadata["lines"].clone()),

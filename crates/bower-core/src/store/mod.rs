@@ -333,6 +333,8 @@ pub trait Store: Send + Sync {
 
     /// What is known of the documents of a collection.
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>>;
+    /// What is known of the documents of a collection with these paths, in the order asked.
+    fn documents_at(&self, collection: &str, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>>;
     /// The chunks of a document: key and row, in order.
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>>;
     /// The document of each row, for rows that are chunks.

@@ -70,16 +70,27 @@ impl Inputs {
     pub(super) fn new(documents: Vec<DocumentInput>) -> Self {
         Self { documents }
     }
+
+    /// What the store has of each document: looked up by name, so that a few documents cost the same in a large store.
+    fn known(&self, engine: &Engine) -> Result<Vec<Option<KnownDocument>>> {
+        let mut known = Vec::with_capacity(self.documents.len());
+        for run in self.documents.chunk_by(|one, next| one.collection == next.collection) {
+            let ids: Vec<_> = run.iter().map(|input| input.id.as_str()).collect();
+            known.extend(engine.store.documents_at(collection_of(engine, &run[0]), &ids)?);
+        }
+        Ok(known)
+    }
+}
+
+fn collection_of<'a>(engine: &'a Engine, input: &'a DocumentInput) -> &'a str {
+    input.collection.as_deref().unwrap_or(&engine.settings.document_collection)
 }
 
 impl Source for Inputs {
     fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(Read) -> bool) -> Result<()> {
-        let mut known: HashMap<String, HashMap<String, KnownDocument>> = HashMap::new();
+        let known = self.known(engine)?;
         for (number, input) in std::mem::take(&mut self.documents).into_iter().enumerate() {
-            let collection = input.collection.unwrap_or_else(|| engine.settings.document_collection.clone());
-            if !known.contains_key(&collection) {
-                known.insert(collection.clone(), known_documents(engine, &collection)?);
-            }
+            let collection = collection_of(engine, &input).to_owned();
             let file = File {
                 path: PathBuf::from(&input.id),
                 collection: &collection,
@@ -94,8 +105,7 @@ impl Source for Inputs {
             // A document of a title alone is found by it.
             let is_bare = input.text.trim().is_empty();
             let text = if is_bare { title.clone().unwrap_or_default() } else { input.text };
-            let stored = known[&collection].get(&input.id);
-            if is_same(stored, &hash, &engine.settings) {
+            if is_same(known[number].as_ref(), &hash, &engine.settings) {
                 if each(Read::Note(Note::Found)) && each(Read::Note(Note::Unchanged)) {
                     continue;
                 }

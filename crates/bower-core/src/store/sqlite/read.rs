@@ -224,6 +224,10 @@ fn scan(connection: &Connection, selection: &Selection) -> rusqlite::Result<RowS
     connection.prepare(&sql)?.query_map(params_from_iter(condition.values), first)?.collect()
 }
 
+fn read_known(row: &Row<'_>) -> rusqlite::Result<KnownDocument> {
+    Ok(KnownDocument { id: row.get(0)?, path: row.get(1)?, hash: row.get(2)?, recipe: row.get(3)? })
+}
+
 /// Copies the log into the file and cuts it off, as far as other readers allow.
 fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -393,15 +397,17 @@ impl Store for SqliteStore {
                 .prepare_cached(
                     "SELECT id, path, hash, recipe FROM documents WHERE collection = ?1 ORDER BY path",
                 )?
-                .query_map([collection], |row| {
-                    Ok(KnownDocument {
-                        id: row.get(0)?,
-                        path: row.get(1)?,
-                        hash: row.get(2)?,
-                        recipe: row.get(3)?,
-                    })
-                })?
+                .query_map([collection], read_known)?
                 .collect()
+        })
+    }
+
+    fn documents_at(&self, collection: &str, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>> {
+        self.read("look up the documents", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, path, hash, recipe FROM documents WHERE collection = ?1 AND path = ?2",
+            )?;
+            paths.iter().map(|path| statement.query_row([collection, path], read_known).optional()).collect()
         })
     }
 
