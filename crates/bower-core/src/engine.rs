@@ -120,10 +120,11 @@ impl Engine {
         Ok(report)
     }
 
-    /// Adds documents that are not files (a BEIR corpus, a page from elsewhere), the same way as [`Engine::index`].
+    /// Adds documents that are not files (a BEIR corpus, a page from elsewhere), the same way as [`Engine::index`]; they are
+    /// folded when enough of them wait, so that a few at a time cost what they are.
     pub fn add_documents(&self, documents: Vec<DocumentInput>, now: Timestamp) -> Result<IndexReport> {
         let report = pipeline::add_documents(self, documents, now)?;
-        self.fold(fold::When::Always)?;
+        self.fold(fold::When::Due)?;
         Ok(report)
     }
 

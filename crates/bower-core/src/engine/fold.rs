@@ -14,10 +14,24 @@ use crate::{text, tokens, vector};
 /// When to fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
-    /// Whenever an index lacks a change.
+    /// Whenever an index lacks a change: when somebody forgets, and at the end of a run that somebody waits for.
     Always,
-    /// When the tail is longer than the settings' `fold_after`, or an index does not match the store.
+    /// When an index lacks more than is worth waiting for, or does not match the store.
     Due,
+}
+
+/// So many changed rows wait, however small the index: a fold takes some 10 ms before its first row (`forget_one` of
+/// `bower-bench scale-writes`), .04 ms for each of so many, and they add half a millisecond to a question.
+const LEAST_WAITING: usize = 256;
+
+/// As many rows wait as one in this many of those that the index holds: a store that grows to n rows is folded about
+/// log(n) times until the settings' `fold_after` is reached, and from there on each so many rows.
+const WAITING_SHARE: u64 = 4;
+
+/// Whether `waiting` changed rows are to be folded into an index of `indexed` rows; `most` are the settings' `fold_after`.
+fn is_worth_folding(waiting: usize, indexed: u64, most: usize) -> bool {
+    let share = usize::try_from(indexed / WAITING_SHARE).unwrap_or(usize::MAX);
+    waiting > share.max(LEAST_WAITING).min(most)
 }
 
 /// Memory for terms that are not yet written, in bytes.
@@ -50,44 +64,59 @@ impl Engine {
             self.fold_tokens(scheme)?;
         }
         self.indexes.reopen();
-        self.tidy_store()?;
+        self.tidy_store(when)?;
         Ok(true)
     }
 
     fn due(&self, when: When) -> Result<Due> {
         let store = &*self.store;
         let newest = store.coverage()?.change;
-        let most = match when {
-            When::Always => 0,
-            When::Due => self.settings.fold_after,
-        };
         let text = self.indexes.text(store)?;
-        let text_due = is_due(&text, newest, |after| Ok(store.text_rows(after, newest)?.len() > most))?;
-        let vector_due = match self.model.get() {
+        let text = self.is_due(when, newest, &text, |after| store.text_rows(after, newest))?;
+        let vector = match self.model.get() {
             Ok(embedder) => {
                 let model = embedder.model();
                 let vector = self.indexes.vector(model, store)?;
-                is_due(&vector, newest, |after| Ok(store.vector_rows(model, after, newest)?.len() > most))?
+                self.is_due(when, newest, &vector, |after| store.vector_rows(model, after, newest))?
             }
             Err(_) => false,
         };
-        // Removals alone are folded too when asked for, so that an index does not carry the forgotten on.
-        let removed =
-            |after| when == When::Always && store.gone(after, newest).is_ok_and(|gone| !gone.is_empty());
-        let text = text_due || (text.good().is_some() && removed(covered(&text)));
         let tokens = match self.model.tokens() {
             Some(scheme) => {
                 let tokens = self.indexes.tokens(scheme, store)?;
-                is_due(&tokens, newest, |after| Ok(store.code_rows(scheme, after, newest)?.len() > most))?
-                    || (tokens.good().is_some() && removed(covered(&tokens)))
+                self.is_due(when, newest, &tokens, |after| store.code_rows(scheme, after, newest))?
             }
             None => false,
         };
-        Ok(Due { text, vector: vector_due, tokens })
+        Ok(Due { text, vector, tokens })
+    }
+
+    /// Whether an index is to be folded: `fresh` are the rows written for it after a change.
+    fn is_due<T: Derived>(
+        &self,
+        when: When,
+        newest: Change,
+        found: &Found<T>,
+        fresh: impl FnOnce(Change) -> Result<Vec<RowId>>,
+    ) -> Result<bool> {
+        let after = covered(found);
+        let indexed = match found {
+            Found::Unusable(_) => return Ok(true),
+            Found::Good(_) if after == newest => return Ok(false),
+            Found::Good(index) => Some(index.rows()),
+            Found::Absent => None,
+        };
+        let fresh = fresh(after)?.len();
+        // Rows that were removed or replaced wait too: each question leaves them out.
+        let gone = || indexed.map_or(Ok(0), |_| self.store.gone(after, newest).map(|gone| gone.len()));
+        Ok(match when {
+            When::Always => fresh > 0 || (T::FORGETS && gone()? > 0),
+            When::Due => is_worth_folding(fresh.max(gone()?), indexed.unwrap_or(0), self.settings.fold_after),
+        })
     }
 
     /// Drops from the store what only the tails needed. A store that cannot be written keeps it: longer, never wrong.
-    fn tidy_store(&self) -> Result<()> {
+    fn tidy_store(&self, when: When) -> Result<()> {
         let store = &*self.store;
         let text = covered(&self.indexes.text(store)?);
         let vector = match self.model.get() {
@@ -107,7 +136,11 @@ impl Engine {
         let dropped = store
             .drop_tail(text, every)
             .and_then(|()| codes.map_or(Ok(()), |(scheme, upto)| store.drop_codes(scheme, upto)))
-            .and_then(|()| store.checkpoint());
+            .and_then(|()| match when {
+                When::Always => store.checkpoint(),
+                // Others read and write meanwhile, and are not kept waiting.
+                When::Due => store.trim_log(),
+            });
         match dropped {
             Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
             Err(error) => Err(error),
@@ -168,18 +201,6 @@ struct Due {
     tokens: bool,
 }
 
-fn is_due<T: Derived>(
-    found: &Found<T>,
-    newest: Change,
-    tail_is_long: impl FnOnce(Change) -> Result<bool>,
-) -> Result<bool> {
-    match found {
-        Found::Unusable(_) => Ok(true),
-        Found::Good(_) if covered(found) == newest => Ok(false),
-        Found::Absent | Found::Good(_) => tail_is_long(covered(found)),
-    }
-}
-
 fn clear_unusable<T>(found: &Found<T>, dir: &Path) -> Result<()> {
     match found {
         Found::Unusable(_) if dir.exists() => {
@@ -220,5 +241,36 @@ impl FoldLock {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(Error::io("lock", &path, source)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_index_waits_for_more_rows_up_to_a_limit() {
+        let check = |indexed, most, limit| {
+            assert!(!is_worth_folding(limit, indexed, most), "{indexed} {most}");
+            assert!(is_worth_folding(limit + 1, indexed, most), "{indexed} {most}");
+        };
+        check(0, 2_000, 256);
+        check(1_024, 2_000, 256);
+        check(4_000, 2_000, 1_000);
+        check(1_000_000, 2_000, 2_000);
+        check(1_000_000, 7, 7);
+    }
+
+    /// Growing by single rows, a store is folded so seldom that each row has been written a few times in all.
+    #[test]
+    fn growing_folds_a_row_as_often_as_its_logarithm() {
+        let (mut indexed, mut waiting, mut folds) = (0, 0, 0);
+        for _ in 0..100_000 {
+            waiting += 1;
+            if is_worth_folding(waiting, indexed, usize::MAX) {
+                (indexed, waiting, folds) = (indexed + waiting as u64, 0, folds + 1);
+            }
+        }
+        assert!((20..40).contains(&folds), "{folds}");
     }
 }

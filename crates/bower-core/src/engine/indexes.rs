@@ -52,8 +52,13 @@ impl<T> Found<T> {
 pub(super) trait Derived: Sized {
     fn open(dir: &Path) -> Result<Option<Self>>;
     fn coverage(&self) -> &Coverage;
+    /// How many rows it holds.
+    fn rows(&self) -> u64;
     /// The file that a new generation replaces last.
     const MANIFEST: &'static str;
+    /// Whether it is folded for removals alone when somebody forgets, so that it does not carry on what a reader of its
+    /// files could tell of the text.
+    const FORGETS: bool;
 }
 
 impl Derived for TextIndex {
@@ -65,7 +70,12 @@ impl Derived for TextIndex {
         self.coverage()
     }
 
+    fn rows(&self) -> u64 {
+        self.len()
+    }
+
     const MANIFEST: &'static str = text::MANIFEST;
+    const FORGETS: bool = true;
 }
 
 impl Derived for VectorIndex {
@@ -77,7 +87,12 @@ impl Derived for VectorIndex {
         self.coverage()
     }
 
+    fn rows(&self) -> u64 {
+        self.len() as u64
+    }
+
     const MANIFEST: &'static str = vector::MANIFEST;
+    const FORGETS: bool = false;
 }
 
 impl Derived for TokenIndex {
@@ -89,7 +104,12 @@ impl Derived for TokenIndex {
         self.coverage()
     }
 
+    fn rows(&self) -> u64 {
+        self.len() as u64
+    }
+
     const MANIFEST: &'static str = tokens::MANIFEST;
+    const FORGETS: bool = true;
 }
 
 /// How a manifest file looked when its index was opened: another look means another generation.

@@ -170,6 +170,25 @@ fn deleting_the_index_folder_loses_nothing() {
     assert_eq!(contents(&ask(&fresh, "lighthouses")), contents(&before));
 }
 
+/// Few documents wait in the tail, many are folded, and both are found.
+#[test]
+fn documents_that_are_handed_in_are_folded_when_enough_wait() {
+    let place = Place::without_model();
+    let engine = place.open();
+    let add = |numbers: std::ops::Range<usize>| {
+        let document =
+            |nth| DocumentInput { id: format!("{nth}"), text: format!("otter{nth}"), ..Default::default() };
+        engine.add_documents(numbers.map(document).collect(), now()).unwrap();
+        engine.status().unwrap().text_tail
+    };
+    assert_eq!(add(0..200), 200);
+    assert_eq!(add(200..300), 0);
+    assert_eq!(add(300..310), 10);
+    for nth in [0, 299, 309] {
+        assert_eq!(contents(&ask(&engine, &format!("otter{nth}")))[0], format!("otter{nth}"));
+    }
+}
+
 #[test]
 fn an_index_that_does_not_match_is_never_searched_and_is_built_anew() {
     let place = Place::new();
