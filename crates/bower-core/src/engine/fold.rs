@@ -8,7 +8,7 @@ use super::indexes::{Derived, Found, covered};
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::item::{Change, RowId};
-use crate::store::IndexedText;
+use crate::store::{IndexedText, KeptTerms, Store};
 use crate::{text, tokens, vector};
 
 /// When to fold.
@@ -155,10 +155,7 @@ impl Engine {
         let next = store.coverage()?;
         let gone = store.gone(after, next.change)?;
         let rows = store.text_rows(after, next.change)?;
-        let mut fresh = pages(&rows, |page| {
-            let fresh = |IndexedText { row, parent, text }| text::FreshText { row, parent, text };
-            Ok(store.texts(page)?.into_iter().map(fresh).collect())
-        });
+        let mut fresh = pages(&rows, |page| fresh_texts(store, page));
         let plan = text::FoldPlan { next, language: LANGUAGE, gone: &gone, memory_bytes: FOLD_MEMORY };
         text::fold(&dir, &plan, &mut fresh)
     }
@@ -208,6 +205,25 @@ fn clear_unusable<T>(found: &Found<T>, dir: &Path) -> Result<()> {
         }
         Found::Unusable(_) | Found::Absent | Found::Good(_) => Ok(()),
     }
+}
+
+/// The terms of rows, ascending: as they were kept with them, or from their texts where they were not or an older version did.
+fn fresh_texts(store: &dyn Store, rows: &[RowId]) -> Result<Vec<text::FreshText>> {
+    let (mut fresh, mut bare) = (Vec::with_capacity(rows.len()), Vec::new());
+    for KeptTerms { row, parent, terms } in store.tail_terms(rows)? {
+        match terms.filter(|terms| text::is_whole(terms)) {
+            Some(terms) => fresh.push(text::FreshText { row, parent, terms }),
+            None => bare.push(row),
+        }
+    }
+    if !bare.is_empty() {
+        fresh.extend(store.texts(&bare)?.into_iter().map(|IndexedText { row, parent, text }| {
+            let terms = text::encode_terms(&text, LANGUAGE);
+            text::FreshText { row, parent, terms }
+        }));
+        fresh.sort_unstable_by_key(|fresh| fresh.row);
+    }
+    Ok(fresh)
 }
 
 /// What is loaded for some rows, a page at a time.

@@ -337,6 +337,9 @@ fn the_tail_gives_what_is_newer_and_nothing_else() {
         };
         assert_eq!(tail(covered.change), [(second.row, "[1, 2, 3]".to_owned())]);
         store.drop_tail(covered.change, Change(0)).unwrap();
+        let kept = store.tail_terms(&[first.row, RowId(99), second.row]).unwrap();
+        let kept: Vec<_> = kept.into_iter().map(|kept| (kept.row, kept.terms)).collect();
+        assert_eq!(kept, [(first.row, None), (second.row, Some(vec![1, 2, 3]))]);
         assert_eq!(
             tail(Change(0)),
             [(first.row, "one".to_owned()), (second.row, "[1, 2, 3]".to_owned())],

@@ -226,6 +226,17 @@ pub struct IndexedText {
     pub text: String,
 }
 
+/// A row's terms as they were written with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptTerms {
+    /// The row.
+    pub row: RowId,
+    /// The document or session that it is a part of; 0 is none.
+    pub parent: u64,
+    /// The terms; `None` where they are not kept any more.
+    pub terms: Option<Vec<u8>>,
+}
+
 /// A row of the text channel's tail.
 #[derive(Debug)]
 pub enum TailText<'a> {
@@ -363,6 +374,8 @@ pub trait Store: Send + Sync {
     fn text_rows(&self, after: Change, upto: Change) -> Result<Vec<RowId>>;
     /// The indexed texts of rows that are still there.
     fn texts(&self, rows: &[RowId]) -> Result<Vec<IndexedText>>;
+    /// What rows that are still there had for the text channel when they were written.
+    fn tail_terms(&self, rows: &[RowId]) -> Result<Vec<KeptTerms>>;
     /// The document or session that each row is a part of, as a number that rows of one parent share; 0 where it is part of
     /// none, or is gone.
     fn parents(&self, rows: &[RowId]) -> Result<Vec<u64>>;

@@ -7,11 +7,11 @@ use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, TantivyError, Term};
 
-use super::analyze::{ANALYSIS, Analyzer, Purpose};
+use super::analyze::ANALYSIS;
 use super::directory::Files;
 use super::index::{FORMAT, Payload, TOKENIZER, exists, open_index, read_payload, schema};
 use super::language::Language;
-use super::speaker;
+use super::tail::{self, Entries};
 use crate::error::{Error, Result};
 use crate::item::{Coverage, RowId, RowSet};
 
@@ -44,8 +44,8 @@ pub struct FreshText {
     pub row: RowId,
     /// What it is a part of (a document, a session): rows with the same number belong together; 0 is none.
     pub parent: u64,
-    /// Its text.
-    pub text: String,
+    /// Its terms, by [`super::encode_terms`].
+    pub terms: Vec<u8>,
 }
 
 /// Brings the index in `dir` to `plan.next`: removes `plan.gone` and all `fresh` rows, adds `fresh`, commits.
@@ -78,8 +78,7 @@ pub fn fold(
     }
     let mut index = index;
     let tokenizers = TokenizerManager::default(); // tantivy asks it for "default" even where a field is a number
-    tokenizers
-        .register(TOKENIZER, Terms { analyzer: Analyzer::new(plan.language), stream: Stream::default() });
+    tokenizers.register(TOKENIZER, Kept::default());
     index.set_tokenizers(tokenizers);
     let options = IndexWriterOptions::builder()
         .num_worker_threads(1)
@@ -96,13 +95,19 @@ pub fn fold(
     };
     plan.gone.iter().for_each(remove);
     for row in fresh {
-        let FreshText { row, parent, text } = row?;
+        let FreshText { row, parent, terms } = row?;
+        let Some((words, names)) = tail::entries(&terms) else {
+            return Err(Error::invalid(format!("terms of row {}", row.0), "they are not whole"));
+        };
         remove(row);
         let mut document = TantivyDocument::new();
         document.add_u64(fields.row, row.0.into());
         document.add_u64(fields.parent, parent);
-        speaker::terms(&text, |term| document.add_text(fields.speaker, term));
-        document.add_text(fields.text, text);
+        for (name, count) in Entries::new(names.as_bytes()) {
+            let name = str::from_utf8(name).unwrap_or_default();
+            (0..count).for_each(|_| document.add_text(fields.speaker, name));
+        }
+        document.add_text(fields.text, words);
         writer.add_document(document).map_err(failed)?;
     }
     let payload =
@@ -166,61 +171,125 @@ fn write_error(dir: &Path, cause: TantivyError) -> Error {
     Error::index("write", dir, cause)
 }
 
-/// The analysis as tantivy wants it.
-struct Terms {
-    analyzer: Analyzer,
-    stream: Stream,
-}
-
-impl Clone for Terms {
-    fn clone(&self) -> Self {
-        Self { analyzer: Analyzer::new(self.analyzer.language()), stream: Stream::default() }
-    }
-}
-
-/// The terms of one text, one after the other in one string.
-#[derive(Default)]
-struct Stream {
-    terms: String,
-    ends: Vec<usize>,
-    next: usize,
+/// Terms that were made before, as tantivy wants them: what it takes for a text are the entries of a blob.
+#[derive(Clone, Default)]
+struct Kept {
     token: Token,
 }
 
-impl Tokenizer for Terms {
-    type TokenStream<'a> = &'a mut Stream;
+/// Each term as often as it occurs. Nothing but that is indexed, so their order does not matter.
+struct Stream<'a> {
+    entries: Entries<'a>,
+    left: usize,
+    token: &'a mut Token,
+}
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> &'a mut Stream {
-        let Stream { terms, ends, next, token } = &mut self.stream;
-        terms.clear();
-        ends.clear();
-        *next = 0;
-        token.position = usize::MAX;
-        self.analyzer.each(text, Purpose::Index, |found| {
-            terms.push_str(found.term);
-            ends.push(terms.len());
-            std::ops::ControlFlow::Continue(())
-        });
-        &mut self.stream
+impl Tokenizer for Kept {
+    type TokenStream<'a> = Stream<'a>;
+
+    fn token_stream<'a>(&'a mut self, words: &'a str) -> Stream<'a> {
+        self.token.position = usize::MAX;
+        Stream { entries: Entries::new(words.as_bytes()), left: 0, token: &mut self.token }
     }
 }
 
-impl TokenStream for &mut Stream {
+impl TokenStream for Stream<'_> {
     fn advance(&mut self) -> bool {
-        let Some(&end) = self.ends.get(self.next) else { return false };
-        let start = self.next.checked_sub(1).map_or(0, |before| self.ends[before]);
-        self.next += 1;
-        self.token.text.clear();
-        self.token.text.push_str(&self.terms[start..end]);
+        while self.left == 0 {
+            let Some((term, count)) = self.entries.next() else { return false };
+            self.token.text.clear();
+            self.token.text.push_str(str::from_utf8(term).unwrap_or_default());
+            self.left = count;
+        }
+        self.left -= 1;
         self.token.position = self.token.position.wrapping_add(1);
         true
     }
 
     fn token(&self) -> &Token {
-        &self.token
+        self.token
     }
 
     fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
+        self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::analyze::{Analyzer, Purpose};
+    use super::super::{encode_terms, speaker};
+    use super::*;
+    use crate::item::Change;
+    use std::collections::BTreeMap;
+    use tantivy::tokenizer::{PreTokenizedString, SimpleTokenizer};
+
+    const ENGLISH: Language = Language::English;
+
+    /// Each file's bytes by what it holds; their names are random.
+    fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+        let paths = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+        let data = paths.filter(|path| !path.extension().is_none_or(|kind| kind == "json" || kind == "lock"));
+        let kind = |path: &Path| path.extension().unwrap().to_string_lossy().into_owned();
+        data.map(|path| (kind(&path), std::fs::read(path).unwrap())).collect()
+    }
+
+    /// The slow twin: every text is analysed while it is folded.
+    fn fold_texts(dir: &Path, texts: &[String]) {
+        let (schema, fields) = schema();
+        let files = Files::open(dir).unwrap();
+        let mut index = Index::create(files, schema, IndexSettings::default()).unwrap();
+        let tokenizers = TokenizerManager::default();
+        tokenizers.register(TOKENIZER, SimpleTokenizer::default());
+        index.set_tokenizers(tokenizers);
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, LEAST_MEMORY).unwrap();
+        for (row, text) in (0..).zip(texts) {
+            let mut document = TantivyDocument::new();
+            document.add_u64(fields.row, row);
+            document.add_u64(fields.parent, row / 3);
+            speaker::terms(text, |term| document.add_text(fields.speaker, term));
+            let mut tokens = Vec::new();
+            Analyzer::new(ENGLISH).each(text, Purpose::Index, |found| {
+                tokens.push(Token {
+                    text: found.term.to_owned(),
+                    position: tokens.len(),
+                    ..Token::default()
+                });
+                std::ops::ControlFlow::Continue(())
+            });
+            document.add_pre_tokenized_text(fields.text, PreTokenizedString { text: text.clone(), tokens });
+            writer.add_document(document).unwrap();
+        }
+        writer.commit().unwrap();
+        writer.wait_merging_threads().unwrap();
+    }
+
+    #[test]
+    fn folded_terms_are_the_index_of_their_texts() {
+        let words = ["Cod", "cod's", "getUserName", "东京都", "node.js", "1,000", "C++", "🎉", "élan", ""];
+        let mut texts: Vec<String> = (0..700)
+            .map(|nth: usize| {
+                let word = |at: usize| words[(nth * nth + at * at * (nth % 7 + 1)) % words.len()];
+                (0..nth % 40).map(word).collect::<Vec<_>>().join(" ")
+            })
+            .collect();
+        texts.push("dog ".repeat(70_000));
+        texts.push(format!("Title\n{}Bo Ann: an elf\nBo: a cod", "Ada: a cod\n".repeat(300)));
+        texts.push("x".repeat(3_000));
+        let (fast, slow) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fold_texts(slow.path(), &texts);
+        let next = Coverage { store: "s".into(), change: Change(1), mark: 1 };
+        let plan = FoldPlan { next, language: ENGLISH, gone: &RowSet::new(), memory_bytes: 0 };
+        let mut fresh = (0..).zip(&texts).map(|(row, text)| {
+            let terms = encode_terms(text, ENGLISH);
+            Ok(FreshText { row: RowId(row), parent: u64::from(row / 3), terms })
+        });
+        fold(fast.path(), &plan, &mut fresh).unwrap();
+        let (fast, slow) = (files(fast.path()), files(slow.path()));
+        assert!(fast.len() >= 4, "{:?}", fast.keys());
+        assert_eq!(fast.keys().collect::<Vec<_>>(), slow.keys().collect::<Vec<_>>());
+        for (kind, bytes) in fast {
+            assert!(bytes == slow[&kind], "{kind} differs");
+        }
     }
 }

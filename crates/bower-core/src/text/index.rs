@@ -397,7 +397,7 @@ pub(super) mod tests {
 
     /// A row whose parent is its number without the last digit.
     fn fresh(row: u32, text: &str) -> FreshText {
-        FreshText { row: RowId(row), parent: u64::from(row / 10), text: text.to_owned() }
+        FreshText { row: RowId(row), parent: u64::from(row / 10), terms: encode_terms(text, ENGLISH) }
     }
 
     pub(super) fn put(dir: &Path, change: u64, gone: &[u32], rows: &[(u32, &str)]) {

@@ -1,11 +1,12 @@
-//! Rows newer than the folded index, as small blobs scanned directly. A row found here scores as if it were folded.
+//! Rows newer than the folded index, as small blobs scanned directly. A row found here scores as if it were folded, and
+//! folding takes what it has.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use tantivy::fieldnorm::FieldNormReader;
 
-use super::analyze::{self, Analyzer, Purpose};
+use super::analyze::{ANALYSIS, Analyzer, Purpose};
 use super::index::{Examined, share};
 use super::language::Language;
 use super::query::QueryTerm;
@@ -14,63 +15,200 @@ use super::speaker;
 use crate::error::{Error, Result};
 use crate::item::{RowId, RowSet, Scored};
 
-/// Bytes before the entries: the format, three zeros, the number of terms with repetitions (`u32`, little endian).
+/// Bytes before the entries: the format, the analysis, two zeros, the number of terms with repetitions (`u32`, little endian).
 const HEADER: usize = 8;
 
 /// The format's number, the first byte of each blob. Blobs of another are re-encoded by whoever finds them.
-pub const TAIL_FORMAT: u8 = 2;
+pub const TAIL_FORMAT: u8 = 3;
 
-/// Bytes of an entry: a 56-bit hash of the term above an 8-bit frequency, one little-endian `u64`.
-const ENTRY: usize = 8;
+/// What a blob begins with: terms of another analysis would not be found.
+const FORMAT: [u8; 4] = [TAIL_FORMAT, ANALYSIS as u8, 0, 0];
 
-/// A text's terms as a blob for [`TailScan::push`]: sorted hashes with frequencies (saturated at 255), exact length. The
-/// terms of its speakers stand among them under hashes of their own and do not count in the length.
+/// A text's terms as a blob for [`TailScan::push`] and [`super::fold`]: all that an index keeps of a text, so that it is
+/// analysed once. Each term once, ascending: its length in bytes, how often it occurs, itself; behind an empty one those of
+/// the text's speakers, which do not count in the length.
 ///
-/// Two terms of one store share a hash once in 2^56 / n^2 (n distinct terms): never, for practical purposes.
+/// Numbers are in pieces of six bits, lowest first, each in a byte that has bit 6 set where another follows; so everything
+/// behind the header is UTF-8. English has 7 bytes for a term.
 pub fn encode_terms(text: &str, language: Language) -> Vec<u8> {
-    let mut hashes = Vec::new();
+    let mut words = Counted::default();
     Analyzer::new(language).each(text, Purpose::Index, |found| {
-        hashes.push(key(found.term));
+        words.push(found.term);
         ControlFlow::Continue(())
     });
-    let length = u32::try_from(hashes.len()).unwrap_or(u32::MAX);
-    speaker::terms(text, |term| hashes.push(speaker_key(term)));
-    hashes.sort_unstable();
-    let mut blob = Vec::with_capacity(HEADER + hashes.len() * ENTRY);
-    blob.extend([TAIL_FORMAT, 0, 0, 0]);
+    let length = u32::try_from(words.spans.len()).unwrap_or(u32::MAX);
+    let mut blob = Vec::with_capacity(HEADER + words.terms.len() + 2 * words.spans.len());
+    blob.extend(FORMAT);
     blob.extend(length.to_le_bytes());
-    for run in hashes.chunk_by(|a, b| a == b) {
-        let frequency = run.len().min(MOST_FREQUENCY as usize) as u64;
-        blob.extend((run[0] | frequency).to_le_bytes());
+    words.write(&mut blob);
+    let mut names = Counted::default();
+    speaker::terms(text, |term| names.push(term));
+    if !names.spans.is_empty() {
+        put_number(&mut blob, 0);
+        names.write(&mut blob);
     }
     blob
 }
 
-/// The upper 56 bits of the term's hash, the frequency's byte empty.
-fn key(term: &str) -> u64 {
-    analyze::hash(term) & !0xFF
+/// Terms one behind the other, to be sorted and counted.
+#[derive(Default)]
+struct Counted {
+    terms: String,
+    /// The first eight bytes as a number, by which most are told apart, and where a term stands.
+    spans: Vec<(u64, Range<usize>)>,
 }
 
-/// The key of a speaker's term: no word has a control character, so it is never a word's key.
-fn speaker_key(term: &str) -> u64 {
-    key(&format!("\u{1}{term}"))
+impl Counted {
+    fn push(&mut self, term: &str) {
+        let start = self.terms.len();
+        self.terms.push_str(term);
+        let mut first = [0; 8];
+        let shared = term.len().min(8);
+        first[..shared].copy_from_slice(&term.as_bytes()[..shared]);
+        self.spans.push((u64::from_be_bytes(first), start..self.terms.len()));
+    }
+
+    fn write(mut self, blob: &mut Vec<u8>) {
+        let Self { terms, spans } = &mut self;
+        let term = |span: &Range<usize>| &terms.as_bytes()[span.clone()];
+        spans.sort_unstable_by(|(a, one), (b, two)| a.cmp(b).then_with(|| term(one).cmp(term(two))));
+        for run in spans.chunk_by(|(a, one), (b, two)| a == b && term(one) == term(two)) {
+            let term = term(&run[0].1);
+            put_number(blob, term.len());
+            put_number(blob, run.len());
+            blob.extend(term);
+        }
+    }
 }
 
-/// Whether a blob is of the present format; one that is not must be encoded again from its text.
+/// A piece of a number, and the bit that says that another follows.
+const PIECE: u32 = 6;
+const MORE: u8 = 1 << PIECE;
+
+fn put_number(blob: &mut Vec<u8>, mut number: usize) {
+    while number >= MORE.into() {
+        blob.push(MORE | (number as u8 & (MORE - 1)));
+        number >>= PIECE;
+    }
+    blob.push(number as u8);
+}
+
+/// The number at the beginning of `bytes` and what is behind it; `None` where there is none.
+#[inline]
+fn take_number(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    match bytes {
+        [byte, rest @ ..] if *byte < MORE => Some((usize::from(*byte), rest)),
+        _ => take_long_number(bytes),
+    }
+}
+
+#[cold]
+fn take_long_number(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let mut number = 0;
+    for (nth, &byte) in (0..).zip(bytes) {
+        number |= usize::from(byte & (MORE - 1)).checked_shl(PIECE * nth)?;
+        if byte & !(MORE - 1) == 0 {
+            return Some((number, &bytes[nth as usize + 1..]));
+        }
+    }
+    None
+}
+
+/// The entries at the beginning of a blob's body, up to its end or an empty term; what is behind that is `rest`.
+#[derive(Clone, Debug)]
+pub(super) struct Entries<'a> {
+    rest: &'a [u8],
+    /// Whether an entry was cut off.
+    is_broken: bool,
+}
+
+impl<'a> Entries<'a> {
+    pub(super) fn new(body: &'a [u8]) -> Self {
+        Self { rest: body, is_broken: false }
+    }
+
+    #[inline]
+    fn entry(&self) -> Option<(&'a [u8], usize, &'a [u8])> {
+        let (length, rest) = take_number(self.rest)?;
+        if length == 0 {
+            return Some((&[], 0, rest));
+        }
+        let (count, rest) = take_number(rest)?;
+        let (term, rest) = rest.split_at_checked(length)?;
+        Some((term, count, rest))
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = (&'a [u8], usize);
+
+    #[inline]
+    fn next(&mut self) -> Option<(&'a [u8], usize)> {
+        if self.rest.is_empty() || self.is_broken {
+            return None;
+        }
+        let Some((term, count, rest)) = self.entry() else {
+            self.is_broken = true;
+            return None;
+        };
+        self.rest = rest;
+        (!term.is_empty()).then_some((term, count))
+    }
+}
+
+/// The entries of a blob as text: those of its words, and those of its speakers. `None` where it is not one of
+/// [`encode_terms`].
+pub(super) fn entries(blob: &[u8]) -> Option<(&str, &str)> {
+    let body = blob.get(HEADER..).filter(|_| is_current(blob))?;
+    let mut words = Entries::new(body);
+    let mut length = 0_usize;
+    for (term, count) in words.by_ref() {
+        str::from_utf8(term).ok()?;
+        length = length.checked_add(count)?;
+    }
+    let mut names = Entries::new(words.rest);
+    let are_names = names.by_ref().all(|(term, _)| str::from_utf8(term).is_ok());
+    let is_whole = are_names && !words.is_broken && !names.is_broken && names.rest.is_empty();
+    if !is_whole || length.min(u32::MAX as usize) as u32 != length_of(blob) {
+        return None;
+    }
+    let (words, names) = body.split_at(body.len() - words.rest.len());
+    Some((str::from_utf8(words).ok()?, str::from_utf8(names).ok()?))
+}
+
+/// How many terms a text has, by its header.
+fn length_of(blob: &[u8]) -> u32 {
+    u32::from_le_bytes([blob[4], blob[5], blob[6], blob[7]])
+}
+
+/// Whether a blob is of the present format and analysis; one that is not must be encoded again from its text.
 pub fn is_current(blob: &[u8]) -> bool {
-    blob.first() == Some(&TAIL_FORMAT)
+    blob.starts_with(&FORMAT)
+}
+
+/// Whether a blob can be folded as it is; one that cannot must be encoded again from its text.
+pub fn is_whole(blob: &[u8]) -> bool {
+    entries(blob).is_some()
 }
 
 /// The scan of the tail for one query: rows are pushed, [`TailScan::finish`] gives the [`Tail`].
 #[derive(Debug)]
 pub struct TailScan<'a> {
-    /// The query's keys, ascending, with their place in the query.
-    keys: Vec<(u64, usize)>,
-    /// The keys of the names in the query, as speakers.
-    names: Vec<u64>,
-    lines: u64,
+    /// The query's terms, in its order.
+    terms: Vec<Vec<u8>>,
+    /// A bit for each [`slot`] that one of them has.
+    slots: u64,
+    /// The names in the query.
+    names: &'a [String],
     keep: Option<&'a RowSet>,
     tail: Tail,
+}
+
+/// One of 64 kinds of terms, by the first and the last byte and the length: most terms of a text are of no kind that the query has.
+#[inline]
+fn slot(term: &[u8]) -> u32 {
+    let (Some(first), Some(last)) = (term.first(), term.last()) else { return 0 };
+    (u32::from(*first) * 5 + u32::from(*last) * 11 + term.len() as u32) % u64::BITS
 }
 
 /// What the tail has for one query: its part of the statistics, and the rows with a term of the query.
@@ -91,46 +229,65 @@ struct Hit {
 
 impl<'a> TailScan<'a> {
     /// A scan for these terms and speakers ([`super::query_names`]). Rows outside `keep` count in the statistics but are not found.
-    pub fn new(terms: &[QueryTerm], names: &[String], keep: Option<&'a RowSet>) -> Self {
-        let mut keys: Vec<_> = terms.iter().enumerate().map(|(nth, term)| (key(&term.term), nth)).collect();
-        keys.sort_unstable();
+    pub fn new(terms: &[QueryTerm], names: &'a [String], keep: Option<&'a RowSet>) -> Self {
         let statistics = Statistics { docs: 0, tokens: 0, frequencies: vec![0; terms.len()] };
-        let names = names.iter().map(|name| speaker_key(name)).collect();
-        let tail = Tail { statistics, ..Tail::default() };
-        Self { keys, names, lines: speaker_key(speaker::LINES), keep, tail }
+        let terms: Vec<_> = terms.iter().map(|term| term.term.as_bytes().to_vec()).collect();
+        let slots = terms.iter().fold(0, |slots, term| slots | 1 << slot(term));
+        Self { terms, slots, names, keep, tail: Tail { statistics, ..Tail::default() } }
     }
 
     /// Takes in one row of the tail. Each row is pushed once, in any order.
     ///
     /// Fails where the blob is not one of [`encode_terms`].
     pub fn push(&mut self, row: RowId, blob: &[u8]) -> Result<()> {
-        let well_formed =
-            blob.len() >= HEADER && (blob.len() - HEADER).is_multiple_of(ENTRY) && blob[0] == TAIL_FORMAT;
-        if !well_formed {
+        let refused = || {
             let reason = format!("{} bytes are not of tail format {TAIL_FORMAT}", blob.len());
-            return Err(Error::invalid(format!("terms of row {}", row.0), reason));
+            Error::invalid(format!("terms of row {}", row.0), reason)
+        };
+        if blob.len() < HEADER || !is_current(blob) {
+            return Err(refused());
         }
-        let length = u32::from_le_bytes([blob[4], blob[5], blob[6], blob[7]]);
+        let length = length_of(blob);
         let Tail { statistics, hits, frequencies } = &mut self.tail;
-        statistics.docs += 1;
-        statistics.tokens += u64::from(length);
-        let (entries, _) = blob[HEADER..].as_chunks::<ENTRY>();
         let base = frequencies.len();
         let mut found = false;
-        for &(key, nth) in &self.keys {
-            let Some(frequency) = find(entries, key) else { continue };
-            statistics.frequencies[nth] += 1;
-            if !found {
-                frequencies.resize(base + statistics.frequencies.len(), 0);
-                found = true;
+        let mut entries = Entries::new(&blob[HEADER..]);
+        for (term, count) in entries.by_ref() {
+            if self.slots >> slot(term) & 1 == 0 {
+                continue;
             }
-            frequencies[base + nth] = frequency;
+            for (nth, wanted) in self.terms.iter().enumerate() {
+                if wanted == term {
+                    if !found {
+                        frequencies.resize(base + self.terms.len(), 0);
+                        found = true;
+                    }
+                    frequencies[base + nth] = saturated(count);
+                }
+            }
         }
-        let spoken: u32 = self.names.iter().filter_map(|&name| find(entries, name)).map(u32::from).sum();
-        let speaker =
-            if spoken == 0 { 0.0 } else { share(spoken, find(entries, self.lines).map_or(0, u32::from)) };
+        let (mut spoken, mut lines) = (0, 0);
+        let mut speakers = Entries::new(entries.rest);
+        if !self.names.is_empty() {
+            for (term, count) in speakers.by_ref() {
+                let count = u32::from(saturated(count));
+                spoken += count * self.names.iter().filter(|name| name.as_bytes() == term).count() as u32;
+                lines += if term == speaker::LINES.as_bytes() { count } else { 0 };
+            }
+        }
+        if entries.is_broken || speakers.is_broken {
+            frequencies.truncate(base);
+            return Err(refused());
+        }
+        statistics.docs += 1;
+        statistics.tokens += u64::from(length);
+        if found {
+            let row = &frequencies[base..];
+            statistics.frequencies.iter_mut().zip(row).for_each(|(all, one)| *all += u64::from(*one > 0));
+        }
+        let speaker = if spoken == 0 { 0.0 } else { share(spoken, lines) };
         if !found && spoken > 0 {
-            frequencies.resize(base + statistics.frequencies.len(), 0);
+            frequencies.resize(base + self.terms.len(), 0);
             found = true;
         }
         if found && self.keep.is_some_and(|keep| !keep.contains(row)) {
@@ -147,18 +304,9 @@ impl<'a> TailScan<'a> {
     }
 }
 
-/// The frequency stored for a key. Hashes are spread evenly, so the place is computed, then walked from.
-fn find(entries: &[[u8; ENTRY]], key: u64) -> Option<u8> {
-    let last = entries.len().checked_sub(1)?;
-    let mut at = ((u128::from(key) * entries.len() as u128) >> 64) as usize;
-    let hash = |at: usize| u64::from_le_bytes(entries[at]) & !0xFF;
-    while at < last && hash(at) < key {
-        at += 1;
-    }
-    while at > 0 && hash(at) > key {
-        at -= 1;
-    }
-    (hash(at) == key).then(|| entries[at][0])
+/// A frequency as it counts.
+fn saturated(count: usize) -> u8 {
+    count.min(MOST_FREQUENCY as usize) as u8
 }
 
 impl Tail {
@@ -294,24 +442,28 @@ mod tests {
     const ENGLISH: Language = Language::English;
 
     #[test]
-    fn a_blob_holds_sorted_hashes_frequencies_and_the_length() {
-        let blob = encode_terms(&format!("{} x", "dog ".repeat(300)), ENGLISH);
-        assert_eq!(blob.len(), HEADER + 2 * ENTRY);
-        assert_eq!(blob[..8], [2, 0, 0, 0, 45, 1, 0, 0]); // 301 = 0x12D
-        let (entries, _) = blob[HEADER..].as_chunks::<ENTRY>();
-        assert!(u64::from_le_bytes(entries[0]) < u64::from_le_bytes(entries[1]));
-        assert_eq!((find(entries, key("dog")), find(entries, key("x"))), (Some(255), Some(1)));
-        assert_eq!(find(entries, key("cat")), None);
+    fn a_blob_holds_each_term_once_with_its_frequency() {
+        let check = |text: &str, expected: &[u8]| assert_eq!(encode_terms(text, ENGLISH), expected, "{text}");
+        check("", &[3, 1, 0, 0, 0, 0, 0, 0]);
+        check("a dog, a cat", b"\x03\x01\0\0\x04\0\0\0\x01\x02a\x03\x01cat\x03\x01dog");
+        // 301 = 0x12D terms; 300 = 4 * 64 + 44.
+        let many = format!("{} x", "dog ".repeat(300));
+        check(&many, b"\x03\x01\0\0\x2d\x01\0\0\x03\x6c\x04dog\x01\x01x");
+        check("Ada: yes", b"\x03\x01\0\0\x02\0\0\0\x03\x01ada\x03\x01yes\0\x01\x01:\x03\x01ada");
+        let words: Vec<_> = (0..200).map(|nth| format!("{}{nth}", "\u{e9}".repeat(nth % 50))).collect();
+        let blob = encode_terms(&words.join(", "), ENGLISH);
+        let terms: Vec<_> = Entries::new(&blob[HEADER..]).map(|(term, _)| term).collect();
+        assert!(terms.is_sorted() && terms.len() >= 200 && is_whole(&blob));
     }
 
     #[test]
-    fn a_key_is_found_wherever_it_sits() {
-        for count in [1_u64, 2, 3, 7, 64, 101] {
-            let keys: Vec<u64> = (0..count).map(|nth| key(&nth.to_string())).chain([0, !0xFF]).collect();
-            let mut entries: Vec<_> = keys.iter().map(|key| (key | 9).to_le_bytes()).collect();
-            entries.sort_unstable_by_key(|entry| u64::from_le_bytes(*entry));
-            assert!(keys.iter().all(|&key| find(&entries, key) == Some(9)));
-            assert!((count..2 * count).all(|nth| find(&entries, key(&nth.to_string())).is_none()));
+    fn a_number_of_any_size_comes_back() {
+        for number in (0..usize::BITS).flat_map(|bits| [(1 << bits) - 1, 1 << bits]).chain([usize::MAX]) {
+            let mut blob = Vec::new();
+            put_number(&mut blob, number);
+            assert!(blob.is_ascii());
+            assert_eq!(take_number(&[&blob[..], b"rest"].concat()), Some((number, &b"rest"[..])));
+            assert_eq!(take_number(&blob[..blob.len() - 1]), None);
         }
     }
 
@@ -330,12 +482,25 @@ mod tests {
         assert_eq!(search_tail(&terms, 10, &Tail::empty()), []);
     }
 
+    /// Any beginning of a blob that is not the whole, and any other format.
     #[test]
     fn what_is_no_blob_is_refused() {
-        let mut scan = TailScan::new(&[], &[], None);
-        for blob in [&[][..], &[1, 0, 0], &[1, 0, 0, 0, 0, 0, 0, 0], &[2, 0, 0, 0, 0, 0, 0, 0, 5]] {
+        let whole = encode_terms("Ada: a dog and a cat", ENGLISH);
+        let names = ["ada".to_owned()];
+        let mut scan = TailScan::new(&[], &names, None);
+        let refused = |scan: &mut TailScan<'_>, blob: &[u8]| {
             let error = scan.push(RowId(7), blob).unwrap_err().to_string();
-            assert!(error.starts_with("terms of row 7: "), "{error}");
+            assert!(error.starts_with("terms of row 7: ") && !is_whole(blob), "{error}");
+        };
+        for blob in [&[][..], &[3, 1, 0], &[2, 0, 0, 0, 0, 0, 0, 0], &[3, 1, 0, 0, 1, 0, 0, 0, 5, 1, 97]] {
+            refused(&mut scan, blob);
         }
+        for cut in [HEADER + 1, HEADER + 2, whole.len() - 1] {
+            refused(&mut scan, &whole[..cut]);
+        }
+        let words_end = HEADER + whole[HEADER..].iter().position(|byte| *byte == 0).unwrap();
+        assert!((0..words_end).all(|cut| !is_whole(&whole[..cut])));
+        assert!(is_whole(&whole) && scan.push(RowId(7), &whole).is_ok());
+        assert_eq!(scan.finish().statistics.docs, 1);
     }
 }

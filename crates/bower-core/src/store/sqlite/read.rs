@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Status, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
 use crate::store::{
-    Counts, DatedText, DocumentRow, Given, IndexedText, Kept, KnownDocument, NewDocument, NewMemory,
-    NewTokens, NewVector, Passage, Stamp, Store, TailText, Written,
+    Counts, DatedText, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, NewDocument,
+    NewMemory, NewTokens, NewVector, Passage, Stamp, Store, TailText, Written,
 };
 
 impl SqliteStore {
@@ -510,6 +510,23 @@ impl Store for SqliteStore {
                 texts.extend(statement.query_row([row.0], read).optional()?);
             }
             Ok(texts)
+        })
+    }
+
+    fn tail_terms(&self, rows: &[RowId]) -> Result<Vec<KeptTerms>> {
+        self.read("read the newest texts", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT i.document, i.source_conv_id, i.collection, l.terms FROM items i LEFT JOIN tail l ON l.row = i.row
+                 WHERE i.row = ?1",
+            )?;
+            let mut kept = Vec::with_capacity(rows.len());
+            for row in rows {
+                let read = |found: &Row<'_>| {
+                    Ok(KeptTerms { row: *row, parent: read_parent(found)?, terms: found.get(3)? })
+                };
+                kept.extend(statement.query_row([row.0], read).optional()?);
+            }
+            Ok(kept)
         })
     }
 
