@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -117,12 +118,23 @@ impl RowSet {
 
     /// The rows, ascending.
     pub fn iter(&self) -> impl Iterator<Item = RowId> + '_ {
-        self.words.iter().enumerate().flat_map(|(at, &word)| {
+        self.of_words(0, self.words.len())
+    }
+
+    /// The rows of a range, ascending.
+    pub fn within(&self, range: RangeInclusive<RowId>) -> impl Iterator<Item = RowId> + '_ {
+        let end = self.words.len().min(range.end().0 as usize / 64 + 1);
+        let start = end.min(range.start().0 as usize / 64);
+        self.of_words(start, end).filter(move |row| range.contains(row))
+    }
+
+    fn of_words(&self, start: usize, end: usize) -> impl Iterator<Item = RowId> + '_ {
+        self.words[start..end].iter().zip(start as u32..).flat_map(|(&word, at)| {
             std::iter::successors((word != 0).then_some(word), |rest| {
                 let rest = rest & (rest - 1);
                 (rest != 0).then_some(rest)
             })
-            .map(move |rest| RowId(at as u32 * 64 + rest.trailing_zeros()))
+            .map(move |rest| RowId(at * 64 + rest.trailing_zeros()))
         })
     }
 }
@@ -387,6 +399,11 @@ mod tests {
         assert_eq!(set.len(), 4);
         assert_eq!(set.iter().collect::<Vec<_>>(), [RowId(0), RowId(63), RowId(64), RowId(700)]);
         assert!(set.contains(RowId(63)) && !set.contains(RowId(62)) && !set.contains(RowId(u32::MAX)));
+        for (start, end) in [(0, 700), (1, 64), (63, 63), (65, 699), (701, 900), (5, 3)] {
+            let found: Vec<_> = set.within(RowId(start)..=RowId(end)).collect();
+            let expected: Vec<_> = set.iter().filter(|row| (start..=end).contains(&row.0)).collect();
+            assert_eq!(found, expected, "{start}..={end}");
+        }
     }
 
     #[test]

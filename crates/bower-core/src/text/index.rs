@@ -1,10 +1,11 @@
 //! The lexical index of one store: which rows have a question's terms, best first. Derived: it may always be deleted.
 
+mod among;
 mod best;
 mod examine;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use tantivy::columnar::ColumnValues;
@@ -61,12 +62,14 @@ struct Columns {
     rows: Arc<dyn ColumnValues<u64>>,
     /// 0 where it has none.
     parents: Arc<dyn ColumnValues<u64>>,
+    /// Whether the rows ascend, once somebody had to know.
+    ascends: OnceLock<bool>,
 }
 
 impl Columns {
     fn open(segment: &SegmentReader) -> tantivy::Result<Self> {
         let column = |name| Ok::<_, TantivyError>(segment.fast_fields().u64(name)?.first_or_default_col(0));
-        Ok(Self { rows: column("row")?, parents: column("parent")? })
+        Ok(Self { rows: column("row")?, parents: column("parent")?, ascends: OnceLock::new() })
     }
 }
 
@@ -238,7 +241,8 @@ impl TextIndex {
         let mut kept = Best::new(k);
         let everything = allowed.is_everything();
         let segments = self.searcher.segment_readers().iter().zip(&self.columns);
-        for ((segment, Columns { rows, .. }), infos) in segments.zip(&question.infos) {
+        for ((segment, columns), infos) in segments.zip(&question.infos) {
+            let rows = &columns.rows;
             let inverted = segment.inverted_index(self.fields.text)?;
             let mut cursors = Vec::with_capacity(question.used.len());
             for (nth, &term) in question.used.iter().enumerate() {
@@ -249,6 +253,14 @@ impl TextIndex {
                 }
             }
             let lengths = segment.get_fieldnorms_reader(self.fields.text)?;
+            if let Some(docs) = self.kept(segment, columns, allowed) {
+                let (bm25, threshold) = (&question.bm25, kept.threshold);
+                among::among(cursors, docs, k, bm25, &lengths, threshold, &mut |doc, score| {
+                    kept.push(Scored { row: RowId(rows.get_val(doc) as u32), score });
+                    kept.threshold
+                });
+                continue;
+            }
             let alive = segment.alive_bitset();
             best::best(cursors, &question.bm25, &lengths, kept.threshold, &mut |doc, score| {
                 if alive.is_none_or(|alive| alive.is_alive(doc)) {
@@ -513,7 +525,19 @@ pub(super) mod tests {
         assert!(index.searcher.segment_readers().iter().any(|segment| segment.max_doc() > 3 * 4_096));
         let drop: RowSet =
             [RowId(5), RowId(40_001), RowId(41), RowId(43), RowId(8_001)].into_iter().collect();
-        let keep: RowSet = rows.iter().map(|(row, _)| RowId(*row)).filter(|row| row.0 % 51 == 0).collect();
+        // One row in 102, in nine, and some that no segment has, in one run.
+        let keeps = [
+            rows.iter().map(|(row, _)| RowId(*row)).filter(|row| row.0 % 51 == 0).collect(),
+            rows.iter().map(|(row, _)| RowId(*row)).filter(|row| row.0 % 9 == 0).collect(),
+            (53_800..54_100).chain(59_990..60_100).map(RowId).collect(),
+            RowSet::new(),
+        ];
+        let is_narrow = |keep: &RowSet| {
+            let segment = index.searcher.segment_reader(0);
+            let allowed = Allowed { keep: Some(keep), drop: &drop };
+            index.kept(segment, &index.columns[0], allowed).is_some()
+        };
+        assert_eq!(keeps.each_ref().map(is_narrow), [true, false, true, true]);
         let questions =
             [vec![0], vec![39], vec![0, 1, 2], vec![1, 5, 20, 38], vec![0, 1, 2, 3, 4, 7, 9, 12, 30, 39]];
         for question in questions {
@@ -521,7 +545,7 @@ pub(super) mod tests {
             let terms = query_terms(&question.join(" "), ENGLISH);
             assert_eq!(terms.len(), question.len());
             let prepared = index.prepare(&terms, &Tail::empty()).unwrap();
-            for keep in [None, Some(&keep)] {
+            for keep in keeps.iter().map(Some).chain([None]) {
                 let mut scan = TailScan::new(&terms, &[], keep);
                 // Rows that are dropped, or gone and not yet folded away, count in the statistics.
                 for (row, text) in &rows {

@@ -37,7 +37,6 @@ const FREQUENCIES: usize = 4;
 pub(super) struct Cursor {
     postings: BlockSegmentPostings,
     at: usize,
-    /// Which term of the question's it is.
     nth: usize,
     /// By frequency, then by length.
     table: Vec<[f32; 256]>,
@@ -57,12 +56,23 @@ impl Cursor {
         }
     }
 
-    fn doc(&self) -> DocId {
+    /// Which term of the question's it is.
+    pub(super) fn nth(&self) -> usize {
+        self.nth
+    }
+
+    /// How many documents have the term.
+    pub(super) fn doc_freq(&self) -> usize {
+        self.postings.doc_freq() as usize
+    }
+
+    /// The document that it stands at.
+    pub(super) fn doc(&self) -> DocId {
         self.postings.docs().get(self.at).copied().unwrap_or(TERMINATED)
     }
 
     /// How often the document has the term, where it has it. Documents are asked for in ascending order.
-    fn seek(&mut self, doc: DocId) -> Option<u32> {
+    pub(super) fn seek(&mut self, doc: DocId) -> Option<u32> {
         if self.doc() < doc {
             self.at = self.postings.seek(doc);
         }
@@ -119,7 +129,7 @@ pub(super) fn best(
     // How many postings the terms from each on have.
     let mut remaining = vec![0; cursors.len() + 1];
     for (at, cursor) in cursors.iter().enumerate().rev() {
-        remaining[at] = remaining[at + 1] + cursor.postings.doc_freq() as usize;
+        remaining[at] = remaining[at + 1] + cursor.doc_freq();
     }
     let mut sums = Box::new([0.0; WINDOW]);
     let mut found: Vec<(DocId, f32)> = Vec::with_capacity(WINDOW);
@@ -127,7 +137,7 @@ pub(super) fn best(
     loop {
         while rest < cursors.len()
             && together[rest + 1] <= threshold
-            && cursors[rest].postings.doc_freq() as usize > ASKING * remaining[rest + 1]
+            && cursors[rest].doc_freq() > ASKING * remaining[rest + 1]
         {
             rest += 1;
         }

@@ -75,7 +75,7 @@ impl Examined {
 }
 
 /// The first of some documents whose row is not below a given one, where rows ascend strictly; their end if there is none.
-fn first_not_below(rows: &dyn ColumnValues<u64>, row: u64, docs: Range<u32>) -> u32 {
+pub(super) fn first_not_below(rows: &dyn ColumnValues<u64>, row: u64, docs: Range<u32>) -> u32 {
     if docs.is_empty() {
         return docs.end;
     }
