@@ -159,8 +159,7 @@ impl Engine {
     ) -> Result<Vec<(Scored, Option<String>)>> {
         let keep = self.store.select(select)?;
         let hidden = if keep.is_some() { RowSet::new() } else { self.store.hidden()? };
-        let allowed =
-            |row| keep.as_ref().is_none_or(|keep: &RowSet| keep.contains(row)) && !hidden.contains(row);
+        let allowed = |row| keep.as_ref().is_none_or(|keep| keep.contains(row)) && !hidden.contains(row);
         channels::ask(self, channel, question, depth, &allowed)
     }
 

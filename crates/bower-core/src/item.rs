@@ -116,6 +116,11 @@ impl RowSet {
         self.len == 0
     }
 
+    /// What it takes of memory, beside itself.
+    pub fn bytes(&self) -> usize {
+        self.words.capacity() * size_of::<u64>()
+    }
+
     /// The rows, ascending.
     pub fn iter(&self) -> impl Iterator<Item = RowId> + '_ {
         self.of_words(0, self.words.len())

@@ -159,7 +159,7 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
         hidden.insert(row);
     }
     let profile = request.profile.unwrap_or(engine.settings.profile);
-    let scope = Scope { keep: keep.as_ref(), hidden: &hidden, profile, depth: request.depth };
+    let scope = Scope { keep: keep.as_deref(), hidden: &hidden, profile, depth: request.depth };
     let asks = |channel| request.without != Some(channel);
 
     let (with_text, with_vectors) = (asks(Channel::Text), asks(Channel::Vector) && !request.fast);

@@ -6,6 +6,7 @@ mod sessions;
 use jiff::Timestamp;
 use serde_json::{Map, json};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{
     DocumentRow, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Passage, SqliteStore,
@@ -96,7 +97,7 @@ fn document(path: &str, added: &[&str]) -> NewDocument {
     }
 }
 
-fn rows(set: Option<RowSet>) -> Vec<u32> {
+fn rows(set: Option<Arc<RowSet>>) -> Vec<u32> {
     set.expect("the selection holds something back").iter().map(|row| row.0).collect()
 }
 

@@ -10,6 +10,7 @@ mod contract;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::item::{Change, Coverage, Facts, Kind, MemoryType, RowId, RowSet, Scope, Status, Tier};
@@ -325,7 +326,7 @@ pub trait Store: Send + Sync {
     /// Rows whose id starts with a prefix, at most `most`.
     fn rows_by_id(&self, prefix: &str, most: usize) -> Result<Vec<(RowId, String)>>;
     /// The rows of a selection, or `None` where it holds nothing back but the hidden.
-    fn select(&self, select: &Selection) -> Result<Option<RowSet>>;
+    fn select(&self, select: &Selection) -> Result<Option<Arc<RowSet>>>;
     /// Rows that are superseded or archived.
     fn hidden(&self) -> Result<RowSet>;
     /// A page of a selection, newest first, and how many it holds in all.

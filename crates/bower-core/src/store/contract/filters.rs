@@ -156,9 +156,16 @@ fn indexes_find_what_a_scan_finds() {
     with_store(|store, path| {
         let own = SqliteStore::open(path, &Settings::default(), at(0)).unwrap();
         let (mut dice, mut by_index, mut found) = (Dice(7), 0, 0);
+        // Asked again while others write: what is kept of them must not be stale. `own` never writes.
+        let lasting: Vec<Selection> = (0..12).map(|_| selection(&mut dice)).collect();
         for second in 0..40 {
             for _ in 0..4 {
                 write(store, &mut dice, second);
+            }
+            for select in lasting.iter().chain(&lasting).filter(|select| **select != Selection::default()) {
+                let scanned = rows(&own.select_by_scan(select).unwrap());
+                assert_eq!(rows(&store.select(select).unwrap().unwrap()), scanned, "{select:?}");
+                assert_eq!(rows(&own.select(select).unwrap().unwrap()), scanned, "{select:?}");
             }
             for _ in 0..100 {
                 let select = selection(&mut dice);

@@ -2,6 +2,7 @@
 
 mod dated;
 mod find;
+mod known;
 mod lookup;
 mod read;
 mod schema;
@@ -43,6 +44,8 @@ pub struct SqliteStore {
     read_only: Option<ReadOnly>,
     /// Connections at rest: a reader takes one or opens another, so channels can read side by side.
     idle: Mutex<Vec<Connection>>,
+    /// The rows of the last selections.
+    selected: known::KnownSets,
     /// One writer at a time in this process; other processes are waited for in SQLite.
     writing: Mutex<()>,
 }
@@ -100,6 +103,7 @@ impl SqliteStore {
             settings: settings.clone(),
             read_only: None,
             idle: Mutex::new(Vec::new()),
+            selected: known::KnownSets::default(),
             writing: Mutex::new(()),
         };
         let connection = match store.connect().and_then(|connection| store.prepare(connection, now)) {

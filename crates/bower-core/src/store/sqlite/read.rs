@@ -3,8 +3,10 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::known::Moment;
 use super::write::{cache_key, row_id};
 use super::{LOG_BYTES, SqliteStore, is_busy, lookup, schema, select};
 use crate::error::{Error, Result};
@@ -347,19 +349,26 @@ impl Store for SqliteStore {
         })
     }
 
-    fn select(&self, selection: &Selection) -> Result<Option<RowSet>> {
+    fn select(&self, selection: &Selection) -> Result<Option<Arc<RowSet>>> {
         if select::is_everything(selection) {
             return Ok(None);
         }
-        let conjuncts = select::conjuncts(selection);
         self.read("select the items", |connection| {
+            let moment = connection
+                .prepare_cached("SELECT identity, change FROM store")?
+                .query_row([], |row| Ok(Moment { identity: row.get(0)?, change: row.get(1)? }))?;
+            if let Some(rows) = self.selected.get(&moment, selection) {
+                return Ok(Some(rows));
+            }
             // A store that cannot be written keeps the schema that it has.
             let found = if self.schema >= schema::KEEPS_FIELDS {
-                lookup::rows(connection, conjuncts, lookup::NARROW)?
+                lookup::rows(connection, select::conjuncts(selection), lookup::NARROW)?
             } else {
                 None
             };
-            found.map_or_else(|| scan(connection, selection), Ok).map(Some)
+            let rows = Arc::new(found.map_or_else(|| scan(connection, selection), Ok)?);
+            self.selected.put(moment, selection, &rows);
+            Ok(Some(rows))
         })
     }
 
