@@ -28,6 +28,8 @@ impl Dice {
 }
 
 const NAMES: [&str; 4] = ["team", "n", "wörd\"s", "path"];
+/// Fields that are columns.
+const COLUMNS: [&str; 5] = ["collection", "chunk_size", "type", "path", "file_name"];
 const TAGS: [&str; 2] = ["alpha", "beta"];
 const COLLECTIONS: [&str; 2] = ["memories", "shop"];
 
@@ -82,7 +84,18 @@ fn filter(dice: &mut Dice, depth: usize) -> Value {
         }
         8 => json!({ dice.one(&["$contains", "$not_contains"]): dice.one(&["one", "2", "zero"]) }),
         5 => {
-            json!({ dice.one(&["collection", "chunk_size", "type"]): dice.one(&[json!("memories"), json!(3), json!("fact")]) })
+            let words = ["memories", "documents", "shop", "fact", "/notes/3.md", "/notes/5.md", "5.md", ""];
+            let value = |dice: &mut Dice| match dice.below(6) {
+                0 => json!(3),
+                1 => json!(null),
+                _ => json!(dice.one(&words)),
+            };
+            let operator = dice.one(&operators);
+            let value = match operator {
+                "$in" | "$nin" => (0..dice.below(4)).map(|_| value(dice)).collect(),
+                _ => value(dice),
+            };
+            json!({ dice.one(&COLUMNS): { operator: value } })
         }
         _ => {
             let operator = dice.one(&operators);
@@ -220,6 +233,10 @@ fn a_filter_costs_by_the_rows_it_keeps() {
         check(json!({ "lot": { "$gt": 97.5 } }), 20);
         check(json!({ "lot": 7, "all": "same", "$contains": "one" }), 10);
         check(json!({ "lot": 7, "all": { "$ne": "same" } }), 0);
+        check(json!({ "path": "/7/3.md" }), 1);
+        check(json!({ "path": { "$gte": "/97/", "$lt": "/98/" } }), 10);
+        check(json!({ "lot": 7, "collection": "documents" }), 10);
+        check(json!({ "lot": 7, "collection": { "$ne": "documents" } }), 0);
     });
 }
 

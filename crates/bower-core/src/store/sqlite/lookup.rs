@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::read::first;
 use super::schema::LONG_TEXT;
 use super::select::{Condition, Conjunct, every, is_column};
+use super::write::row_id;
 use crate::filter::{Filter, Test};
 use crate::item::{Kind, MemoryType, RowSet, Status};
 
@@ -16,6 +17,10 @@ use crate::item::{Kind, MemoryType, RowSet, Status};
 pub(super) enum Lookup {
     /// Those of each of these statements.
     Rows(Vec<Condition>),
+    /// The chunks of the documents of each of these statements.
+    Documents(Vec<Condition>),
+    /// Those of collections.
+    Collections(Vec<String>),
     /// All but these.
     Not(Box<Lookup>),
     /// Those that are in each.
@@ -36,6 +41,14 @@ pub(super) const NARROW: usize = 4_096;
 
 /// Rows that are asked one by one cost about this many rows of a scan.
 const ASKING: usize = 4;
+
+/// To find a document's chunks by themselves takes as long as to read those of about this many documents that stand beside
+/// each other.
+const SEEKING: i64 = 12;
+
+/// All documents that have chunks, in the order of an index that holds nothing else.
+const CHUNKS: &str =
+    "SELECT document, row FROM items WHERE document BETWEEN ? AND ? ORDER BY document, position";
 
 pub(super) fn statuses(statuses: &[Status]) -> Option<Lookup> {
     let others: Vec<_> = Status::ALL.iter().filter(|status| !statuses.contains(status)).collect();
@@ -61,7 +74,7 @@ pub(super) fn kinds(kinds: &[Kind]) -> Option<Lookup> {
 }
 
 pub(super) fn collections(names: &[String]) -> Lookup {
-    each("SELECT row FROM items WHERE collection = ?", names.iter().cloned())
+    Lookup::Collections(names.to_vec())
 }
 
 pub(super) fn types(types: &[MemoryType]) -> Lookup {
@@ -86,17 +99,24 @@ pub(super) fn filter(filter: &Filter) -> Option<Lookup> {
     match filter {
         Filter::All(parts) => Some(Lookup::All(parts.iter().map(self::filter).collect::<Option<_>>()?)),
         Filter::Any(parts) => Some(Lookup::Any(parts.iter().map(self::filter).collect::<Option<_>>()?)),
-        Filter::Field { name, .. } if is_column(name) => None,
-        Filter::Field { name, test } => match test {
-            Test::Equal(value) => field(name, "=", std::slice::from_ref(value)),
-            Test::Greater(value) => field(name, ">", std::slice::from_ref(value)),
-            Test::GreaterOrEqual(value) => field(name, ">=", std::slice::from_ref(value)),
-            Test::Less(value) => field(name, "<", std::slice::from_ref(value)),
-            Test::LessOrEqual(value) => field(name, "<=", std::slice::from_ref(value)),
-            Test::In(values) => field(name, "=", values),
-            Test::NotEqual(value) => Some(not(field(name, "=", std::slice::from_ref(value))?)),
-            Test::NotIn(values) => Some(not(field(name, "=", values)?)),
-        },
+        Filter::Field { name, test } => {
+            let find = match name.as_str() {
+                "path" => path,
+                "collection" => collection,
+                _ if is_column(name) => return None,
+                _ => field,
+            };
+            match test {
+                Test::Equal(value) => find(name, "=", std::slice::from_ref(value)),
+                Test::Greater(value) => find(name, ">", std::slice::from_ref(value)),
+                Test::GreaterOrEqual(value) => find(name, ">=", std::slice::from_ref(value)),
+                Test::Less(value) => find(name, "<", std::slice::from_ref(value)),
+                Test::LessOrEqual(value) => find(name, "<=", std::slice::from_ref(value)),
+                Test::In(values) => find(name, "=", values),
+                Test::NotEqual(value) => Some(not(find(name, "=", std::slice::from_ref(value))?)),
+                Test::NotIn(values) => Some(not(find(name, "=", values)?)),
+            }
+        }
         Filter::Contains(_) | Filter::NotContains(_) => None,
     }
 }
@@ -107,7 +127,7 @@ fn not(lookup: Lookup) -> Lookup {
 
 /// Rows with a field that stands so to one of some values: an item's own field, or its document's.
 fn field(name: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
-    let mut statements = Vec::new();
+    let (mut items, mut documents) = (Vec::new(), Vec::new());
     for value in values {
         let (sql, value) = match value {
             // As the scan has it: nothing but null stands in any relation to null, and truths are equal or they are not.
@@ -136,15 +156,31 @@ fn field(name: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
             Value::Array(_) | Value::Object(_) => return None,
         };
         let values: Vec<Sql> = std::iter::once(Sql::Text(name.to_owned())).chain(value).collect();
-        for from in [
-            "SELECT f.row FROM item_fields f",
-            "SELECT i.row FROM document_fields f CROSS JOIN items i ON i.document = f.document",
-        ] {
-            let sql = format!("{from} WHERE f.name = ? AND f.value {sql}");
-            statements.push(Condition { sql, values: values.clone() });
-        }
+        let of = |column, table, values| {
+            let sql = format!("SELECT f.{column} FROM {table} f WHERE f.name = ? AND f.value {sql}");
+            Condition { sql, values }
+        };
+        items.push(of("row", "item_fields", values.clone()));
+        documents.push(of("document", "document_fields", values));
     }
-    Some(Lookup::Rows(statements))
+    Some(Lookup::Any(vec![Lookup::Rows(items), Lookup::Documents(documents)]))
+}
+
+/// Chunks whose document's path stands so to one of some values; only texts stand in any relation to a path.
+fn path(_: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
+    // The index has the collection first.
+    let sql = format!(
+        "SELECT d.row AS document FROM documents d
+         WHERE d.collection IN (SELECT collection FROM counts WHERE kind = 'document') AND d.path {operator} ?"
+    );
+    let texts = values.iter().filter_map(Value::as_str);
+    Some(Lookup::Documents(texts.map(|text| Condition::of(&sql, text.to_owned())).collect()))
+}
+
+/// Rows whose collection is one of some values.
+fn collection(_: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
+    let names = values.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
+    (operator == "=").then_some(Lookup::Collections(names))
 }
 
 /// The rows of all conditions; `None` where a scan is quicker, or the only way.
@@ -154,12 +190,16 @@ pub(super) fn rows(
     narrow: usize,
 ) -> rusqlite::Result<Option<RowSet>> {
     let (mut known, mut open) = (Vec::new(), Vec::new());
-    for conjunct in conjuncts {
-        match &conjunct.lookup {
-            Some(lookup) => match find(connection, lookup, narrow)? {
-                Some(found) => known.push(found),
-                None => open.push(conjunct),
-            },
+    let (mut keeping, mut first): (Vec<_>, Vec<_>) =
+        conjuncts.into_iter().partition(|conjunct| !matches!(conjunct.lookup, Some(Lookup::Not(_)) | None));
+    let last = if keeping.len() == 1 { keeping.pop() } else { None };
+    first.append(&mut keeping);
+    for (conjunct, is_last) in first.into_iter().zip(std::iter::repeat(false)).chain(last.zip(Some(true))) {
+        // Where all else is known, this has to be read in full, however wide it is.
+        let most = if is_last && open.is_empty() { usize::MAX } else { narrow };
+        let found = conjunct.lookup.as_ref().map(|lookup| find(connection, lookup, most)).transpose()?;
+        match found.flatten() {
+            Some(found) => known.push(found),
             None => open.push(conjunct),
         }
     }
@@ -226,6 +266,17 @@ fn find(connection: &Connection, lookup: &Lookup, most: usize) -> rusqlite::Resu
             }
             Ok(Some(Known::Rows(rows)))
         }
+        Lookup::Documents(statements) => Ok(chunks(connection, statements, most)?.map(Known::Rows)),
+        Lookup::Collections(names) => {
+            let (others, is_smaller) = other_collections(connection, names)?;
+            let rows =
+                |names: &[String]| each("SELECT row FROM items WHERE collection = ?", names.iter().cloned());
+            if is_smaller {
+                Ok(find(connection, &rows(&others), most)?.map(Known::not))
+            } else {
+                find(connection, &rows(names), most)
+            }
+        }
         Lookup::Not(inner) => Ok(find(connection, inner, most)?.map(Known::not)),
         Lookup::All(parts) => {
             let all = Known::AllBut(RowSet::new());
@@ -233,6 +284,78 @@ fn find(connection: &Connection, lookup: &Lookup, most: usize) -> rusqlite::Resu
         }
         Lookup::Any(parts) => fold(connection, parts, most, Known::Rows(RowSet::new()), Known::or),
     }
+}
+
+/// The collections that have items and are not among `names`, and whether they have fewer than those together.
+fn other_collections(connection: &Connection, names: &[String]) -> rusqlite::Result<(Vec<String>, bool)> {
+    let mut prepared = connection.prepare_cached(
+        "SELECT collection, sum(number) FROM counts WHERE kind <> 'document' GROUP BY 1 HAVING sum(number) > 0",
+    )?;
+    let mut all = prepared.query([])?;
+    let (mut others, mut here, mut there) = (Vec::new(), 0_i64, 0_i64);
+    while let Some(row) = all.next()? {
+        let (name, number): (String, i64) = (row.get(0)?, row.get(1)?);
+        if names.contains(&name) {
+            here += number;
+        } else {
+            there += number;
+            others.push(name);
+        }
+    }
+    Ok((others, there < here))
+}
+
+/// The chunks of the documents of some statements; `None` where those are more than `most`.
+fn chunks(
+    connection: &Connection,
+    statements: &[Condition],
+    most: usize,
+) -> rusqlite::Result<Option<RowSet>> {
+    let mut documents: Vec<i64> = Vec::new();
+    for statement in statements {
+        let mut prepared = connection.prepare_cached(&statement.sql)?;
+        let mut found = prepared.query(params_from_iter(&statement.values))?;
+        while let Some(row) = found.next()? {
+            documents.push(row.get(0)?);
+            // Few documents have no chunks.
+            if documents.len() > most {
+                return Ok(None);
+            }
+        }
+    }
+    documents.sort_unstable();
+    documents.dedup();
+    let (Some(first), Some(last)) = (documents.first(), documents.last()) else {
+        return Ok(Some(RowSet::new()));
+    };
+    let mut rows = RowSet::new();
+    if (last - first) / SEEKING >= documents.len() as i64 {
+        for statement in statements {
+            let sql = format!(
+                "SELECT i.row FROM ({}) f CROSS JOIN items i ON i.document = f.document",
+                statement.sql
+            );
+            let joined = Condition { sql, values: statement.values.clone() };
+            if !read(connection, &joined, &mut rows, most)? {
+                return Ok(None);
+            }
+        }
+        return Ok(Some(rows));
+    }
+    let mut wanted = documents.iter().peekable();
+    let mut prepared = connection.prepare_cached(CHUNKS)?;
+    let mut found = prepared.query([first, last])?;
+    while let Some(row) = found.next()? {
+        let document: i64 = row.get(0)?;
+        while wanted.next_if(|wanted| **wanted < document).is_some() {}
+        if wanted.peek() == Some(&&document) {
+            rows.insert(row_id(row.get(1)?)?);
+            if rows.len() > most {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(rows))
 }
 
 fn fold(
