@@ -8,6 +8,7 @@
 //! footer   64 bytes            magic, format, two numbers of the room
 //! ```
 
+use std::io;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -152,6 +153,19 @@ impl<R: Room> Segment<R> {
         self.body().row(position)
     }
 
+    /// Where the bytes of the row at a position stand among those of all rows; fails where the file is damaged.
+    pub fn span(&self, position: usize) -> Result<Range<usize>> {
+        self.body().span(position)
+    }
+
+    /// Copies the bytes of all rows from an offset on, as many as there is room for, without mapping their pages.
+    pub fn read(&self, offset: usize, to: &mut [u8]) -> Result<()> {
+        self.map.read(offset, to).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => corrupt(&self.path, "it ends before its rows do"),
+            _ => Error::io("read", &self.path, error),
+        })
+    }
+
     /// Tells the operating system that the bytes of some rows will be read soon.
     pub fn warm_rows(&self, positions: Range<usize>) {
         self.body().warm(positions);
@@ -220,9 +234,15 @@ impl<'a, R: Room> Body<'a, R> {
 
     /// The bytes of the row at a position; fails where the file is damaged.
     pub fn row(&self, position: usize) -> Result<&'a [u8]> {
+        Ok(&self.map.bytes()[self.span(position)?])
+    }
+
+    /// Where they stand.
+    fn span(&self, position: usize) -> Result<Range<usize>> {
         let span = R::span(self.numbers, self.bytes, position..position + 1);
-        let bytes = &self.map.bytes()[..self.bytes];
-        bytes.get(span).ok_or_else(|| corrupt(self.path, format!("the row at {position} has no place in it")))
+        let is_in_place = span.start <= span.end && span.end <= self.bytes;
+        let misplaced = || corrupt(self.path, format!("the row at {position} has no place in it"));
+        if is_in_place { Ok(span) } else { Err(misplaced()) }
     }
 
     /// Tells the operating system that the bytes of some rows will be read soon.

@@ -17,6 +17,9 @@ use crate::item::RowId;
 /// Bytes of a code.
 const CODE: usize = size_of::<u64>();
 
+/// Bytes between two rows that are read with them: copying so many costs about as much as another read.
+const JOINED: usize = 2_048;
+
 /// Codes of one scheme: a row is the codes of its tokens, and where they end among those of all rows.
 #[derive(Debug)]
 pub struct TokenRows;
@@ -81,8 +84,59 @@ impl Room for TokenRows {
 pub type Segment = generation::Segment<TokenRows>;
 
 impl Segment {
-    /// The codes of the row at a position; fails where the file is damaged.
+    /// The codes of the row at a position, mapped; fails where the file is damaged.
     pub fn codes(&self, position: usize) -> Result<&[u64]> {
         self.row(position).map(bytemuck::cast_slice)
+    }
+}
+
+/// Codes of some rows of a segment, copied from its file into memory that is used again.
+#[derive(Debug, Default)]
+pub struct Copied {
+    words: Vec<u64>,
+    /// Where each row's stand in `words`.
+    rows: Vec<Range<usize>>,
+}
+
+impl Copied {
+    /// The codes of each row, in the order asked.
+    pub fn rows(&self) -> Vec<&[u64]> {
+        self.rows.iter().map(|row| &self.words[row.clone()]).collect()
+    }
+
+    /// Reads the codes of the rows at some positions, ascending, in place of what it has. Rows that stand close together are
+    /// read at once, with what is between them. Fails where the file is damaged or shorter than it was.
+    pub fn read(&mut self, segment: &Segment, positions: &[usize]) -> Result<()> {
+        self.rows.clear();
+        let mut words = 0;
+        // What one read brings, as bytes of the file, and where it begins among the words.
+        let mut run: Option<(Range<usize>, usize)> = None;
+        for position in positions {
+            let span = segment.span(*position)?;
+            match &mut run {
+                Some((read, _)) if read.start <= span.start && span.start <= read.end + JOINED => {
+                    read.end = read.end.max(span.end);
+                }
+                _ => {
+                    words += self.fill(segment, run.take())?;
+                    run = Some((span.clone(), words));
+                }
+            }
+            let (read, first) = run.as_ref().expect("a run was begun");
+            let start = first + (span.start - read.start) / CODE;
+            self.rows.push(start..start + span.len() / CODE);
+        }
+        self.fill(segment, run).map(drop)
+    }
+
+    /// Reads a run to its words; how many those are.
+    fn fill(&mut self, segment: &Segment, run: Option<(Range<usize>, usize)>) -> Result<usize> {
+        let Some((read, first)) = run else { return Ok(0) };
+        let words = read.len() / CODE;
+        if self.words.len() < first + words {
+            self.words.resize(first + words, 0);
+        }
+        segment.read(read.start, bytemuck::cast_slice_mut(&mut self.words[first..first + words]))?;
+        Ok(words)
     }
 }

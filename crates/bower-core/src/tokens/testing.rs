@@ -51,7 +51,10 @@ impl Sample for TokenRows {
     }
 
     fn ask(index: &TokenIndex) {
-        let _ = index.score(&question(1), &(0..50).map(RowId).collect::<Vec<_>>());
+        let rows: Vec<RowId> = (0..50).map(RowId).collect();
+        for mapped in [0, usize::MAX] {
+            let _ = index.score_mapped_to(mapped, &question(1), &rows);
+        }
         let _ = index.rows().count();
     }
 }
@@ -67,6 +70,33 @@ fn rows_are_scored_in_any_order_repeated_and_without_tokens() {
     let want = asked.map(|row| (row != 7 && row < 500).then(|| query.score(&[&codes(row, 1)])[0]));
     assert_eq!(index.score(&query, &asked.map(RowId)).unwrap(), want);
     assert_eq!(index.score(&query, &[]).unwrap(), []);
+}
+
+#[test]
+fn rows_score_the_same_mapped_or_read() {
+    let folder = Folder::<TokenRows>::new(super::DIMENSION);
+    folder.fold(1, &[], rows::<TokenRows>(0..20_000, 1));
+    folder.fold(2, &[40, 41], rows::<TokenRows>(20_000..20_050, 1));
+    let (index, query) = (folder.open().unwrap(), question(1));
+    assert_eq!(index.segments(), 2);
+    let mut dice = codes(2, 7).into_iter().cycle();
+    let mut row = |below: u64| (dice.next().unwrap() % below) as u32;
+    let near: Vec<RowId> = (0..70).map(RowId).collect();
+    let apart: Vec<RowId> = (0..90).map(|_| RowId(row(20_100))).collect();
+    let groups: Vec<RowId> =
+        (0..40).map(|_| row(20_000)).flat_map(|row| [row, row + 1, row + 4, row]).map(RowId).collect();
+    let bytes: usize = index.segments.iter().map(|segment| segment.bytes().len()).sum();
+    for rows in [near, apart, groups, vec![RowId(20_049)], Vec::new()] {
+        let want = index.score_mapped_to(usize::MAX, &query, &rows).unwrap();
+        for mapped in [0, 1, 5_000, bytes / 2, bytes - 8, bytes] {
+            let scores = index.score_mapped_to(mapped, &query, &rows).unwrap();
+            let bits =
+                |scores: &[Option<f32>]| scores.iter().map(|one| one.map(f32::to_bits)).collect::<Vec<_>>();
+            assert_eq!(bits(&scores), bits(&want), "{mapped} mapped");
+        }
+    }
+    let behind = index.segments[0].read(bytes, &mut vec![0; 1 << 20]).unwrap_err();
+    assert!(matches!(behind, crate::Error::Corrupt { .. }), "{behind}");
 }
 
 /// Written by `tools/golden_tokens.py`, which knows the format from its description alone. Never written again.
