@@ -7,7 +7,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bower_core::embed::{EmbeddedText, Embedder, MiniLm};
+use bower_core::embed::{EmbeddedText, Embedder, MiniLm, distinct_codes};
 use bower_core::vector::{floats, halves};
 use sha2::{Digest, Sha256};
 
@@ -89,7 +89,8 @@ impl Outputs {
         let (vector, rest) = self.bytes[at + FIXED..].split_at(2 * self.dimension);
         let vector = floats(vector);
         let codes = rest.as_chunks::<8>().0[..codes].iter().map(|&code| u64::from_le_bytes(code)).collect();
-        Some(EmbeddedText { vector, codes: Some(codes) })
+        // What was kept before the model left out codes that say nothing new.
+        Some(EmbeddedText { vector, codes: Some(distinct_codes(codes)) })
     }
 
     /// Gives texts to the model that were not given to it before, on all cores; how many those were.

@@ -21,8 +21,8 @@ use super::pack::SHAPE;
 
 const HIDDEN: usize = SHAPE.hidden;
 
-/// What codes and question tokens are: the model, its arithmetic, and this scheme. Raise the last number whenever the same
-/// text would get other codes.
+/// What codes and question tokens are: the model, its arithmetic, and this scheme. Raise the last number whenever a code
+/// could not be compared any more with one that was made before; fewer of the same codes are no other scheme.
 pub const TOKENS_IDENTITY: &str = "all-MiniLM-L6-v2.i8-2.t2";
 
 /// Word pieces of the model's vocabulary.
@@ -36,6 +36,41 @@ static FILE: &[u8; HIDDEN * DIMENSION + 8 * DIMENSION + PIECES] = include_bytes!
 
 /// A unit vector's dot product with 64 signs is at most 8: scores stay within -1..=1.
 const SIGNS_LENGTH: f32 = 8.0;
+
+/// A code that differs from an earlier one of its text in so many bits or fewer is not kept.
+const NEAR: u32 = 8;
+
+/// The codes of a text without those that say nothing new: each that is kept differs from all kept before it in more than
+/// eight bits. A question token's best match, a sum of 64 numbers each added or taken away, loses at most twice the eight
+/// largest.
+///
+/// What vanishes of the codes of 4,000 passages of documentation, and nDCG@10 of the default profile, by the bits; without
+/// this rule the figures are those of 0, which no score can tell from it:
+///
+/// | bits | 0 | 2 | 3 | 4 | 6 | 8 |
+/// |---|---|---|---|---|---|---|
+/// | vanish, % | .4 | 5.2 | 9.7 | 15.1 | 25.9 | 35.0 |
+/// | locomo | .6087 | .6087 | .6087 | .6090 | .6088 | .6089 |
+/// | locomo-session | .8512 | .8513 | .8511 | .8506 | .8512 | .8512 |
+/// | scifact-train | .7475 | .7472 | .7466 | .7471 | .7468 | .7475 |
+/// | cranfield | .5793 | .5788 | .5791 | .5806 | .5782 | .5774 |
+/// | cosqa-dev | .6125 | .6126 | .6126 | .6135 | .6126 | .6144 |
+/// | vault | .2818 | .2818 | .2814 | .2815 | .2820 | .2820 |
+/// | mean | .6135 | .6134 | .6133 | .6137 | .6133 | .6136 |
+///
+/// A text of 120 codes takes some 15 microseconds, its pass of the model 9,000.
+pub fn distinct_codes(mut codes: Vec<u64>) -> Vec<u64> {
+    let mut kept = 0;
+    for at in 0..codes.len() {
+        let code = codes[at];
+        if codes[..kept].iter().all(|before| (before ^ code).count_ones() > NEAR) {
+            codes[kept] = code;
+            kept += 1;
+        }
+    }
+    codes.truncate(kept);
+    codes
+}
 
 fn axes() -> &'static Projection {
     static AXES: OnceLock<Projection> = OnceLock::new();
@@ -124,6 +159,33 @@ mod tests {
         for values in [[0.0; DIMENSION], [f32::NAN; DIMENSION], [f32::INFINITY; DIMENSION]] {
             let token = quantise(&values, 1.0);
             assert_eq!((token.values, token.step.to_bits()), ([0; DIMENSION], 0));
+        }
+    }
+
+    #[test]
+    fn a_code_that_says_nothing_new_is_not_kept() {
+        let all = u64::MAX;
+        assert!(distinct_codes(Vec::new()).is_empty());
+        assert_eq!(distinct_codes(vec![0, 0xff, 0, 0x1ff, 1 << 63]), [0, 0x1ff]);
+        // Near to what was dropped is not near to what was kept: 0xffff is eight bits from 0xff, which is not there.
+        let codes = vec![0, 0xff, 0xffff, all, all << 8, all << 9];
+        assert_eq!(distinct_codes(codes), [0, 0xffff, all, all << 9]);
+        // What is kept stays when it is asked again, and whatever was given is near to something that is kept.
+        let mut state = 7u64;
+        let given: Vec<u64> = (0..300)
+            .map(|at| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                // Twenty centres, up to seven bits flipped.
+                (0..state >> 61).fold((at % 20 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15), |code, flip| {
+                    code ^ 1 << (state.rotate_right(7 * flip as u32) & 63)
+                })
+            })
+            .collect();
+        let kept = distinct_codes(given.clone());
+        assert!((20..200).contains(&kept.len()), "{}", kept.len());
+        assert_eq!(distinct_codes(kept.clone()), kept);
+        for code in given {
+            assert!(kept.iter().any(|kept| (kept ^ code).count_ones() <= 8));
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use bower_kernels::{Isa, Mapped};
 
 use super::bert::{Encoder, Scratch, Wanted, at_path};
-use super::late::{TOKENS_IDENTITY, Tokens};
+use super::late::{TOKENS_IDENTITY, Tokens, distinct_codes};
 use super::layout::{Layout, damaged};
 use super::pack::{IDENTITY, SHAPE};
 use super::{EmbeddedQuestion, EmbeddedText, Embedder};
@@ -178,7 +178,7 @@ impl Embedder for MiniLm {
             let inner = window.inner();
             tokens.codes(self.isa, inner.ids, inner.states, &mut codes);
         })?;
-        Ok(EmbeddedText { vector: encoding.vector, codes: Some(codes) })
+        Ok(EmbeddedText { vector: encoding.vector, codes: Some(distinct_codes(codes)) })
     }
 
     fn embed_question(&self, text: &str) -> Result<EmbeddedQuestion> {
