@@ -1,6 +1,7 @@
 """The comparison's own test: its arithmetic by hand, its report on a small made-up input, and that every peer keeps the shape."""
 import array
 import ast
+import gzip
 import importlib
 import importlib.util
 import json
@@ -16,6 +17,8 @@ HERE = pathlib.Path(__file__).parent / 'peers'
 sys.path.insert(0, str(HERE))
 import figures  # noqa: E402
 import inputs  # noqa: E402
+import minilm_onnx  # noqa: E402
+import onnx_speed  # noqa: E402
 import report  # noqa: E402
 import run  # noqa: E402
 import worker  # noqa: E402
@@ -206,7 +209,7 @@ class AdapterTest(unittest.TestCase):
                 self.assertTrue(peer.about(1000)['index'])
 
     def test_every_environment_has_its_pinned_versions(self):
-        for home, _ in run.PEERS.values():
+        for home in [*(home for home, _ in run.PEERS.values()), 'onnx']:
             path = HERE / 'requirements' / ('qmd/package.json' if home == 'qmd' else f'{home}.txt')
             text = path.read_text()
             if home == 'qmd':
@@ -245,6 +248,113 @@ class RunTest(unittest.TestCase):
             got = run.Run('qdrant_local', given).measure()
         self.assertEqual(got['error'], 'not measured: it advises against more than 20,000 rows itself')
         self.assertEqual(got['items'], 20_001)
+
+
+def rounds(*walls):
+    """Rounds of (ours, float32, int8) wall seconds; processor time is twice as much, the model's share .9."""
+    return [{'bowerbird': {'wall_s': ours, 'cpu_s': 2 * ours, 'model_share': .9, 'model_s': .9 * ours},
+             'float32': {'wall_s': float32, 'cpu_s': 2 * float32, 'load_s': .1},
+             'int8': {'wall_s': int8, 'cpu_s': 2 * int8, 'load_s': .1}} for ours, float32, int8 in walls]
+
+
+SAME_MODEL = {
+    'items': 1000, 'tokens': 203_400, 'rows': 1060, 'machine': {'cpus': 2, 'model': 'Some'}, 'load_average': .1,
+    'versions': {'bower': '0.1.0', 'onnxruntime': '1.2.3'},
+    'settings': {'float32': {'batch': 8, 'at_once': 1, 'padding': .0123}, 'int8': {'batch': 1, 'at_once': 2, 'padding': 0.0}},
+    'cosine_to_float32': {'bowerbird': {'mean': .99931, 'least': .9981}, 'int8': {'mean': .9936, 'least': .98}},
+    'rounds': rounds((12, 30, 16), (10, 35, 15), (11, 25, 20)),
+    'summary': onnx_speed.summary(rounds((12, 30, 16), (10, 35, 15), (11, 25, 20)), 1000),
+}
+
+
+class SameModelTest(unittest.TestCase):
+    def test_a_long_text_is_read_in_few_equal_rows(self):
+        # The lengths that the test of `split` in embed/minilm.rs has.
+        for pieces, lengths in ((0, [0]), (1, [1]), (254, [254]), (255, [127, 128]), (508, [254, 254]), (509, [169, 170, 170])):
+            rows = minilm_onnx.windows(list(range(pieces)))
+            self.assertEqual([len(row) for row in rows], lengths)
+            self.assertEqual(sum(rows, []), list(range(pieces)))
+
+    def test_passages_are_different_and_neither_short_nor_long(self):
+        texts = ['x' * 199, 'a' * 200, 'y' * 1201, 'a' * 200, 'b' * 1200, 'c' * 300]
+        lines = ''.join(json.dumps({'title': 'Two \n words', 'text': text}) + '\n' for text in texts)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / 'some.jsonl').write_text(lines, encoding='utf8')
+            (path / 'some.jsonl.gz').write_bytes(gzip.compress(lines.encode()))
+            for name in ('some.jsonl', 'some.jsonl.gz'):
+                got = onnx_speed.passages(path / name, 2)
+                self.assertEqual(got, [f'# Two words\n\n{text}\n' for text in ('a' * 200, 'b' * 1200)])
+            with self.assertRaisesRegex(onnx_speed.Failed, 'only 3 passages of 4'):
+                onnx_speed.passages(path / 'some.jsonl', 4)
+
+    def test_a_file_is_named_by_its_row(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            onnx_speed.write([f'text {row}' for row in range(501)], path)
+            self.assertEqual((path / '000' / '000499.md').read_text(), 'text 499')
+            self.assertEqual([file.name for file in (path / '001').iterdir()], ['000500.md'])
+
+    def test_every_row_is_in_one_batch_beside_rows_of_its_length(self):
+        lengths = [5, 9, 5, 7, 2]
+        self.assertEqual(onnx_speed.batches(lengths, 2), [[1, 3], [0, 2], [4]])
+        self.assertEqual(onnx_speed.batches(lengths, 1), [[1], [3], [0], [2], [4]])
+        self.assertEqual(onnx_speed.padding(lengths, 1), 0)
+        self.assertAlmostEqual(onnx_speed.padding(lengths, 2), 2 / 30)  # 28 tokens in 2 x 9, 2 x 5 and 2
+        self.assertEqual(onnx_speed.padding([4, 4, 4], 32), 0)
+
+    def test_one_processor_has_no_second_way(self):
+        self.assertEqual([(one['batch'], one['at_once']) for one in onnx_speed.settings(2)],
+                         [(1, 1), (8, 1), (32, 1), (1, 2), (8, 2), (32, 2)])
+        self.assertEqual([one['at_once'] for one in onnx_speed.settings(1)], [1, 1, 1])
+
+    def test_the_best_and_the_median_of_each_are_compared(self):
+        got = SAME_MODEL['summary']
+        self.assertEqual((got['int8']['best_s'], got['int8']['median_s'], got['int8']['cpu_s']), (15, 16, 30))
+        self.assertEqual((got['int8']['best_ratio'], got['int8']['median_ratio'], got['int8']['cpu_ratio']), (1.5, 16 / 11, 1.5))
+        self.assertEqual((got['bowerbird']['best_per_s'], got['float32']['median_per_s']), (100, 1000 / 30))
+        self.assertEqual(got['model'], {'best_s': 9, 'share': .9})
+
+    def test_the_report_ends_with_the_table_and_takes_it_for_no_peer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            self.assertEqual(report.same_model(path), '')
+            figures.write_json(path / 'bowerbird.json', OURS)
+            figures.write_json(path / 'onnx.json', SAME_MODEL)
+            self.assertEqual([one['peer'] for one in report.read(path)], ['bowerbird'])
+            got = report.same_model(path)
+        self.assertIn('\n### Indexing with the same model, 1,000 passages of 203 tokens\n', got)
+        self.assertIn('| **Bowerbird**, all of `bower index` | 100 | 90.9 | 10.0 | 11.0 | 20.0 | .9993 | .9981 |\n'
+                      '| of it the model | | | 9.00 | | | | |\n', got)
+        self.assertIn('| onnxruntime, float32, embedding alone | 40.0 | 33.3 '
+                      '| 25.0 (×2.50) | 30.0 (×2.73) | 50.0 (×2.50) | – | – |\n', got)
+        self.assertIn('| 66.7 | 62.5 | 15.0 (×1.50) | 16.0 (×1.45) | 30.0 (×1.50) | .9936 | .9800 |\n', got)
+        self.assertIn('float32: batches of 8, 1 at once, 1.2% padding; int8: batches of 1, 2 at once, 0.0% padding. '
+                      'bower 0.1.0, ', got)
+
+    def test_what_is_not_one_chunk_a_passage_is_not_measured(self):
+        told = {'chunks_added': 3, 'embedded': 3, 'model_share': .9}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            program = path / 'bower'
+            program.write_text(f"#!/bin/sh\ntest -d \"$BOWER_HOME\" && echo '{json.dumps({'data': told})}'\n")
+            program.chmod(0o755)
+            ours = onnx_speed.Ours(program, path / 'models', path)
+            self.assertEqual(ours.measure(3)['model_share'], .9)
+            with self.assertRaisesRegex(onnx_speed.Failed, '2 passages became 3 chunks'):
+                ours.measure(2)
+
+    @unittest.skipUnless(importlib.util.find_spec('numpy'), 'vectors need numpy')
+    def test_a_text_of_several_rows_is_their_mean_by_tokens(self):
+        import numpy
+
+        batch = minilm_onnx.padded([[7, 8, 9], [5]])
+        self.assertEqual(batch['ids'].tolist(), [[7, 8, 9], [5, 0, 0]])
+        self.assertEqual(batch['mask'].tolist(), [[1, 1, 1], [1, 0, 0]])
+        means = numpy.array([[1, 0], [0, 2], [0, 3]], dtype=numpy.float32)
+        got = minilm_onnx.sentences(means, [3, 2, 9], [0, 0, 1], 2)  # the first is (3, 4) / 5
+        numpy.testing.assert_allclose(got, [[.6, .8], [0, 1]], atol=1e-6)
+        self.assertAlmostEqual(minilm_onnx.closeness(got, numpy.array([[1, 0], [0, 1]]))['least'], .6, places=6)
 
 
 class ReportTest(unittest.TestCase):

@@ -3,7 +3,8 @@
 
     tools/peers/report.py WORK [--threads one|all] [--svg FILE]        Markdown on standard output
 
-Reads WORK/*.json; bowerbird.json among them is what the ratios are to. README.md describes the shape of these files.
+Reads WORK/*.json; bowerbird.json among them is what the ratios are to, onnx.json is onnx_speed.py's and its table comes last.
+README.md describes the shape of these files.
 """
 import argparse
 import json
@@ -12,9 +13,11 @@ import pathlib
 from xml.sax.saxutils import escape
 
 import figures
+import onnx_speed
 
 OURS = 'bowerbird'
 NONE = '–'
+SAME_MODEL = 'onnx.json'  # no peer: the same model, measured by onnx_speed.py
 
 
 def main():
@@ -26,13 +29,20 @@ def main():
     runs = read(given.work)
     if given.svg:
         given.svg.write_text(picture(runs, given.threads), encoding='utf8')
-    print(markdown(runs, given.threads), end='')
+    print(markdown(runs, given.threads) + same_model(given.work), end='')
 
 
 def read(work):
     """All runs of a folder: Bowerbird, then what answers hybrid questions, then the rest, each by its hybrid or vector time."""
-    runs = [json.loads(path.read_text(encoding='utf8')) for path in sorted(work.glob('*.json'))]
+    runs = [json.loads(path.read_text(encoding='utf8')) for path in sorted(work.glob('*.json'))
+            if path.name != SAME_MODEL]
     return sorted(runs, key=lambda run: (run['peer'] != OURS, order(run), run['peer']))
+
+
+def same_model(work):
+    """The table of onnx_speed.py, below all others; nothing where it has not run."""
+    path = work / SAME_MODEL
+    return '\n' + onnx_speed.table(json.loads(path.read_text(encoding='utf8')), number) if path.exists() else ''
 
 
 def order(run):

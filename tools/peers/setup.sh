@@ -59,7 +59,7 @@ tell() {
 
 peers=("$@")
 if ((${#peers[@]} == 0)); then
-    peers=(usearch faiss sqlite_vec qdrant_edge qdrant_local lancedb chroma qmd txtai)
+    peers=(usearch faiss sqlite_vec qdrant_edge qdrant_local lancedb chroma qmd onnx txtai)
 fi
 for peer in "${peers[@]}"; do
     if [[ -e $dir/$peer/ready ]]; then
