@@ -274,7 +274,10 @@ pub(super) fn vector_channel<'a>(
     let (mut rows, folded) = match scorer.index.good() {
         Some(index) => {
             let mut exact = |rows: &[RowId]| store.vectors(&scorer.model, rows);
-            (index.search(&scorer.vector, depth, scorer.allowed(), &mut exact)?, index.len())
+            let (rows, background) =
+                index.search_with_background(&scorer.vector, depth, scorer.allowed(), &mut exact)?;
+            scorer.know(background);
+            (rows, index.len())
         }
         None => (Vec::new(), 0),
     };

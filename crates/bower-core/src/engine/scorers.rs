@@ -78,8 +78,20 @@ impl VectorScorer<'_> {
                 Some(index) => index.background(&self.vector, self.allowed()),
                 None => Background::default(),
             };
-            folded.with(Background::of(self.tail.values().copied()))
+            self.with_tail(folded)
         })
+    }
+
+    /// Takes the index's part of the background from a search that had it.
+    pub(super) fn know(&self, folded: Option<Background>) {
+        if let Some(folded) = folded {
+            // Who asked before has computed the same.
+            self.background.get_or_init(|| self.with_tail(folded));
+        }
+    }
+
+    fn with_tail(&self, folded: Background) -> Background {
+        folded.with(Background::of(self.tail.values().copied()))
     }
 
     /// The cosine of each pair of rows, row by row; 0 where one has no vector.

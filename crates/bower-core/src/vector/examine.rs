@@ -6,7 +6,7 @@ use bower_kernels::scan::bytes;
 use super::VectorIndex;
 use super::quantise::{ByteQuery, Quantised};
 use super::segment::Segment;
-use crate::item::{Allowed, RowId};
+use crate::item::{Allowed, RowId, RowSet};
 
 /// Rows that [`VectorIndex::background`] looks at: the deviation of a thousand is within some 2 % of that of all.
 const SAMPLE: usize = 1_024;
@@ -41,6 +41,13 @@ impl Background {
         Self { rows: count, mean: sum / count, square: squares / count }
     }
 
+    /// The background of rows of which every `step`th was taken.
+    pub(super) fn of_sample(cosines: Vec<f32>, step: usize) -> Self {
+        let mut background = Self::of(cosines);
+        background.rows *= step as f64;
+        background
+    }
+
     /// The background of both sets of rows together.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
@@ -60,6 +67,11 @@ impl Background {
     pub fn deviation(&self) -> f64 {
         (self.square - self.mean * self.mean).max(0.0).sqrt()
     }
+}
+
+/// A sample has every so many-th of the rows that a filter keeps.
+pub(super) fn sample_step(keep: &RowSet) -> usize {
+    keep.len().div_ceil(SAMPLE).max(1)
 }
 
 impl VectorIndex {
@@ -104,16 +116,14 @@ impl VectorIndex {
         }
         let mut cosines = Vec::with_capacity(SAMPLE);
         if let Some(keep) = allowed.keep {
-            let step = keep.len().div_ceil(SAMPLE).max(1);
+            let step = sample_step(keep);
             let rows: Vec<RowId> = keep.iter().step_by(step).collect();
             for (segment, found) in self.places(&rows) {
                 let kept = found.iter().filter(|&&(_, place)| !allowed.drop.contains(rows[place]));
                 let positions: Vec<u32> = kept.map(|&(position, _)| position).collect();
                 cosines.extend(self.score_positions(segment, &bytes, &positions));
             }
-            let mut background = Background::of(cosines);
-            background.rows *= step as f64;
-            return background;
+            return Background::of_sample(cosines, step);
         }
         let all: usize = self.segments.iter().map(Segment::rows).sum();
         let step = all.div_ceil(RUN).div_ceil(SAMPLE / RUN).max(1);
@@ -161,7 +171,12 @@ impl VectorIndex {
             .collect()
     }
 
-    fn score_positions(&self, segment: &Segment, query: &ByteQuery, positions: &[u32]) -> Vec<f32> {
+    pub(super) fn score_positions(
+        &self,
+        segment: &Segment,
+        query: &ByteQuery,
+        positions: &[u32],
+    ) -> Vec<f32> {
         let mut dots = vec![0; positions.len()];
         bytes::dots_at(self.room.isa, segment.bytes(), positions, &query.values, &mut dots);
         let score = |(&dot, &at): (&i32, &u32)| dot as f32 * segment.scales()[at as usize] * query.scale;
@@ -207,7 +222,6 @@ mod tests {
     use super::super::quantise::restore;
     use super::super::testing::{Folder, Vectors};
     use super::*;
-    use crate::item::RowSet;
 
     #[test]
     fn rows_are_scored_wherever_they_are() {

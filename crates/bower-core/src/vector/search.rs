@@ -6,6 +6,7 @@ use bower_kernels::scan::bits::{self, BLOCK, Estimate};
 use bower_kernels::scan::bytes;
 
 use super::clusters::Near;
+use super::examine::{Background, sample_step};
 use super::quantise::{ByteQuery, bit_query, shared};
 use super::segment::{Segment, VectorRows};
 use super::{ExactQuery, VectorIndex};
@@ -249,6 +250,18 @@ impl VectorIndex {
         allowed: Allowed<'_>,
         exact: &mut Fetch<'_>,
     ) -> Result<Vec<Scored>> {
+        Ok(self.search_with_background(query, k, allowed, exact)?.0)
+    }
+
+    /// [`VectorIndex::search`], and [`VectorIndex::background`] where that costs nothing: a narrow filter's rows are all
+    /// scored anyway.
+    pub fn search_with_background(
+        &self,
+        query: &[f32],
+        k: usize,
+        allowed: Allowed<'_>,
+        exact: &mut Fetch<'_>,
+    ) -> Result<(Vec<Scored>, Option<Background>)> {
         if query.len() != self.dimension() {
             let reason = format!("has {} dimensions, the index has {}", query.len(), self.dimension());
             return Err(Error::invalid("query vector", reason));
@@ -259,47 +272,60 @@ impl VectorIndex {
         let bytes = ByteQuery::new(query);
         let rows: usize = self.segments.iter().map(Segment::rows).sum();
         if bytes.scale == 0.0 || k == 0 || rows == 0 {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let k = k.min(rows);
         let cold = !self.room.warmed.swap(true, Ordering::Relaxed);
         let mut best = Best::new(k.max(RESCORED), rows);
-        match allowed.keep {
-            Some(keep) if keep.len() <= rows / NARROW => self.score_kept(&bytes, keep, allowed, &mut best),
+        let background = match allowed.keep {
+            Some(keep) if keep.len() <= rows / NARROW => {
+                Some(self.score_kept(&bytes, keep, allowed, &mut best))
+            }
             Some(_) | None => {
                 self.score_candidates(query, k, &bytes, allowed, cold, &mut best);
                 self.score_small(&bytes, allowed, &mut best);
+                None
             }
-        }
-        self.rescore(query, k, best.into_kept(), exact)
+        };
+        Ok((self.rescore(query, k, best.into_kept(), exact)?, background))
     }
 
-    /// The rows that a narrow filter keeps, by int8.
-    fn score_kept(&self, query: &ByteQuery, keep: &RowSet, allowed: Allowed<'_>, best: &mut Best) {
-        let mut positions = Vec::with_capacity(ROWS);
-        for (number, segment) in self.segments.iter().enumerate() {
-            let mut from = 0;
-            for row in keep.iter() {
+    /// The rows that a narrow filter keeps, by int8, and their background.
+    fn score_kept(
+        &self,
+        query: &ByteQuery,
+        keep: &RowSet,
+        allowed: Allowed<'_>,
+        best: &mut Best,
+    ) -> Background {
+        let (step, mut sample) = (sample_step(keep), Vec::new());
+        for (segment, number) in self.segments.iter().zip(0..) {
+            let (mut positions, mut sampled, mut from) = (Vec::new(), Vec::new(), 0);
+            for (nth, row) in keep.iter().enumerate() {
                 match segment.view().find(row, from) {
                     Ok(at) => {
                         from = at + 1;
                         if !allowed.drop.contains(row) && !segment.view().is_dead(at) {
+                            if nth % step == 0 {
+                                sampled.push(positions.len());
+                            }
                             positions.push(at as u32);
                         }
                     }
                     Err(at) => from = at,
                 }
-                if positions.len() == ROWS {
-                    self.score_at(query, number, &positions, best);
-                    positions.clear();
-                }
                 if from >= segment.rows() {
                     break;
                 }
             }
-            self.score_at(query, number, &positions, best);
-            positions.clear();
+            let scores = self.score_positions(segment, query, &positions);
+            for (&position, &score) in positions.iter().zip(&scores) {
+                let row = RowId(segment.ids()[position as usize]);
+                best.push(Candidate { score, row, segment: number, position });
+            }
+            sample.extend(sampled.into_iter().map(|at| scores[at]));
         }
+        Background::of_sample(sample, step)
     }
 
     /// The candidates of every segment's 1-bit codes, by int8.
@@ -506,7 +532,15 @@ mod tests {
         check(&index, &data, rows, Allowed { keep: None, drop: &none }, 200, 0.95);
         for every in [2, 10, 19, 21, 100, 5_000] {
             let keep: RowSet = (0..rows).step_by(every).map(RowId).collect();
-            check(&index, &data, rows, Allowed { keep: Some(&keep), drop: &drop }, 10, 0.99);
+            let allowed = Allowed { keep: Some(&keep), drop: &drop };
+            check(&index, &data, rows, allowed, 10, 0.99);
+            for query in queries(&data, rows, 3) {
+                let fetch = &mut |rows: &[RowId]| data.fetch(rows);
+                let (found, background) = index.search_with_background(&query, 10, allowed, fetch).unwrap();
+                assert_eq!(found, index.search(&query, 10, allowed, fetch).unwrap());
+                let own = (every > NARROW).then(|| index.background(&query, allowed));
+                assert_eq!(background, own, "one in {every}");
+            }
         }
         let keep: RowSet = [RowId(rows + 5), RowId(u32::from(u16::MAX))].into_iter().collect();
         check(&index, &data, rows, Allowed { keep: Some(&keep), drop: &none }, 10, 0.0);

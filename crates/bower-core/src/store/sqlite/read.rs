@@ -599,10 +599,15 @@ impl Store for SqliteStore {
 
     fn vectors(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>> {
         self.read("read the vectors", |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT v.vector FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1 AND m.name = ?2",
-            )?;
-            rows.iter().map(|row| statement.query_row(params![row.0, model], |row| row.get(0)).optional()).collect()
+            let model: Option<i64> = connection
+                .prepare_cached("SELECT row FROM models WHERE name = ?1")?
+                .query_row([model], |row| row.get(0))
+                .optional()?;
+            let mut statement =
+                connection.prepare_cached("SELECT vector FROM vectors WHERE row = ?1 AND model = ?2")?;
+            rows.iter()
+                .map(|row| statement.query_row(params![row.0, model], |row| row.get(0)).optional())
+                .collect()
         })
     }
 
