@@ -3,7 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::lock;
+use super::read::scan;
+use super::{SqliteStore, lock, lookup, schema, select};
+use crate::error::Result;
 use crate::filter::{Filter, Test};
 use crate::item::RowSet;
 use crate::request::Selection;
@@ -67,6 +69,31 @@ impl KnownSets {
         }
         kept.bytes += bytes;
         kept.sets.push((select.clone(), Arc::clone(rows)));
+    }
+}
+
+impl SqliteStore {
+    pub(super) fn selected_rows(&self, selection: &Selection) -> Result<Option<Arc<RowSet>>> {
+        if select::is_everything(selection) {
+            return Ok(None);
+        }
+        self.read("select the items", |connection| {
+            let moment = connection
+                .prepare_cached("SELECT identity, change FROM store")?
+                .query_row([], |row| Ok(Moment { identity: row.get(0)?, change: row.get(1)? }))?;
+            if let Some(rows) = self.selected.get(&moment, selection) {
+                return Ok(Some(rows));
+            }
+            // A store that cannot be written keeps the schema that it has.
+            let found = if self.schema >= schema::KEEPS_FIELDS {
+                lookup::rows(connection, select::conjuncts(selection), lookup::NARROW)?
+            } else {
+                None
+            };
+            let rows = Arc::new(found.map_or_else(|| scan(connection, selection), Ok)?);
+            self.selected.put(moment, selection, &rows);
+            Ok(Some(rows))
+        })
     }
 }
 

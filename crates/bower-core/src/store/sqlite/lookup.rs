@@ -44,7 +44,7 @@ const ASKING: usize = 4;
 
 /// To find a document's chunks by themselves takes as long as to read those of about this many documents that stand beside
 /// each other.
-const SEEKING: i64 = 12;
+const SEEKING: u64 = 12;
 
 /// All documents that have chunks, in the order of an index that holds nothing else.
 const CHUNKS: &str =
@@ -100,21 +100,21 @@ pub(super) fn filter(filter: &Filter) -> Option<Lookup> {
         Filter::All(parts) => Some(Lookup::All(parts.iter().map(self::filter).collect::<Option<_>>()?)),
         Filter::Any(parts) => Some(Lookup::Any(parts.iter().map(self::filter).collect::<Option<_>>()?)),
         Filter::Field { name, test } => {
-            let find = match name.as_str() {
-                "path" => path,
-                "collection" => collection,
-                _ if is_column(name) => return None,
-                _ => field,
+            let find = |operator, values: &[Value]| match name.as_str() {
+                "path" => Some(paths(operator, values)),
+                "collection" => collection(operator, values),
+                _ if is_column(name) => None,
+                _ => field(name, operator, values),
             };
             match test {
-                Test::Equal(value) => find(name, "=", std::slice::from_ref(value)),
-                Test::Greater(value) => find(name, ">", std::slice::from_ref(value)),
-                Test::GreaterOrEqual(value) => find(name, ">=", std::slice::from_ref(value)),
-                Test::Less(value) => find(name, "<", std::slice::from_ref(value)),
-                Test::LessOrEqual(value) => find(name, "<=", std::slice::from_ref(value)),
-                Test::In(values) => find(name, "=", values),
-                Test::NotEqual(value) => Some(not(find(name, "=", std::slice::from_ref(value))?)),
-                Test::NotIn(values) => Some(not(find(name, "=", values)?)),
+                Test::Equal(value) => find("=", std::slice::from_ref(value)),
+                Test::Greater(value) => find(">", std::slice::from_ref(value)),
+                Test::GreaterOrEqual(value) => find(">=", std::slice::from_ref(value)),
+                Test::Less(value) => find("<", std::slice::from_ref(value)),
+                Test::LessOrEqual(value) => find("<=", std::slice::from_ref(value)),
+                Test::In(values) => find("=", values),
+                Test::NotEqual(value) => Some(not(find("=", std::slice::from_ref(value))?)),
+                Test::NotIn(values) => Some(not(find("=", values)?)),
             }
         }
         Filter::Contains(_) | Filter::NotContains(_) => None,
@@ -167,18 +167,18 @@ fn field(name: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
 }
 
 /// Chunks whose document's path stands so to one of some values; only texts stand in any relation to a path.
-fn path(_: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
+fn paths(operator: &str, values: &[Value]) -> Lookup {
     // The index has the collection first.
     let sql = format!(
         "SELECT d.row AS document FROM documents d
          WHERE d.collection IN (SELECT collection FROM counts WHERE kind = 'document') AND d.path {operator} ?"
     );
     let texts = values.iter().filter_map(Value::as_str);
-    Some(Lookup::Documents(texts.map(|text| Condition::of(&sql, text.to_owned())).collect()))
+    Lookup::Documents(texts.map(|text| Condition::of(&sql, text.to_owned())).collect())
 }
 
 /// Rows whose collection is one of some values.
-fn collection(_: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
+fn collection(operator: &str, values: &[Value]) -> Option<Lookup> {
     let names = values.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
     (operator == "=").then_some(Lookup::Collections(names))
 }
@@ -329,7 +329,7 @@ fn chunks(
         return Ok(Some(RowSet::new()));
     };
     let mut rows = RowSet::new();
-    if (last - first) / SEEKING >= documents.len() as i64 {
+    if last.abs_diff(*first) / SEEKING >= documents.len() as u64 {
         for statement in statements {
             let sql = format!(
                 "SELECT i.row FROM ({}) f CROSS JOIN items i ON i.document = f.document",

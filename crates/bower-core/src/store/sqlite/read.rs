@@ -6,9 +6,8 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::known::Moment;
 use super::write::{cache_key, row_id};
-use super::{LOG_BYTES, SqliteStore, is_busy, lookup, schema, select};
+use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Status, Tier, derive_id, indexed_text};
 use crate::request::{Event, Item, Receipt, Selection};
@@ -220,7 +219,7 @@ fn read_counts(connection: &Connection, from: &str) -> rusqlite::Result<Counts> 
 }
 
 /// The rows of a selection, from all rows: what indexes find must be the same.
-fn scan(connection: &Connection, selection: &Selection) -> rusqlite::Result<RowSet> {
+pub(super) fn scan(connection: &Connection, selection: &Selection) -> rusqlite::Result<RowSet> {
     let condition = select::condition(selection);
     let sql = format!("SELECT i.row FROM items i WHERE {}", condition.sql);
     connection.prepare(&sql)?.query_map(params_from_iter(condition.values), first)?.collect()
@@ -350,26 +349,7 @@ impl Store for SqliteStore {
     }
 
     fn select(&self, selection: &Selection) -> Result<Option<Arc<RowSet>>> {
-        if select::is_everything(selection) {
-            return Ok(None);
-        }
-        self.read("select the items", |connection| {
-            let moment = connection
-                .prepare_cached("SELECT identity, change FROM store")?
-                .query_row([], |row| Ok(Moment { identity: row.get(0)?, change: row.get(1)? }))?;
-            if let Some(rows) = self.selected.get(&moment, selection) {
-                return Ok(Some(rows));
-            }
-            // A store that cannot be written keeps the schema that it has.
-            let found = if self.schema >= schema::KEEPS_FIELDS {
-                lookup::rows(connection, select::conjuncts(selection), lookup::NARROW)?
-            } else {
-                None
-            };
-            let rows = Arc::new(found.map_or_else(|| scan(connection, selection), Ok)?);
-            self.selected.put(moment, selection, &rows);
-            Ok(Some(rows))
-        })
+        self.selected_rows(selection)
     }
 
     fn hidden(&self) -> Result<RowSet> {
@@ -796,7 +776,7 @@ impl SqliteStore {
     /// The rows of a selection as indexes find them, where a condition with more than `narrow` rows is a wide one.
     pub(crate) fn select_by_index(&self, selection: &Selection, narrow: usize) -> Result<Option<RowSet>> {
         let conjuncts = select::conjuncts(selection);
-        self.read("select the items", |connection| lookup::rows(connection, conjuncts, narrow))
+        self.read("select the items", |connection| super::lookup::rows(connection, conjuncts, narrow))
     }
 
     /// The rows of a selection as a scan finds them.
