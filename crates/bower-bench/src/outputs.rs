@@ -66,6 +66,7 @@ impl Outputs {
         }
         let mut at = HEAD.len();
         while let Some((key, codes, end)) = record(&outputs.bytes[at..], outputs.dimension) {
+            let codes = leave_out(&mut outputs.bytes[at + FIXED + 2 * outputs.dimension..][..8 * codes]);
             outputs.places.insert(key, (at, codes));
             at += end;
         }
@@ -89,8 +90,7 @@ impl Outputs {
         let (vector, rest) = self.bytes[at + FIXED..].split_at(2 * self.dimension);
         let vector = floats(vector);
         let codes = rest.as_chunks::<8>().0[..codes].iter().map(|&code| u64::from_le_bytes(code)).collect();
-        // What was kept before the model left out codes that say nothing new.
-        Some(EmbeddedText { vector, codes: Some(distinct_codes(codes)) })
+        Some(EmbeddedText { vector, codes: Some(codes) })
     }
 
     /// Gives texts to the model that were not given to it before, on all cores; how many those were.
@@ -134,6 +134,17 @@ impl Outputs {
         }
         Ok(made)
     }
+}
+
+/// Moves the codes that the model gives today to the beginning of some that it gave before it left out those that say
+/// nothing new; how many they are. Done on opening: while a store is filled it would count as its time.
+fn leave_out(bytes: &mut [u8]) -> usize {
+    let codes = bytes.as_chunks::<8>().0.iter().map(|&code| u64::from_le_bytes(code)).collect();
+    let codes = distinct_codes(codes);
+    for (to, code) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&codes) {
+        *to = code.to_le_bytes();
+    }
+    codes.len()
 }
 
 fn encode(key: &Key, output: &EmbeddedText) -> Vec<u8> {
@@ -207,6 +218,18 @@ mod tests {
 
     fn output(codes: &[u64]) -> EmbeddedText {
         EmbeddedText { vector: vec![0.5, -0.25, 1.0], codes: Some(codes.to_vec()) }
+    }
+
+    #[test]
+    fn codes_that_say_nothing_new_are_left_out_of_what_was_kept_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Outputs::open(folder.path(), &Toy).unwrap().path;
+        let old = output(&[7, 6, u64::MAX, 7, 0xffff_0000]);
+        std::fs::write(&path, [&HEAD[..], &encode(&key("one"), &old)].concat()).unwrap();
+        for _ in 0..2 {
+            let outputs = Outputs::open(folder.path(), &Toy).unwrap();
+            assert_eq!(outputs.get(&key("one")), Some(output(&[7, u64::MAX, 0xffff_0000])));
+        }
     }
 
     #[test]

