@@ -7,6 +7,7 @@ mod clusters;
 mod exact;
 mod examine;
 mod fold;
+mod packed;
 mod quantise;
 mod search;
 mod segment;
@@ -17,6 +18,7 @@ pub use crate::generation::MANIFEST;
 pub use exact::{ExactQuery, cosine_f16, floats, halves, score_exact};
 pub use examine::{Background, likenesses};
 pub use fold::fold;
+pub use packed::{pack, unpack};
 pub use quantise::Quantised;
 pub use search::Fetch;
 

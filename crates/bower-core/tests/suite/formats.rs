@@ -6,7 +6,7 @@
 use bower_core::filter::Filter;
 use bower_core::item::{Allowed, Change, RowId, RowSet};
 use bower_core::request::{QueryRequest, Selection};
-use bower_core::store::{NewTokens, NewVector, SqliteStore, Store};
+use bower_core::store::{NewTokens, NewVector, SqliteStore, Stamp, Store};
 use bower_core::text::{Language, Tail, TextIndex, query_terms};
 use rusqlite::Connection;
 use std::path::Path;
@@ -108,6 +108,55 @@ fn a_store_of_schema_5_becomes_todays() {
         becomes_todays(sql(include_str!("../golden/schema-5.sql")), "gateway port", &[GATEWAY, GARDEN]);
     keeps_what_models_made(&place, 8);
     keeps_what_a_session_was_given(&place);
+    finds_by_fields(&place);
+}
+
+#[test]
+fn a_store_of_schema_6_is_todays() {
+    let place =
+        becomes_todays(sql(include_str!("../golden/schema-6.sql")), "gateway port", &[GATEWAY, GARDEN]);
+    keeps_what_models_made(&place, 8);
+    keeps_what_a_session_was_given(&place);
+    finds_by_fields(&place);
+    // The numbers of `tools/golden_packed.py`.
+    let mut numbers: Vec<u32> =
+        (0..384).map(|at| (at * at * 31 + at * 7) & 0x83ff | (6 + at * at % 7) << 10).collect();
+    for (at, number) in [(7, 0), (70, 0x8001), (170, 0x3c00), (270, 0xfc00), (383, 0x7e01)] {
+        numbers[at] = number;
+    }
+    let half: Vec<u8> = numbers.iter().flat_map(|number| (*number as u16).to_le_bytes()).collect();
+    let store = SqliteStore::open(&place.home().join("memory.db"), &place.settings, now()).unwrap();
+    assert_eq!(store.vectors("test-model", &[RowId(7)]).unwrap(), [Some(half.clone())]);
+    let mut tail = Vec::new();
+    let mut each = |row: RowId, half: &[u8]| tail.push((row.0, half.to_vec()));
+    store.tail_vectors("test-model", Change(1), &mut each).unwrap();
+    assert_eq!(tail, [(3, vec![1; 16]), (7, half.clone())]);
+    // What this program writes is what was written then, and no vector of an odd length is taken.
+    let bytes = || {
+        let connection = Connection::open(place.home().join("memory.db")).unwrap();
+        let read = |row: &rusqlite::Row<'_>| row.get::<_, Vec<u8>>(0);
+        connection.query_row("SELECT vector FROM vectors WHERE row = 7", [], read).unwrap()
+    };
+    let (golden, newest) = (bytes(), store.coverage().unwrap().change);
+    let stamp = Stamp { now: now(), actor: "test" };
+    let put = |half: Vec<u8>| {
+        let vector = NewVector { model: "test-model".into(), half, tokens: None };
+        store.put_vectors(&[(RowId(7), vector)], newest, stamp)
+    };
+    assert_eq!(put(vec![2; 768]).unwrap(), 1);
+    assert_ne!(bytes(), golden);
+    assert_eq!(put(half).unwrap(), 1);
+    assert_eq!((bytes(), golden.len()), (golden.clone(), 693));
+    assert!(put(vec![1; 767]).is_err());
+    // A shortened one is an error and not another vector.
+    let connection = Connection::open(place.home().join("memory.db")).unwrap();
+    connection
+        .execute("UPDATE vectors SET vector = ?1 WHERE row = 7", [&golden[..golden.len() - 2]])
+        .unwrap();
+    assert!(store.vectors("test-model", &[RowId(7)]).is_err());
+}
+
+fn finds_by_fields(place: &Place) {
     let engine = place.open();
     for (filter, expected) in [
         (r#"{"team":"core","n":{"$lt":8},"open":true}"#, "The lighthouse keeps a log."),

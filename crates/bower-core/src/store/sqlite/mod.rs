@@ -2,6 +2,7 @@
 
 mod dated;
 mod find;
+mod halves;
 mod known;
 mod lookup;
 mod read;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::halves::half;
 use super::write::{cache_key, row_id};
 use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
@@ -568,9 +569,9 @@ impl Store for SqliteStore {
                  WHERE v.model = (SELECT row FROM models WHERE name = ?1) AND v.change > ?2",
             )?;
             let mut rows = statement.query(params![model, after.0])?;
-            let mut count = 0;
+            let (mut count, mut buffer) = (0, Vec::new());
             while let Some(row) = rows.next()? {
-                each(first(row)?, row.get_ref(1)?.as_blob()?);
+                each(first(row)?, half(row, 1, &mut buffer)?);
                 count += 1;
             }
             Ok(count)
@@ -585,9 +586,9 @@ impl Store for SqliteStore {
                 .optional()?;
             let mut statement =
                 connection.prepare_cached("SELECT vector FROM vectors WHERE row = ?1 AND model = ?2")?;
-            rows.iter()
-                .map(|row| statement.query_row(params![row.0, model], |row| row.get(0)).optional())
-                .collect()
+            let mut buffer = Vec::new();
+            let mut vector = |row: &Row<'_>| half(row, 0, &mut buffer).map(<[u8]>::to_vec);
+            rows.iter().map(|row| statement.query_row(params![row.0, model], &mut vector).optional()).collect()
         })
     }
 

@@ -4,7 +4,7 @@
 pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
-pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS];
+pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED];
 
 /// The schema from which on numbers are kept.
 pub const KEEPS_COUNTS: u32 = 4;
@@ -326,3 +326,6 @@ CREATE TRIGGER fields_document_changed AFTER UPDATE OF metadata ON documents WHE
 END;
 "
 );
+
+/// No table changes. From here on a vector may be packed, which older programs would read as one of another dimension.
+const PACKED: &str = "";

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::SqliteStore;
+use super::halves::kept;
 use crate::item::{Change, Kind, RowId, Status, hex};
 use crate::request::Receipt;
 use crate::store::{Kept, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Stamp, Written};
@@ -58,7 +59,7 @@ fn put_vector(connection: &Connection, row: RowId, vector: &NewVector, change: C
         .prepare_cached(
             "INSERT OR REPLACE INTO vectors (row, model, change, vector) VALUES (?1, ?2, ?3, ?4)",
         )?
-        .execute(params![row.0, model, change.0, vector.half])?;
+        .execute(params![row.0, model, change.0, kept(&vector.half)?])?;
     vector.tokens.as_ref().map_or(Ok(()), |tokens| put_codes(connection, row, tokens, change))
 }
 

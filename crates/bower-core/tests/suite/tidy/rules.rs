@@ -27,7 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("embed", &["item", "error", "config"]),
     ("llm", &["item", "error", "config"]),
     ("ingest", &["item", "error", "config", "request"]),
-    ("store", &["item", "error", "request", "filter", "config"]),
+    ("store", &["item", "error", "request", "filter", "config", "vector"]),
     (
         "engine",
         &[
