@@ -588,7 +588,9 @@ impl Store for SqliteStore {
                 connection.prepare_cached("SELECT vector FROM vectors WHERE row = ?1 AND model = ?2")?;
             let mut buffer = Vec::new();
             let mut vector = |row: &Row<'_>| half(row, 0, &mut buffer).map(<[u8]>::to_vec);
-            rows.iter().map(|row| statement.query_row(params![row.0, model], &mut vector).optional()).collect()
+            rows.iter()
+                .map(|row| statement.query_row(params![row.0, model], &mut vector).optional())
+                .collect()
         })
     }
 
