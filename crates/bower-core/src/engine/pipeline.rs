@@ -25,11 +25,11 @@ pub use sources::DocumentInput;
 
 /// Chunks that may wait between two stages: enough that no stage waits for another, few enough to stay small.
 const QUEUE: usize = 64;
-/// A commit holds at most about this many chunks …
-const BATCH_CHUNKS: usize = 256;
+/// A commit holds at most about this many chunks: other writers wait for about a tenth of a second …
+const BATCH_CHUNKS: usize = 1_024;
 /// … and waits at most this long for more.
 const BATCH_WAIT: Duration = Duration::from_millis(500);
-/// A long run folds on the way, so that questions asked meanwhile stay fast.
+/// A long run folds on the way, beside its writer, so that questions asked meanwhile stay fast.
 const FOLD_EVERY: usize = 25_000;
 
 /// Seconds of CPU that each stage used, for the report's `model_share`.
@@ -60,7 +60,11 @@ pub(super) fn add_documents(
     documents: Vec<DocumentInput>,
     now: Timestamp,
 ) -> Result<IndexReport> {
-    Ok(run(engine, sources::Inputs::new(documents), now, &|_| {})?.0)
+    let (report, _) = run(engine, sources::Inputs::new(documents), now, &|_| {})?;
+    if report.chunks_added >= BATCH_CHUNKS {
+        engine.store.trim_log()?;
+    }
+    Ok(report)
 }
 
 /// Where documents come from.
@@ -85,7 +89,11 @@ fn run<S: Source>(
     let embedder = embedder.ok();
     let (to_embed, units) = bounded::<Unit>(QUEUE);
     let (to_write, steps) = bounded::<Step>(QUEUE);
+    // One fold may wait while another runs; it takes what both were to take.
+    let (to_fold, folds) = bounded::<()>(1);
     let outcome = std::thread::scope(|threads| {
+        let folder =
+            threads.spawn(move || folds.iter().try_for_each(|()| engine.fold(fold::When::Due).map(drop)));
         let reader = {
             let (to_write, source) = (to_write.clone(), &mut source);
             threads.spawn(move || {
@@ -103,7 +111,7 @@ fn run<S: Source>(
         // The writer's queue ends when the last of the other stages has let go of it.
         drop((units, to_write));
         let before = cpu_seconds();
-        let written = write(engine, steps, now, progress, &mut report);
+        let written = write(engine, steps, to_fold, now, progress, &mut report);
         let mut cpu = Cpu { model: 0.0, rest: cpu_seconds() - before };
         let (read, spent) = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         cpu.rest += spent;
@@ -112,7 +120,8 @@ fn run<S: Source>(
             cpu.model += spent.model;
             cpu.rest += spent.rest;
         }
-        written.and(read).map(|()| cpu)
+        let folded = folder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        written.and(read).and(folded).map(|()| cpu)
     });
     let cpu = outcome?;
     report.model_share = if cpu.model > 0.0 { cpu.model / (cpu.model + cpu.rest) } else { 0.0 };
@@ -170,12 +179,13 @@ fn embed_units(embedder: Option<&dyn Embedder>, units: &Receiver<Unit>, to_write
 fn write(
     engine: &Engine,
     steps: Receiver<Step>,
+    to_fold: Sender<()>,
     now: Timestamp,
     progress: &(dyn Fn(IndexProgress) + Sync),
     report: &mut IndexReport,
 ) -> Result<()> {
     let mut assembly = Assembly::default();
-    let mut batch = Batch::new(engine, now);
+    let mut batch = Batch::new(engine, to_fold, now);
     let mut found = 0;
     for step in steps {
         match step {
@@ -211,6 +221,7 @@ fn write(
 /// Documents on their way into one transaction.
 struct Batch<'a> {
     engine: &'a Engine,
+    to_fold: Sender<()>,
     now: Timestamp,
     documents: Vec<NewDocument>,
     chunks: usize,
@@ -219,8 +230,9 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    fn new(engine: &'a Engine, now: Timestamp) -> Self {
-        Self { engine, now, documents: Vec::new(), chunks: 0, since: Instant::now(), unfolded: 0 }
+    fn new(engine: &'a Engine, to_fold: Sender<()>, now: Timestamp) -> Self {
+        let documents = Vec::new();
+        Self { engine, to_fold, now, documents, chunks: 0, since: Instant::now(), unfolded: 0 }
     }
 
     fn push(
@@ -261,7 +273,8 @@ impl<'a> Batch<'a> {
         self.unfolded += added;
         if self.unfolded >= FOLD_EVERY {
             self.unfolded = 0;
-            self.engine.fold(fold::When::Always)?;
+            // Where one waits already, or the last one failed, which the end of the run tells, there is nothing to add.
+            let _ = self.to_fold.try_send(());
         }
         Ok(())
     }

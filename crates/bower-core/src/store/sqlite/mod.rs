@@ -28,6 +28,12 @@ const LOG_PAGES: u32 = 400;
 /// The file of a log of that length: a page has a header of 24 bytes there.
 const LOG_BYTES: u64 = LOG_PAGES as u64 * (4_096 + 24);
 
+/// A transaction of so many chunks is one of a load, in which more are to follow …
+const BULK: usize = 512;
+/// … and the log may become this long, 16 MB: ids are spread over all of their index, so most of its pages are changed again
+/// before the next copy. Whoever loads empties the log at the end.
+const BULK_LOG_PAGES: u32 = 4_000;
+
 /// What a connection may keep of the file while it writes, in KiB, if the settings do not say more.
 const WRITING_KIB: u64 = 8 << 10;
 /// Connections at rest: a question takes two or three, so this is enough for some at once. Each keeps its share of the pages
@@ -289,6 +295,16 @@ impl SqliteStore {
         doing: &'static str,
         body: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T> {
+        self.write_with(LOG_PAGES, doing, body)
+    }
+
+    /// The same where the log may become so many pages long.
+    fn write_with<T>(
+        &self,
+        log_pages: u32,
+        doing: &'static str,
+        body: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         let path = || self.path.clone();
         match self.read_only {
             None => {}
@@ -306,7 +322,13 @@ impl SqliteStore {
             keep_pages(connection, self.cache_kib().max(WRITING_KIB))?;
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = body(&transaction)?;
-            transaction.commit()?;
+            if log_pages == LOG_PAGES {
+                transaction.commit()?;
+            } else {
+                transaction.pragma_update(None, "wal_autocheckpoint", log_pages)?;
+                transaction.commit()?;
+                connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+            }
             keep_pages(connection, self.cache_kib() / AT_REST as u64)?;
             Ok(value)
         })();

@@ -4,8 +4,8 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::SqliteStore;
 use super::halves::kept;
+use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore};
 use crate::item::{Change, Kind, RowId, Status, hex};
 use crate::request::Receipt;
 use crate::store::{Kept, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Stamp, Written};
@@ -47,10 +47,12 @@ pub(super) fn row_id(row: i64) -> Result<RowId> {
 }
 
 fn model_row(connection: &Connection, name: &str) -> Result<i64> {
-    connection
-        .prepare_cached("INSERT INTO models (name) VALUES (?1) ON CONFLICT (name) DO NOTHING")?
-        .execute([name])?;
-    connection.prepare_cached("SELECT row FROM models WHERE name = ?1")?.query_row([name], |row| row.get(0))
+    let mut find = connection.prepare_cached("SELECT row FROM models WHERE name = ?1")?;
+    if let Some(row) = find.query_row([name], |row| row.get(0)).optional()? {
+        return Ok(row);
+    }
+    connection.prepare_cached("INSERT INTO models (name) VALUES (?1)")?.execute([name])?;
+    Ok(connection.last_insert_rowid())
 }
 
 fn put_vector(connection: &Connection, row: RowId, vector: &NewVector, change: Change) -> Result<()> {
@@ -134,7 +136,9 @@ impl SqliteStore {
         documents: &[NewDocument],
         stamp: Stamp<'_>,
     ) -> crate::Result<Vec<Written>> {
-        self.write("write the documents", |connection| {
+        let chunks: usize = documents.iter().map(|document| document.added.len()).sum();
+        let log_pages = if chunks >= BULK { BULK_LOG_PAGES } else { LOG_PAGES };
+        self.write_with(log_pages, "write the documents", |connection| {
             let change = next_change(connection)?;
             documents.iter().map(|document| write_document(connection, document, change, stamp)).collect()
         })
