@@ -18,6 +18,7 @@ mod rerank;
 mod retrieve;
 mod scorers;
 mod scores;
+mod tails;
 mod when;
 
 use jiff::Timestamp;
@@ -63,6 +64,8 @@ pub struct Engine {
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
     /// The model, and the newest change at which every item had a vector of it.
     all_embedded: Mutex<Option<(String, Change)>>,
+    /// What the indexes lack, as the last question saw it.
+    tails: tails::Tails,
     /// What sessions were given since the last [`Engine::keep_given`].
     fresh_given: Mutex<Vec<(String, Vec<Given>)>>,
 }
@@ -85,6 +88,7 @@ impl Engine {
             llm: None,
             fresh_queries: Mutex::default(),
             all_embedded: Mutex::default(),
+            tails: tails::Tails::default(),
             fresh_given: Mutex::default(),
         })
     }

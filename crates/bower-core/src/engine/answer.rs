@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use std::collections::HashMap;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use super::retrieve::{
@@ -154,12 +154,15 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
 pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let words = Words::of(request.text);
     let keep = engine.store.select(request.select)?;
-    let mut hidden = if keep.is_some() { RowSet::new() } else { engine.store.hidden()? };
-    for row in request.hide.into_iter().flat_map(RowSet::iter) {
-        hidden.insert(row);
+    let newest = engine.store.coverage()?;
+    let mut hidden =
+        if keep.is_some() { Arc::default() } else { engine.tails.hidden(&*engine.store, &newest)? };
+    if let Some(others) = request.hide {
+        Arc::make_mut(&mut hidden).add_all(others);
     }
     let profile = request.profile.unwrap_or(engine.settings.profile);
-    let scope = Scope { keep: keep.as_deref(), hidden: &hidden, profile, depth: request.depth };
+    let scope =
+        Scope { keep: keep.as_deref(), hidden: &hidden, profile, depth: request.depth, newest: &newest };
     let asks = |channel| request.without != Some(channel);
 
     let (with_text, with_vectors) = (asks(Channel::Text), asks(Channel::Vector) && !request.fast);

@@ -250,10 +250,13 @@ impl<'a> Terms<'a> {
             return Ok(counted);
         }
         let terms = text::query_terms(self.question, LANGUAGE);
-        let index = self.engine.indexes.text(&*self.engine.store)?;
+        let store = &*self.engine.store;
+        let newest = store.coverage()?;
+        let index = self.engine.indexes.text(store)?;
+        let new = self.engine.tails.text(store, &newest, covered(&index))?;
         let nothing = RowSet::new();
         let everything = Allowed { keep: None, drop: &nothing };
-        let (tail, _) = text_tail(self.engine, &terms, &[], covered(&index), everything)?;
+        let tail = text_tail(&terms, &[], &new, everything)?;
         let rarity = text::rarity(index.good(), &tail, &terms)?;
         Ok(self.counted.get_or_init(|| (terms, rarity)))
     }

@@ -9,11 +9,11 @@ use super::indexes::covered;
 use super::late::{self, Question};
 use super::scorers::{TextScorer, VectorScorer};
 use super::scores::{Ahead, Scorers, Scores};
+use super::tails::NewRows;
 use super::{Engine, LANGUAGE};
 use crate::config::Settings;
 use crate::error::Result;
-use crate::item::{Allowed, Change, Channel, Profile, RowId, RowSet, Scored};
-use crate::store::TailText;
+use crate::item::{Allowed, Channel, Coverage, Profile, RowId, RowSet, Scored};
 use crate::text::{self, QueryTerm, Tail, TailScan};
 use crate::vector::ExactQuery;
 
@@ -21,15 +21,14 @@ use crate::vector::ExactQuery;
 /// (256 tokens), so this is half a second of it, and so long a text has no one meaning to compare.
 const LONGEST_MEANT: usize = 16_384;
 
-/// Later than every change.
-const EVER: Change = Change(i64::MAX as u64);
-
 /// What the channels may return, and how much of it.
 pub(super) struct Scope<'a> {
     pub(super) keep: Option<&'a RowSet>,
     pub(super) hidden: &'a RowSet,
     pub(super) profile: Profile,
     pub(super) depth: Depth,
+    /// The store's last change when the question was asked.
+    pub(super) newest: &'a Coverage,
 }
 
 impl Scope<'_> {
@@ -58,7 +57,9 @@ impl Scope<'_> {
 
     /// The hidden rows with those that are stale in an index: what its search must leave out.
     fn dropped(&self, gone: &RowSet) -> RowSet {
-        self.hidden.iter().chain(gone.iter()).collect()
+        let mut dropped = gone.clone();
+        dropped.add_all(self.hidden);
+        dropped
     }
 }
 
@@ -165,14 +166,13 @@ pub(super) fn text_channel(
     let start = Instant::now();
     let store = &*engine.store;
     let index = engine.indexes.text(store)?;
-    let after = covered(&index);
-    let gone = store.gone(after, EVER)?;
+    let new = engine.tails.text(store, scope.newest, covered(&index))?;
     let depth = scope.depth(Channel::Text, &engine.settings);
-    let (tail, tail_rows) = text_tail(engine, &words.terms, &words.names, after, scope.allowed())?;
+    let tail = text_tail(&words.terms, &words.names, &new, scope.allowed())?;
     let prepared = index.good().map(|index| index.prepare(&words.terms, &tail)).transpose()?;
     let scorer = Arc::new(TextScorer { index, prepared, tail });
     ready(Arc::clone(&scorer));
-    let drop = scope.dropped(&gone);
+    let drop = scope.dropped(&new.gone);
     let (rows, folded) = match (scorer.index.good(), &scorer.prepared) {
         (Some(index), Some(question)) => {
             let allowed = Allowed { keep: scope.keep, drop: &drop };
@@ -180,43 +180,25 @@ pub(super) fn text_channel(
         }
         _ => (text::search_tail(&words.terms, depth, &scorer.tail), 0),
     };
-    let stale = gone.len().saturating_sub(tail_rows) as u64;
+    let tail_rows = new.rows.len();
+    let stale = new.gone.len().saturating_sub(tail_rows) as u64;
     let searched = folded.saturating_sub(stale) + tail_rows as u64;
     Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), scorer })
 }
 
-/// What the rows after a change have of a question's terms and names, and how many rows those are.
+/// What new rows have of a question's terms and names. Rows outside `allowed.keep` count in its statistics, those that are
+/// dropped do not.
 pub(super) fn text_tail(
-    engine: &Engine,
     terms: &[QueryTerm],
     names: &[String],
-    after: Change,
+    new: &NewRows,
     allowed: Allowed<'_>,
-) -> Result<(Tail, usize)> {
+) -> Result<Tail> {
     let mut scan = TailScan::new(terms, names, allowed.keep);
-    let (mut failed, mut old) = (None, Vec::new());
-    let rows = engine.store.tail_texts(after, &mut |row, text| {
-        if failed.is_some() || allowed.drop.contains(row) {
-            return;
-        }
-        let pushed = match text {
-            TailText::Terms(blob) if text::is_current(blob) => scan.push(row, blob),
-            // Written by an older version.
-            TailText::Terms(_) => {
-                old.push(row);
-                Ok(())
-            }
-            TailText::Text(text) => scan.push(row, &text::encode_terms(&text, LANGUAGE)),
-        };
-        failed = pushed.err();
-    })?;
-    for text in engine.store.texts(&old)? {
-        scan.push(text.row, &text::encode_terms(&text.text, LANGUAGE))?;
+    for (row, blob) in new.rows.iter().filter(|(row, _)| !allowed.drop.contains(**row)) {
+        scan.push(*row, blob)?;
     }
-    match failed {
-        Some(error) => Err(error),
-        None => Ok((scan.finish(), rows)),
-    }
+    Ok(scan.finish())
 }
 
 /// The rows whose meaning is nearest.
@@ -250,15 +232,10 @@ pub(super) fn vector_channel<'a>(
 
     let start = Instant::now();
     let index = engine.indexes.vector(&model, store)?;
-    let after = covered(&index);
-    let gone = store.gone(after, EVER)?;
+    let new = engine.tails.vectors(store, scope.newest, &model, covered(&index))?;
     let exact = ExactQuery::new(&vector);
-    let mut newest = BTreeMap::new();
-    let tail_rows = store.tail_vectors(&model, after, &mut |row, half| {
-        if scope.contains(row) {
-            newest.insert(row, exact.cosine_f16(half));
-        }
-    })?;
+    let newest = new.rows.iter().filter(|(row, _)| scope.contains(**row));
+    let newest: BTreeMap<RowId, f32> = newest.map(|(row, half)| (*row, exact.cosine_f16(half))).collect();
     let scorer = Arc::new(VectorScorer {
         model,
         vector,
@@ -266,7 +243,7 @@ pub(super) fn vector_channel<'a>(
         index,
         tail: newest,
         keep: scope.keep,
-        drop: scope.dropped(&gone),
+        drop: scope.dropped(&new.gone),
         background: OnceLock::new(),
     });
     ready(Arc::clone(&scorer));
@@ -289,7 +266,8 @@ pub(super) fn vector_channel<'a>(
         rows.sort_unstable_by(Scored::cmp_best_first);
         rows.truncate(depth);
     }
-    let stale = gone.len().saturating_sub(tail_rows);
+    let tail_rows = new.rows.len();
+    let stale = new.gone.len().saturating_sub(tail_rows);
     let searched = (folded.saturating_sub(stale) + tail_rows) as u64;
     let took_ms = milliseconds(start);
     Ok(Vectors::Found(VectorFound {

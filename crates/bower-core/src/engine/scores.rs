@@ -222,7 +222,8 @@ mod tests {
             engine.curate(&CurateRequest::new(format!("note {at}: {fish}")), now).unwrap();
         }
         let (words, hidden) = (Words::of("red cod note"), RowSet::new());
-        let scope = Scope { keep: None, hidden: &hidden, profile: Profile::Bower, depth: Depth::Hits(10) };
+        let (newest, profile) = (engine.store.coverage().unwrap(), Profile::Bower);
+        let scope = Scope { keep: None, hidden: &hidden, profile, depth: Depth::Hits(10), newest: &newest };
         let text = text_channel(&engine, &words, &scope, &mut drop).unwrap();
         let vector = VectorScorer {
             model: "made".into(),

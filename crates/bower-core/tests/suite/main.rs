@@ -10,5 +10,6 @@ mod formats;
 mod minilm;
 mod model;
 mod place;
+mod tails;
 mod tidy;
 mod wordpiece;

@@ -1,0 +1,134 @@
+//! The tails as this process last saw them: a question reads from the store only what was written since the last one.
+//!
+//! What is kept carries the store's last change. It is used where that change is still the last, brought up to date where the
+//! store confirms it as a part of its history, and read anew otherwise; a change that is committed is in the next answer.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::LANGUAGE;
+use crate::error::Result;
+use crate::item::{Change, Coverage, RowId, RowSet};
+use crate::store::{Store, TailText};
+use crate::text;
+
+/// A longer tail is read for each question and not kept: so many rows take some 12 MB with their vectors. Who has time folds
+/// long before.
+const MOST_ROWS: usize = 8_192;
+
+/// What is newer than an index.
+#[derive(Clone, Debug)]
+pub(super) struct NewRows {
+    /// The index's last change.
+    after: Change,
+    /// The store's.
+    upto: Coverage,
+    /// Rows of the index that are not what they were, and all new ones.
+    pub(super) gone: RowSet,
+    /// What the new rows have: terms by [`text::encode_terms`], or half floats.
+    pub(super) rows: BTreeMap<RowId, Arc<[u8]>>,
+}
+
+/// The tail of one index, which has a name where there are several.
+type Slot = Mutex<Option<(String, Arc<NewRows>)>>;
+
+/// What is kept between questions.
+#[derive(Debug, Default)]
+pub(super) struct Tails {
+    text: Slot,
+    vectors: Slot,
+    hidden: Mutex<Option<(Coverage, Arc<RowSet>)>>,
+}
+
+impl Tails {
+    /// The terms of rows whose text is newer than a change. `newest` was read from the store before.
+    pub(super) fn text(&self, store: &dyn Store, newest: &Coverage, after: Change) -> Result<Arc<NewRows>> {
+        kept(&self.text, store, newest, "", after, |since, rows| {
+            let mut old = Vec::new();
+            store.tail_texts(since, &mut |row, text| match text {
+                TailText::Terms(blob) if text::is_current(blob) => {
+                    rows.insert(row, blob.into());
+                }
+                // Written by an older version.
+                TailText::Terms(_) => old.push(row),
+                TailText::Text(text) => {
+                    rows.insert(row, text::encode_terms(&text, LANGUAGE).into());
+                }
+            })?;
+            for text in store.texts(&old)? {
+                rows.insert(text.row, text::encode_terms(&text.text, LANGUAGE).into());
+            }
+            Ok(())
+        })
+    }
+
+    /// The vectors of a model that are newer than a change. `newest` was read from the store before.
+    pub(super) fn vectors(
+        &self,
+        store: &dyn Store,
+        newest: &Coverage,
+        model: &str,
+        after: Change,
+    ) -> Result<Arc<NewRows>> {
+        kept(&self.vectors, store, newest, model, after, |since, rows| {
+            store.tail_vectors(model, since, &mut |row, half| {
+                rows.insert(row, half.into());
+            })?;
+            Ok(())
+        })
+    }
+
+    /// Rows that are superseded or archived. `newest` was read from the store before.
+    pub(super) fn hidden(&self, store: &dyn Store, newest: &Coverage) -> Result<Arc<RowSet>> {
+        let mut kept = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, rows)) = kept.as_ref().filter(|(at, _)| at == newest) {
+            return Ok(Arc::clone(rows));
+        }
+        let rows = Arc::new(store.hidden()?);
+        *kept = Some((newest.clone(), Arc::clone(&rows)));
+        Ok(rows)
+    }
+}
+
+/// The rows newer than `after`, those of the slot where they still count; `read` adds all that is newer than a change. What is
+/// read may be newer than `newest`: then it is read again the next time.
+fn kept(
+    slot: &Slot,
+    store: &dyn Store,
+    newest: &Coverage,
+    name: &str,
+    after: Change,
+    read: impl FnOnce(Change, &mut BTreeMap<RowId, Arc<[u8]>>) -> Result<()>,
+) -> Result<Arc<NewRows>> {
+    let mut kept = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = kept.take().map(|(of, rows)| (of == name && rows.after == after, rows));
+    let mut new = match known {
+        Some((true, rows)) if rows.upto == *newest => {
+            *kept = Some((name.to_owned(), Arc::clone(&rows)));
+            return Ok(rows);
+        }
+        Some((true, rows)) if rows.upto.change <= newest.change && store.confirms(&rows.upto)? => {
+            Arc::unwrap_or_clone(rows)
+        }
+        Some(_) | None => {
+            // The index may be newer than what was read before it was opened.
+            let upto = Coverage { change: after, ..newest.clone() };
+            NewRows { after, upto, gone: RowSet::new(), rows: BTreeMap::new() }
+        }
+    };
+    let since = new.upto.change;
+    let gone = store.gone(since, newest.change)?;
+    for row in gone.iter() {
+        new.rows.remove(&row);
+    }
+    new.gone.add_all(&gone);
+    read(since, &mut new.rows)?;
+    if newest.change >= since {
+        new.upto = newest.clone();
+    }
+    let new = Arc::new(new);
+    if new.rows.len() <= MOST_ROWS && new.upto == *newest {
+        *kept = Some((name.to_owned(), Arc::clone(&new)));
+    }
+    Ok(new)
+}

@@ -1,0 +1,68 @@
+//! A process that stays answers as one that has just begun, whatever others write and fold between its questions.
+
+use bower_core::config::Settings;
+use bower_core::engine::{DocumentInput, Engine};
+use bower_core::item::Channel;
+use bower_core::request::{ForgetRequest, QueryRequest};
+
+use crate::model::models_folder;
+use crate::place::{Place, keep, now};
+
+const FISH: [&str; 8] =
+    ["red cod", "blue eel", "old carp", "small tench", "red perch", "cod roe", "eel trap", "cold tench"];
+
+/// What the hits are and why.
+type Hits = Vec<(String, String, f32, Vec<(Channel, f32)>)>;
+
+fn ask(engine: &Engine, text: &str, fast: bool) -> Hits {
+    let answer =
+        engine.query(&QueryRequest { text: text.into(), fast, ..QueryRequest::default() }, now()).unwrap();
+    assert_eq!(answer.degraded, []);
+    let hit = |hit: bower_core::request::Hit| {
+        let signals = hit.signals.iter().map(|signal| (signal.channel, signal.score)).collect();
+        (hit.memory.id, hit.memory.content, hit.score, signals)
+    };
+    answer.hits.into_iter().map(hit).collect()
+}
+
+#[test]
+fn a_process_that_stays_sees_what_others_write() {
+    let settings =
+        Settings { models_folder: Some(models_folder()), threads: 2, fold_after: 40, ..Settings::default() };
+    let place = Place::with(settings);
+    let (stays, other) = (place.open(), place.open());
+    let mut ids = Vec::new();
+    // Deterministic: a linear congruential generator (Knuth, MMIX).
+    let mut state = 11_u64;
+    let mut dice = |sides: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % sides
+    };
+    let mut found = 0;
+    for step in 0..120 {
+        let writer = if dice(4) == 0 { &stays } else { &other };
+        let fish = FISH[dice(FISH.len())];
+        match dice(10) {
+            0..=4 => ids.push(keep(writer, &format!("note {step}: a {fish} by the weir"))),
+            5 | 6 if !ids.is_empty() => {
+                let id = ids.swap_remove(dice(ids.len()));
+                writer.forget(&ForgetRequest::Ids(vec![id]), false, now()).unwrap();
+            }
+            7 | 8 => {
+                let id = format!("page-{}", dice(6));
+                let text = format!("# Page\n\nThe {fish} of step {step} was seen.\n");
+                writer
+                    .add_documents(vec![DocumentInput { id, text, ..DocumentInput::default() }], now())
+                    .unwrap();
+            }
+            _ => drop(writer.maintain(now()).unwrap()),
+        }
+        let begun = place.open();
+        for fast in [false, true] {
+            let hits = ask(&stays, fish, fast);
+            assert_eq!(hits, ask(&begun, fish, fast), "step {step}");
+            found += hits.len();
+        }
+    }
+    assert!(found > 1_000, "{found}");
+}
