@@ -78,7 +78,7 @@ bench-full: bench-build ## Stores up to a million passages, and peers on the sam
 	tools/peers/setup.sh
 	$${BOWER_CACHE:-$$HOME/.cache/bowerbird}/peers/faiss/bin/python tools/peers/truth.py --input target/peers/input
 	mkdir -p target/peers/work
-	tools/peers/run.py --peer all --input target/peers/input --work target/peers/work
+	tools/peers/run.py --peer all --timeout 1200 --input target/peers/input --work target/peers/work
 	cp target/bench/bowerbird-100000.json target/peers/work/bowerbird.json
 	-$${BOWER_CACHE:-$$HOME/.cache/bowerbird}/peers/onnx/bin/python tools/peers/onnx_speed.py --passages target/peers/input/passages.jsonl --work target/peers/work
 	tools/peers/report.py target/peers/work --svg target/peers/peers.svg > target/peers/peers.md

@@ -25,13 +25,17 @@ pub fn cached(options: &Options) -> Result<usize, Failed> {
     Ok(Corpus::open(options, &model, 100_000).map_or(0, |corpus| corpus.real()))
 }
 
+/// What the engine writes into a store and its indexes; another number when that changes, and kept stores are built again.
+const LAYOUT: u32 = 2;
+
 /// The figures of the store's making: those of its first time where it is there.
 pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let model = MiniLm::open(&packed(options)?)?;
     let scheme = model.tokens().unwrap_or_default().to_owned();
-    if let Some(built) =
-        place.built().filter(|built| built["items"] == options.count && built["model"] == scheme)
-    {
+    let is_as_now = |built: &Value| {
+        built["items"] == options.count && built["model"] == scheme && built["layout"] == LAYOUT
+    };
+    if let Some(built) = place.built().filter(is_as_now) {
         return Ok(built);
     }
     if place.folder.exists() {
@@ -83,6 +87,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         "real": corpus.real(),
         "made": options.count - corpus.real(),
         "model": scheme,
+        "layout": LAYOUT,
         "given_to_the_model": recorded.unknown(),
         "vector_tier": status.vector_index_tier,
         "load_s": gauge::round(wall_s),
