@@ -1,5 +1,6 @@
 //! Folding: what the store has and the indexes have not goes into the next generation, under a lock that dies with
-//! its process. The store is only read, so a fold blocks no writer; a reader keeps the generation that it opened.
+//! its process. The store is read, and at the end what only the tails needed is dropped from it in one short
+//! transaction, so a fold holds up no writer for long; a reader keeps the generation that it opened.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -47,7 +48,7 @@ impl Engine {
         if !due.text && !due.vector && !due.tokens {
             return Ok(false);
         }
-        let Some(_lock) = FoldLock::take(self.indexes.folder())? else { return Ok(false) };
+        let Some(_lock) = FoldLock::take(self.indexes.folder(), when)? else { return Ok(false) };
         // Another process may have folded while this one came here.
         let due = self.due(when)?;
         if due.text {
@@ -243,7 +244,8 @@ struct FoldLock {
 }
 
 impl FoldLock {
-    fn take(folder: &Path) -> Result<Option<Self>> {
+    /// `None` where somebody else folds; who folds always waits for them, since what they fold may be older than what it wants.
+    fn take(folder: &Path, when: When) -> Result<Option<Self>> {
         std::fs::create_dir_all(folder).map_err(|source| Error::io("create the folder", folder, source))?;
         let path = folder.join("fold.lock");
         let file = File::options()
@@ -252,7 +254,11 @@ impl FoldLock {
             .write(true)
             .open(&path)
             .map_err(|source| Error::io("open the lock", &path, source))?;
-        match file.try_lock() {
+        let taken = match when {
+            When::Always => file.lock().map_err(TryLockError::Error),
+            When::Due => file.try_lock(),
+        };
+        match taken {
             Ok(()) => Ok(Some(Self { _file: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(Error::io("lock", &path, source)),

@@ -4,6 +4,7 @@
 use std::sync::PoisonError;
 
 use super::Engine;
+use super::indexes::covered;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::item::{Change, RowId, RowSet};
@@ -50,14 +51,15 @@ pub(super) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> 
 /// How close each row's tokens are to the question's, in the order of `rows`: about -1 to 1, higher is closer, 0 for a text
 /// without tokens. `None` where the row has no codes: it waits for `embed_pending`, or the index cannot be used.
 ///
-/// The index is asked first, then the tail, so that a row is found wherever a fold has left it.
+/// The index is asked first, then the tail; what neither had may have been folded between the two, so then the newest index.
 pub(super) fn late_interaction(
     engine: &Engine,
     query: &TokenQuery,
     rows: &[RowId],
 ) -> Result<Vec<Option<f32>>> {
     let Some(scheme) = engine.model.tokens() else { return Ok(vec![None; rows.len()]) };
-    let mut scores = match engine.indexes.tokens(scheme, &*engine.store)?.good() {
+    let index = engine.indexes.tokens(scheme, &*engine.store)?;
+    let mut scores = match index.good() {
         Some(index) => index.score(query, rows)?,
         None => vec![None; rows.len()],
     };
@@ -77,6 +79,14 @@ pub(super) fn late_interaction(
     let documents: Vec<&[u64]> = codes.iter().map(Vec::as_slice).collect();
     for (place, score) in places.into_iter().zip(query.score(&documents)) {
         scores[place] = Some(score);
+    }
+    if scores.contains(&None) {
+        let newer = engine.indexes.tokens(scheme, &*engine.store)?;
+        if let (true, Some(newer)) = (covered(&newer) != covered(&index), newer.good()) {
+            for (score, folded) in scores.iter_mut().zip(newer.score(query, rows)?) {
+                *score = score.or(folded);
+            }
+        }
     }
     Ok(scores)
 }

@@ -1,5 +1,5 @@
 //! Indexing as one pipeline with bounded queues: a reader (walk, hash, parse, compare), one embedder a core, and the
-//! caller's thread that commits. A document is committed whole or not at all, so a killed run is simply run again.
+//! caller's thread that commits; a fourth folds what waits meanwhile. A document is committed whole or not at all, so a killed run is simply run again.
 
 mod sources;
 mod work;
@@ -60,11 +60,7 @@ pub(super) fn add_documents(
     documents: Vec<DocumentInput>,
     now: Timestamp,
 ) -> Result<IndexReport> {
-    let (report, _) = run(engine, sources::Inputs::new(documents), now, &|_| {})?;
-    if report.chunks_added >= BATCH_CHUNKS {
-        engine.store.trim_log()?;
-    }
-    Ok(report)
+    run(engine, sources::Inputs::new(documents), now, &|_| {}).map(|(report, _)| report)
 }
 
 /// Where documents come from.
@@ -92,8 +88,12 @@ fn run<S: Source>(
     // One fold may wait while another runs; it takes what both were to take.
     let (to_fold, folds) = bounded::<()>(1);
     let outcome = std::thread::scope(|threads| {
-        let folder =
-            threads.spawn(move || folds.iter().try_for_each(|()| engine.fold(fold::When::Due).map(drop)));
+        let folder = threads.spawn(move || {
+            let before = cpu_seconds();
+            // What cannot be folded waits, and whoever folds at the end is told why.
+            let ended = folds.iter().try_for_each(|()| engine.fold(fold::When::Due).map(drop));
+            (ended.is_ok(), cpu_seconds() - before)
+        });
         let reader = {
             let (to_write, source) = (to_write.clone(), &mut source);
             threads.spawn(move || {
@@ -120,9 +120,13 @@ fn run<S: Source>(
             cpu.model += spent.model;
             cpu.rest += spent.rest;
         }
-        let folded = folder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        written.and(read).and(folded).map(|()| cpu)
+        let (_, spent) = folder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        cpu.rest += spent;
+        written.and(read).map(|()| cpu)
     });
+    // Large transactions let the log grow. Where it cannot be emptied now, whoever finds it long does it; what was committed
+    // is committed either way.
+    engine.store.trim_log().ok();
     let cpu = outcome?;
     report.model_share = if cpu.model > 0.0 { cpu.model / (cpu.model + cpu.rest) } else { 0.0 };
     report.took_ms = milliseconds(start);

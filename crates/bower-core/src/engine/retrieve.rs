@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Instant;
 
 use super::answer::{Depth, milliseconds};
-use super::indexes::covered;
+use super::indexes::{Derived, Found, covered};
 use super::late::{self, Question};
 use super::scorers::{TextScorer, VectorScorer};
 use super::scores::{Ahead, Scorers, Scores};
@@ -13,7 +13,7 @@ use super::tails::NewRows;
 use super::{Engine, LANGUAGE};
 use crate::config::Settings;
 use crate::error::Result;
-use crate::item::{Allowed, Channel, Coverage, Profile, RowId, RowSet, Scored};
+use crate::item::{Allowed, Change, Channel, Coverage, Profile, RowId, RowSet, Scored};
 use crate::text::{self, QueryTerm, Tail, TailScan};
 use crate::vector::ExactQuery;
 
@@ -148,7 +148,8 @@ pub(super) fn both<'a>(
         };
         let (text, of_text) = text.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // Scores that were made with a channel that then failed are not those of the channels that remain.
-        let known = if text.is_ok() { [of_vectors, of_text] } else { [None, None] };
+        let are_both_found = text.is_ok() && matches!(vectors, Ok(Vectors::Found(_)));
+        let known = if are_both_found { [of_vectors, of_text] } else { [None, None] };
         let known = known.into_iter().flatten().collect::<Result<_>>()?;
         Ok(Retrieved { text: Some(text), vectors: Some(vectors), known })
     })
@@ -165,8 +166,8 @@ pub(super) fn text_channel(
 ) -> Result<TextFound> {
     let start = Instant::now();
     let store = &*engine.store;
-    let index = engine.indexes.text(store)?;
-    let new = engine.tails.text(store, scope.newest, covered(&index))?;
+    let (index, new) =
+        settled(|| engine.indexes.text(store), |after| engine.tails.text(store, scope.newest, after))?;
     let depth = scope.depth(Channel::Text, &engine.settings);
     let tail = text_tail(&words.terms, &words.names, &new, scope.allowed())?;
     let prepared = index.good().map(|index| index.prepare(&words.terms, &tail)).transpose()?;
@@ -184,6 +185,28 @@ pub(super) fn text_channel(
     let stale = new.gone.len().saturating_sub(tail_rows) as u64;
     let searched = folded.saturating_sub(stale) + tail_rows as u64;
     Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), scorer })
+}
+
+/// How often an index is opened again because somebody folded while its tail was read.
+const FOLDED_MEANWHILE: usize = 3;
+
+/// An index and what is newer than it. Who folds drops from the store what only the older index needed (which of its rows were
+/// removed), so the index must still be the newest after its tail was read.
+fn settled<T: Derived>(
+    open: impl Fn() -> Result<Found<T>>,
+    read: impl Fn(Change) -> Result<Arc<NewRows>>,
+) -> Result<(Found<T>, Arc<NewRows>)> {
+    let mut index = open()?;
+    for _ in 0..FOLDED_MEANWHILE {
+        let new = read(covered(&index))?;
+        let now = open()?;
+        if covered(&now) == covered(&index) {
+            return Ok((index, new));
+        }
+        index = now;
+    }
+    let new = read(covered(&index))?;
+    Ok((index, new))
 }
 
 /// What new rows have of a question's terms and names. Rows outside `allowed.keep` count in its statistics, those that are
@@ -231,8 +254,10 @@ pub(super) fn vector_channel<'a>(
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };
 
     let start = Instant::now();
-    let index = engine.indexes.vector(&model, store)?;
-    let new = engine.tails.vectors(store, scope.newest, &model, covered(&index))?;
+    let (index, new) = settled(
+        || engine.indexes.vector(&model, store),
+        |after| engine.tails.vectors(store, scope.newest, &model, after),
+    )?;
     let exact = ExactQuery::new(&vector);
     let newest = new.rows.iter().filter(|(row, _)| scope.contains(**row));
     let newest: BTreeMap<RowId, f32> = newest.map(|(row, half)| (*row, exact.cosine_f16(half))).collect();

@@ -46,10 +46,10 @@ impl Tails {
         kept(&self.text, store, newest, "", after, |since, rows| {
             let mut old = Vec::new();
             store.tail_texts(since, &mut |row, text| match text {
-                TailText::Terms(blob) if text::is_current(blob) => {
+                TailText::Terms(blob) if text::is_whole(blob) => {
                     rows.insert(row, blob.into());
                 }
-                // Written by an older version.
+                // Written by an older version, or damaged.
                 TailText::Terms(_) => old.push(row),
                 TailText::Text(text) => {
                     rows.insert(row, text::encode_terms(&text, LANGUAGE).into());

@@ -29,7 +29,7 @@ const DELETED_SHARE: u64 = 4;
 pub struct FoldPlan<'a> {
     /// What the index holds afterwards.
     pub next: Coverage,
-    /// The language whose stemmer is used; that of the existing index if there is one.
+    /// The language in which the terms were made; that of the existing index if there is one.
     pub language: Language,
     /// Rows to remove, whether or not the index has them.
     pub gone: &'a RowSet,

@@ -29,7 +29,7 @@ pub use examine::{Examined, RowWords};
 /// The layout of fields and payload. An index of another number is rebuilt.
 pub(super) const FORMAT: u32 = 2;
 
-/// The name under which the analysis is known to the index.
+/// The name under which the field's tokenizer is known to the index; what is folded are terms that were made before.
 pub(super) const TOKENIZER: &str = "bower";
 
 /// tantivy writes `meta.json` last; without it there is no index.

@@ -45,14 +45,16 @@ pub(super) fn terms(text: &str, mut emit: impl FnMut(&str)) {
     }
 }
 
-/// The words of a name as a question would have them: lower case, without accents.
+/// The words of a name as a question would have them: lower case, without accents; none of them is empty.
 pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
-    name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(|word| {
+    let folded = name.split(|c: char| !c.is_alphanumeric()).map(|word| {
         let (mut lower, mut folded) = (String::new(), String::new());
         chars::lower(word, &mut lower);
         chars::unaccent(&lower, &mut folded);
         folded
-    })
+    });
+    // Of some characters nothing is left: the Arabic tatweel, letters in a square.
+    folded.filter(|word| !word.is_empty())
 }
 
 fn name(line: &str) -> Option<&str> {
@@ -114,5 +116,14 @@ mod tests {
                 prop_assert!(!name.is_empty() && words(name).count() <= text.len());
             }
         }
+    }
+
+    #[test]
+    fn no_word_of_a_name_is_empty() {
+        // A tatweel is dropped with the accents, a letter in a square is no letter in lower case.
+        for name in ["س ـ", "🅰", "Ada ـ Lovelace"] {
+            assert!(words(name).all(|word| !word.is_empty()), "{name}");
+        }
+        assert_eq!(words("Ada ـ Lovelace").collect::<Vec<_>>(), ["ada", "lovelace"]);
     }
 }

@@ -24,6 +24,10 @@ pub const TAIL_FORMAT: u8 = 3;
 /// What a blob begins with: terms of another analysis would not be found.
 const FORMAT: [u8; 4] = [TAIL_FORMAT, ANALYSIS as u8, 0, 0];
 
+/// More words of speakers than any text has that can be kept; a blob that claims more is damaged, and its index would not fit
+/// into memory.
+const MOST_SPOKEN: usize = 1 << 24;
+
 /// A text's terms as a blob for [`TailScan::push`] and [`super::fold`]: all that an index keeps of a text, so that it is
 /// analysed once. Each term once, ascending: its length in bytes, how often it occurs, itself; behind an empty one those of
 /// the text's speakers, which do not count in the length.
@@ -59,7 +63,11 @@ struct Counted {
 }
 
 impl Counted {
+    /// An empty term would be read as the end of the terms, and nobody can ask for it.
     fn push(&mut self, term: &str) {
+        if term.is_empty() {
+            return;
+        }
         let start = self.terms.len();
         self.terms.push_str(term);
         let mut first = [0; 8];
@@ -167,9 +175,13 @@ pub(super) fn entries(blob: &[u8]) -> Option<(&str, &str)> {
         length = length.checked_add(count)?;
     }
     let mut names = Entries::new(words.rest);
-    let are_names = names.by_ref().all(|(term, _)| str::from_utf8(term).is_ok());
-    let is_whole = are_names && !words.is_broken && !names.is_broken && names.rest.is_empty();
-    if !is_whole || length.min(u32::MAX as usize) as u32 != length_of(blob) {
+    let mut spoken = 0_usize;
+    for (name, count) in names.by_ref() {
+        str::from_utf8(name).ok()?;
+        spoken = spoken.checked_add(count).filter(|spoken| *spoken <= MOST_SPOKEN)?;
+    }
+    let is_whole = !words.is_broken && !names.is_broken && names.rest.is_empty();
+    if !is_whole || u32::try_from(length) != Ok(length_of(blob)) {
         return None;
     }
     let (words, names) = body.split_at(body.len() - words.rest.len());
@@ -502,5 +514,29 @@ mod tests {
         assert!((0..words_end).all(|cut| !is_whole(&whole[..cut])));
         assert!(is_whole(&whole) && scan.push(RowId(7), &whole).is_ok());
         assert_eq!(scan.finish().statistics.docs, 1);
+    }
+
+    #[test]
+    fn every_text_has_whole_terms_and_no_blob_claims_more_than_there_can_be() {
+        for text in ["س ـ: مرحبا\nس ـ: مرحبا", "🅰: hello\n🅰: again", "Ada: a cod", "ـ", ""]
+        {
+            assert!(is_whole(&encode_terms(text, Language::English)), "{text}");
+        }
+        // One word "a" and a speaker "a" as often as is claimed.
+        let blob = |words: usize, length: u32, names: usize| {
+            let mut blob = FORMAT.to_vec();
+            blob.extend(length.to_le_bytes());
+            for (count, end) in [(words, true), (names, false)] {
+                put_number(&mut blob, 1);
+                put_number(&mut blob, count);
+                blob.push(b'a');
+                if end {
+                    put_number(&mut blob, 0);
+                }
+            }
+            blob
+        };
+        assert!(is_whole(&blob(3, 3, 2)));
+        assert!(!is_whole(&blob(3, 3, 1 << 40)) && !is_whole(&blob(1 << 40, u32::MAX, 2)));
     }
 }

@@ -3,7 +3,7 @@
 use bower_kernels::Isa;
 use bower_kernels::scan::exact::{sums_f16, sums_f32};
 
-/// A vector as the store keeps it: little-endian half floats.
+/// A vector as the store gives it: little-endian half floats.
 pub fn halves(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|&value| half::f16::from_f32(value).to_le_bytes()).collect()
 }
@@ -37,7 +37,7 @@ impl<'a> ExactQuery<'a> {
         self.divided(sums_f32(self.isa, self.query, vector))
     }
 
-    /// The same for a vector as the store keeps it: little-endian IEEE half floats, two bytes a number.
+    /// The same for a vector as the store gives it: little-endian IEEE half floats, two bytes a number.
     pub fn cosine_f16(&self, vector: &[u8]) -> f32 {
         if vector.len() != 2 * self.query.len() {
             return 0.0;

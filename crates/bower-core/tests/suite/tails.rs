@@ -1,9 +1,10 @@
-//! A process that stays answers as one that has just begun, whatever others write and fold between its questions.
+//! A process that stays answers as one that has just begun, whatever others write and fold between its questions; what is
+//! damaged takes nothing else with it.
 
 use bower_core::config::Settings;
-use bower_core::engine::{DocumentInput, Engine};
+use bower_core::engine::{DocumentInput, Engine, RankRequest};
 use bower_core::item::Channel;
-use bower_core::request::{ForgetRequest, QueryRequest};
+use bower_core::request::{ForgetRequest, IndexRequest, QueryRequest, Selection};
 
 use crate::model::models_folder;
 use crate::place::{Place, keep, now};
@@ -65,4 +66,45 @@ fn a_process_that_stays_sees_what_others_write() {
         }
     }
     assert!(found > 1_000, "{found}");
+}
+
+/// Letters of which nothing is left once they are folded name a speaker: nothing to find, and no reason to stop.
+#[test]
+fn a_speaker_without_letters_is_folded_and_forgotten() {
+    let place = Place::without_model();
+    place.write("weir.md", "# Weir\n\nWater falls here.\n");
+    let engine = place.open();
+    let id = keep(&engine, "س ـ: مرحبا cod\nس ـ: مرحبا");
+    keep(&engine, "🅰: hello cod\n🅰: again");
+    engine.index(&IndexRequest::new(vec![place.notes()]), now(), &|_| {}).unwrap();
+    assert_eq!(engine.status().unwrap().text_tail, 0);
+    assert_eq!(ask(&engine, "cod", true).len(), 2);
+    engine.forget(&ForgetRequest::Ids(vec![id]), false, now()).unwrap();
+    assert_eq!(ask(&engine, "cod", true).len(), 1);
+}
+
+/// The vector channel fails on its way: the answer is that of the words alone, and says so.
+#[test]
+fn a_damaged_vector_leaves_the_words_as_they_are() {
+    let place = Place::new();
+    place.write("fish.md", "# Fish\n\nThe red cod swims by the weir.\n");
+    let engine = place.open();
+    for fish in FISH {
+        keep(&engine, &format!("a {fish} by the weir"));
+    }
+    place.index(&engine);
+    let select = Selection::default();
+    let request = RankRequest::new("red cod", &select, now());
+    let words = engine.rank(&RankRequest { without: Some(Channel::Vector), ..request }).unwrap();
+    let store = rusqlite::Connection::open(place.home().join("memory.db")).unwrap();
+    // Two bytes are one number: a vector of another dimension.
+    store.execute("UPDATE vectors SET vector = x'0000'", []).unwrap();
+    let damaged = engine.rank(&request).unwrap();
+    assert_eq!(damaged.degraded.len(), 1, "{:?}", damaged.degraded);
+    assert_eq!(damaged.fused, words.fused);
+    // An odd number of bytes is a packed vector; one that cannot be unpacked is none, and is named.
+    store.execute("UPDATE vectors SET vector = x'00ff00'", []).unwrap();
+    assert_eq!(engine.rank(&request).unwrap().degraded, []);
+    let found = engine.doctor().unwrap();
+    assert!(format!("{found:?}").contains("is damaged: forget it"), "{found:?}");
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::item::Change;
+use crate::item::Coverage;
 use crate::store::{DocumentRow, Store};
 
 /// The documents' paths, folders apart from names: about 40 bytes a document.
@@ -54,19 +54,19 @@ impl Paths {
 
 /// The paths as they were last read.
 #[derive(Debug, Default)]
-pub struct KnownPaths(Mutex<Option<(Change, Arc<Paths>)>>);
+pub struct KnownPaths(Mutex<Option<(Coverage, Arc<Paths>)>>);
 
 impl KnownPaths {
     /// The paths as they are now: those that are kept, where nothing was written since.
     pub fn get(&self, store: &dyn Store) -> Result<Arc<Paths>> {
         // The number is read first: a change between the two reads makes the paths newer than their number, never older.
-        let change = store.coverage()?.change;
+        let newest = store.coverage()?;
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, paths)) = known.as_ref().filter(|(at, _)| *at == change) {
+        if let Some((_, paths)) = known.as_ref().filter(|(at, _)| *at == newest) {
             return Ok(Arc::clone(paths));
         }
         let paths = Arc::new(Paths::load(store)?);
-        *known = Some((change, Arc::clone(&paths)));
+        *known = Some((newest, Arc::clone(&paths)));
         Ok(paths)
     }
 }

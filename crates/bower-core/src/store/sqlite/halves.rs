@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use rusqlite::types::Type;
-use rusqlite::{Error, Result, Row};
+use rusqlite::{Connection, Error, Result, Row};
 
 use crate::vector::{pack, unpack};
 
@@ -13,8 +12,22 @@ pub(super) fn kept(half: &[u8]) -> Result<Cow<'_, [u8]>> {
     pack(half).ok_or_else(odd)
 }
 
-/// The half floats of a column, in `buffer` where they were packed.
-pub(super) fn half<'a>(row: &'a Row<'_>, column: usize, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
-    let damaged = || Error::FromSqlConversionFailure(column, Type::Blob, "a packed vector is damaged".into());
-    unpack(row.get_ref(column)?.as_blob()?, buffer).ok_or_else(damaged)
+/// The half floats of a column, in `buffer` where they were packed. `None` where they are damaged: such a row has no vector,
+/// as if its model had never seen it, and [`damaged`] names it; one flipped bit must not keep others from being folded.
+pub(super) fn half<'a>(row: &'a Row<'_>, column: usize, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
+    Ok(unpack(row.get_ref(column)?.as_blob()?, buffer))
+}
+
+/// A sentence for each item whose vector is damaged, for `doctor`.
+pub(super) fn damaged(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement =
+        connection.prepare("SELECT v.vector, i.id FROM vectors v JOIN items i ON i.row = v.row")?;
+    let (mut rows, mut buffer, mut found) = (statement.query([])?, Vec::new(), Vec::new());
+    while let Some(row) = rows.next()? {
+        if half(row, 0, &mut buffer)?.is_none() {
+            let id: String = row.get(1)?;
+            found.push(format!("the vector of item {id} is damaged: forget it and keep it again"));
+        }
+    }
+    Ok(found)
 }

@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::read::scan;
+use super::read::{mark, scan};
 use super::{SqliteStore, lock, lookup, schema, select};
 use crate::error::Result;
 use crate::filter::{Filter, Test};
-use crate::item::RowSet;
+use crate::item::{Change, RowSet};
 use crate::request::Selection;
 
 /// Selections that are kept; each question compares its own with them.
@@ -21,6 +21,8 @@ const MOST_BYTES: usize = 4 << 20;
 pub(super) struct Moment {
     pub(super) identity: String,
     pub(super) change: u64,
+    /// The fingerprint of that change: another backup's may have the same number.
+    pub(super) mark: u64,
 }
 
 /// The last selections of one moment, the last used at the end.
@@ -53,10 +55,6 @@ impl KnownSets {
         let bytes = bytes(select, rows);
         let mut kept = lock(&self.0);
         if kept.at != at {
-            // Whoever began to read earlier than others brings nothing that is asked for again.
-            if kept.at.identity == at.identity && kept.at.change > at.change {
-                return;
-            }
             *kept = Kept { at, ..Kept::default() };
         }
         // Two questions may have read it at once.
@@ -78,9 +76,11 @@ impl SqliteStore {
             return Ok(None);
         }
         self.read("select the items", |connection| {
-            let moment = connection
-                .prepare_cached("SELECT identity, change FROM store")?
-                .query_row([], |row| Ok(Moment { identity: row.get(0)?, change: row.get(1)? }))?;
+            let moment =
+                connection.prepare_cached("SELECT identity, change FROM store")?.query_row([], |row| {
+                    let (identity, change) = (row.get(0)?, row.get(1)?);
+                    Ok(Moment { identity, change, mark: mark(connection, Change(change))?.unwrap_or(0) })
+                })?;
             if let Some(rows) = self.selected.get(&moment, selection) {
                 return Ok(Some(rows));
             }
@@ -134,7 +134,7 @@ mod tests {
     use crate::item::RowId;
 
     fn moment(identity: &str, change: u64) -> Moment {
-        Moment { identity: identity.into(), change }
+        Moment { identity: identity.into(), change, mark: change * 7 }
     }
 
     fn of(collection: &str) -> Selection {
@@ -155,8 +155,9 @@ mod tests {
         assert_eq!(known.get(&next, &of("x")), None);
         assert_eq!(known.get(&moment("b", 5), &of("x")), None);
         known.put(next.clone(), &of("y"), &one(2));
-        known.put(now.clone(), &of("x"), &one(1));
         assert_eq!((known.get(&now, &of("x")), known.get(&next, &of("y"))), (None, Some(one(2))));
+        // A backup in its place has the same number and another history.
+        assert_eq!(known.get(&Moment { mark: 1, ..next }, &of("y")), None);
         // A backup in its place: its numbers may be smaller.
         known.put(moment("b", 1), &of("x"), &one(3));
         assert_eq!(known.get(&moment("b", 1), &of("x")), Some(one(3)));

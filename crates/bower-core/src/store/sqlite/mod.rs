@@ -31,7 +31,7 @@ const LOG_BYTES: u64 = LOG_PAGES as u64 * (4_096 + 24);
 /// A transaction of so many chunks is one of a load, in which more are to follow …
 const BULK: usize = 512;
 /// … and the log may become this long, 16 MB: ids are spread over all of their index, so most of its pages are changed again
-/// before the next copy. Whoever loads empties the log at the end.
+/// before the next copy. The pipeline empties the log when it ends.
 const BULK_LOG_PAGES: u32 = 4_000;
 
 /// What a connection may keep of the file while it writes, in KiB, if the settings do not say more.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::halves::half;
+use super::halves::{damaged, half};
 use super::write::{cache_key, row_id};
 use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
@@ -31,7 +31,7 @@ impl SqliteStore {
 }
 
 /// The fingerprint of a change: its first event, which no other history shares (its time is in microseconds).
-fn mark(connection: &Connection, change: Change) -> rusqlite::Result<Option<u64>> {
+pub(super) fn mark(connection: &Connection, change: Change) -> rusqlite::Result<Option<u64>> {
     connection
         .prepare_cached(
             "SELECT event, time, action, coalesce(subject, '') FROM events WHERE change = ?1 ORDER BY event LIMIT 1",
@@ -571,8 +571,10 @@ impl Store for SqliteStore {
             let mut rows = statement.query(params![model, after.0])?;
             let (mut count, mut buffer) = (0, Vec::new());
             while let Some(row) = rows.next()? {
-                each(first(row)?, half(row, 1, &mut buffer)?);
-                count += 1;
+                if let Some(half) = half(row, 1, &mut buffer)? {
+                    each(first(row)?, half);
+                    count += 1;
+                }
             }
             Ok(count)
         })
@@ -587,9 +589,9 @@ impl Store for SqliteStore {
             let mut statement =
                 connection.prepare_cached("SELECT vector FROM vectors WHERE row = ?1 AND model = ?2")?;
             let mut buffer = Vec::new();
-            let mut vector = |row: &Row<'_>| half(row, 0, &mut buffer).map(<[u8]>::to_vec);
+            let mut vector = |row: &Row<'_>| Ok(half(row, 0, &mut buffer)?.map(<[u8]>::to_vec));
             rows.iter()
-                .map(|row| statement.query_row(params![row.0, model], &mut vector).optional())
+                .map(|row| Ok(statement.query_row(params![row.0, model], &mut vector).optional()?.flatten()))
                 .collect()
         })
     }
@@ -740,6 +742,7 @@ impl Store for SqliteStore {
                 let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
                 findings.push(format!("a row of {table} names a row of {parent} that is not there"));
             }
+            findings.extend(damaged(connection)?);
             let bare: u64 = connection.query_row(
                 "SELECT count(*) FROM items i LEFT JOIN texts t ON t.row = i.row WHERE t.row IS NULL",
                 [],
