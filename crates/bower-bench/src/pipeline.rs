@@ -7,7 +7,7 @@ use bower_core::request::Selection;
 
 use crate::{Failed, Options, Verdict, index, passages, table};
 
-/// Ranking may add this much to the channels' own time, late interaction over 200 candidates and more included.
+/// Ranking may add this much to the channels' own time, late interaction included.
 const MOST_MS: f64 = 1.0;
 
 /// Questions before the ones that count.

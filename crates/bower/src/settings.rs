@@ -468,7 +468,7 @@ mod tests {
         assert_eq!(got("threads"), "3 from BOWER_THREADS");
         assert_eq!(got("rrf_k"), "9.0 from --set");
         assert_eq!(got("model"), "\"none\" from /h/config.toml");
-        assert_eq!(got("candidates"), "200 from built-in");
+        assert_eq!(got("candidates"), "128 from built-in");
         assert_eq!(got("sync"), "\"full\" from --set");
         assert_eq!(resolved.settings.threads, 3);
         assert_eq!(resolved.settings.sync, bower_core::config::Sync::Full);
