@@ -16,6 +16,7 @@ import xml.etree.ElementTree as xml
 HERE = pathlib.Path(__file__).parent / 'peers'
 sys.path.insert(0, str(HERE))
 import figures  # noqa: E402
+import halves  # noqa: E402
 import inputs  # noqa: E402
 import minilm_onnx  # noqa: E402
 import onnx_speed  # noqa: E402
@@ -355,6 +356,17 @@ class SameModelTest(unittest.TestCase):
         got = minilm_onnx.sentences(means, [3, 2, 9], [0, 0, 1], 2)  # the first is (3, 4) / 5
         numpy.testing.assert_allclose(got, [[.6, .8], [0, 1]], atol=1e-6)
         self.assertAlmostEqual(minilm_onnx.closeness(got, numpy.array([[1, 0], [0, 1]]))['least'], .6, places=6)
+
+
+class Halves(unittest.TestCase):
+    def test_packed_numbers_come_back(self):
+        # Exponent 15 is none of the frequent: eleven ones for the escape, then 15 in five bits, lowest first.
+        packed = bytes([1]) + bytes(8) + bytes(3) + b'\xff\x7f' * 8 + bytes(1)
+        self.assertEqual(halves.unpack(packed), b'\x00\x3c' * 8)  # 1.0
+        self.assertEqual(halves.unpack(b'\x00\x3c' * 8), b'\x00\x3c' * 8)
+
+    def test_every_sequence_of_bits_is_a_code(self):
+        self.assertEqual(sum(2.0 ** -length for length, _ in halves.CODES), 1)
 
 
 class ReportTest(unittest.TestCase):

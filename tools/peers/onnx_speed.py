@@ -22,6 +22,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import figures
+import halves
 import minilm_onnx
 import run
 
@@ -169,7 +170,7 @@ class Ours:
         try:
             for name, vector in store.execute('SELECT d.file_name, v.vector FROM vectors v JOIN items i ON i.row = v.row '
                                               'JOIN documents d ON d.row = i.document'):
-                vectors[int(pathlib.Path(name).stem)] = numpy.frombuffer(vector, dtype='<f2')
+                vectors[int(pathlib.Path(name).stem)] = numpy.frombuffer(halves.unpack(vector), dtype='<f2')
         finally:
             store.close()
         return vectors / numpy.linalg.norm(vectors, axis=1, keepdims=True)
