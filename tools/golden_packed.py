@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Packs half floats as `vector/packed.rs` describes it, written from that description alone, and prints them as SQL's hex.
+"""Packs and unpacks half floats as `vector/packed.rs` describes it, written from that description alone. Run, it prints some
+as SQL's hex.
 
     tools/golden_packed.py
 
@@ -38,6 +39,26 @@ def pack(halves):
     to_bytes = lambda text: bytes(int(text[at:at + 8][::-1], 2) for at in range(0, len(text), 8))
     packed = bytes([len(halves) // 8]) + bytes(number & 255 for number in halves) + to_bytes(high) + to_bytes(bits)
     return packed if len(packed) % 2 else packed + b'\0'
+
+
+def unpack(kept):
+    """The half floats, as bytes, from what a store keeps of them: an even number of bytes is not packed."""
+    if len(kept) % 2 == 0:
+        return kept
+    exponents = {code: exponent for exponent, code in codes().items()}
+    to_bits = lambda some: ''.join(format(byte, '08b')[::-1] for byte in some)
+    count, halves = kept[0] * 8, b''
+    high, bits, place = to_bits(kept[1 + count:1 + count * 11 // 8]), to_bits(kept[1 + count * 11 // 8:]), 0
+    for at in range(count):
+        code = ''
+        while code not in exponents:
+            code, place = code + bits[place], place + 1
+        exponent = exponents[code]
+        if exponent is None:
+            exponent, place = int(bits[place:place + 5][::-1], 2), place + 5
+        top = int(high[3 * at:3 * at + 3][::-1], 2)
+        halves += bytes((kept[1 + at], (top >> 2) << 7 | exponent << 2 | top & 3))
+    return halves
 
 
 if __name__ == '__main__':

@@ -22,7 +22,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import figures
-import halves
 import minilm_onnx
 import run
 
@@ -164,13 +163,15 @@ class Ours:
     def vectors(self, count):
         """What the store holds, row r for passage r: half floats that need not be of unit length."""
         import numpy
+        sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+        from golden_packed import unpack
 
         vectors = numpy.zeros((count, minilm_onnx.HIDDEN), dtype=numpy.float32)
         store = sqlite3.connect(self.home / 'memory.db')
         try:
             for name, vector in store.execute('SELECT d.file_name, v.vector FROM vectors v JOIN items i ON i.row = v.row '
                                               'JOIN documents d ON d.row = i.document'):
-                vectors[int(pathlib.Path(name).stem)] = numpy.frombuffer(halves.unpack(vector), dtype='<f2')
+                vectors[int(pathlib.Path(name).stem)] = numpy.frombuffer(unpack(vector), dtype='<f2')
         finally:
             store.close()
         return vectors / numpy.linalg.norm(vectors, axis=1, keepdims=True)

@@ -8,6 +8,7 @@ mod evidence;
 mod fold;
 mod health;
 mod indexes;
+mod known;
 mod late;
 mod lookup;
 mod model;
@@ -25,10 +26,12 @@ use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use known::Known;
+
 use crate::config::Settings;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::item::{Change, Channel, Rerank, RowId, RowSet, Scored};
+use crate::item::{Channel, Rerank, RowId, RowSet, Scored};
 use crate::llm::Llm;
 use crate::request::{
     Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
@@ -55,15 +58,17 @@ pub struct Engine {
     store: Box<dyn Store>,
     indexes: indexes::Indexes,
     model: model::LocalModel,
-    paths: channels::KnownPaths,
+    paths: Known<channels::Paths>,
     /// Opened when something is to be reranked.
     cross: rerank::LocalCross,
     /// Handed in by the program, where its user chose one.
     llm: Option<Box<dyn Llm>>,
     /// Query vectors made since the last [`Engine::maintain`], for the cache.
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
-    /// The model, and the newest change at which every item had a vector of it.
-    all_embedded: Mutex<Option<(String, Change)>>,
+    /// Rows that are superseded or archived.
+    hidden: Known<RowSet>,
+    /// Whether some items have no vector yet.
+    waits: Known<bool>,
     /// What the indexes lack, as the last question saw it.
     tails: tails::Tails,
     /// What sessions were given since the last [`Engine::keep_given`].
@@ -83,11 +88,12 @@ impl Engine {
             store: Box::new(store),
             indexes,
             model,
-            paths: channels::KnownPaths::default(),
+            paths: Known::default(),
             cross,
             llm: None,
             fresh_queries: Mutex::default(),
-            all_embedded: Mutex::default(),
+            hidden: Known::default(),
+            waits: Known::default(),
             tails: tails::Tails::default(),
             fresh_given: Mutex::default(),
         })

@@ -10,7 +10,7 @@ use super::retrieve::{
 };
 use super::{ACTOR, Engine, evidence, order, ranking};
 use crate::error::{Error, Result};
-use crate::item::{Channel, Profile, RowId, RowSet, Scored, When};
+use crate::item::{Channel, Coverage, Profile, RowId, RowSet, Scored, When};
 use crate::rank::candidate::{Places, Ranked};
 use crate::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, QueryRequest, Selection, Signal};
 use crate::store::Stamp;
@@ -156,7 +156,7 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
     let keep = engine.store.select(request.select)?;
     let newest = engine.store.coverage()?;
     let mut hidden =
-        if keep.is_some() { Arc::default() } else { engine.tails.hidden(&*engine.store, &newest)? };
+        if keep.is_some() { Arc::default() } else { engine.hidden.get(&newest, || engine.store.hidden())? };
     if let Some(others) = request.hide {
         Arc::make_mut(&mut hidden).add_all(others);
     }
@@ -176,7 +176,7 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
     let mut ranking = Ranking::default();
     let text = text.map(|text| take_text(text, &mut ranking));
     let asked_text = text.as_ref().and_then(|text| text.as_ref().ok());
-    let vector = vectors.and_then(|vectors| take_vector(engine, vectors, asked_text, &mut ranking));
+    let vector = vectors.and_then(|vectors| take_vector(engine, vectors, asked_text, &newest, &mut ranking));
     let text = match (text, &vector) {
         (Some(Ok(text)), _) => Some(text),
         (Some(Err(error)), None) => return Err(error),
@@ -215,6 +215,7 @@ fn take_vector<'a>(
     engine: &Engine,
     found: Result<Vectors<'a>>,
     text: Option<&TextFound>,
+    newest: &Coverage,
     ranking: &mut Ranking,
 ) -> Option<VectorFound<'a>> {
     let reason = match found {
@@ -224,7 +225,9 @@ fn take_vector<'a>(
             ranking.effort.vector_cached = found.cached;
             ranking.model_used = Some(found.scorer.model.clone());
             // The counts are cheap and may be off while rows come and go; the store is asked only when they differ.
-            if text.is_some_and(|text| found.searched < text.searched) && waits(engine, &found.scorer.model) {
+            if text.is_some_and(|text| found.searched < text.searched)
+                && waits(engine, &found.scorer.model, newest)
+            {
                 let reason = "some items have no vector yet: run bower index, or bower model pull".to_owned();
                 ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
             }
@@ -237,18 +240,10 @@ fn take_vector<'a>(
     None
 }
 
-/// Whether some items have no vector of a model yet. What was found out is kept until the store changes.
-fn waits(engine: &Engine, model: &str) -> bool {
-    let Ok(newest) = engine.store.coverage() else { return false };
-    let mut known = engine.all_embedded.lock().unwrap_or_else(PoisonError::into_inner);
-    if known.as_ref().is_some_and(|(of, change)| of == model && *change == newest.change) {
-        return false;
-    }
-    let waits = engine.store.unembedded(model, 1).is_ok_and(|rows| !rows.is_empty());
-    if !waits {
-        *known = Some((model.to_owned(), newest.change));
-    }
-    waits
+/// Whether some items have no vector of the engine's model yet.
+fn waits(engine: &Engine, model: &str, newest: &Coverage) -> bool {
+    let waits = || engine.store.unembedded(model, 1).map(|rows| !rows.is_empty());
+    engine.waits.get(newest, waits).is_ok_and(|waits| *waits)
 }
 
 pub(super) fn note(ranking: &mut Ranking, channel: Channel, rows: &[Scored], tail: usize, took_ms: f64) {

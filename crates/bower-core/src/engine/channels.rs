@@ -12,7 +12,7 @@ use crate::item::{Channel, RowId, Scored};
 
 pub(super) use canonical::{Cited, canonical};
 pub(super) use filename::filename;
-pub(super) use paths::KnownPaths;
+pub(super) use paths::Paths;
 pub(super) use tags::tags;
 
 /// One of the smaller channels by itself: at most `depth` rows, each with its citation where the channel cites.

@@ -1,5 +1,6 @@
 //! Indexing as one pipeline with bounded queues: a reader (walk, hash, parse, compare), one embedder a core, and the
-//! caller's thread that commits; a fourth folds what waits meanwhile. A document is committed whole or not at all, so a killed run is simply run again.
+//! caller's thread that commits; another folds what waits meanwhile. A document is committed whole or not at all, so a
+//! killed run is simply run again.
 
 mod sources;
 mod work;
@@ -91,8 +92,8 @@ fn run<S: Source>(
         let folder = threads.spawn(move || {
             let before = cpu_seconds();
             // What cannot be folded waits, and whoever folds at the end is told why.
-            let ended = folds.iter().try_for_each(|()| engine.fold(fold::When::Due).map(drop));
-            (ended.is_ok(), cpu_seconds() - before)
+            folds.iter().try_for_each(|()| engine.fold(fold::When::Due).map(drop)).ok();
+            cpu_seconds() - before
         });
         let reader = {
             let (to_write, source) = (to_write.clone(), &mut source);
@@ -120,8 +121,7 @@ fn run<S: Source>(
             cpu.model += spent.model;
             cpu.rest += spent.rest;
         }
-        let (_, spent) = folder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        cpu.rest += spent;
+        cpu.rest += folder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(read).map(|()| cpu)
     });
     // Large transactions let the log grow. Where it cannot be emptied now, whoever finds it long does it; what was committed

@@ -129,6 +129,7 @@ pub(super) fn both<'a>(
             let found = text_channel(engine, words, scope, &mut |scorer| drop(send_text.send(scorer)));
             let known = match (&found, vector_scorer.recv()) {
                 (Ok(found), Ok(vector)) => {
+                    // The other thread finds it ready.
                     vector.background();
                     let scorers = Scorers { engine, words, text: Some(&found.scorer), vector: Some(&vector) };
                     Some(ahead.score(scorers, Channel::Text, &found.rows))

@@ -37,7 +37,6 @@ type Slot = Mutex<Option<(String, Arc<NewRows>)>>;
 pub(super) struct Tails {
     text: Slot,
     vectors: Slot,
-    hidden: Mutex<Option<(Coverage, Arc<RowSet>)>>,
 }
 
 impl Tails {
@@ -76,17 +75,6 @@ impl Tails {
             })?;
             Ok(())
         })
-    }
-
-    /// Rows that are superseded or archived. `newest` was read from the store before.
-    pub(super) fn hidden(&self, store: &dyn Store, newest: &Coverage) -> Result<Arc<RowSet>> {
-        let mut kept = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, rows)) = kept.as_ref().filter(|(at, _)| at == newest) {
-            return Ok(Arc::clone(rows));
-        }
-        let rows = Arc::new(store.hidden()?);
-        *kept = Some((newest.clone(), Arc::clone(&rows)));
-        Ok(rows)
     }
 }
 

@@ -25,4 +25,4 @@ pub use language::Language;
 pub use query::{QueryTerm, query_names, query_terms};
 pub use rarity::{Rarity, rarity};
 pub use speaker::speakers;
-pub use tail::{Tail, TailScan, encode_terms, examine_tail, is_current, is_whole, search_tail};
+pub use tail::{Tail, TailScan, encode_terms, examine_tail, is_whole, search_tail};

@@ -193,8 +193,8 @@ fn length_of(blob: &[u8]) -> u32 {
     u32::from_le_bytes([blob[4], blob[5], blob[6], blob[7]])
 }
 
-/// Whether a blob is of the present format and analysis; one that is not must be encoded again from its text.
-pub fn is_current(blob: &[u8]) -> bool {
+/// Whether a blob is of the present format and analysis.
+fn is_current(blob: &[u8]) -> bool {
     blob.starts_with(&FORMAT)
 }
 

@@ -2,6 +2,7 @@
 //! the line that answers.
 
 use super::super::{Engine, LANGUAGE};
+use super::Paths;
 use crate::error::Result;
 use crate::item::{RowId, RowSet, Scored};
 use crate::store::Passage;
@@ -54,7 +55,7 @@ pub fn canonical(
     }
     let store = &*engine.store;
     let mut passages = Vec::new();
-    for (document, _, name) in engine.paths.get(store)?.iter() {
+    for (document, _, name) in Paths::of(engine)?.iter() {
         if name.eq_ignore_ascii_case(NAME) {
             passages.push(store.passages(document)?);
         }

@@ -2,6 +2,7 @@
 //! have one score.
 
 use super::super::{Engine, LANGUAGE};
+use super::Paths;
 use crate::error::Result;
 use crate::item::{RowId, Scored};
 use crate::store::DocumentRow;
@@ -33,7 +34,7 @@ pub fn filename(
     }
     let store = &*engine.store;
     let mut around = String::new();
-    for (document, folder, name) in engine.paths.get(store)?.iter() {
+    for (document, folder, name) in Paths::of(engine)?.iter() {
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
         let (stem, extension) = if stem.is_empty() { (name, "") } else { (stem, extension) };
         around.clear();

@@ -1,10 +1,10 @@
 //! The paths of all documents, read in one scan and kept until the store changes. What is kept is never older than the change
 //! that it is kept under.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use super::super::Engine;
 use crate::error::Result;
-use crate::item::Coverage;
 use crate::store::{DocumentRow, Store};
 
 /// The documents' paths, folders apart from names: about 40 bytes a document.
@@ -25,6 +25,12 @@ struct File {
 }
 
 impl Paths {
+    /// The paths as they are now.
+    pub fn of(engine: &Engine) -> Result<Arc<Self>> {
+        let store = &*engine.store;
+        engine.paths.get(&store.coverage()?, || Self::load(store))
+    }
+
     fn load(store: &dyn Store) -> Result<Self> {
         let mut paths = Self::default();
         store.paths(&mut |document, path| paths.push(document, path))?;
@@ -49,25 +55,6 @@ impl Paths {
             start = file.end;
             (file.document, self.folders[file.folder as usize].as_str(), name)
         })
-    }
-}
-
-/// The paths as they were last read.
-#[derive(Debug, Default)]
-pub struct KnownPaths(Mutex<Option<(Coverage, Arc<Paths>)>>);
-
-impl KnownPaths {
-    /// The paths as they are now: those that are kept, where nothing was written since.
-    pub fn get(&self, store: &dyn Store) -> Result<Arc<Paths>> {
-        // The number is read first: a change between the two reads makes the paths newer than their number, never older.
-        let newest = store.coverage()?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, paths)) = known.as_ref().filter(|(at, _)| *at == newest) {
-            return Ok(Arc::clone(paths));
-        }
-        let paths = Arc::new(Paths::load(store)?);
-        *known = Some((newest, Arc::clone(&paths)));
-        Ok(paths)
     }
 }
 

@@ -1,0 +1,48 @@
+//! What was read from the store, kept until the store changes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::Result;
+use crate::item::Coverage;
+
+/// One thing that a store says, as it was last read.
+#[derive(Debug)]
+pub(super) struct Known<T>(Mutex<Option<(Coverage, Arc<T>)>>);
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T> Known<T> {
+    /// What is kept, where `newest` is still the store's last change, or else what is read now. `newest` was read from the store
+    /// before: a change between the two makes what is kept newer than its number, never older.
+    pub(super) fn get(&self, newest: &Coverage, read: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, kept)) = known.as_ref().filter(|(at, _)| at == newest) {
+            return Ok(Arc::clone(kept));
+        }
+        let kept = Arc::new(read()?);
+        *known = Some((newest.clone(), Arc::clone(&kept)));
+        Ok(kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::item::Change;
+
+    #[test]
+    fn what_is_known_is_read_again_after_a_change_and_never_from_another_history() {
+        let at = |change, mark| Coverage { store: "s".into(), change: Change(change), mark };
+        let known = Known::default();
+        let get = |newest: &Coverage, now: u32| *known.get(newest, || Ok(now)).unwrap();
+        assert_eq!((get(&at(1, 7), 1), get(&at(1, 7), 2)), (1, 1));
+        assert_eq!((get(&at(2, 8), 3), get(&at(2, 9), 4)), (3, 4));
+        assert!(known.get(&at(3, 1), || Err(Error::invalid("a read", "failed"))).is_err());
+        assert_eq!(get(&at(3, 1), 5), 5, "a failed read is not kept");
+    }
+}
