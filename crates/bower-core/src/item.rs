@@ -242,6 +242,50 @@ words! {
 }
 
 words! {
+    /// How closely what wants to become a memory is looked at.
+    Gate, "gate" {
+        /// Not at all: whatever is told is kept.
+        Off = "off",
+        /// What is plainly no memory is refused.
+        Normal = "normal",
+        /// What holds for a moment only is refused too.
+        Strict = "strict",
+    }
+}
+
+words! {
+    /// How long what a text says is likely to hold.
+    Durability, "durability" {
+        /// Until something replaces it.
+        Lasting = "lasting",
+        /// For a time that the text names.
+        Dated = "dated",
+        /// For the moment.
+        Passing = "passing",
+    }
+}
+
+words! {
+    /// What becomes of a text that was told, beside the memories that are there.
+    Fate, "outcome" {
+        /// It is a new memory.
+        Create = "create",
+        /// A memory says so already: it has been observed once more.
+        Confirm = "confirm",
+        /// It is a new memory, related to one that is there.
+        Link = "link",
+        /// It says all that a memory says, and more: it takes that memory's place.
+        Append = "append",
+        /// What a memory says is so no longer: it takes that memory's place.
+        Supersede = "supersede",
+        /// It denies a memory, and nothing tells which is right: both stay, and somebody is asked.
+        Contradict = "contradict",
+        /// It is not kept.
+        Refuse = "refuse",
+    }
+}
+
+words! {
     /// A way of finding candidates.
     Channel, "channel" {
         Text = "text", Vector = "vector", Tags = "tags", Filename = "filename", Canonical = "canonical",

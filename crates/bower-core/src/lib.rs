@@ -10,6 +10,7 @@ mod generation;
 pub mod ingest;
 pub mod item;
 pub mod llm;
+pub mod memory;
 pub mod rank;
 pub mod request;
 pub mod store;

@@ -23,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tokens", &["item", "error", "generation"]),
     ("graph", &["item", "error"]),
     ("rank", &["item", "error", "evidence"]),
-    ("memory", &["item", "error"]),
+    ("memory", &["item", "error", "text"]),
     ("embed", &["item", "error", "config"]),
     ("llm", &["item", "error", "config"]),
     ("ingest", &["item", "error", "config", "request"]),
