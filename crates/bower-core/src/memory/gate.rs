@@ -1,0 +1,398 @@
+//! The write gate: what is no memory is refused with a reason, and secrets are cut out of what is kept.
+//!
+//! ```
+//! use bower_core::item::{Durability, Gate};
+//! use bower_core::memory::gate::{Constants, Refusal, judge};
+//!
+//! let verdict = judge("The API listens on port 8080.", Gate::Normal, &[], &Constants::default());
+//! assert_eq!((verdict.refused, verdict.durability), (None, Durability::Lasting));
+//! let verdict = judge("ok, thanks!", Gate::Normal, &[], &Constants::default());
+//! assert_eq!(verdict.refused, Some(Refusal::Chatter));
+//! ```
+//!
+//! Every rule works on the text alone, in time linear in its length, and knows English only: a text in another language
+//! meets the rules for what programs print and for secrets, and is never refused for its words.
+
+mod code;
+mod durability;
+mod echo;
+mod prose;
+mod random;
+mod secrets;
+mod shape;
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use super::cues::Cues;
+use crate::item::{Durability, Gate};
+pub(super) use durability::durability;
+pub use secrets::SecretKind;
+
+/// The numbers of the gate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constants {
+    /// Longer texts (characters) are documents. The largest evidence that a prompt is given by default has 2,048 tokens,
+    /// some 8,000 characters: twice that could never be shown whole.
+    pub most_chars: usize,
+    /// The same in strict mode: ADE's cap on a memory's content.
+    pub most_chars_strict: usize,
+    /// A line with fewer words says nothing about the code beside it.
+    pub least_saying_words: usize,
+    /// Lines of code or output that one sentence may bring along. A screen has 24.
+    pub most_quoted_lines: usize,
+    /// Words in a run that is compared to find echoes. Broder's documents take ten; in a sentence of ten words three
+    /// still leave eight runs.
+    pub shingle: usize,
+    /// The share of a sentence's words that must come from what was returned. With every word left over a small one,
+    /// lower shares find nothing more in the golden tests; .7 would let one of three words in a short sentence be new.
+    pub least_echo: f32,
+    /// Shorter values (characters) beside `token` or `key` are names and numbers: 64 bits in hex are 16.
+    pub least_token: usize,
+    /// The same some words away from the name. API keys of the published forms have 20 or more.
+    pub least_near: usize,
+    /// The same beside `password`, where people choose: many services take six and more.
+    pub least_password: usize,
+    /// The longest run of letters and digits in a made value has at least so many; the last group of a UUID has 12.
+    pub least_piece: usize,
+    /// Its runs of one class are at most so long on average: random base62 has 1.6, hex 2.1, names in code 3.5 and more.
+    pub most_run: f32,
+    /// Shannon entropy of a made value in bits a character: the limit of detect-secrets (Yelp) for hex.
+    pub least_bits: f32,
+    /// With fewer words of its own left, a text was there for its secrets.
+    pub least_left: usize,
+    /// Longer texts are no chatter, whatever they are made of.
+    pub most_chatter_words: usize,
+    /// Longer texts are no sign of life.
+    pub most_heartbeat_words: usize,
+    /// From so many items on, a list of what was done is the account of a session.
+    pub least_done: usize,
+}
+
+impl Default for Constants {
+    fn default() -> Self {
+        Self {
+            most_chars: 16_000,
+            most_chars_strict: 2_000,
+            least_saying_words: 4,
+            most_quoted_lines: 24,
+            shingle: 3,
+            least_echo: 0.8,
+            least_token: 16,
+            least_near: 20,
+            least_password: 6,
+            least_piece: 12,
+            most_run: 3.0,
+            least_bits: 3.0,
+            least_left: 3,
+            most_chatter_words: 12,
+            most_heartbeat_words: 25,
+            least_done: 3,
+        }
+    }
+}
+
+/// Why a text is no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refusal {
+    /// Longer than a thought.
+    TooLong,
+    /// Keys and passwords, and little else.
+    Secret,
+    /// A raw diff.
+    Diff,
+    /// A stack trace.
+    StackTrace,
+    /// What git prints of its history or of a tree's state.
+    GitHistory,
+    /// What a program logs, prints while it builds, or reports though nothing happened.
+    Log,
+    /// A list of paths, or a folder's.
+    Paths,
+    /// Code that nothing is said about.
+    Code,
+    /// What every session is told when it begins.
+    BootFile,
+    /// What this store said itself.
+    Echo,
+    /// Words that keep a conversation going.
+    Chatter,
+    /// The account of a session.
+    SessionSummary,
+    /// The state of a moment; refused in strict mode only.
+    Passing,
+}
+
+impl Refusal {
+    /// Every value.
+    pub const ALL: &'static [Self] = &[
+        Self::TooLong,
+        Self::Secret,
+        Self::BootFile,
+        Self::Diff,
+        Self::StackTrace,
+        Self::GitHistory,
+        Self::Log,
+        Self::Paths,
+        Self::Code,
+        Self::Echo,
+        Self::Chatter,
+        Self::SessionSummary,
+        Self::Passing,
+    ];
+
+    /// The word for it in JSON, events and help.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::TooLong => "too-long",
+            Self::Secret => "secret",
+            Self::Diff => "diff",
+            Self::StackTrace => "stack-trace",
+            Self::GitHistory => "git-history",
+            Self::Log => "log",
+            Self::Paths => "paths",
+            Self::Code => "code",
+            Self::BootFile => "boot-file",
+            Self::Echo => "echo",
+            Self::Chatter => "chatter",
+            Self::SessionSummary => "session-summary",
+            Self::Passing => "passing",
+        }
+    }
+
+    /// What it is, and what to do instead, in one line.
+    pub fn reason(self) -> String {
+        let reason = match self {
+            Self::TooLong => {
+                "the text is longer than a memory; put it in a file and index that, or keep what matters of it"
+            }
+            Self::Secret => {
+                "the text is a key or password and little else; keep it in a vault and remember where"
+            }
+            Self::Diff => "a raw diff is in git already; say in a sentence what changed and why",
+            Self::StackTrace => "a stack trace alone; say what fails, when, and what helps",
+            Self::GitHistory => "git keeps its own history; say what was decided or learned",
+            Self::Log => "the output of a program; say in a sentence what it shows",
+            Self::Paths => "a list of paths; say what is kept where and why, or index the folder",
+            Self::Code => "code alone; index its file, or say in a sentence what it is for",
+            Self::BootFile => "it repeats a prompt or a file that every session reads; keep it there",
+            Self::Echo => "this store returned it a moment ago; tell only what is new",
+            Self::Chatter => "it tells nothing; say what is to be remembered",
+            Self::SessionSummary => {
+                "the account of a session; keep each decision, fact and lesson of it as a memory of its own"
+            }
+            Self::Passing => {
+                "it holds for the moment only, and the gate is strict; say what will still be so next week"
+            }
+        };
+        reason.to_owned()
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// A text without its secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redacted {
+    /// Each secret is replaced by what it is: `[redacted: AWS access key]`.
+    pub text: String,
+    /// What was cut out, in the order of the text.
+    pub found: Vec<SecretKind>,
+}
+
+/// What the gate says to a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Why it is not kept; `None` lets it in.
+    pub refused: Option<Refusal>,
+    /// How long it is likely to hold.
+    pub durability: Durability,
+    /// What to keep in its place, where it holds secrets. It is there for refused texts too, so that a log of them is safe.
+    pub redacted: Option<Redacted>,
+}
+
+/// Judges a text that wants to become a memory. `returned` is what this store gave out recently, newest or oldest first.
+///
+/// Rules are asked in the order of [`Refusal::ALL`], and the first that applies answers; of what programs print, what the
+/// text has most of. The account of a session comes last of what normal mode refuses, so that a caller who was told that
+/// the text is a digest or a handoff may let it in. With the gate off nothing is refused and secrets stay: whoever
+/// switches it off wants the text byte for byte, as a restored backup or the import of an own export must be.
+pub fn judge(text: &str, gate: Gate, returned: &[&str], constants: &Constants) -> Verdict {
+    let cues = Cues::of(text);
+    let durability = durability(&cues);
+    let most = match gate {
+        Gate::Off => return Verdict { refused: None, durability, redacted: None },
+        Gate::Normal => constants.most_chars,
+        Gate::Strict => constants.most_chars_strict,
+    };
+    let redacted = redact(text, constants);
+    let kept = redacted.as_ref().map_or(text, |redacted| &redacted.text);
+    let refused = if text.chars().nth(most).is_some() {
+        Some(Refusal::TooLong)
+    } else if redacted.is_some() && is_little(kept, constants) {
+        Some(Refusal::Secret)
+    } else if prose::is_boot_file(kept, &cues) {
+        Some(Refusal::BootFile)
+    } else if let Some(printed) = shape::printed(kept, constants) {
+        Some(printed)
+    } else if prose::is_heartbeat(kept, &cues, constants) {
+        Some(Refusal::Log)
+    } else if echo::is_echo(kept, returned, constants) {
+        Some(Refusal::Echo)
+    } else if prose::is_chatter(kept, &cues, constants) {
+        Some(Refusal::Chatter)
+    } else if prose::is_session_summary(kept, &cues, constants) {
+        Some(Refusal::SessionSummary)
+    } else if gate == Gate::Strict && durability == Durability::Passing {
+        Some(Refusal::Passing)
+    } else {
+        None
+    };
+    Verdict { refused, durability, redacted }
+}
+
+/// The text without its secrets; `None` where it holds none.
+pub fn redact(text: &str, constants: &Constants) -> Option<Redacted> {
+    let found = secrets::find(text, constants);
+    if found.is_empty() {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for secret in &found {
+        out.push_str(&text[from..secret.at.start]);
+        out.push_str("[redacted: ");
+        out.push_str(secret.kind.label());
+        out.push(']');
+        from = secret.at.end;
+    }
+    out.push_str(&text[from..]);
+    Some(Redacted { text: out, found: found.iter().map(|secret| secret.kind).collect() })
+}
+
+/// Words that stand around a secret and say nothing of their own.
+const AROUND: &[&str] = &[
+    "the",
+    "and",
+    "for",
+    "with",
+    "are",
+    "was",
+    "this",
+    "that",
+    "from",
+    "use",
+    "your",
+    "our",
+    "his",
+    "her",
+    "key",
+    "keys",
+    "token",
+    "tokens",
+    "secret",
+    "secrets",
+    "password",
+    "passwords",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "pass",
+    "api",
+    "apikey",
+    "access",
+    "private",
+    "public",
+    "auth",
+    "authorization",
+    "bearer",
+    "basic",
+    "credential",
+    "credentials",
+    "login",
+    "user",
+    "username",
+    "account",
+    "export",
+    "env",
+    "set",
+    "config",
+    "value",
+    "here",
+    "url",
+    "uri",
+    "database",
+    "db",
+    "prod",
+    "production",
+    "staging",
+    "dev",
+    "test",
+    "aws",
+    "gcp",
+    "google",
+    "github",
+    "gitlab",
+    "slack",
+    "stripe",
+    "openai",
+    "anthropic",
+    "npm",
+    "pypi",
+    "hugging",
+    "face",
+    "jwt",
+    "rsa",
+    "ssh",
+    "please",
+    "remember",
+    "save",
+    "note",
+    "new",
+    "old",
+    "client",
+    "server",
+    "admin",
+    "root",
+    "id",
+    "redacted",
+    "json",
+    "web",
+    "header",
+    "http",
+    "https",
+    "postgres",
+    "postgresql",
+    "mysql",
+    "redis",
+    "mongodb",
+    "curl",
+];
+
+/// Whether a redacted text has little left of its own.
+fn is_little(redacted: &str, constants: &Constants) -> bool {
+    let mut left = 0;
+    let mut rest = redacted;
+    // What stands in for secrets is no word of the text.
+    while let Some(start) = rest.find("[redacted: ") {
+        left += own_words(&rest[..start]);
+        rest = rest[start..].find(']').map_or("", |end| &rest[start + end + 1..]);
+    }
+    left + own_words(rest) < constants.least_left
+}
+
+fn own_words(text: &str) -> usize {
+    let unspaced = text.chars().filter(|c| super::cues::is_unspaced(*c)).count();
+    let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| {
+        word.chars().count() > 2 && !AROUND.iter().any(|around| word.eq_ignore_ascii_case(around))
+    });
+    words.count() + unspaced / 2
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,397 @@
+//! Whether a line is source code, by what no sentence looks like: braces, calls, assignments, the heads of definitions.
+
+/// How sure one line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    /// No sentence is written so.
+    Sure,
+    /// It is code if the lines around it are.
+    Maybe,
+    /// It is not.
+    No,
+}
+
+/// So many plain words in a row are a sentence, whatever stands around them.
+const SENTENCE: usize = 4;
+
+/// Judges one line without its indentation.
+pub(super) fn of(body: &str) -> Code {
+    if body.is_empty() {
+        return Code::No;
+    }
+    if body.bytes().all(|b| b"{}[]();,<>".contains(&b)) {
+        return Code::Maybe;
+    }
+    let bare = bare(body);
+    let bare = bare.trim();
+    if is_statement_of_sql(bare) {
+        return Code::Sure;
+    }
+    if is_loop(bare) {
+        return Code::Maybe;
+    }
+    if is_prose(bare) {
+        return Code::No;
+    }
+    if is_definition(bare) || is_tag(body) {
+        return Code::Sure;
+    }
+    let ends = |tails: &[&str]| tails.iter().any(|tail| bare.ends_with(tail));
+    let has = |signs: &[&str]| signs.iter().any(|sign| bare.contains(sign));
+    if ends(&["{", "});", "};", "})", "=> {", "){", "()", "();", "))", "\\"])
+        && has(&["(", "=", "}", "{", "->", "::", "\\"])
+    {
+        // `foo()` within words is a name in a sentence (`it calls foo()`).
+        let words = bare.split_whitespace().count();
+        return if words > 2 && ends(&["()", "))", "\\"]) && !has(&["=", ";", "{"]) {
+            Code::Maybe
+        } else {
+            Code::Sure
+        };
+    }
+    if bare.ends_with(';') && bare.len() > 2 {
+        return if has(&["=", "(", "::", ".", "->", "<", "*", "return", "break", "import", "++"]) {
+            Code::Sure
+        } else {
+            Code::Maybe
+        };
+    }
+    if let Some((left, right)) = assignment(bare) {
+        let is_built = right.contains(['(', '[', '{', '"', '\'', '`']) || right.contains("::");
+        let is_target = left.contains(['[', '.']) || left.split_whitespace().count() == 1;
+        if is_target {
+            // `PORT=8080` is a fact, `port = config["port"]` is code.
+            return if is_built && right.contains(['(', '[', '{']) { Code::Sure } else { Code::Maybe };
+        }
+    }
+    if is_call(bare) {
+        return Code::Sure;
+    }
+    // `"key": value,` of JSON; `"key": {` was caught above.
+    if body.starts_with('"') && (body.contains("\": ") || body.ends_with("\",") || body.contains("\":")) {
+        return Code::Maybe;
+    }
+    if body
+        .strip_prefix("$ ")
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '.'))
+    {
+        return Code::Maybe;
+    }
+    Code::No
+}
+
+/// Whether a line has a row of plain words.
+pub(super) fn is_prose(line: &str) -> bool {
+    let mut run = 0;
+    for word in line.split(' ') {
+        let bare = word.trim_matches(|c: char| ",.;:!?'\"()…’“”*_".contains(c));
+        let is_plain = !bare.is_empty()
+            && bare.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | '-'))
+            && !word.contains("()")
+            && !is_keyword(bare);
+        run = if is_plain { run + 1 } else { 0 };
+        if run >= SENTENCE {
+            return true;
+        }
+    }
+    false
+}
+
+/// Words that stand in rows in code alone.
+fn is_keyword(word: &str) -> bool {
+    matches!(
+        word,
+        "public"
+            | "private"
+            | "protected"
+            | "static"
+            | "final"
+            | "void"
+            | "const"
+            | "let"
+            | "var"
+            | "fn"
+            | "func"
+            | "def"
+            | "async"
+            | "await"
+            | "pub"
+            | "impl"
+            | "struct"
+            | "enum"
+            | "import"
+            | "export"
+            | "extends"
+            | "implements"
+            | "throws"
+            | "return"
+            | "int"
+            | "float"
+            | "bool"
+            | "elif"
+            | "lambda"
+            | "yield"
+            | "mut"
+            | "unsigned"
+            | "interface"
+    )
+}
+
+/// The line without what stands in quotes and behind `//`: a message in code is a sentence, but not the line's.
+fn bare(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut before = ' ';
+    let mut at = 0;
+    // A quote that is never closed is an apostrophe, and is searched for once.
+    let mut unclosed = [false; 128];
+    while let Some(letter) = line[at..].chars().next() {
+        let next = at + letter.len_utf8();
+        let is_open = matches!(letter, '"' | '`') || (letter == '\'' && !before.is_alphanumeric());
+        if is_open && !unclosed[letter as usize] {
+            if let Some(end) = line[next..].find(letter) {
+                out.push(letter);
+                out.push(letter);
+                at = next + end + 1;
+                before = letter;
+                continue;
+            }
+            unclosed[letter as usize] = true;
+        }
+        if letter == '/' && line[next..].starts_with('/') && before != ':' {
+            break;
+        }
+        out.push(letter);
+        before = letter;
+        at = next;
+    }
+    out
+}
+
+/// The two sides of a single `=` (or `:=`, `+=`) that is no comparison.
+fn assignment(line: &str) -> Option<(&str, &str)> {
+    let at = line.find('=')?;
+    let (left, right) = (&line[..at], &line[at + 1..]);
+    if left.is_empty()
+        || right.is_empty()
+        || right.starts_with(['=', '>', '~'])
+        || left.ends_with(['!', '<', '>', '='])
+    {
+        return None;
+    }
+    let left = left.trim_end_matches([':', '+', '-', '*', '/', '|', '&', '?']).trim();
+    let left = ["let mut ", "let ", "const ", "var ", "export ", "static ", "final ", "auto "]
+        .iter()
+        .find_map(|head| left.strip_prefix(head))
+        .unwrap_or(left);
+    let left = left.split(':').next().unwrap_or(left).trim();
+    let is_name = left.chars().all(|c| {
+        c.is_ascii_alphanumeric()
+            || matches!(c, '_' | '.' | '[' | ']' | '"' | '\'' | '$' | ',' | ' ' | '-' | '>')
+    });
+    (is_name && left.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$')))
+        .then_some((left, right.trim()))
+}
+
+/// The whole line is one call: `client.send(message, 3)`.
+fn is_call(line: &str) -> bool {
+    let line = line.strip_prefix("await ").unwrap_or(line);
+    let Some(open) = line.find('(') else { return false };
+    let (name, inside) = (&line[..open], &line[open + 1..]);
+    let is_name = !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '!' | '$'))
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$'));
+    // `option(s)` and `colour(optional)` are words.
+    is_name
+        && inside.trim_end_matches(';').ends_with(')')
+        && (name.contains(['.', '_', ':', '!']) || inside.contains(['"', '=', '\'']) || inside.contains(", "))
+}
+
+/// `for row in rows:`, which is plain words throughout.
+fn is_loop(line: &str) -> bool {
+    let mut words = line.strip_suffix(':').unwrap_or("").split(' ');
+    words.next() == Some("for") && words.nth(1) == Some("in") && words.count() == 1
+}
+
+/// The head of a definition, an import or a branch.
+fn is_definition(line: &str) -> bool {
+    let mut rest = line;
+    let skips = [
+        "pub ",
+        "pub(crate) ",
+        "export ",
+        "default ",
+        "async ",
+        "public ",
+        "private ",
+        "protected ",
+        "static ",
+        "final ",
+        "abstract ",
+        "override ",
+        "unsafe ",
+        "const ",
+        "virtual ",
+        "inline ",
+    ];
+    let mut skipped = 0;
+    while let Some(next) = skips.iter().find_map(|skip| rest.strip_prefix(skip)) {
+        rest = next;
+        skipped += 1;
+    }
+    let name_len = |text: &str| {
+        text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))).unwrap_or(text.len())
+    };
+    for head in ["fn ", "def ", "func ", "function ", "fun ", "sub "] {
+        if let Some(name) = rest.strip_prefix(head) {
+            let name = name.trim_start_matches(['(', '*', ' ']);
+            let end = name_len(name);
+            return end > 0 && name[end..].starts_with(['(', '<', ' ']) && name.contains('(');
+        }
+    }
+    for head in
+        ["class ", "struct ", "enum ", "trait ", "interface ", "impl", "namespace ", "module ", "mod "]
+    {
+        if let Some(name) = rest.strip_prefix(head) {
+            return line.ends_with(['{', ':'])
+                && !line.ends_with("::")
+                && name.split_whitespace().count() <= 6
+                && (line.ends_with('{') || (head == "class " && name.split_whitespace().count() <= 2));
+        }
+    }
+    if skipped >= 2 || (skipped == 1 && line.ends_with([';', '{', '('])) {
+        return line.contains(['(', '=', '{', ';']);
+    }
+    let one_name = |text: &str| {
+        let text = text.trim_end_matches(';');
+        let mut words = text.split_whitespace();
+        words
+            .next()
+            .is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || "_.*:{},/@".contains(c)))
+            && matches!((words.next(), words.next(), words.next()), (None, ..) | (Some("as"), Some(_), None))
+    };
+    if let Some(name) = line.strip_prefix("import ") {
+        return line.ends_with(';')
+            || name.contains(['"', '\'', '{'])
+            || (one_name(name) && name.contains(['.', '_', ' ']))
+            || (one_name(name) && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()));
+    }
+    if let Some(name) = line.strip_prefix("from ") {
+        return name
+            .split_once(" import ")
+            .is_some_and(|(module, what)| !module.contains(' ') && !what.is_empty());
+    }
+    if let Some(name) = line.strip_prefix("use ") {
+        return name.contains("::");
+    }
+    if line.starts_with("#include ")
+        || line.starts_with("#define ")
+        || line.starts_with("#!/")
+        || line.starts_with("#[")
+    {
+        return true;
+    }
+    let blocks = [
+        "if ", "elif ", "else:", "for ", "while ", "try:", "except ", "except:", "with ", "finally:",
+        "switch ", "match ",
+    ];
+    if blocks.iter().any(|head| line.starts_with(head)) && (line.ends_with(':') || line.ends_with('{')) {
+        return line.contains(['(', '=', '<', '>', '_', '{', '[', '.'])
+            || line.split_whitespace().count() <= 5 && !line.contains(',');
+    }
+    if let Some(value) = line.strip_prefix("return ") {
+        return value.contains(['(', '[', '{', '=', ';', '_'])
+            || value.split_whitespace().count() == 1 && value.contains(['.', ';']);
+    }
+    if let Some(value) = line.strip_prefix("raise ").or_else(|| line.strip_prefix("throw ")) {
+        return value.ends_with([')', ';']) && value.contains('(');
+    }
+    if let Some(name) = line.strip_prefix('@') {
+        return !name.contains(' ') && name.ends_with(')') && name.contains('(');
+    }
+    false
+}
+
+/// A line that is a tag of HTML or XML from its first sign to its last.
+fn is_tag(line: &str) -> bool {
+    line.starts_with('<')
+        && line.ends_with('>')
+        && line.len() > 2
+        && line[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '?')
+        && !line.contains("://")
+        && !line.contains('@')
+}
+
+/// SQL is written in plain words, but in capitals.
+fn is_statement_of_sql(line: &str) -> bool {
+    let pairs = [
+        ("SELECT ", " FROM "),
+        ("INSERT INTO ", " VALUES"),
+        ("UPDATE ", " SET "),
+        ("DELETE FROM ", " WHERE "),
+        ("CREATE TABLE ", "("),
+        ("ALTER TABLE ", " ADD "),
+        ("CREATE INDEX ", " ON "),
+        ("DROP TABLE ", ""),
+    ];
+    pairs.iter().any(|(head, then)| line.strip_prefix(head).is_some_and(|rest| rest.contains(then)))
+        && !line.ends_with('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_known_from_sentences() {
+        let check = |expected: Code, lines: &[&str]| {
+            for line in lines {
+                assert_eq!(of(line), expected, "{line}");
+            }
+        };
+        check(
+            Code::Sure,
+            &[
+                "fn main() {",
+                "let x = parse(input)?;",
+                "def write(self, n):",
+                "class Parser:",
+                "import java.util.List;",
+                "import os",
+                "from typing import Any",
+                "use std::fmt;",
+                "if (x == null) {",
+                "return a + foo(b)",
+                "raise ValueError(\"the port must be a number\")",
+                "public static void main(String[] args)",
+                "SELECT name FROM users WHERE id = 3",
+                "client.send(message)",
+                "const x = () => {",
+                "port = config[\"port\"]",
+                "<div class=\"a\">",
+                "#include <stdio.h>",
+            ],
+        );
+        check(
+            Code::Maybe,
+            &["}", "});", "PORT=8080", "\"name\": \"a\",", "$ cargo test", "x = 5", "for row in rows:"],
+        );
+        check(
+            Code::No,
+            &[
+                "We use tabs (see docs);",
+                "import tariffs rose in May",
+                "from Berlin to Paris by train",
+                "Use the class Parser for this.",
+                "If the build fails, run make clean;",
+                "The port is 8080.",
+                "return the book to Anna",
+                "for the whole family:",
+                "option(s)",
+                "with love, Anna:",
+                "A man is playing a guitar",
+                "don't call it 'x' here",
+                "",
+            ],
+        );
+    }
+}

@@ -1,0 +1,615 @@
+//! Finds keys, tokens and passwords in a text by the forms that their issuers publish, and by the words beside them.
+//! What is found is only ever a place and a kind: no value leaves this file.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::Range;
+
+use super::Constants;
+use super::random::{is_placeholder, is_random};
+
+/// What a secret opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)] // `label` says of each what it is
+pub enum SecretKind {
+    PrivateKey,
+    AwsAccessKey,
+    AwsSecretKey,
+    GoogleApiKey,
+    GoogleToken,
+    GitHubToken,
+    GitLabToken,
+    SlackToken,
+    StripeKey,
+    OpenAiKey,
+    AnthropicKey,
+    HuggingFaceToken,
+    NpmToken,
+    PyPiToken,
+    JsonWebToken,
+    UrlPassword,
+    Authorization,
+    Password,
+    Token,
+}
+
+impl SecretKind {
+    /// What stands in the secret's place: `AWS access key`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::PrivateKey => "private key",
+            Self::AwsAccessKey => "AWS access key",
+            Self::AwsSecretKey => "AWS secret key",
+            Self::GoogleApiKey => "Google API key",
+            Self::GoogleToken => "Google token",
+            Self::GitHubToken => "GitHub token",
+            Self::GitLabToken => "GitLab token",
+            Self::SlackToken => "Slack token",
+            Self::StripeKey => "Stripe key",
+            Self::OpenAiKey => "OpenAI key",
+            Self::AnthropicKey => "Anthropic key",
+            Self::HuggingFaceToken => "Hugging Face token",
+            Self::NpmToken => "npm token",
+            Self::PyPiToken => "PyPI token",
+            Self::JsonWebToken => "JSON web token",
+            Self::UrlPassword => "password in a URL",
+            Self::Authorization => "authorization header",
+            Self::Password => "password",
+            Self::Token => "token",
+        }
+    }
+}
+
+impl fmt::Display for SecretKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.label())
+    }
+}
+
+/// Where a secret stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) at: Range<usize>,
+    pub(super) kind: SecretKind,
+}
+
+/// Which characters follow a prefix.
+#[derive(Clone, Copy)]
+enum Alphabet {
+    /// `A-Z0-9`
+    Upper,
+    /// `A-Za-z0-9`
+    Base62,
+    /// `A-Za-z0-9_-`
+    Url,
+    /// `A-Za-z0-9_.-`
+    Dotted,
+}
+
+impl Alphabet {
+    const fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::Base62 => byte.is_ascii_alphanumeric(),
+            Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
+        }
+    }
+}
+
+/// A published form: what it begins with, and how much of which alphabet follows.
+struct Form {
+    kind: SecretKind,
+    prefixes: &'static [&'static str],
+    alphabet: Alphabet,
+    least: usize,
+    most: usize,
+}
+
+/// No key of a published form is longer; a scan for one stops here, which keeps the whole linear.
+const LONGEST: usize = 512;
+
+const FORMS: &[Form] = &[
+    // AWS, IAM user guide, "IAM identifiers", unique ID prefixes: AKIA and ASIA are access keys, ABIA and ACCA other
+    // credentials; the rest (AIDA, AROA, ...) name things and are no secrets. 20 characters in all.
+    Form {
+        kind: SecretKind::AwsAccessKey,
+        prefixes: &["AKIA", "ASIA", "ABIA", "ACCA"],
+        alphabet: Alphabet::Upper,
+        least: 16,
+        most: 16,
+    },
+    // Google Cloud, "API keys overview": keys begin with AIza and have 39 characters.
+    Form {
+        kind: SecretKind::GoogleApiKey,
+        prefixes: &["AIza"],
+        alphabet: Alphabet::Url,
+        least: 35,
+        most: 35,
+    },
+    // Google, "Token types" (access tokens, ya29.) and the client secrets of its console (GOCSPX-, 28 more).
+    Form {
+        kind: SecretKind::GoogleToken,
+        prefixes: &["ya29.", "GOCSPX-"],
+        alphabet: Alphabet::Url,
+        least: 24,
+        most: LONGEST,
+    },
+    // GitHub, changelog of 31 March 2021, "Authentication token format updates": five prefixes, 40 characters in all
+    // then, up to 255 later.
+    Form {
+        kind: SecretKind::GitHubToken,
+        prefixes: &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
+        alphabet: Alphabet::Base62,
+        least: 36,
+        most: 251,
+    },
+    // GitHub, "Managing your personal access tokens": fine-grained tokens begin with github_pat_; 82 characters follow.
+    Form {
+        kind: SecretKind::GitHubToken,
+        prefixes: &["github_pat_"],
+        alphabet: Alphabet::Url,
+        least: 36,
+        most: LONGEST,
+    },
+    // GitLab, "Token overview", table of prefixes; a personal token has 20 characters behind its prefix.
+    Form {
+        kind: SecretKind::GitLabToken,
+        prefixes: &[
+            "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "gloas-",
+            "glsoat-",
+        ],
+        alphabet: Alphabet::Dotted,
+        least: 20,
+        most: LONGEST,
+    },
+    // Slack, "Tokens": bot xoxb-, user xoxp-, configuration xoxe-, app-level xapp-, workflow xwfp-; xoxa, xoxr, xoxs are
+    // of older apps, xoxc and xoxd of its own web client.
+    Form {
+        kind: SecretKind::SlackToken,
+        prefixes: &[
+            "xoxb-",
+            "xoxp-",
+            "xoxe-",
+            "xoxa-",
+            "xoxr-",
+            "xoxs-",
+            "xoxc-",
+            "xoxd-",
+            "xapp-",
+            "xwfp-",
+            "xoxe.xoxp-",
+            "xoxe.xoxb-",
+        ],
+        alphabet: Alphabet::Url,
+        least: 20,
+        most: LONGEST,
+    },
+    // Stripe, "API keys": secret sk_, restricted rk_, live or test; pk_ keys are meant to be published. Stripe names 10
+    // to 128 characters to GitLab (issue 458019).
+    Form {
+        kind: SecretKind::StripeKey,
+        prefixes: &["sk_live_", "rk_live_", "sk_test_", "rk_test_"],
+        alphabet: Alphabet::Base62,
+        least: 10,
+        most: 247,
+    },
+    // Stripe, "Receive events in your webhook endpoint": signing secrets begin with whsec_.
+    Form {
+        kind: SecretKind::StripeKey,
+        prefixes: &["whsec_"],
+        alphabet: Alphabet::Base62,
+        least: 24,
+        most: LONGEST,
+    },
+    // Anthropic, "API overview": keys begin with sk-ant-.
+    Form {
+        kind: SecretKind::AnthropicKey,
+        prefixes: &["sk-ant-"],
+        alphabet: Alphabet::Url,
+        least: 24,
+        most: LONGEST,
+    },
+    // OpenAI, "Production best practices" and its console: sk-proj-, sk-svcacct-, sk-admin-.
+    Form {
+        kind: SecretKind::OpenAiKey,
+        prefixes: &["sk-proj-", "sk-svcacct-", "sk-admin-"],
+        alphabet: Alphabet::Url,
+        least: 24,
+        most: LONGEST,
+    },
+    // OpenAI's first keys: sk- and 48 characters; compatible services give shorter ones of the same form.
+    Form {
+        kind: SecretKind::OpenAiKey,
+        prefixes: &["sk-"],
+        alphabet: Alphabet::Base62,
+        least: 32,
+        most: 128,
+    },
+    // Hugging Face, "User access tokens": hf_; 34 characters follow.
+    Form {
+        kind: SecretKind::HuggingFaceToken,
+        prefixes: &["hf_"],
+        alphabet: Alphabet::Base62,
+        least: 30,
+        most: 64,
+    },
+    // GitHub's blog, 23 September 2021, "Announcing npm's new access token format": npm_, then as GitHub's own.
+    Form { kind: SecretKind::NpmToken, prefixes: &["npm_"], alphabet: Alphabet::Base62, least: 36, most: 36 },
+    // PyPI's help page, "API tokens": pypi- before a macaroon, which begins with Ag in base64 (version 2, its location).
+    Form {
+        kind: SecretKind::PyPiToken,
+        prefixes: &["pypi-Ag"],
+        alphabet: Alphabet::Url,
+        least: 50,
+        most: LONGEST,
+    },
+];
+
+/// What follows a word that names a secret is looked at for so many words.
+const NEAR: usize = 6;
+
+/// Every secret of a text, in its order, none inside another.
+pub(super) fn find(text: &str, constants: &Constants) -> Vec<Found> {
+    let mut found = Vec::new();
+    private_keys(text, &mut found);
+    for form in FORMS {
+        published(text, form, &mut found);
+    }
+    web_tokens(text, &mut found);
+    urls(text, &mut found);
+    named(text, constants, &mut found);
+    found.sort_by(|a, b| a.at.start.cmp(&b.at.start).then(b.at.end.cmp(&a.at.end)).then(a.kind.cmp(&b.kind)));
+    let mut kept: Vec<Found> = Vec::with_capacity(found.len());
+    for next in found {
+        match kept.last_mut() {
+            Some(last) if next.at.start < last.at.end => last.at.end = last.at.end.max(next.at.end),
+            Some(_) | None => kept.push(next),
+        }
+    }
+    kept
+}
+
+/// PEM blocks (RFC 7468) and armoured OpenPGP keys (RFC 9580, section 6.2) that are private, with a body: the line alone
+/// is spoken of in many a text.
+fn private_keys(text: &str, found: &mut Vec<Found>) {
+    const BEGIN: &str = "-----BEGIN ";
+    const LEAST_BODY: usize = 40;
+    const MOST_NAME: usize = 64;
+    let mut from = 0;
+    while let Some(start) = text[from..].find(BEGIN).map(|at| from + at) {
+        let name = start + BEGIN.len();
+        from = name;
+        let is_name = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b' ';
+        let dashes =
+            name + text.as_bytes()[name..].iter().take(MOST_NAME).take_while(|byte| is_name(byte)).count();
+        let what = &text[name..dashes];
+        if !text[dashes..].starts_with("-----") {
+            continue;
+        }
+        if !(what.ends_with("PRIVATE KEY") || what.ends_with("PRIVATE KEY BLOCK")) {
+            continue;
+        }
+        let body = dashes + 5;
+        let is_body = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=\\ \t\r\n:,".contains(&byte);
+        let length = text.as_bytes()[body..].iter().take_while(|byte| is_body(**byte)).count();
+        let letters =
+            text.as_bytes()[body..body + length].iter().filter(|b| b.is_ascii_alphanumeric()).count();
+        // A body has no words: its longest run of base64 is a line of 64 (RFC 7468) or the whole.
+        let longest = text[body..body + length]
+            .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')))
+            .map(str::len)
+            .max()
+            .unwrap_or(0);
+        if letters < LEAST_BODY || longest < LEAST_BODY {
+            continue;
+        }
+        let mut end = body + text[body..body + length].trim_end().len();
+        if let Some(rest) = text[body + length..].strip_prefix("-----END ") {
+            let close = rest.bytes().take(MOST_NAME).take_while(|byte| is_name(byte)).count();
+            if rest[close..].starts_with("-----") {
+                end = body + length + "-----END ".len() + close + 5;
+            }
+        }
+        found.push(Found { at: start..end, kind: SecretKind::PrivateKey });
+        from = end;
+    }
+}
+
+/// Whether a key may begin here: not inside a longer word.
+fn starts_word(text: &str, at: usize) -> bool {
+    !text[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+fn published(text: &str, form: &Form, found: &mut Vec<Found>) {
+    for prefix in form.prefixes {
+        for (start, _) in text.match_indices(prefix) {
+            if !starts_word(text, start) {
+                continue;
+            }
+            let rest = &text.as_bytes()[start + prefix.len()..];
+            let length = rest.iter().take(form.most + 1).take_while(|byte| form.alphabet.has(**byte)).count();
+            let is_whole = length <= form.most || form.most == LONGEST;
+            let end = start + prefix.len() + length;
+            let value = &text[start + prefix.len()..end];
+            if length >= form.least && is_whole && !is_placeholder(value) && is_varied(value) {
+                let end = start + text[start..end].trim_end_matches(['.', '-', '_']).len();
+                found.push(Found { at: start..end, kind: form.kind });
+            }
+        }
+    }
+}
+
+/// Whether a value is neither one letter repeated nor a row of plain words (`sk-proj-my-first-little-test-project`).
+fn is_varied(value: &str) -> bool {
+    let mut seen = [false; 128];
+    for byte in value.bytes().filter(u8::is_ascii) {
+        seen[usize::from(byte)] = true;
+    }
+    let distinct = seen.iter().filter(|seen| **seen).count();
+    distinct >= 6 && value.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
+}
+
+/// JSON web tokens (RFC 7519): three parts of base64url, of which two begin with `{"` as `eyJ`.
+fn web_tokens(text: &str, found: &mut Vec<Found>) {
+    let part = |from: usize| {
+        from + text.as_bytes()[from..].iter().take_while(|byte| Alphabet::Url.has(**byte)).count()
+    };
+    let mut from = 0;
+    while let Some(start) = text[from..].find("eyJ").map(|at| from + at) {
+        let head = part(start);
+        from = head;
+        if !starts_word(text, start) || !text[head..].starts_with(".eyJ") {
+            continue;
+        }
+        let claims = part(head + 1);
+        from = claims;
+        if !text[claims..].starts_with('.') {
+            continue;
+        }
+        let end = part(claims + 1);
+        from = end;
+        // RFC 7515 signs with 32 bytes or more: 43 characters. Less than a third of that is no signature.
+        if end - claims > 14 {
+            found.push(Found { at: start..end, kind: SecretKind::JsonWebToken });
+        }
+    }
+}
+
+/// Passwords of URLs: the part of the user information behind its colon (RFC 3986, section 3.2.1).
+fn urls(text: &str, found: &mut Vec<Found>) {
+    for (at, _) in text.match_indices("://") {
+        if !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) {
+            continue;
+        }
+        let start = at + 3;
+        let rest = &text.as_bytes()[start..];
+        let length = rest
+            .iter()
+            .take(LONGEST)
+            .take_while(|b| !b.is_ascii_whitespace() && !b"/?#\"'`<>".contains(b))
+            .count();
+        let authority = &rest[..length];
+        let Some(user) = authority.iter().rposition(|b| *b == b'@') else { continue };
+        let Some(colon) = authority[..user].iter().position(|b| *b == b':') else { continue };
+        let at = start + colon + 1..start + user;
+        let password = &text[at.clone()];
+        if !password.is_empty() && !is_placeholder(password) {
+            found.push(Found { at, kind: SecretKind::UrlPassword });
+        }
+    }
+}
+
+/// What a word names, as far as it names a secret.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Password,
+    Token,
+    AwsSecret,
+    Authorization,
+}
+
+/// The secret that a name promises: `DB_PASSWORD`, `client_secret`, `apiKey`.
+fn names(word: &str, before: &str) -> Option<Names> {
+    let mut flat = [0_u8; 64];
+    let mut length = 0;
+    for byte in word.bytes().filter(u8::is_ascii_alphanumeric) {
+        if length == flat.len() {
+            return None;
+        }
+        flat[length] = byte.to_ascii_lowercase();
+        length += 1;
+    }
+    let flat = std::str::from_utf8(&flat[..length]).ok()?;
+    let ends = |names: &[&str]| names.iter().any(|name| flat.ends_with(name));
+    if ends(&["password", "passwd", "passphrase", "pwd", "passwort", "kennwort"])
+        || (flat.ends_with("pass") && word.contains('_'))
+    {
+        return Some(Names::Password);
+    }
+    if ends(&["secretaccesskey"]) {
+        return Some(Names::AwsSecret);
+    }
+    if flat == "authorization" {
+        return Some(Names::Authorization);
+    }
+    let keys = [
+        "apikey",
+        "accesskey",
+        "secretkey",
+        "privatekey",
+        "authkey",
+        "encryptionkey",
+        "signingkey",
+        "accountkey",
+    ];
+    if ends(&["secret", "token", "credential", "credentials"]) || ends(&keys) {
+        return Some(Names::Token);
+    }
+    let kinds = [
+        "api",
+        "access",
+        "secret",
+        "private",
+        "auth",
+        "encryption",
+        "signing",
+        "account",
+        "license",
+        "master",
+    ];
+    (flat == "key" && kinds.iter().any(|kind| before.eq_ignore_ascii_case(kind))).then_some(Names::Token)
+}
+
+/// Values beside a word that names a secret: `password=...`, `token: ...`, `the API key is ...`, `--password ...`.
+fn named(text: &str, constants: &Constants, found: &mut Vec<Found>) {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let bytes = text.as_bytes();
+    // The second half of an AWS pair has no form of its own, so it is looked for behind the first.
+    let pairs: Vec<usize> = found
+        .iter()
+        .filter(|found| found.kind == SecretKind::AwsAccessKey)
+        .map(|found| found.at.end)
+        .collect();
+    for end in pairs {
+        near(text, end, SecretKind::AwsSecretKey, constants, found);
+    }
+    let mut before = 0..0;
+    let mut at = 0;
+    while at < bytes.len() {
+        if !is_name(bytes[at]) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < bytes.len() && is_name(bytes[at]) {
+            at += 1;
+        }
+        let last = std::mem::replace(&mut before, start..at);
+        let Some(what) = names(&text[start..at], &text[last]) else { continue };
+        if let Some(value) = assigned(text, start, at, what, constants) {
+            at = value.at.end;
+            found.push(value);
+        } else if what != Names::Authorization {
+            let kind = if what == Names::AwsSecret { SecretKind::AwsSecretKey } else { SecretKind::Token };
+            near(text, at, kind, constants, found);
+        }
+    }
+}
+
+/// The value that is given to the name at `start..end`, if it is one that keeps something shut.
+fn assigned(text: &str, start: usize, end: usize, what: Names, constants: &Constants) -> Option<Found> {
+    let is_flag = text[start..end].starts_with("--");
+    let rest = text[end..].trim_start_matches(['"', '\'', '`', '*']);
+    let spaced = rest.trim_start_matches([' ', '\t']);
+    let words = [" is ", " was "];
+    let is_told = words.iter().any(|word| rest.starts_with(word));
+    let behind = if let Some(rest) = spaced.strip_prefix("=>").or_else(|| spaced.strip_prefix(":=")) {
+        rest
+    } else if let Some(rest) = spaced.strip_prefix(['=', ':', '：']) {
+        rest
+    } else if let Some(rest) = words.iter().find_map(|word| rest.strip_prefix(word)) {
+        rest
+    } else if is_flag && rest.starts_with(' ') {
+        rest
+    } else {
+        return None;
+    };
+    let mut value = behind.trim_start_matches([' ', '\t']);
+    if what == Names::Authorization {
+        // RFC 6750 (Bearer) and RFC 7617 (Basic) name the scheme first.
+        let scheme = value.trim_start_matches(['"', '\'', '`']);
+        let (name, rest) = scheme.split_once(' ')?;
+        if !["bearer", "basic", "token"].iter().any(|scheme| name.eq_ignore_ascii_case(scheme)) {
+            return None;
+        }
+        value = rest.trim_start();
+    }
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '`' | '“' | '*'));
+    let value = value.trim_start_matches(['"', '\'', '`', '“', '*']);
+    // It is still the rest of the text.
+    let from = text.len() - value.len();
+    let stop = value
+        .char_indices()
+        .take(LONGEST)
+        .find(|(_, c)| c.is_whitespace() || matches!(c, '"' | '`' | '”' | '<') || (quote == Some(*c)))
+        .map_or_else(|| value.char_indices().nth(LONGEST).map_or(value.len(), |(at, _)| at), |(at, _)| at);
+    let value = value[..stop].trim_end_matches(['.', ',', ';', ')', '\'', '*', ']', '}']);
+    let (is_secret, kind) = match what {
+        Names::Password => {
+            let digits = value.bytes().any(|b| b.is_ascii_digit());
+            ((digits || !is_told) && is_password(value, quote.is_some(), constants), SecretKind::Password)
+        }
+        Names::Token => (is_token(value, constants), SecretKind::Token),
+        Names::AwsSecret => (is_token(value, constants), SecretKind::AwsSecretKey),
+        Names::Authorization => {
+            (value.len() >= constants.least_token && !is_placeholder(value), SecretKind::Authorization)
+        }
+    };
+    is_secret.then(|| Found { at: from..from + value.len(), kind })
+}
+
+/// A value that somebody chose: letters with digits or signs among them.
+fn is_password(value: &str, is_quoted: bool, constants: &Constants) -> bool {
+    if value.chars().count() < constants.least_password || is_placeholder(value) || is_reference(value) {
+        return false;
+    }
+    let letters = value.chars().any(char::is_alphabetic);
+    let digits = value.bytes().any(|b| b.is_ascii_digit());
+    // A hyphen or slash joins words (`case-sensitive`, `and/or`), a mark at the end ends them: they make no password.
+    let inner = value.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let signs = inner.chars().any(|c| !c.is_alphanumeric() && !"-_/.,:'’()…".contains(c));
+    (letters && (digits || signs)) || (digits && !letters && is_quoted)
+}
+
+/// A value that a machine made.
+fn is_token(value: &str, constants: &Constants) -> bool {
+    value.len() >= constants.least_token
+        && !is_placeholder(value)
+        && !is_reference(value)
+        && is_random(value, constants)
+}
+
+/// Whether a value only says where the secret is: a variable, a path, a call.
+fn is_reference(value: &str) -> bool {
+    value.starts_with(['/', '$', '{', '%', '<', '(', '[', '~', '&', '@'])
+        || value.starts_with("./")
+        || value.contains("::")
+        || value.contains("://")
+        || value.contains(['(', '['])
+}
+
+/// A random value of capitals, small letters and digits within a few words behind `from`, on its line.
+///
+/// Hex digits in one case are ids and sums far more often than secrets, so they do not count here.
+fn near(text: &str, from: usize, kind: SecretKind, constants: &Constants, found: &mut Vec<Found>) {
+    let mut at = from;
+    for _ in 0..NEAR {
+        at = text.len() - text[at..].trim_start_matches([' ', '\t']).len();
+        let rest = &text[at..];
+        if rest.is_empty() || rest.starts_with(char::is_whitespace) {
+            return;
+        }
+        let length = rest
+            .char_indices()
+            .take(LONGEST)
+            .find(|(_, c)| c.is_whitespace())
+            .map_or_else(|| rest.char_indices().nth(LONGEST).map_or(rest.len(), |(at, _)| at), |(at, _)| at);
+        let marks = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '_' | '-'));
+        let word = &rest[..length];
+        let head = word.len() - word.trim_start_matches(marks).len();
+        let value = word.trim_matches(marks);
+        let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+        let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+        if value.len() >= constants.least_near
+            && is_mixed
+            && is_token(value, constants)
+            && !value.contains("//")
+        {
+            found.push(Found { at: at + head..at + head + value.len(), kind });
+            return;
+        }
+        at += length;
+    }
+}

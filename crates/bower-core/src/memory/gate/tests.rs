@@ -1,0 +1,512 @@
+//! Golden examples of each rule, what it refuses beside what it must let in. All are invented; secrets are put together
+//! from pieces, so that no scanner of repositories takes them for real.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const NO: &[&str] = &[];
+
+fn refused(text: &str) -> Option<Refusal> {
+    judge(text, Gate::Normal, NO, &Constants::default()).refused
+}
+
+#[track_caller]
+fn check(expected: Refusal, refuse: &[&str], accept: &[&str]) {
+    for text in refuse {
+        assert_eq!(refused(text), Some(expected), "{text}");
+    }
+    for text in accept {
+        assert_eq!(refused(text), None, "{text}");
+    }
+}
+
+#[test]
+fn words_are_those_of_json() {
+    for refusal in Refusal::ALL {
+        assert_eq!(serde_json::to_string(refusal).unwrap(), format!("\"{refusal}\""));
+        let reason = refusal.reason();
+        assert!(!reason.contains('\n') && !reason.ends_with('.') && reason.len() > 20, "{reason}");
+    }
+}
+
+#[test]
+fn diffs_are_in_git() {
+    check(
+        Refusal::Diff,
+        &[
+            "diff --git a/src/main.rs b/src/main.rs\nindex 3f2a91c..07be45d 100644\n--- a/src/main.rs\n+++ b/src/main.rs\n\
+             @@ -1,3 +1,3 @@\n fn main() {\n-    run(8080);\n+    run(9090);\n }",
+            "@@ -10,2 +10,2 @@ fn port() {\n-let port = 8080;\n+let port = 9090;",
+            "Here is the diff:\n```diff\n-timeout: 5\n+timeout: 30\n```",
+            "--- old.yml\n+++ new.yml\n@@ -1 +1 @@\n-port: 80\n+port: 81",
+        ],
+        &[
+            "The port moved to 9090 because 8080 is taken by the proxy:\n```diff\n-port: 8080\n+port: 9090\n```",
+            "- tabs, not spaces\n- two reviewers\n+ tests for each change",
+            "Review diffs with `git diff --word-diff` when prose changes.",
+            "--- \nA rule above a note is no diff.",
+        ],
+    );
+}
+
+#[test]
+fn a_sentence_carries_a_screen_of_lines() {
+    let lines = |n: usize| {
+        format!("The fix for the crash in the parser was this.\n@@ -1 +1 @@\n{}", "+x\n".repeat(n))
+    };
+    let most = Constants::default().most_quoted_lines;
+    assert_eq!(refused(&lines(most - 1)), None);
+    assert_eq!(refused(&lines(most)), Some(Refusal::Diff));
+}
+
+#[test]
+fn traces_say_nothing_alone() {
+    check(
+        Refusal::StackTrace,
+        &[
+            "Traceback (most recent call last):\n  File \"app.py\", line 12, in <module>\n    main()\nValueError: invalid literal for int() with base 10: 'abc'",
+            "thread 'main' panicked at src/main.rs:4:10:\nindex out of bounds: the len is 3 but the index is 7\nstack backtrace:\n   0: rust_begin_unwind\n             at /rustc/abc/library/std/src/panicking.rs:652:5\n   1: app::main",
+            "Exception in thread \"main\" java.lang.NullPointerException: name is null\n\tat com.acme.Users.find(Users.java:31)\n\tat com.acme.Main.main(Main.java:9)\nCaused by: java.io.IOException: closed\n\t... 12 more",
+            "TypeError: Cannot read properties of undefined (reading 'id')\n    at getUser (/srv/app/users.js:14:22)\n    at async handler (/srv/app/index.js:9:3)",
+            "panic: runtime error: invalid memory address\n\ngoroutine 1 [running]:\nmain.load(0x0)\n\t/srv/app/main.go:14 +0x1d\nmain.main()\n\t/srv/app/main.go:9 +0x25",
+            "Here is the stack trace from the failing test:\n```\nTraceback (most recent call last):\n  File \"t.py\", line 1, in f\nKeyError: 'id'\n```",
+        ],
+        &[
+            "Login fails with `TypeError: user is undefined at auth.js:14` when the cookie is missing; clear it.",
+            "The ValueError in parse_port comes from an empty PORT; give it a default.",
+            "KeyError: 'id' means that the export is older than version 3.",
+            "The import crashes when the file is empty, so check its size first.\n```\nTraceback (most recent call last):\n  File \"t.py\", line 1, in f\nKeyError: 'id'\n```",
+            "We meet at noon (12:00) in the large room.",
+        ],
+    );
+}
+
+#[test]
+fn git_keeps_its_own_history() {
+    check(
+        Refusal::GitHistory,
+        &[
+            "commit 3f2a91c07be45d6688a1f0c2d9e4b5a6c7d8e9f0\nAuthor: Ada <ada@acme.test>\nDate:   Mon Mar 3 10:00:00 2025 +0100\n\n    parser: keep lines\n\n    It lost them before.",
+            "3f2a91c parser: keep the lines of a table\n07be45d docs: say what a fold is\nd9e4b5a tests: cover the empty file",
+            "On branch main\nYour branch is up to date with 'origin/main'.\n\nChanges not staged for commit:\n  (use \"git add <file>...\" to update)\n\tmodified:   src/main.rs\n\nno changes added to commit",
+            " src/main.rs | 12 ++++----\n src/lib.rs  |  3 +--\n 2 files changed, 7 insertions(+), 8 deletions(-)",
+            " M src/main.rs\n?? notes/plan.md",
+            "Git log:\n```\n* 3f2a91c (HEAD -> main) parser: keep lines\n* 07be45d docs: folds\n```",
+        ],
+        &[
+            "3f2a91c introduced the regression in the table parser.",
+            "On branch main we keep releases only.",
+            "The commit 3f2a91c must not be reverted: the migration depends on it.",
+            "Commit to a date before the launch is announced.",
+            "Author: Ada Lovelace, notes on the engine, 1843.",
+        ],
+    );
+}
+
+#[test]
+fn logs_are_output() {
+    check(
+        Refusal::Log,
+        &[
+            "2026-11-22T10:00:01Z INFO server: listening on 0.0.0.0:8080\n2026-11-22T10:00:02Z WARN pool: slow checkout",
+            "[2026-11-22 10:00:01,123] ERROR in worker: job 17 failed after 3 retries",
+            "level=info ts=2026-11-22T10:00:01Z msg=\"started the worker\"",
+            "127.0.0.1 - - [22/Nov/2026:10:00:01 +0000] \"GET /health HTTP/1.1\" 200 2",
+            "Nov 22 10:00:01 web1 sshd[812]: Accepted publickey for deploy",
+            "running 3 tests\ntest parse::empty ... ok\ntest parse::table ... FAILED\ntest result: FAILED. 2 passed; 1 failed",
+            "   Compiling serde v1.0.200\n   Compiling acme v0.1.0 (/srv/acme)\n    Finished `dev` profile in 3.1s",
+            "HEARTBEAT_OK",
+            "Heartbeat check at 10:30: no issues found.",
+            "Cron job nightly-backup completed successfully at 03:00.",
+        ],
+        &[
+            "WARNING: never run the migration on a Friday.",
+            "2026-03-01 We moved the API to port 9090.",
+            "The cron job for backups runs at 03:00 every night.",
+            "The log line `ERROR pool exhausted` means that a connection leaks; restart the worker.",
+            "10:30 is when the heartbeat of the pumps is measured.",
+            "[10:02] Anna: we ship on Friday\n[10:04] Ben: then I freeze the branch",
+        ],
+    );
+}
+
+#[test]
+fn lists_of_paths_say_nothing() {
+    check(
+        Refusal::Paths,
+        &[
+            "src/main.rs\nsrc/lib.rs\nsrc/parse/table.rs\nCargo.toml",
+            "acme/\n├── Cargo.toml\n├── src\n│   ├── main.rs\n│   └── lib.rs\n└── tests",
+            "total 16\ndrwxr-xr-x 2 ada ada 4096 Nov 22 10:00 src\n-rw-r--r-- 1 ada ada  812 Nov 22 10:00 Cargo.toml\n-rw-r--r-- 1 ada ada  120 Nov 22 10:00 README.md",
+            "Files changed:\n- src/main.rs\n- src/lib.rs\n- tests/table.rs",
+            "src/main.rs:12: let port = 8080;\nsrc/lib.rs:3:use acme::port;\nsrc/port.rs:9:pub fn port() -> u16 {",
+        ],
+        &[
+            "The settings are in /etc/acme/acme.toml.",
+            "Config path:\n/etc/acme/acme.toml",
+            "src/main.rs",
+            "The three files of the parser are the only ones that may allocate.\n- src/parse/table.rs\n- src/parse/cell.rs\n- src/parse/row.rs",
+            "src/: the program\n  src/parse: reads tables and cells into rows\n  src/print: writes them in columns",
+        ],
+    );
+}
+
+#[test]
+fn code_needs_a_sentence() {
+    check(
+        Refusal::Code,
+        &[
+            "fn main() {\n    println!(\"hello\");\n}",
+            "```python\nprint('hello')\n```",
+            "def write(self, n):\n    \"\"\"Writes a number to the stream.\"\"\"\n    # it has four bytes\n    self.stream.write(n)",
+            "import os\nimport sys\n\nfor name in os.listdir(\".\"):\n    print(name)",
+            "SELECT name, port FROM services WHERE state = 'up' ORDER BY name",
+            "{\n  \"name\": \"acme\",\n  \"port\": 8080,\n  \"tags\": [\"a\", \"b\"]\n}",
+            "const x = items.map((item) => item.id);",
+            "Here is the code:\n```\nfn port() -> u16 { 8080 }\n```",
+        ],
+        &[
+            "To restart the worker run:\n```sh\nsystemctl restart acme-worker\n```",
+            "Use `let Some(x) = y else { return };` for early exits.",
+            "The retry helper waits twice as long each time.\nfn wait(n: u32) -> Duration {\n    Duration::from_secs(1 << n)\n}",
+            "ACME_PORT=8080",
+            "{\"port\": 8080}",
+            "Name: Anna\nCity: Porto\nRole: head of data",
+            "We use tabs (see docs);",
+            "From Berlin to Paris by train it takes eight hours.",
+            "Call foo() before bar(), or the lock is never released.",
+        ],
+    );
+}
+
+#[test]
+fn boot_files_are_read_anyway() {
+    check(
+        Refusal::BootFile,
+        &[
+            "You are Claude, made by Anthropic.",
+            "You are a helpful assistant that answers questions about the code base.",
+            "You are an expert Rust engineer and coding agent working in a terminal.",
+            "IMPORTANT: you must never commit without being asked.",
+            "## Relevant Knowledge\n\n### Document 1: fact 3f2a91c07be45d66\n\nThe API listens on port 8080.",
+            "<system-reminder>The file was modified.</system-reminder>",
+            "CLAUDE.md says to use pnpm instead of npm.",
+            "According to AGENTS.md, tests are run with make test.",
+            "At session start the agent reads SOUL.md and USER.md.",
+            "This file provides guidance to Claude Code when working with this repository.",
+            "<memory-context>\nThe port is 8080.\n</memory-context>",
+        ],
+        &[
+            "You are right that the port is 9090, we changed it in May.",
+            "CLAUDE.md is kept below 200 lines.",
+            "Important: the backup key is in the safe.",
+            "The knowledge base is searched by BM25.",
+            "You are an inspiration to all of us, Anna!",
+            "Claude is our CFO's first name.",
+        ],
+    );
+}
+
+#[test]
+fn echoes_are_known_already() {
+    let returned = ["The billing API listens on port 8080.", "Anna prefers green tea."];
+    let judge = |text: &str| judge(text, Gate::Normal, &returned, &Constants::default()).refused;
+    assert_eq!(judge("According to memory, the billing API listens on port 8080."), Some(Refusal::Echo));
+    assert_eq!(judge("The billing API listens on port 8081."), None);
+    assert_eq!(judge("Anna prefers black tea."), None);
+    assert_eq!(refused("The billing API listens on port 8080."), None);
+}
+
+#[test]
+fn chatter_tells_nothing() {
+    check(
+        Refusal::Chatter,
+        &[
+            "ok, thanks",
+            "Done!",
+            "Let me check that",
+            "Let me look at the config file.",
+            "Sounds good, go ahead.",
+            "Thank you so much, Anna!",
+            "Anna: Bye!",
+            "👍",
+            "...",
+            "Sure, will do. Thanks again!",
+            "I'll look into it.",
+        ],
+        &[
+            "Anna: Thanks for the book on coral reefs.",
+            "Yes, the port is 9090.",
+            "Let me check: the port is 9090.",
+            "ok means that the queue is empty",
+            "Decision: yes",
+            "8080",
+            "x",
+            "one fact",
+            "C++ and a/b don't agree",
+            "Danke, das passt so.",
+            "いいですね。",
+        ],
+    );
+}
+
+#[test]
+fn a_session_is_not_one_memory() {
+    check(
+        Refusal::SessionSummary,
+        &[
+            "In this session we refactored the parser and added tests.",
+            "Summary of the conversation: the user wants a new parser.",
+            "This session is being continued from a previous conversation that ran out of context.",
+            "The user asked me to fix the login page, and I did.",
+            "- Added a parser\n- Fixed the port\n- Updated the docs\n- Ran the tests",
+            "Work completed:\n- [x] parser\n- [x] port",
+            "I have successfully implemented the parser with all tests passing.",
+        ],
+        &[
+            "Sessions end after thirty minutes without a request.",
+            "The session on Rust at the meetup was full.",
+            "Summary of the week: three releases, one incident, two new hires.",
+            "- Added sugar hides the taste\n- Salt keeps it\n- Pepper lifts it",
+            "Today we decided to keep the monorepo.",
+            "The user asks for a diagram whenever a design is discussed.",
+        ],
+    );
+}
+
+#[test]
+fn a_memory_has_a_length() {
+    let text = |n: usize| "word ".repeat(n / 5);
+    let most = Constants::default();
+    let judge = |text: &str, gate| judge(text, gate, NO, &most).refused;
+    assert_eq!(judge(&text(most.most_chars), Gate::Normal), None);
+    assert_eq!(judge(&text(most.most_chars + 5), Gate::Normal), Some(Refusal::TooLong));
+    assert_eq!(judge(&text(most.most_chars_strict + 5), Gate::Strict), Some(Refusal::TooLong));
+    assert_eq!(judge(&text(most.most_chars + 5), Gate::Off), None);
+}
+
+#[test]
+fn only_strict_mode_minds_the_moment() {
+    let verdict = |gate| judge("The build is running.", gate, NO, &Constants::default());
+    assert_eq!(verdict(Gate::Strict).refused, Some(Refusal::Passing));
+    assert_eq!(
+        (verdict(Gate::Normal).refused, verdict(Gate::Normal).durability),
+        (None, Durability::Passing)
+    );
+    assert_eq!(judge("ok, thanks", Gate::Off, NO, &Constants::default()).refused, None);
+}
+
+#[track_caller]
+fn redacts(text: &str, expected: &str, kinds: &[SecretKind]) {
+    let redacted = redact(text, &Constants::default());
+    let redacted = redacted.unwrap_or_else(|| panic!("nothing was found for {kinds:?}"));
+    assert_eq!((redacted.text.as_str(), redacted.found.as_slice()), (expected, kinds));
+    // What was cut holds nothing more.
+    assert_eq!(redact(&redacted.text, &Constants::default()), None);
+}
+
+/// Characters as random as a key's.
+fn made(prefix: &str, length: usize) -> String {
+    let letters = b"7Gk2pQ9xVb4LmT8wZc1RdN5sYh3FjK6aEuXo0WiBvMtCgHyPqSrD";
+    prefix
+        .chars()
+        .chain((0..length).map(|at| char::from(letters[(at * 7 + length) % letters.len()])))
+        .collect()
+}
+
+#[test]
+fn published_forms_are_cut_out() {
+    let check = |prefix: &str, length: usize, kind: SecretKind| {
+        let key = made(prefix, length);
+        let around =
+            |what: &str| format!("The nightly job of the web team signs in with {what} from the runner.");
+        redacts(&around(&key), &around(&format!("[redacted: {kind}]")), &[kind]);
+        // One character more before it and it is another word.
+        assert_eq!(secrets::find(&format!("x{key}"), &Constants::default()), [], "{kind}");
+    };
+    for prefix in ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"] {
+        check(prefix, 36, SecretKind::GitHubToken);
+    }
+    check(concat!("github", "_pat_"), 82, SecretKind::GitHubToken);
+    check(concat!("gl", "pat-"), 20, SecretKind::GitLabToken);
+    check(concat!("xo", "xb-"), 50, SecretKind::SlackToken);
+    check(concat!("xa", "pp-"), 50, SecretKind::SlackToken);
+    check(concat!("sk_", "live_"), 24, SecretKind::StripeKey);
+    check(concat!("rk_", "test_"), 24, SecretKind::StripeKey);
+    check(concat!("sk-", "proj-"), 120, SecretKind::OpenAiKey);
+    check("sk-", 48, SecretKind::OpenAiKey);
+    check(concat!("sk-", "ant-api03-"), 95, SecretKind::AnthropicKey);
+    check(concat!("AI", "za"), 35, SecretKind::GoogleApiKey);
+    check(concat!("GOC", "SPX-"), 28, SecretKind::GoogleToken);
+    check("npm_", 36, SecretKind::NpmToken);
+    check(concat!("pypi", "-Ag"), 150, SecretKind::PyPiToken);
+    check("hf_", 34, SecretKind::HuggingFaceToken);
+    let aws = format!("{}{}", concat!("AK", "IA"), "Q3ZV7XK2LM5PT9WB");
+    redacts(
+        &format!("The deploy user of the shop is {aws}, made in May."),
+        "The deploy user of the shop is [redacted: AWS access key], made in May.",
+        &[SecretKind::AwsAccessKey],
+    );
+}
+
+#[test]
+fn pairs_blocks_and_headers_are_cut_out() {
+    let secret = made("", 40);
+    redacts(
+        &format!("aws_secret_access_key = {secret}\nregion of the bucket with invoices: eu-west-1"),
+        "aws_secret_access_key = [redacted: AWS secret key]\nregion of the bucket with invoices: eu-west-1",
+        &[SecretKind::AwsSecretKey],
+    );
+    let body = format!("{}\n{}", made("", 64), made("", 52));
+    redacts(
+        &format!(
+            "Key of the build host:\n-----BEGIN RSA {0}-----\n{body}\n-----END RSA {0}-----\nIt is old.",
+            "PRIVATE KEY"
+        ),
+        "Key of the build host:\n[redacted: private key]\nIt is old.",
+        &[SecretKind::PrivateKey],
+    );
+    redacts(
+        &format!("-----BEGIN {}-----\n{body}", "PRIVATE KEY"),
+        "[redacted: private key]",
+        &[SecretKind::PrivateKey],
+    );
+    let token = format!("{}.{}.{}", made("eyJ", 30), made("eyJ", 60), made("", 43));
+    redacts(
+        &format!("Session of Anna: {token}"),
+        "Session of Anna: [redacted: JSON web token]",
+        &[SecretKind::JsonWebToken],
+    );
+    redacts(
+        &format!("curl -H 'Authorization: Bearer {}' https://api.acme.test", made("", 32)),
+        "curl -H 'Authorization: Bearer [redacted: authorization header]' https://api.acme.test",
+        &[SecretKind::Authorization],
+    );
+    redacts(
+        "The store is postgres://app:s3cr3t!@db.acme.test:5432/main.",
+        "The store is postgres://app:[redacted: password in a URL]@db.acme.test:5432/main.",
+        &[SecretKind::UrlPassword],
+    );
+}
+
+#[test]
+fn values_beside_a_name_are_cut_out() {
+    let one = |text: &str, expected: &str, kind| redacts(text, expected, &[kind]);
+    one("DB_PASSWORD=hunter2", "DB_PASSWORD=[redacted: password]", SecretKind::Password);
+    one(
+        "The Wi-Fi password is Tr0ub4dor&3.",
+        "The Wi-Fi password is [redacted: password].",
+        SecretKind::Password,
+    );
+    one("{\"password\": \"p@ssw0rd1\"}", "{\"password\": \"[redacted: password]\"}", SecretKind::Password);
+    one(
+        "mysql --password hunter22 -u root",
+        "mysql --password [redacted: password] -u root",
+        SecretKind::Password,
+    );
+    let hex = "3f2a91c07be45d6688a1f0c2d9e4b5a6";
+    one(&format!("api_key: {hex}"), "api_key: [redacted: token]", SecretKind::Token);
+    one(&format!("clientSecret => '{hex}'"), "clientSecret => '[redacted: token]'", SecretKind::Token);
+    let mixed = made("", 32);
+    one(
+        &format!("the API key for the map service is {mixed}"),
+        "the API key for the map service is [redacted: token]",
+        SecretKind::Token,
+    );
+}
+
+#[test]
+fn ids_sums_and_words_are_no_secrets() {
+    let sum = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    for text in [
+        "commit 3f2a91c07be45d6688a1f0c2d9e4b5a6c7d8e9f0 broke the token parser",
+        &format!("sha256:{sum}"),
+        &format!("The token of the image is not checked, its digest is sha256:{sum}."),
+        "Order 123e4567-e89b-12d3-a456-426614174000 has no access token.",
+        "The token id is 42.",
+        "The password is case-sensitive and needs 12 characters.",
+        "Passwords are hashed with argon2id.",
+        "password: <your password>",
+        "token: ${API_TOKEN}",
+        "const token = process.env.GITHUB_TOKEN_FOR_CI_2;",
+        "The API key is in the vault under acme/prod/api-key-2.",
+        "The secret is stored in /run/secrets/db_password_2024.",
+        "Token: getUserAccessToken2FromVault1()",
+        "The token bucket refills 1000 tokens a second.",
+        "https://user:password@example.test/",
+        "http://localhost:8080/@anna:1",
+        "Keys begin with sk-ant- at Anthropic and with ghp_ at GitHub.",
+        "PEM files open with -----BEGIN PRIVATE KEY----- and are refused by the upload.",
+        concat!("AK", "IAIOSFODNN7EXAMPLE is the key of their manual."),
+        "The secret of good bread is time.",
+        "Password reset mails expire after 30 minutes.",
+        "https://github.com/acme/app/commit/3f2a91c07be45d6688a1f0c2d9e4b5a6c7d8e9f0",
+    ] {
+        assert_eq!(redact(text, &Constants::default()), None, "{text}");
+    }
+}
+
+#[test]
+fn a_text_that_is_a_secret_is_refused() {
+    let token = made("ghp_", 36);
+    let env = format!("GITHUB_TOKEN={token}\nDB_PASSWORD=hunter2\n");
+    check(
+        Refusal::Secret,
+        &[&token, &env, "my password is hunter2", &format!("Please remember the API key {token}")],
+        &[&format!("The release job of the web repository signs in with {token}; rotate it in March.")],
+    );
+    // The refused text is safe to log.
+    let verdict = judge(&env, Gate::Normal, NO, &Constants::default());
+    let safe = verdict.redacted.unwrap().text;
+    assert!(!safe.contains("hunter2") && !safe.contains(&token[4..]), "{safe}");
+    // Off means byte for byte.
+    assert_eq!(judge(&env, Gate::Off, NO, &Constants::default()).redacted, None);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_judged(text in "\\PC{0,200}", other in "\\PC{0,80}") {
+        let verdict = judge(&text, Gate::Strict, &[&other, &text], &Constants::default());
+        if let Some(redacted) = verdict.redacted {
+            prop_assert!(!redacted.found.is_empty());
+        }
+    }
+
+    /// Pieces that the rules look for, in any order and cut anywhere.
+    #[test]
+    fn pieces_of_rules_never_break_it(pieces in prop::collection::vec(prop::sample::select(vec![
+        "```", "\n", "diff --git a", "@@ -1 @@", "commit 3f2a91c", "token", "password", "=", ":", " is ", "\"", "'", "`", "eyJ", ".eyJ", ".",
+        "-----BEGIN ", "PRIVATE KEY-----", "-----END ", "sk-", "ghp_", "://", "@", "at ", "(", ")", "版", "é", "👍", "Authorization: Bearer ",
+        "├── ", "├", "total 4", "drwxr-xr-x ", "  File \"", "\", line ", "10:00:01 ", " INFO ", "[", "]", "- ", "AKIA", "//", "/*", "*/",
+        "\"\"\"", "You are a ", "agent", "##", "Let me check ", "\u{200d}", "--", " | 12 ++", "\t", "import ", "raise ", "İ", "ß", "。", "’",
+    ]), 0..40)) {
+        let text: String = pieces.concat();
+        for gate in Gate::ALL {
+            judge(&text, *gate, &[&text], &Constants::default());
+        }
+    }
+}
+
+#[test]
+fn time_is_linear() {
+    // Each would take minutes where a rule looks back or ahead without a limit.
+    for piece in [
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJa.",
+        "a://",
+        "token ",
+        "glpat-a.",
+        "'",
+        "@@ -1 @@\n",
+        "a=",
+        "(((",
+        "password is ",
+        "。",
+        "According to memory, ",
+    ] {
+        let text = piece.repeat(400_000 / piece.len());
+        let constants = Constants { most_chars: usize::MAX, ..Constants::default() };
+        judge(&text, Gate::Normal, &[&text], &constants);
+    }
+}
