@@ -82,6 +82,15 @@ impl Cues {
         cues.iter().any(|cue| self.has(cue))
     }
 
+    /// Whether any cue of a list occurs; they are parted by `|` and have no spaces around them.
+    pub(super) fn any_of(&self, list: &str) -> bool {
+        list.split('|').any(|cue| {
+            self.plain.match_indices(cue).any(|(at, _)| {
+                self.plain[..at].ends_with(' ') && self.plain[at + cue.len()..].starts_with(' ')
+            })
+        })
+    }
+
     /// Whether the text begins with one of the cues, each written from `" . "` on.
     pub(super) fn begins(&self, cues: &[&str]) -> bool {
         cues.iter().any(|cue| self.plain.starts_with(cue))
@@ -131,6 +140,7 @@ mod tests {
     fn a_cue_is_found_at_any_sentence() {
         let cues = Cues::of("Well. We CHOSE it");
         assert!(cues.has(" . we chose ") && cues.any(&[" nothing ", " it "]) && cues.begins(&[" . well . "]));
+        assert!(cues.any_of("nothing|. we chose|x") && !cues.any_of("chos|hose|w"));
         assert!(!cues.has(" chos ") && !cues.begins(&[" . we "]));
         assert_eq!(cues.each().collect::<Vec<_>>(), [".", "well", ".", "we", "chose", "it", "."]);
     }

@@ -2,3 +2,4 @@
 
 mod cues;
 pub mod gate;
+pub mod judge;
