@@ -245,6 +245,7 @@ pub fn first_sentence(content: &str, most: usize) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::fmt::Write;
 
     fn judge(text: &str) -> Judged {
         judge_text(text, None, 0.5, &Constants::default())
@@ -298,12 +299,15 @@ mod tests {
 
     #[test]
     fn what_holds_longer_fades_slower() {
-        let rate = |text: &str, told| judge_text(text, Some(told), 0.5, &Constants::default()).decay_rate;
-        assert_eq!(rate("tabs", MemoryType::Convention), 0.0);
-        assert_eq!(rate("tabs", MemoryType::Fact), 0.01);
-        assert_eq!(rate("tabs for this sprint", MemoryType::Convention), 0.03);
-        assert_eq!(rate("The build is running.", MemoryType::Fact), 0.1);
-        assert_eq!(rate("The build is running.", MemoryType::Decision), 0.1);
+        let check = |text: &str, told, expected: f32| {
+            let got = judge_text(text, Some(told), 0.5, &Constants::default()).decay_rate;
+            assert!((got - expected).abs() < 1e-6, "{text}: {got}");
+        };
+        check("tabs", MemoryType::Convention, 0.0);
+        check("tabs", MemoryType::Fact, 0.01);
+        check("tabs for this sprint", MemoryType::Convention, 0.03);
+        check("The build is running.", MemoryType::Fact, 0.1);
+        check("The build is running.", MemoryType::Decision, 0.1);
     }
 
     #[test]
@@ -324,11 +328,14 @@ mod tests {
             table[*expected as usize][got as usize] += 1;
             right += usize::from(got == *expected);
             if got != *expected {
-                wrong += &format!("{expected} as {got}: {text}\n");
+                let _ = writeln!(wrong, "{expected} as {got}: {text}");
             }
         }
-        let rows = types.iter().zip(table).map(|(of, row)| format!("{of:>10} {row:?}\n")).collect::<String>();
-        (right, format!("{right} of {}\n{rows}{wrong}", sample.len()))
+        let mut shown = format!("{right} of {}\n", sample.len());
+        for (of, row) in types.iter().zip(table) {
+            let _ = writeln!(shown, "{of:>10} {row:?}");
+        }
+        (right, shown + &wrong)
     }
 
     #[test]

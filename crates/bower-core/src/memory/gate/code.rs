@@ -61,7 +61,7 @@ pub(super) fn of(body: &str) -> Code {
         let is_target = left.contains(['[', '.']) || left.split_whitespace().count() == 1;
         if is_target {
             // `PORT=8080` is a fact, `port = config["port"]` is code.
-            return if is_built && right.contains(['(', '[', '{']) { Code::Sure } else { Code::Maybe };
+            return if is_built && right.contains(['(', '[', '{']) { Code::Sure } else { Code::No };
         }
     }
     if is_call(bare) {
@@ -371,10 +371,7 @@ mod tests {
                 "#include <stdio.h>",
             ],
         );
-        check(
-            Code::Maybe,
-            &["}", "});", "PORT=8080", "\"name\": \"a\",", "$ cargo test", "x = 5", "for row in rows:"],
-        );
+        check(Code::Maybe, &["}", "});", "\"name\": \"a\",", "$ cargo test", "for row in rows:"]);
         check(
             Code::No,
             &[
@@ -384,6 +381,8 @@ mod tests {
                 "Use the class Parser for this.",
                 "If the build fails, run make clean;",
                 "The port is 8080.",
+                "PORT=8080",
+                "x = 5",
                 "return the book to Anna",
                 "for the whole family:",
                 "option(s)",

@@ -85,7 +85,6 @@ const MOMENTS: &[&str] = &[
     " still failing ",
     " still running ",
     " is about to start ",
-    " the user is currently ",
     " the user is now ",
     " the user is looking at ",
     " the user just ",
@@ -94,7 +93,6 @@ const MOMENTS: &[&str] = &[
     " the user is viewing ",
     " the user is asking ",
     " user is asking ",
-    " user is currently ",
 ];
 
 /// Things whose state changes by the hour.
@@ -150,6 +148,21 @@ const STATES: &[&str] = &[
     "underway",
     "installing",
     "down",
+];
+
+/// How they end.
+const OUTCOMES: &[&str] = &[
+    "pass",
+    "passed",
+    "passes",
+    "succeeded",
+    "failed",
+    "completed",
+    "finished",
+    "compiles",
+    "compiled",
+    "started",
+    "crashed",
 ];
 
 /// Words of a rule or a reason: what they stand in is meant for longer than the moment.
@@ -320,7 +333,7 @@ fn is_date(words: &[&str], is_strict: bool) -> bool {
 /// Whether every sentence of the text holds for the moment only.
 fn is_passing(cues: &Cues) -> bool {
     // Shorter ones (`Hold on.`) are nothing on their own.
-    const SENTENCE: usize = 3;
+    const SENTENCE: usize = 2;
     let mut passing = 0;
     for sentence in cues.plain().split(" . ") {
         if sentence.split_ascii_whitespace().count() >= SENTENCE {
@@ -343,7 +356,14 @@ fn passes(sentence: &str) -> bool {
     }
     // `The build is still running.`, but not `The job is running on port 8080`.
     let words: Vec<&str> = sentence.split_ascii_whitespace().collect();
+    let ends = |at: usize| {
+        matches!(words.get(at), None | Some(&("." | "," | "now" | "again" | "successfully" | "at")))
+    };
     words.windows(2).enumerate().any(|(at, pair)| {
+        // `All 42 tests pass.`, `Build succeeded.`
+        if THINGS.contains(&pair[0]) && OUTCOMES.contains(&pair[1]) && ends(at + 2) {
+            return true;
+        }
         if !THINGS.contains(&pair[0]) || !matches!(pair[1], "is" | "are") {
             return false;
         }
@@ -401,6 +421,9 @@ mod tests {
                 "The tests are still failing.",
                 "CI is red again.",
                 "The import is in progress.",
+                "All 42 tests pass.",
+                "Build succeeded.",
+                "Deployment completed successfully at 10:32.",
                 "The user is asking about invoices.",
                 "Waiting for CI, the upload is pending.",
             ],
@@ -418,6 +441,8 @@ mod tests {
                 "I'm looking at flats right now. Anna prefers the one in Porto.",
                 "The build is broken on Windows because paths are too long.",
                 "I currently live in Berlin.",
+                "The tests pass only with two threads.",
+                "The user is currently learning Portuguese.",
                 "It was written by May Miller.",
                 "Beat the eggs until stiff.",
                 "A man is playing a guitar.",

@@ -8,6 +8,9 @@ use crate::memory::cues::Cues;
 const FRAMES: &[&str] = &[
     "## Relevant Knowledge",
     "### Document 1: ",
+    "{\"role\":",
+    "{\"role\" :",
+    "{\"type\":\"tool_",
     "<memory-context",
     "</memory-context",
     "&lt;memory-context",
@@ -41,6 +44,9 @@ const PROMPTS: &[&str] = &[
     " . you are an interactive ",
     " . you are powered by ",
     " . you will be given ",
+    " . the following tools are available ",
+    " . system : the following ",
+    " . available tools : ",
     " . you have access to the following ",
     " . your task is to ",
     " . act as a ",
@@ -105,15 +111,22 @@ pub(super) fn is_boot_file(text: &str, cues: &Cues) -> bool {
         return true;
     }
     // `You are a senior Rust engineer and coding assistant ...`: the role stands among the next few words.
-    if let Some(rest) = [" . you are a ", " . you are an ", " . you're a ", " . you're an "]
-        .iter()
-        .find_map(|head| cues.plain().strip_prefix(head))
-    {
-        let role = rest.split(' ').take(6).take_while(|word| *word != ".");
-        let mut words = role.map(|word| word.split('-').next_back().unwrap_or(word));
-        if words.any(|word| ROLES.contains(&word)) && rest.split(' ').count() > 6 {
-            return true;
-        }
+    let heads = [
+        " . you are a ",
+        " . you are an ",
+        " . you're a ",
+        " . you're an ",
+        " . the agent is ",
+        " . the assistant is ",
+    ];
+    let plain = cues.plain();
+    let mut roles =
+        heads.iter().flat_map(|head| plain.match_indices(head).map(|(at, _)| &plain[at + head.len()..]));
+    if roles.any(|rest| {
+        let words = rest.split(' ').take(6).take_while(|word| *word != ".");
+        words.map(|word| word.split('-').next_back().unwrap_or(word)).any(|word| ROLES.contains(&word))
+    }) {
+        return true;
     }
     // `CLAUDE.md says to use pnpm`, `According to AGENTS.md, ...`, `At session start the agent reads SOUL.md`.
     let says = |file: &str| {
@@ -235,7 +248,10 @@ const DONE: &[&str] = &[
 
 /// Whether a text is the account of a session: it says so, or it lists what was done.
 pub(super) fn is_session_summary(text: &str, cues: &Cues, constants: &Constants) -> bool {
-    if cues.begins(ACCOUNTS) {
+    // `Session 12 summary: ...`
+    let head = cues.plain().split_ascii_whitespace().take(5);
+    let is_titled = ["session", "summary"].iter().all(|word| head.clone().any(|other| other == *word));
+    if cues.begins(ACCOUNTS) || is_titled {
         return true;
     }
     let mut items = 0;
@@ -388,6 +404,17 @@ const FILLERS: &[&str] = &[
 
 /// What an agent announces instead of telling.
 const ANNOUNCEMENTS: &[&str] = &[
+    " . now i understand ",
+    " . i've updated the file",
+    " . i have updated the file",
+    " . i've made the changes ",
+    " . i have made the changes ",
+    " . the user said hello ",
+    " . the user said hi ",
+    " . user said hello ",
+    " . the user thanked ",
+    " . user thanked ",
+    " . let me implement ",
     " . let me check ",
     " . let me look ",
     " . let me see ",
@@ -405,8 +432,12 @@ const ANNOUNCEMENTS: &[&str] = &[
     " . let me first ",
     " . let me now ",
     " . now let me ",
-    " . now i'll ",
-    " . now i will ",
+    " . now i'll check ",
+    " . now i'll run ",
+    " . now i'll fix ",
+    " . now i'll implement ",
+    " . now i'll create ",
+    " . now i'll update ",
     " . i'll check ",
     " . i will check ",
     " . i'll take a look ",
@@ -443,17 +474,21 @@ pub(super) fn is_chatter(text: &str, cues: &Cues, constants: &Constants) -> bool
         return false;
     }
     let body = without_speaker(text.trim());
-    let cues = if body.len() == text.trim().len() { cues.clone() } else { Cues::of(body) };
-    let is_one = cues.plain()[3..].trim_end().trim_end_matches('.').matches(" . ").count() == 0;
-    // `Let me check: the port is 8080` tells what was found.
-    if is_one
-        && !cues.plain().contains(" : ")
-        && !cues.plain().contains(" because ")
-        && cues.begins(ANNOUNCEMENTS)
-    {
-        return true;
-    }
-    let words: Vec<&str> = cues.each().filter(|word| !matches!(*word, "." | "," | ":")).collect();
+    let cues = Cues::of(body);
+    let sentences = || cues.plain().split(" . ").map(str::trim).filter(|sentence| !sentence.is_empty());
+    sentences().count() > 0 && sentences().all(|sentence| is_announced(sentence) || is_talk(sentence, body))
+}
+
+/// What an agent is about to do. `Let me check: the port is 8080` tells what was found.
+fn is_announced(sentence: &str) -> bool {
+    let plain = format!(" . {sentence} ");
+    let tells = plain.contains(" : ") || plain.contains(" because ") || plain.contains(" since ");
+    !tells && ANNOUNCEMENTS.iter().any(|head| plain.starts_with(head))
+}
+
+/// Whether a sentence is made of talk, with one name at most.
+fn is_talk(sentence: &str, body: &str) -> bool {
+    let words: Vec<&str> = sentence.split(' ').filter(|word| !matches!(*word, "." | "," | ":")).collect();
     let mut at = 0;
     let mut said = 0;
     let mut strange = Vec::new();
@@ -477,7 +512,7 @@ pub(super) fn is_chatter(text: &str, cues: &Cues, constants: &Constants) -> bool
         })
     };
     // `Decision: yes` answers something.
-    let may_name = strange.len() == 1 && said * 5 >= words.len() && !cues.plain().contains(" : ");
+    let may_name = strange.len() == 1 && said * 5 >= words.len() && !sentence.contains(" : ");
     said > 0 && (strange.is_empty() || (may_name && is_name(strange[0])))
 }
 

@@ -67,6 +67,11 @@ pub(super) fn is_random(value: &str, constants: &Constants) -> bool {
         && bits(value) >= constants.least_bits
 }
 
+/// Whether a short value is cut into runs as a made one is: `Xk9mQ2v`, but not `AES256` or `hunter2`.
+pub(super) fn is_short_run(value: &str, constants: &Constants) -> bool {
+    mean_run(value.split(|c: char| !c.is_ascii_alphanumeric())) <= constants.most_run - 1.0
+}
+
 /// Mean length of the runs that a reader sees: digits, capitals, and small letters with the capital before them.
 fn mean_run<'a>(pieces: impl Iterator<Item = &'a str>) -> f32 {
     let class = |byte: u8| match byte {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::Constants;
-use super::random::{is_placeholder, is_random};
+use super::random::{is_placeholder, is_random, is_short_run};
 
 /// What a secret opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -271,7 +271,7 @@ pub(super) fn find(text: &str, constants: &Constants) -> Vec<Found> {
     kept
 }
 
-/// PEM blocks (RFC 7468) and armoured OpenPGP keys (RFC 9580, section 6.2) that are private, with a body: the line alone
+/// PEM blocks (RFC 7468) and armoured `OpenPGP` keys (RFC 9580, section 6.2) that are private, with a body: the line alone
 /// is spoken of in many a text.
 fn private_keys(text: &str, found: &mut Vec<Found>) {
     const BEGIN: &str = "-----BEGIN ";
@@ -494,7 +494,39 @@ fn named(text: &str, constants: &Constants, found: &mut Vec<Found>) {
         } else if what != Names::Authorization {
             let kind = if what == Names::AwsSecret { SecretKind::AwsSecretKey } else { SecretKind::Token };
             near(text, at, kind, constants, found);
+            if what == Names::Password {
+                told_of(text, at, constants, found);
+            }
         }
+    }
+}
+
+/// `The password for the staging cluster is ...`: what a password is said to be some words later on its line.
+fn told_of(text: &str, from: usize, constants: &Constants, found: &mut Vec<Found>) {
+    let mut at = from;
+    let mut is_told = false;
+    for _ in 0..2 * NEAR {
+        at = text.len() - text[at..].trim_start_matches([' ', '\t']).len();
+        let rest = &text[at..];
+        let length = rest.bytes().take(LONGEST).take_while(|byte| !byte.is_ascii_whitespace()).count();
+        let length = (0..=length).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
+        if length == 0 {
+            return;
+        }
+        let word = &rest[..length];
+        let head = word.len() - word.trim_start_matches(['"', '\'', '`', '(', '*']).len();
+        let value = word[head..].trim_end_matches(['.', ',', ';', ')', '"', '\'', '`', '*']);
+        let inner = value.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let has_sign = inner.chars().any(|c| c.is_ascii_punctuation() && !"-_/.,:'".contains(c));
+        let is_digit = |byte: u8| byte.is_ascii_digit();
+        // This far from the name only what nobody takes for a word or number.
+        let is_odd = value.bytes().any(is_digit) && (has_sign || is_short_run(value, constants));
+        if is_told && is_odd && is_password(value, false, constants) {
+            found.push(Found { at: at + head..at + head + value.len(), kind: SecretKind::Password });
+            return;
+        }
+        is_told = matches!(word, "is" | "was" | "=" | ":") || word.ends_with([':', '=']);
+        at += length;
     }
 }
 
@@ -560,7 +592,7 @@ fn is_password(value: &str, is_quoted: bool, constants: &Constants) -> bool {
     // A hyphen or slash joins words (`case-sensitive`, `and/or`), a mark at the end ends them: they make no password.
     let inner = value.trim_end_matches(|c: char| !c.is_alphanumeric());
     let signs = inner.chars().any(|c| !c.is_alphanumeric() && !"-_/.,:'’()…".contains(c));
-    (letters && (digits || signs)) || (digits && !letters && is_quoted)
+    if letters { digits || signs } else { digits && is_quoted }
 }
 
 /// A value that a machine made.

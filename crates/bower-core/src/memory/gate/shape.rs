@@ -51,6 +51,9 @@ impl Kind {
     }
 }
 
+/// So many printed lines of any kind, with nothing said, are no list of names.
+const LEAST_SCREEN: usize = 3;
+
 /// Why a text is no memory if it is mostly what a program printed.
 ///
 /// A sentence may bring along as much as [`Constants::most_quoted_lines`]; without one nothing may be most of the text.
@@ -71,7 +74,9 @@ pub(super) fn printed(text: &str, constants: &Constants) -> Option<Refusal> {
             }
         }
     }
-    for kind in KINDS {
+    // Three unsure lines of several kinds are a screen of a terminal.
+    let is_screen = saying == 0 && counts.iter().sum::<usize>() >= LEAST_SCREEN;
+    for kind in KINDS.into_iter().filter(|_| !is_screen) {
         let at = kind as usize;
         if !sure[at] && counts[at] < kind.least() {
             talk += std::mem::take(&mut counts[at]);
@@ -92,12 +97,20 @@ pub(super) fn printed(text: &str, constants: &Constants) -> Option<Refusal> {
 #[derive(Default)]
 struct Above {
     fence: Option<Fence>,
-    in_hunk: bool,
-    in_commit: bool,
-    in_trace: bool,
+    inside: Inside,
     after_panic: bool,
-    in_comment: bool,
     after_code: bool,
+}
+
+/// What goes on over several lines.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Inside {
+    #[default]
+    Nothing,
+    Hunk,
+    Commit,
+    Trace,
+    Comment,
 }
 
 struct Fence {
@@ -171,13 +184,13 @@ fn fence(body: &str) -> Option<(char, usize, &str)> {
 fn diff(line: &str, below: &str, above: &mut Above) -> Option<Line> {
     let begins = |heads: &[&str]| heads.iter().any(|head| line.starts_with(head));
     if line.starts_with("@@ -") && line[4..].contains(" @@") {
-        above.in_hunk = true;
+        above.inside = Inside::Hunk;
         return Some(Line::Printed(Kind::Diff, true));
     }
     if begins(&["diff --git ", "diff -u", "Index: "])
         || (line.starts_with("--- ") && below.starts_with("+++ "))
     {
-        above.in_hunk = false;
+        above.inside = Inside::Nothing;
         return Some(Line::Printed(Kind::Diff, !line.starts_with("Index")));
     }
     let is_index = line.strip_prefix("index ").is_some_and(|rest| {
@@ -190,11 +203,11 @@ fn diff(line: &str, below: &str, above: &mut Above) -> Option<Line> {
     {
         return Some(Line::Printed(Kind::Diff, false));
     }
-    if above.in_hunk {
+    if above.inside == Inside::Hunk {
         if line.starts_with(['+', '-', ' ', '\\', '\t']) {
             return Some(Line::Printed(Kind::Diff, false));
         }
-        above.in_hunk = false;
+        above.inside = Inside::Nothing;
     }
     // Changed lines without a head: only where what is changed is code.
     let changed = line.strip_prefix(['+', '-']).filter(|rest| !rest.starts_with(['+', '-']))?;
@@ -214,15 +227,15 @@ fn git(line: &str, above: &mut Above) -> Option<Line> {
         && is_hash(rest.split([' ', '\t']).next().unwrap_or(""), 7)
         && rest.split_whitespace().nth(1).is_none_or(|next| next.starts_with('('))
     {
-        above.in_commit = true;
+        above.inside = Inside::Commit;
         return found(true);
     }
-    if above.in_commit {
+    if above.inside == Inside::Commit {
         let heads = ["Author:", "Date:", "Merge:", "AuthorDate:", "Commit:", "CommitDate:", "    "];
         if heads.iter().any(|head| line.starts_with(head)) {
             return found(false);
         }
-        above.in_commit = false;
+        above.inside = Inside::Nothing;
     }
     let words = || body.split_whitespace();
     let status = [
@@ -310,7 +323,7 @@ fn trace(line: &str, above: &mut Above) -> Option<Line> {
     let is_panic = body.starts_with("thread '") && body.contains("' panicked at ");
     let heads = ["Traceback (most recent call last)", "stack backtrace:", "Exception in thread \""];
     if is_panic || heads.iter().any(|head| body.starts_with(head)) {
-        above.in_trace = true;
+        above.inside = Inside::Trace;
         above.after_panic = is_panic && body.ends_with(':');
         return found(true);
     }
@@ -321,7 +334,7 @@ fn trace(line: &str, above: &mut Above) -> Option<Line> {
         || body.starts_with("Unhandled exception")
         || (body.starts_with("panic: ") && !body.contains(". "))
     {
-        above.in_trace = true;
+        above.inside = Inside::Trace;
         return found(false);
     }
     let ends_in_line = |text: &str| {
@@ -342,7 +355,7 @@ fn trace(line: &str, above: &mut Above) -> Option<Line> {
     let is_go = body.contains(".go:") && (body.contains(" +0x") || is_indented);
     let is_ruby = body.starts_with("from ") && body.contains(":in `");
     if is_python || is_frame || is_more || is_go || is_ruby {
-        above.in_trace = true;
+        above.inside = Inside::Trace;
         return found(is_python || (is_frame && ends_in_line(body)));
     }
     let name = body.split([':', ' ']).next().unwrap_or("");
@@ -351,14 +364,14 @@ fn trace(line: &str, above: &mut Above) -> Option<Line> {
     {
         return found(false);
     }
-    if above.in_trace {
+    if above.inside == Inside::Trace {
         // Source lines, carets, and Rust's or Go's names of functions.
         let is_numbered = body.split_once(": ").is_some_and(|(n, _)| n.bytes().all(|b| b.is_ascii_digit()));
         let is_call = body.ends_with(')') && body.contains('(') && !body.contains(' ');
         if is_indented || is_numbered || is_call {
             return found(false);
         }
-        above.in_trace = false;
+        above.inside = Inside::Nothing;
     }
     None
 }
@@ -426,7 +439,7 @@ fn log(body: &str) -> Option<bool> {
         || body.starts_with("--- FAIL:")
         || (body.starts_with("=== RUN") || body.starts_with("PASSED ") || body.starts_with("FAILED "));
     let is_build = (body.starts_with("Compiling ") && body.contains(" v"))
-        || body.starts_with("Finished `")
+        || ["Finished `", "Finished dev", "Finished release"].iter().any(|head| body.starts_with(head))
         || (body.starts_with("added ") && body.contains(" packages"))
         || (body.starts_with("Step ") && body.contains('/') && body.contains(" : "))
         || body.starts_with("npm WARN")
@@ -483,8 +496,10 @@ fn path(line: &str) -> Option<bool> {
 fn source(line: &str, below: &str, above: &mut Above) -> Option<Line> {
     let body = line.trim();
     let is_indented = line.starts_with("  ") || line.starts_with('\t');
-    if above.in_comment {
-        above.in_comment = !(body.contains("*/") || body.contains("\"\"\"") || body.contains("'''"));
+    if above.inside == Inside::Comment {
+        if body.contains("*/") || body.contains("\"\"\"") || body.contains("'''") {
+            above.inside = Inside::Nothing;
+        }
         above.after_code = true;
         return Some(Line::Printed(Kind::Code, false));
     }
@@ -492,7 +507,7 @@ fn source(line: &str, below: &str, above: &mut Above) -> Option<Line> {
     let quotes =
         ["\"\"\"", "'''"].iter().any(|quote| body.starts_with(quote) && body.matches(quote).count() == 1);
     if opens || (quotes && (above.after_code || above.fence.is_some())) {
-        above.in_comment = true;
+        above.inside = Inside::Comment;
         return Some(Line::Printed(Kind::Code, false));
     }
     let is_comment = body.starts_with("//") || body.starts_with("#!") || body.starts_with("<!--");

@@ -116,6 +116,7 @@ fn logs_are_output() {
             "Nov 22 10:00:01 web1 sshd[812]: Accepted publickey for deploy",
             "running 3 tests\ntest parse::empty ... ok\ntest parse::table ... FAILED\ntest result: FAILED. 2 passed; 1 failed",
             "   Compiling serde v1.0.200\n   Compiling acme v0.1.0 (/srv/acme)\n    Finished `dev` profile in 3.1s",
+            "$ cargo build\n   Compiling acme v0.1.0\n    Finished dev [unoptimized + debuginfo] target(s) in 1.2s",
             "HEARTBEAT_OK",
             "Heartbeat check at 10:30: no issues found.",
             "Cron job nightly-backup completed successfully at 03:00.",
@@ -171,6 +172,7 @@ fn code_needs_a_sentence() {
             "Use `let Some(x) = y else { return };` for early exits.",
             "The retry helper waits twice as long each time.\nfn wait(n: u32) -> Duration {\n    Duration::from_secs(1 << n)\n}",
             "ACME_PORT=8080",
+            "ACME_PORT=8080\nACME_HOST=db1\nACME_USER=app",
             "{\"port\": 8080}",
             "Name: Anna\nCity: Porto\nRole: head of data",
             "We use tabs (see docs);",
@@ -186,6 +188,9 @@ fn boot_files_are_read_anyway() {
         Refusal::BootFile,
         &[
             "You are Claude, made by Anthropic.",
+            "Your name is Atlas. You are a personal assistant to Tom.",
+            "The agent is Atlas, an AI assistant.",
+            "{\"role\":\"user\",\"content\":\"hi\"}",
             "You are a helpful assistant that answers questions about the code base.",
             "You are an expert Rust engineer and coding agent working in a terminal.",
             "IMPORTANT: you must never commit without being asked.",
@@ -234,6 +239,9 @@ fn chatter_tells_nothing() {
             "...",
             "Sure, will do. Thanks again!",
             "I'll look into it.",
+            "Now I understand the structure. Let me implement the fix.",
+            "I've updated the file src/main.rs with the changes you asked for.",
+            "The user said hello.",
         ],
         &[
             "Anna: Thanks for the book on coral reefs.",
@@ -261,6 +269,7 @@ fn a_session_is_not_one_memory() {
             "This session is being continued from a previous conversation that ran out of context.",
             "The user asked me to fix the login page, and I did.",
             "- Added a parser\n- Fixed the port\n- Updated the docs\n- Ran the tests",
+            "**Session 12 summary**: Worked on auth. Completed: login page. Pending: logout.",
             "Work completed:\n- [x] parser\n- [x] port",
             "I have successfully implemented the parser with all tests passing.",
         ],
@@ -405,6 +414,11 @@ fn values_beside_a_name_are_cut_out() {
         "mysql --password [redacted: password] -u root",
         SecretKind::Password,
     );
+    one(
+        "The password for the staging cluster in Frankfurt is Xk9#mQ2v!, rotate it in May.",
+        "The password for the staging cluster in Frankfurt is [redacted: password], rotate it in May.",
+        SecretKind::Password,
+    );
     let hex = "3f2a91c07be45d6688a1f0c2d9e4b5a6";
     one(&format!("api_key: {hex}"), "api_key: [redacted: token]", SecretKind::Token);
     one(&format!("clientSecret => '{hex}'"), "clientSecret => '[redacted: token]'", SecretKind::Token);
@@ -427,6 +441,8 @@ fn ids_sums_and_words_are_no_secrets() {
         "The token id is 42.",
         "The password is case-sensitive and needs 12 characters.",
         "Passwords are hashed with argon2id.",
+        "The password store of the web team is Vault 1.15.",
+        "The password policy for admins is AES256-based.",
         "password: <your password>",
         "token: ${API_TOKEN}",
         "const token = process.env.GITHUB_TOKEN_FOR_CI_2;",

@@ -124,7 +124,7 @@ const CUES: &[(MemoryType, u32, &str)] = &[
     (
         MemoryType::Convention,
         STRONG,
-        ". no|go in|goes in|is kept in|are kept in|belongs in|belong in|begin with|begins with|begin in|carry no|without a green|. each|have plural|\
+        "go in|goes in|is kept in|are kept in|belongs in|belong in|begin with|begins with|begin in|carry no|without a green|. each|have plural|\
          . use|. always|. every|. all|must have|should have|are written|is written|start with|starts with|\
          end in|ends in|end with|are sorted|are formatted|are returned|in this repo|in this repository|\
          in this codebase|in this project|before they are merged|is formatted",
