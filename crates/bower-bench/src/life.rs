@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::{Failed, Options, Verdict, table};
 use agent::{Lived, Timed};
 use judge::{Figure, Limit, Verdicts};
-use stream::Plan;
+use stream::{Plan, Step};
 
 /// Failures that the file of figures keeps of each.
 const KEPT_FAILURES: usize = 200;
@@ -60,6 +60,21 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     std::fs::write(&file, serde_json::to_vec_pretty(&figures(plan, &lived, &verdicts))?)?;
     println!("\nFigures: {}; store: {}", file.display(), home.display());
     Ok(verdict)
+}
+
+/// Prints the stream itself, to be read.
+pub fn print_stream(options: &Options) -> Verdict {
+    let stream = stream::make(Plan { seed: options.seed, days: options.days, writes: options.writes });
+    for step in &stream.steps {
+        match step {
+            Step::Write(write) => {
+                println!("{} {}: {}", write.at, write.kind.word(), write.text.escape_default())
+            }
+            Step::Ask { at, question, .. } => println!("{at} asks: {question}"),
+            Step::EchoBack { at, how, .. } => println!("{at} echoes: {how:?}"),
+        }
+    }
+    Verdict::Kept
 }
 
 fn asked(limit: Limit) -> String {
@@ -214,7 +229,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    use stream::{Kind, Step, Stream};
+    use stream::{Kind, Stream};
 
     fn texts(stream: &Stream) -> Vec<String> {
         let text = |step: &Step| match step {

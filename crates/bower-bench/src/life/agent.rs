@@ -71,6 +71,8 @@ pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64) -> Result<Li
     let mut told: Vec<Told> = Vec::new();
     let mut spent = Spent::default();
     let mut curve = Vec::new();
+    // What the texts say that an answer may hold.
+    let mut said: HashMap<&str, &[Claim]> = HashMap::new();
     let mut held: HashMap<usize, (Answer, String)> = HashMap::new();
     let day_of = |at: Timestamp| (at.as_second() - stream.start.as_second()) / 86_400;
     let (mut day, mut end) = (0, stream.start);
@@ -101,11 +103,22 @@ pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64) -> Result<Li
                 let Some((answer, block)) = held.remove(hold) else { continue };
                 let texts: Vec<String> = answer.hits.iter().map(|hit| hit.memory.content.clone()).collect();
                 let Some(text) = surface::echo(&mut Draw::new(*seed), *how, &texts, &block) else { continue };
-                let claims = claims_of(&told, &texts);
+                let mut claims: Vec<Claim> = texts
+                    .iter()
+                    .filter_map(|text| said.get(text.trim()))
+                    .copied()
+                    .flatten()
+                    .copied()
+                    .collect();
+                claims.sort_unstable();
+                claims.dedup();
                 let write = Write { at: *at, text, kind: Kind::Echo(*how), claims, secret: None };
                 told.push(tell(&engine, &write, &mut spent, model_ns)?);
             }
-            Step::Write(write) => told.push(tell(&engine, write, &mut spent, model_ns)?),
+            Step::Write(write) => {
+                said.entry(write.text.trim()).or_insert(&write.claims);
+                told.push(tell(&engine, write, &mut spent, model_ns)?);
+            }
         }
         if told.len() % WRITES_A_PAUSE == 0 {
             engine.maintain(end)?;
@@ -113,16 +126,6 @@ pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64) -> Result<Li
     }
     engine.maintain(end)?;
     Ok(Lived { told, spent, curve, engine, end })
-}
-
-/// What some memories say, taken together.
-fn claims_of(told: &[Told], texts: &[String]) -> Vec<Claim> {
-    let known = |text: &String| told.iter().find(|told| told.text.trim() == text.trim());
-    let mut claims: Vec<Claim> =
-        texts.iter().filter_map(known).flat_map(|told| told.claims.clone()).collect();
-    claims.sort_unstable();
-    claims.dedup();
-    claims
 }
 
 fn tell(engine: &Engine, write: &Write, spent: &mut Spent, model_ns: &AtomicU64) -> Result<Told, Failed> {

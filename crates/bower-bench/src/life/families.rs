@@ -113,7 +113,7 @@ pub const FAMILIES: &[Family] = &[
             "{s} is bound to port {v}",
             "To reach {s}, connect to port {v}",
             "we run {s} on port {v}",
-            "port {v} belongs to {s}",
+            "the port that {s} uses is {v}",
             "{s} answers on :{v}",
         ],
         &[
@@ -324,7 +324,7 @@ pub const FAMILIES: &[Family] = &[
         Holds::Version,
         &["current version", "latest release"],
         &["{s} is at version {v}", "the newest {s} is {v}", "{s} {v} is out", "we are on {s} {v}"],
-        &["how new is {s}?", "what is the most recent release number of {s}?"],
+        &["which release number does {s} have by now?", "what is the most recent release number of {s}?"],
     ),
     one(
         "branch",
@@ -545,7 +545,7 @@ pub const FAMILIES: &[Family] = &[
         Holds::TicketState,
         &["state", "status"],
         &["{s} is {v}", "{s} was set to {v}", "{s} stands at {v}"],
-        &["how far is {s}?", "what happened to {s}, is it done?"],
+        &["how far along is {s}, is it open or done?", "in what condition is {s}, is it finished?"],
     ),
     one(
         "priority",

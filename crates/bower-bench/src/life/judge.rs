@@ -519,3 +519,129 @@ fn on_disk<'a>(home: &Path, secrets: &[&'a str]) -> Result<BTreeSet<&'a str>, Fa
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::stream::Step;
+    use super::super::world::{Fact, made_up};
+    use super::*;
+    use bower_core::config::Settings;
+    use bower_core::request::CurateRequest;
+
+    /// A store that keeps whatever it is told, and a month of these writes in it.
+    struct Month {
+        home: tempfile::TempDir,
+        stream: Stream,
+        lived: Lived,
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    fn month(world: World) -> Month {
+        let home = tempfile::tempdir().unwrap();
+        let settings = Settings { model: "none".to_owned(), ..Settings::default() };
+        let engine = Engine::open(home.path(), settings, at(0)).unwrap();
+        let steps: Vec<Step> = Vec::new();
+        let stream = Stream { start: at(0), world, steps };
+        let lived =
+            Lived { told: Vec::new(), spent: Default::default(), curve: Vec::new(), engine, end: at(1_000) };
+        Month { home, stream, lived }
+    }
+
+    impl Month {
+        fn tell(&mut self, second: i64, kind: Kind, text: &str, claims: &[Claim]) -> String {
+            let reply = self.lived.engine.curate(&CurateRequest::new(text), at(second)).unwrap();
+            self.lived.told.push(Told {
+                at: at(second),
+                text: text.to_owned(),
+                kind,
+                claims: claims.to_vec(),
+                secret: None,
+                id: reply.id.clone(),
+                accepted: reply.accepted,
+                outcome: "create".to_owned(),
+                replaces: None,
+                reason: None,
+            });
+            reply.id
+        }
+
+        fn figure(&self, name: &str) -> (usize, usize) {
+            let verdicts = judge(&self.stream, &self.lived, self.home.path()).unwrap();
+            let figure = verdicts.figures.iter().find(|figure| figure.name == name).expect(name);
+            (figure.hit, figure.of)
+        }
+    }
+
+    fn port() -> Fact {
+        made_up(&["which port has {s}?"], &["{s} port {v}"])
+    }
+
+    #[test]
+    fn an_answer_is_found_stale_or_neither() {
+        let mut world = World::default();
+        let old = world.add(port(), at(1));
+        let new = Claim { value: 1, ..old };
+        world.facts[0].since.push((at(5), 1));
+        let mut month = month(world);
+        month.tell(1, Kind::New, "harbor-relay port 8080", &[old]);
+        assert_eq!(month.figure("current facts found in the top 5"), (0, 1));
+        assert_eq!(month.figure("a stale answer stands first"), (1, 1));
+        assert_eq!(month.figure("true facts hidden by a supersession"), (0, 1), "nobody ever said so");
+        month.tell(5, Kind::Changed, "harbor-relay port port is which 9090", &[new]);
+        assert_eq!(month.figure("current facts found in the top 5"), (1, 1));
+        assert_eq!(month.figure("live memories that say what is no longer so"), (1, 2));
+    }
+
+    #[test]
+    fn whoever_takes_the_place_of_what_is_true_is_a_false_supersession() {
+        let mut world = World::default();
+        let old = world.add(port(), at(1));
+        let more = world.add(Fact { hangs_on: Some(old), ..port() }, at(2));
+        let other = world.add(port(), at(3));
+        let new = Claim { value: 1, ..old };
+        world.facts[0].since.push((at(9), 1));
+        let mut month = month(world);
+        let both = month.tell(2, Kind::Detail, "harbor-relay port 8080, by Ana", &[old, more]);
+        let replace = |month: &mut Month, second, kind, text: &str, claims: &[Claim]| {
+            month.tell(second, kind, text, claims);
+            month.lived.told.last_mut().unwrap().replaces = Some(both.clone());
+        };
+        // It says less, it says something else, it says all of it, and what it said is no longer so.
+        replace(&mut month, 3, Kind::Paraphrase, "port 8080 is harbor-relay's", &[old]);
+        assert_eq!(month.figure("false supersessions"), (1, 1));
+        replace(&mut month, 4, Kind::Twin, "wren-cache port 8080", &[other]);
+        assert_eq!(month.figure("false supersessions"), (2, 2));
+        replace(&mut month, 5, Kind::Detail, "by Ana: harbor-relay port 8080", &[old, more]);
+        assert_eq!(month.figure("false supersessions"), (2, 3));
+        replace(&mut month, 9, Kind::Changed, "harbor-relay port now 9090", &[new]);
+        assert_eq!(month.figure("false supersessions"), (2, 4));
+        // Nothing in this store's history knows of what was only claimed here.
+        assert_eq!(month.figure("replaced and lost memories still in their history"), (0, 4));
+    }
+
+    #[test]
+    fn junk_echoes_and_secrets_are_counted_where_they_were_kept() {
+        let mut month = month(World::default());
+        month.tell(1, Kind::Junk(Junk::Chatter), "ok thanks", &[]);
+        month.tell(2, Kind::Prose, "The relay needs a restart", &[]);
+        // The same words as a memory leave nothing of their own; other words do.
+        month.tell(3, Kind::Echo(super::super::surface::Echo::Verbatim), "The relay needs a restart", &[]);
+        month.tell(
+            4,
+            Kind::Echo(super::super::surface::Echo::Framed),
+            "Recalled: the relay needs a restart",
+            &[],
+        );
+        month.tell(5, Kind::Junk(Junk::Secret), "the password is hunter2hunter2", &[]);
+        month.lived.told.last_mut().unwrap().secret = Some("hunter2hunter2".to_owned());
+        month.tell(6, Kind::Junk(Junk::Secret), "the password is [redacted]", &[]);
+        month.lived.told.last_mut().unwrap().secret = Some("correct horse".to_owned());
+        assert_eq!(month.figure("junk kept"), (2, 3), "what is redacted is no junk any more");
+        assert_eq!(month.figure("echoes kept"), (1, 2));
+        assert_eq!(month.figure("secrets in a memory"), (1, 2));
+        assert_eq!(month.figure("secrets in the store's files"), (1, 2));
+    }
+}

@@ -80,6 +80,9 @@ const STEMS: &[&str] = &[
     "main", "server", "client", "user", "order", "parser", "config", "router", "model", "index", "store",
     "handler", "job", "view", "token", "report", "session", "queue", "money", "time",
 ];
+/// Languages that lines of code are drawn in: Rust, Python, TypeScript, Go, Java, Ruby.
+const LANGUAGES: usize = 6;
+
 const VERBS: &[&str] =
     &["load", "save", "parse", "check", "send", "merge", "count", "render", "open", "close", "find", "apply"];
 const THINGS: &[&str] = &[
@@ -92,21 +95,42 @@ fn path(draw: &mut Draw) -> String {
     format!("{}/{}/{}.{ending}", draw.word(FOLDERS), draw.word(STEMS), draw.word(STEMS))
 }
 
-fn statement(draw: &mut Draw) -> String {
+/// A line of code in one of [`LANGUAGES`] languages.
+fn statement(draw: &mut Draw, language: usize) -> String {
     let (verb, thing, other) = (draw.word(VERBS), draw.word(THINGS), draw.word(THINGS));
-    match draw.below(6) {
-        0 => format!("let {thing} = {verb}_{thing}(&{other})?;"),
-        1 => format!("if {thing}.{other}Count > {} {{ return null; }}", draw.between(1, 90)),
-        2 => format!("self.{thing} = {verb}({other}, retries={})", draw.between(1, 9)),
-        3 => format!("const {thing} = await {verb}({{ {other}: true }});"),
-        4 => format!("{thing} := {verb}{other}(ctx, {})", draw.between(1, 500)),
-        _ => format!("return {verb}_{thing}({other})"),
+    let number = draw.between(1, 90);
+    let which = draw.below(4);
+    match (language, which) {
+        (0, 0) => format!("let {thing} = {verb}_{thing}(&{other})?;"),
+        (0, 1) => format!("if {other}.len() > {number} {{ return Ok({thing}); }}"),
+        (0, 2) => format!("assert_eq!({thing}.{other}(), {number});"),
+        (0, _) => format!("{thing}.push({other}.{verb}({number}).clone());"),
+        (1, 0) => format!("self.{thing} = {verb}({other}, retries={number})"),
+        (1, 1) => format!("{thing} = [{verb}({other}) for {other} in {other}s]"),
+        (1, 2) => format!("if {other} is None: return {number}"),
+        (1, _) => format!("raise ValueError('{thing} {number}')"),
+        (2, 0) => format!("const {thing} = await {verb}({{ {other}: true }});"),
+        (2, 1) => format!("if (!{thing}) throw new Error('{other}');"),
+        (2, 2) => format!("export const {verb}{number} = ({thing}: string) => {thing}.{other};"),
+        (2, _) => format!("{thing}s.map(({other}) => {verb}({other}, {number}));"),
+        (3, 0) => format!("{thing} := {verb}(ctx, {other}, {number})"),
+        (3, 1) => format!("if err != nil {{ return nil, fmt.Errorf(\"{verb} {thing}: %w\", err) }}"),
+        (3, 2) => format!("for _, {other} := range {thing}s {{ {verb}({other}) }}"),
+        (3, _) => format!("{thing}.{other} = make([]byte, {number})"),
+        (4, 0) => format!("final var {thing} = {other}Service.{verb}({number});"),
+        (4, 1) => format!("if ({thing} == null) {{ return Optional.empty(); }}"),
+        (4, 2) => format!("{other}List.stream().map(x -> x.{verb}()).toList();"),
+        (4, _) => format!("private static final int {} = {number};", thing.to_uppercase()),
+        (_, 0) => format!("@{thing} = {verb}({other}, limit: {number})"),
+        (_, 1) => format!("return nil unless {other}.{verb}?"),
+        (_, 2) => format!("{thing}s.each {{ |{other}| {verb}({other}) }}"),
+        (_, _) => format!("expect({thing}.{other}).to eq({number})"),
     }
 }
 
 fn diff(draw: &mut Draw) -> String {
     let file = path(draw);
-    let (line, more) = (draw.between(3, 400), draw.between(3, 9));
+    let (line, more, language) = (draw.between(3, 400), draw.between(3, 9), draw.below(LANGUAGES));
     let mut text = match draw.below(3) {
         0 => format!("diff --git a/{file} b/{file}\nindex {}..{} 100644\n", draw.hex(7), draw.hex(7)),
         1 => "```diff\n".to_owned(),
@@ -116,33 +140,42 @@ fn diff(draw: &mut Draw) -> String {
     text += &format!("--- a/{file}\n+++ b/{file}\n@@ -{line},{more} +{line},{} @@\n", more + 1);
     for _ in 0..draw.between(3, 14) {
         let sign = draw.word(&["+", "-", " ", "+"]);
-        text += &format!("{sign}    {}\n", statement(draw));
+        text += &format!("{sign}    {}\n", statement(draw, language));
     }
     if fenced { text + "```" } else { text }
 }
 
 fn code(draw: &mut Draw) -> String {
     let (verb, thing) = (draw.word(VERBS), draw.word(THINGS));
-    let lines: Vec<String> = (0..draw.between(2, 7)).map(|_| statement(draw)).collect();
-    let indented: String = lines.iter().map(|line| format!("    {line}\n")).collect();
-    let body = match draw.below(7) {
-        0 => format!("def {verb}_{thing}(self, {thing}):\n{indented}"),
-        1 => format!("pub fn {verb}_{thing}(input: &str) -> Result<{thing}, Error> {{\n{indented}}}\n"),
-        2 => format!("export async function {verb}{thing}(id: string) {{\n{indented}}}\n"),
-        3 => format!("func ({} *Server) {verb}(ctx context.Context) error {{\n{indented}}}\n", &thing[..1]),
-        4 => format!(
-            "SELECT {thing}_id, count(*) AS n\nFROM {thing}s\nWHERE created_at > now() - interval '{} days'\nGROUP BY 1\nORDER BY n DESC;",
-            draw.between(1, 90)
+    let language = draw.below(LANGUAGES + 2);
+    let lines: Vec<String> = (0..draw.between(2, 7)).map(|_| statement(draw, language)).collect();
+    let inner: String = lines.iter().map(|line| format!("    {line}\n")).collect();
+    let (name, body) = match language {
+        0 => ("rust", format!("pub fn {verb}_{thing}(input: &str) -> Result<u32, Error> {{\n{inner}}}\n")),
+        1 if draw.chance(0.5) => {
+            ("python", format!("import os\nfrom {thing} import {verb}\n\ndef main():\n{inner}"))
+        }
+        1 => ("python", format!("class Store:\n  def {verb}_{thing}(self, {thing}):\n{inner}")),
+        2 => ("ts", format!("export async function {verb}(id: string) {{\n{inner}}}\n")),
+        3 => ("go", format!("func (s *Server) {verb}(ctx context.Context) error {{\n{inner}}}\n")),
+        4 => ("java", format!("public class {verb}Job {{\n{inner}}}\n")),
+        5 => ("ruby", format!("def {verb}_{thing}({thing})\n{inner}end\n")),
+        6 => (
+            "sql",
+            format!(
+                "SELECT {thing}_id, count(*) AS n\nFROM {thing}s\nWHERE created_at > now() - interval '{} days'\nGROUP BY 1\nORDER BY n DESC;",
+                draw.between(1, 90)
+            ),
         ),
-        5 => format!(
-            "import os\nimport sys\nfrom {thing} import {verb}\n\nclass {thing}Store:\n    def __init__(self):\n{indented}"
+        _ => (
+            "bash",
+            format!("#!/bin/bash\nset -e\nfor f in *.{thing}; do\n  {verb} \"$f\" >> out.txt\ndone\n"),
         ),
-        _ => format!("#!/bin/bash\nset -e\nfor f in *.{thing}; do\n  {verb} \"$f\" >> out.txt\ndone\n"),
     };
-    if draw.chance(0.6) {
-        format!("```{}\n{body}\n```", draw.word(&["", "rust", "python", "ts", "go", "sql", "bash"]))
-    } else {
-        body
+    match draw.below(10) {
+        0..=4 => format!("```{name}\n{body}\n```"),
+        5 => format!("```\n{body}```"),
+        _ => body,
     }
 }
 
@@ -157,7 +190,7 @@ fn trace(draw: &mut Draw) -> String {
                     path(draw),
                     draw.between(4, 900),
                     draw.word(VERBS),
-                    statement(draw)
+                    statement(draw, 1)
                 );
             }
             let kind = draw.word(&[
@@ -372,8 +405,23 @@ fn boot_file(draw: &mut Draw) -> String {
         "keep secrets out of logs",
         "prefer editing existing files to making new ones",
         "use absolute paths in tool calls",
+        "write tests for each fix",
+        "keep answers under four lines",
+        "never commit without being asked",
+        "check the heartbeat file every half hour",
+        "be resourceful before asking",
+        "treat private things as private",
+        "log each decision in the daily notes",
+        "stop when the user says stop",
+        "not run destructive commands",
+        "follow the style of the surrounding code",
+        "summarise long outputs",
+        "use a plan for tasks with several steps",
+        "have opinions and not be a search engine with extra steps",
+        "mark tasks as done at once",
+        "avoid emojis",
     ]);
-    match draw.below(13) {
+    match draw.below(19) {
         0 => format!("According to {file}, I should {rule}."),
         1 => format!("{file} says to {rule}"),
         2 => format!("I am {name}, an AI assistant that helps {who} with coding tasks."),
@@ -390,6 +438,20 @@ fn boot_file(draw: &mut Draw) -> String {
         9 => format!("As an AI assistant I {rule}, as my guidelines require."),
         10 => format!("Loaded {file}: {} rules, the first is to {rule}.", draw.between(4, 40)),
         11 => format!("System prompt contains: '{rule}'. Tools available: read, write, bash, search."),
+        12 => {
+            format!("{name}'s core instructions: (1) {rule}; (2) be genuinely helpful; (3) ask when unsure.")
+        }
+        13 => format!("The guidelines in {file} require me to {rule} at all times"),
+        14 => format!("I was told in my system prompt that I must {rule}"),
+        15 => format!(
+            "Available tools: read_file, write_file, bash, web_search. Working directory and date are given at the start."
+        ),
+        16 => {
+            format!("Contents of {file}:\n- {rule}\n- you have a memory folder\n- the human is called {who}")
+        }
+        17 => format!(
+            "This agent runs as {name} on a schedule and follows {file}; one of its rules is to {rule}."
+        ),
         _ => format!("Session started. {file} has been read. Identity: {name}. User: {who}. Rule: {rule}."),
     }
 }
@@ -458,6 +520,31 @@ fn chatter(draw: &mut Draw) -> String {
         "I understand. Proceeding.",
         "cool cool",
         "see you tomorrow",
+        "Great question!",
+        "I see the problem now.",
+        "Sorry about that, my mistake.",
+        "ok",
+        "k",
+        "thx!!",
+        "Any update?",
+        "that didn't work",
+        "try again please",
+        "Awesome, let's continue.",
+        "I'll be right back",
+        "Is there anything else I can help you with today?",
+        "haha true",
+        "Fair point.",
+        "Working on it...",
+        "Almost there.",
+        "Let's see what happens.",
+        "go ahead",
+        "stop",
+        "looks good to me",
+        "Understood!",
+        "As you wish.",
+        "Hi! How can I help you today?",
+        "interesting",
+        "All done here.",
     ]);
     match draw.below(16) {
         0..=3 => fixed.to_owned(),

@@ -380,6 +380,9 @@ impl Maker {
         template: Option<&'static str>,
     ) -> Option<()> {
         let forms = self.called(thing);
+        if family.holds.is_exclusive() && !self.world.is_new(format!("{}||{}", family.name, value[0])) {
+            return None;
+        }
         let which = if family.several { value[0].as_str() } else { "" };
         if !self.world.is_new(format!("{}|{thing}|{which}", family.name)) {
             return None;
@@ -460,7 +463,7 @@ impl Maker {
             let today = self.today();
             let value = match self.draw.below(4) {
                 // The same value of another thing is another fact too.
-                0 if family.subject != Subject::Taste => value,
+                0 if family.subject != Subject::Taste && !family.holds.is_exclusive() => value,
                 1 | 2 if near_value.is_some() => near_value?,
                 _ => {
                     let about = self.called(other);

@@ -277,6 +277,20 @@ fn thousands(number: u64) -> Vec<String> {
 }
 
 impl Holds {
+    /// Whether only one thing can have a value of this kind: two machines have no address in common.
+    pub fn is_exclusive(self) -> bool {
+        matches!(
+            self,
+            Self::Ip
+                | Self::Extension
+                | Self::Host
+                | Self::Bucket
+                | Self::Service
+                | Self::Queue
+                | Self::ConfigPath
+        )
+    }
+
     /// A value in its spellings, the usual one first. `about` is whom it belongs to, `today` the day it is told.
     pub fn draw(self, draw: &mut Draw, about: &str, today: Date) -> Vec<String> {
         if let Some(from) = self.list() {
