@@ -21,6 +21,7 @@ use bower_core::engine::Engine;
 use serde_json::{Value, json};
 
 use crate::{Failed, Options, Verdict, table};
+pub use agent::Keeper;
 use agent::{Lived, Timed};
 use judge::{Figure, Limit, Verdicts};
 use stream::{Plan, Step};
@@ -28,7 +29,8 @@ use stream::{Plan, Step};
 /// Failures that the file of figures keeps of each.
 const KEPT_FAILURES: usize = 200;
 
-pub fn run(options: &Options) -> Result<Verdict, Failed> {
+/// Lives a stream and judges it: the engine as it is, or, to see what finding alone misses, with the truth in its gate's place.
+pub fn run(options: &Options, keeper: Keeper) -> Result<Verdict, Failed> {
     let plan = Plan { seed: options.seed, days: options.days, writes: options.writes };
     let home = options.home.join(format!("life-{}", plan.seed));
     if home.exists() {
@@ -42,7 +44,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
         Ok(engine.with_embedder(Box::new(Timed { model: model.clone(), ns: ns.clone() })))
     };
     let stream = stream::make(plan);
-    let lived = agent::live(&stream, &open, &ns)?;
+    let lived = agent::live(&stream, &open, &ns, keeper)?;
     let verdicts = judge::judge(&stream, &lived, &home)?;
     println!(
         "seed {}, {} days, {} writes, {} facts with {} values\n",
@@ -68,7 +70,7 @@ pub fn print_stream(options: &Options) -> Verdict {
     for step in &stream.steps {
         match step {
             Step::Write(write) => {
-                println!("{} {}: {}", write.at, write.kind.word(), write.text.escape_default())
+                println!("{} {}: {}", write.at, write.kind.word(), write.text.escape_default());
             }
             Step::Ask { at, question, .. } => println!("{at} asks: {question}"),
             Step::EchoBack { at, how, .. } => println!("{at} echoes: {how:?}"),
@@ -288,7 +290,7 @@ mod tests {
         let stream = stream::make(Plan { seed, days: 3, writes: 300 });
         let settings = || Settings { model: "none".to_owned(), ..Settings::default() };
         let open = |now| -> Result<Engine, Failed> { Ok(Engine::open(home, settings(), now)?) };
-        let lived = agent::live(&stream, &open, &AtomicU64::new(0)).expect("a life");
+        let lived = agent::live(&stream, &open, &AtomicU64::new(0), Keeper::Engine).expect("a life");
         let verdicts = judge::judge(&stream, &lived, home).expect("verdicts");
         (stream, lived, verdicts)
     }

@@ -32,6 +32,7 @@ const USAGE: &str = "bower-bench PART [options]
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
   export    the input folder of tools/peers, of --count passages (into --out)
   life      a made month of one agent: what the store knows at the end of it, by the truth of what it was told
+  life-ideal the same where the truth decides what is kept: what finding alone misses
   life-text what that agent writes and asks, to be read
   eval      ranking quality on every labelled set below a folder, beside reference figures
   all       each of these, one after the other
@@ -193,7 +194,8 @@ fn main() -> ExitCode {
         "cold" => cold::run(&options),
         "pipeline" => pipeline::run(&options),
         "eval" => eval::run(&options),
-        "life" => life::run(&options),
+        "life" => life::run(&options, life::Keeper::Engine),
+        "life-ideal" => life::run(&options, life::Keeper::Truth),
         "life-text" => Ok(life::print_stream(&options)),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),

@@ -9,7 +9,7 @@ use std::time::Instant;
 use bower_core::embed::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
 use bower_core::engine::Engine;
 use bower_core::evidence;
-use bower_core::request::{Answer, CurateRequest, QueryRequest};
+use bower_core::request::{Answer, CurateRequest, ForgetRequest, QueryRequest};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -65,8 +65,18 @@ pub struct Lived {
     pub end: Timestamp,
 }
 
+/// Who decides what becomes of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    /// The engine.
+    Engine,
+    /// The truth: what may not be kept is not told, nor what is there already, and what is no longer so is forgotten. What is then
+    /// not found, finding alone has missed.
+    Truth,
+}
+
 /// Lives the stream. `model_ns` counts what the model took, where there is one.
-pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64) -> Result<Lived, Failed> {
+pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64, keeper: Keeper) -> Result<Lived, Failed> {
     let mut engine = open(stream.start)?;
     let mut told: Vec<Told> = Vec::new();
     let mut spent = Spent::default();
@@ -113,19 +123,50 @@ pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64) -> Result<Li
                 claims.sort_unstable();
                 claims.dedup();
                 let write = Write { at: *at, text, kind: Kind::Echo(*how), claims, secret: None };
+                if keeper == Keeper::Truth {
+                    continue;
+                }
                 told.push(tell(&engine, &write, &mut spent, model_ns)?);
             }
             Step::Write(write) => {
                 said.entry(write.text.trim()).or_insert(&write.claims);
+                if keeper == Keeper::Truth {
+                    if !write.kind.may_be_kept() || known(&write.claims, &told) {
+                        continue;
+                    }
+                    forget_lapsed(stream, &engine, &mut told, write.at)?;
+                }
                 told.push(tell(&engine, write, &mut spent, model_ns)?);
             }
         }
-        if told.len() % WRITES_A_PAUSE == 0 {
+        if told.len().is_multiple_of(WRITES_A_PAUSE) {
             engine.maintain(end)?;
         }
     }
     engine.maintain(end)?;
     Ok(Lived { told, spent, curve, engine, end })
+}
+
+/// Whether everything is said by somebody already.
+fn known(claims: &[Claim], told: &[Told]) -> bool {
+    let is_said = |claim| told.iter().any(|told| told.accepted && told.claims.contains(claim));
+    !claims.is_empty() && claims.iter().all(is_said)
+}
+
+/// Forgets who says something that is no longer so.
+fn forget_lapsed(
+    stream: &Stream,
+    engine: &Engine,
+    told: &mut Vec<Told>,
+    at: Timestamp,
+) -> Result<(), Failed> {
+    let holds = |told: &Told| told.claims.iter().all(|claim| stream.world.holds(*claim, at));
+    let lapsed: Vec<String> = told.iter().filter(|told| !holds(told)).map(|told| told.id.clone()).collect();
+    if !lapsed.is_empty() {
+        engine.forget(&ForgetRequest::Ids(lapsed), false, at)?;
+        told.retain(holds);
+    }
+    Ok(())
 }
 
 fn tell(engine: &Engine, write: &Write, spent: &mut Spent, model_ns: &AtomicU64) -> Result<Told, Failed> {

@@ -281,7 +281,12 @@ impl Court<'_> {
                 ask(&self.lived.engine, &self.stream.world, &self.labels, *claim, &mut draw, self.lived.end)
             })?;
             let told = || {
-                let text = self.lived.told.iter().rev().find(|told| told.claims.contains(claim));
+                let text = self
+                    .lived
+                    .told
+                    .iter()
+                    .rev()
+                    .find(|told| told.kind.may_be_kept() && told.claims.contains(claim));
                 let text = text.map_or("", |told| told.text.trim());
                 format!("[{}] {} | first: {} | told: {text}", fact.name, asked.question, asked.first)
             };
@@ -377,7 +382,7 @@ impl Court<'_> {
                         kind != Junk::Secret
                             || told.secret.as_ref().is_some_and(|secret| item.content.contains(secret))
                     };
-                    junk.count(own.filter(clean).is_some(), words);
+                    junk.count(own.as_ref().is_some_and(clean), words);
                 }
                 Kind::Echo(_) => {
                     let maker = item.and_then(|item| self.labels.makers.get(item.id.as_str()));
@@ -455,7 +460,7 @@ impl Court<'_> {
                 Kind::Changed => updates.count(told.replaces.is_some(), words),
                 Kind::Restated => restated.count(told.replaces.is_some(), words),
                 Kind::Denied => {
-                    denied.count(["contradict", "supersede"].contains(&told.outcome.as_str()), words)
+                    denied.count(["contradict", "supersede"].contains(&told.outcome.as_str()), words);
                 }
                 Kind::Repeat => again.count(made, words),
                 Kind::Paraphrase => other_words.count(made, words),
@@ -522,6 +527,7 @@ fn on_disk<'a>(home: &Path, secrets: &[&'a str]) -> Result<BTreeSet<&'a str>, Fa
 
 #[cfg(test)]
 mod tests {
+    use super::super::agent::Spent;
     use super::super::stream::Step;
     use super::super::world::{Fact, made_up};
     use super::*;
@@ -546,7 +552,7 @@ mod tests {
         let steps: Vec<Step> = Vec::new();
         let stream = Stream { start: at(0), world, steps };
         let lived =
-            Lived { told: Vec::new(), spent: Default::default(), curve: Vec::new(), engine, end: at(1_000) };
+            Lived { told: Vec::new(), spent: Spent::default(), curve: Vec::new(), engine, end: at(1_000) };
         Month { home, stream, lived }
     }
 

@@ -2,6 +2,12 @@
 //! stack traces, git history, path dumps, session summaries, boot-file restatements, logs, chatter, output of tools, secrets.
 //! Nothing here is derived from the gate's rules. A secret is put together while it is drawn, so that none stands in this file.
 
+#![expect(
+    clippy::format_push_string,
+    clippy::format_collect,
+    reason = "made once a run; what it looks like is easier to see in one way of writing"
+)]
+
 use super::words::{Draw, Names, Subject};
 
 /// A kind of junk.
@@ -443,9 +449,7 @@ fn boot_file(draw: &mut Draw) -> String {
         }
         13 => format!("The guidelines in {file} require me to {rule} at all times"),
         14 => format!("I was told in my system prompt that I must {rule}"),
-        15 => format!(
-            "Available tools: read_file, write_file, bash, web_search. Working directory and date are given at the start."
-        ),
+        15 => "Available tools: read_file, write_file, bash, web_search. Working directory and date are given at the start.".to_owned(),
         16 => {
             format!("Contents of {file}:\n- {rule}\n- you have a memory folder\n- the human is called {who}")
         }

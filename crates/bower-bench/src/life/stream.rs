@@ -247,13 +247,16 @@ impl Maker {
             left -= of;
         }
         let done = match chosen {
-            Share::Junk => self.junk(),
+            Share::Junk => {
+                self.junk();
+                Some(())
+            }
             Share::Echo => self.echo(),
             Share::Plain(kind) => self.plain(kind),
         };
         if done.is_none() {
             // What it wanted needs something that is not there yet, on the first day mostly.
-            while self.new_attribute(None).is_none() {}
+            while self.new_attribute().is_none() {}
         }
     }
 
@@ -262,7 +265,7 @@ impl Maker {
             self.ask_about(None);
         }
         match kind {
-            Kind::New => self.new_attribute(None),
+            Kind::New => self.new_attribute(),
             Kind::Twin => self.twin(),
             Kind::Prose | Kind::Foreign => self.prose(kind, None),
             Kind::Changed | Kind::Restated => self.change(kind),
@@ -272,7 +275,10 @@ impl Maker {
             Kind::Detail => self.detail(),
             Kind::Past | Kind::Planned => self.elsewhen(kind),
             Kind::Renamed => self.rename(),
-            Kind::Passing => self.passing(),
+            Kind::Passing => {
+                self.passing();
+                Some(())
+            }
             Kind::Junk(_) | Kind::Echo(_) => None,
         }
     }
@@ -285,10 +291,9 @@ impl Maker {
         self.steps.push(Step::Write(Write { at: self.at, text, kind, claims, secret }));
     }
 
-    fn junk(&mut self) -> Option<()> {
+    fn junk(&mut self) {
         let (kind, text, secret) = junk::draw(&mut self.draw);
         self.push(Kind::Junk(kind), text, Vec::new(), secret);
-        Some(())
     }
 
     /// Asks now and writes the answer back: mostly at once, sometimes hours later on the same day.
@@ -358,14 +363,9 @@ impl Maker {
         thing.renamed.as_ref().unwrap_or(&thing.forms).clone()
     }
 
-    fn new_attribute(&mut self, of: Option<(&'static Family, usize)>) -> Option<()> {
-        let (family, thing) = match of {
-            Some(chosen) => chosen,
-            None => {
-                let family = self.draw.pick(FAMILIES);
-                (family, self.thing(family.subject))
-            }
-        };
+    fn new_attribute(&mut self) -> Option<()> {
+        let family = self.draw.pick(FAMILIES);
+        let thing = self.thing(family.subject);
         let (forms, today) = (self.called(thing), self.today());
         let value = family.holds.draw(&mut self.draw, &forms[0], today);
         self.add_attribute(Kind::New, family, thing, value, None)
@@ -610,12 +610,11 @@ impl Maker {
         }
         let fact = &self.world.facts[claim.fact];
         let last = fact.said.last().filter(|(value, _, _)| *value == claim.value && self.draw.chance(0.5));
-        let base = match last {
-            Some((_, _, text)) => text.trim().to_owned(),
-            None => {
-                let template = fact.template(&mut self.draw, claim.value, false);
-                fact.words(&mut self.draw, template, Some(claim.value), None, false)
-            }
+        let base = if let Some((_, _, text)) = last {
+            text.trim().to_owned()
+        } else {
+            let template = fact.template(&mut self.draw, claim.value, false);
+            fact.words(&mut self.draw, template, Some(claim.value), None, false)
         };
         let ahead = i32::try_from(self.draw.between(20, 300)).unwrap_or(20);
         let (says, asks) = &DETAILS[which];
@@ -717,12 +716,11 @@ impl Maker {
         None
     }
 
-    fn passing(&mut self) -> Option<()> {
+    fn passing(&mut self) {
         let thing = self.thing(Subject::Service);
         let name = self.called(thing)[0].clone();
         let words = surface::passing(&mut self.draw, &name);
         let text = surface::roughen(&mut self.draw, &words, &[&name]);
         self.push(Kind::Passing, text, Vec::new(), None);
-        Some(())
     }
 }

@@ -194,13 +194,17 @@ fn joined(draw: &mut Draw, texts: &[String]) -> String {
     let count = texts.len().min(2 + draw.below(4));
     let texts = texts[..count].iter().map(|text| text.trim());
     match draw.below(6) {
-        0 => texts.map(|text| format!("- {text}\n")).collect(),
-        1 => texts.enumerate().map(|(at, text)| format!("{}. {text}\n", at + 1)).collect(),
+        0 => listed(texts.map(|text| format!("- {text}"))),
+        1 => listed(texts.enumerate().map(|(at, text)| format!("{}. {text}", at + 1))),
         2 => texts.collect::<Vec<_>>().join("\n"),
         3 => texts.collect::<Vec<_>>().join("; "),
-        4 => format!("What I know so far:\n{}", texts.map(|text| format!("* {text}\n")).collect::<String>()),
+        4 => format!("What I know so far:\n{}", listed(texts.map(|text| format!("* {text}")))),
         _ => texts.collect::<Vec<_>>().join(" "),
     }
+}
+
+fn listed(lines: impl Iterator<Item = String>) -> String {
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn retyped(draw: &mut Draw, text: &str) -> String {
@@ -231,7 +235,10 @@ mod tests {
     #[test]
     fn an_echo_has_words_of_what_was_told() {
         let mut draw = Draw::new(4);
-        let texts = ["The wren-cache port wren-cache port is 8080.".to_owned(), "Ana Brandt owns wren-cache".to_owned()];
+        let texts = [
+            "The wren-cache port wren-cache port is 8080.".to_owned(),
+            "Ana Brandt owns wren-cache".to_owned(),
+        ];
         for how in ECHOES.iter().cycle().take(300) {
             let text = echo(&mut draw, *how, &texts, "").unwrap();
             assert!(text.to_lowercase().contains("port"), "{how:?} {text}");

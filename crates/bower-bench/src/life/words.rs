@@ -402,15 +402,12 @@ pub fn fill(template: &str, mut of: impl FnMut(char) -> Option<String>) -> Strin
         rest = &rest[at..];
         let mut letters = rest.chars().skip(1);
         let letter = letters.next().filter(|_| letters.next() == Some('}'));
-        match letter.and_then(|letter| Some((letter, of(letter)?))) {
-            Some((letter, filling)) => {
-                text.push_str(&filling);
-                rest = &rest[2 + letter.len_utf8()..];
-            }
-            None => {
-                text.push('{');
-                rest = &rest[1..];
-            }
+        if let Some((letter, filling)) = letter.and_then(|letter| Some((letter, of(letter)?))) {
+            text.push_str(&filling);
+            rest = &rest[2 + letter.len_utf8()..];
+        } else {
+            text.push('{');
+            rest = &rest[1..];
         }
     }
     text.push_str(rest);
