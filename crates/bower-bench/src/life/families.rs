@@ -49,6 +49,15 @@ pub const CHANGES: &[&str] = &[
     "New {n} for {s}: {v}, replacing {o}",
 ];
 
+/// Ways to ask for any attribute that has a name, by that name.
+pub const NAMED: &[&str] = &[
+    "what is the {n} of {s}?",
+    "{s} {n}",
+    "which {n} does {s} have?",
+    "tell me the {n} for {s}",
+    "do we know the {n} of {s}?",
+];
+
 /// Ways to say what an attribute was, long ago: no news of what it is. `{d}` is a day before the stream.
 pub const PAST: &[&str] = &[
     "Until {d} the {n} of {s} was {o}",

@@ -14,7 +14,7 @@ use super::agent::{HITS, Lived, Told};
 use super::junk::Junk;
 use super::stream::{Kind, Stream};
 use super::words::Draw;
-use super::world::{Claim, World};
+use super::world::{Asks, Claim, World};
 use crate::Failed;
 use crate::gauge::Times;
 
@@ -46,7 +46,8 @@ impl Figure {
         self.of += 1;
         self.hit += usize::from(hit);
         if hit != matches!(self.limit, Limit::Least(_)) {
-            self.failures.push(failure());
+            let failure = failure();
+            self.failures.extend((!failure.is_empty()).then_some(failure));
         }
     }
 
@@ -118,6 +119,7 @@ impl<'a> Labels<'a> {
 struct Asked {
     found: bool,
     stale_first: bool,
+    asks: Asks,
     question: String,
     first: String,
     behind: bool,
@@ -131,7 +133,7 @@ fn ask(
     draw: &mut Draw,
     at: Timestamp,
 ) -> Result<Asked, Failed> {
-    let question = world.facts[claim.fact].question(draw, claim.value);
+    let (question, asks) = world.facts[claim.fact].question(draw, claim.value);
     let request = QueryRequest { text: question.clone(), limit: HITS, ..QueryRequest::default() };
     let hits = engine.query(&request, at)?.hits;
     let says = |item: &Item, claim: &Claim| labels.claims(item).contains(claim);
@@ -147,6 +149,7 @@ fn ask(
     Ok(Asked {
         found: hits.iter().any(|hit| says(&hit.memory, &claim)),
         stale_first,
+        asks,
         question,
         first: hits.first().map_or_else(String::new, |hit| hit.memory.content.clone()),
         behind,
@@ -271,6 +274,8 @@ impl Court<'_> {
     fn answers(&self) -> Result<(Vec<Figure>, Times), Failed> {
         let mut found = Figure::new("current facts found in the top 5", Limit::Least(0.99));
         let mut stale = Figure::new("a stale answer stands first", Limit::Most(0.02));
+        let mut by_name = Figure::new("of them, asked for by its name", Limit::Told);
+        let mut other_words = Figure::new("of them, asked for in other words", Limit::Told);
         let mut contested = Figure::new("a denied answer stands first", Limit::Told);
         let mut times = Times::new();
         let mut draw = Draw::new(self.truth.len() as u64);
@@ -300,10 +305,15 @@ impl Court<'_> {
                 };
                 format!("{why}: {}", told())
             });
+            let how = match asked.asks {
+                Asks::ByName => &mut by_name,
+                Asks::InOtherWords => &mut other_words,
+            };
+            how.count(asked.found, String::new);
             let first = if fact.contested { &mut contested } else { &mut stale };
             first.count(asked.stale_first, told);
         }
-        Ok((vec![found, stale, contested], times))
+        Ok((vec![found, stale, by_name, other_words, contested], times))
     }
 
     /// A memory that is still true was replaced by one that does not say the same.

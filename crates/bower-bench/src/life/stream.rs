@@ -12,7 +12,7 @@ use super::junk::{self, Junk};
 use super::prose::{self, Prose};
 use super::surface::{self, ECHOES, Echo};
 use super::values::day;
-use super::words::{Draw, Forms, Names, Subject, other_digit};
+use super::words::{Draw, Forms, Names, Subject};
 use super::world::{Claim, Fact, World};
 
 /// What is to be made.
@@ -319,7 +319,7 @@ impl Maker {
     }
 
     fn ask_of(&mut self, claim: Claim, hold: Option<usize>) {
-        let question = self.world.facts[claim.fact].question(&mut self.draw, claim.value);
+        let (question, _) = self.world.facts[claim.fact].question(&mut self.draw, claim.value);
         self.steps.push(Step::Ask { at: self.at, question, hold });
     }
 
@@ -450,7 +450,7 @@ impl Maker {
         let template =
             fact.said.last().map(|(_, template, _)| *template).filter(|said| !said.contains("{o}"));
         let name = fact.field('s').to_owned();
-        let near_value = other_digit(&mut self.draw, &value[0]).map(|value| vec![value]);
+        let near_value = family.holds.near(&mut self.draw, &value[0]);
         let (thing, value) = if family.several && self.draw.chance(0.6) {
             let today = self.today();
             (thing, near_value.unwrap_or_else(|| family.holds.draw(&mut self.draw, &name, today)))

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::words::{Draw, Names, Subject, TASTES};
+use super::words::{Draw, Names, Subject, TASTES, other_digit};
 
 /// A kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -297,6 +297,24 @@ impl Holds {
             return one(draw.word(from));
         }
         self.number(draw, today).unwrap_or_else(|| self.other(draw, about))
+    }
+
+    /// A value with one digit changed, where that is a value of this kind.
+    pub fn near(self, draw: &mut Draw, value: &str) -> Option<Vec<String>> {
+        match self {
+            Self::Date => {
+                let date: Date = value.parse().ok()?;
+                let days = i32::try_from(draw.between(1, 9)).unwrap_or(1);
+                Some(day(date.saturating_add(jiff::Span::new().days(days))))
+            }
+            Self::Ip => {
+                let (net, last) = value.rsplit_once('.')?;
+                let last: u64 = last.parse().ok()?;
+                Some(one(format!("{net}.{}", (last + draw.between(1, 9)) % 255)))
+            }
+            Self::WeekSlot | Self::Os | Self::Region => None,
+            _ => other_digit(draw, value).map(one),
+        }
     }
 
     /// Kinds that come from a list.

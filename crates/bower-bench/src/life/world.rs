@@ -5,15 +5,26 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use super::families::{Family, PLAIN};
+use super::families::{Family, NAMED, PLAIN};
 use super::prose::Fields;
 use super::words::{Draw, fill};
+
+/// How many of the questions for an attribute call it by its name, which may be another name than it was told by. The others
+/// share no word with it.
+const ASKED_BY_NAME: f64 = 0.5;
 
 /// That a text says that a fact has a value, both by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Claim {
     pub fact: usize,
     pub value: usize,
+}
+
+/// How a question asks for a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    ByName,
+    InOtherWords,
 }
 
 /// One thing that is so, and what was so before.
@@ -107,11 +118,14 @@ impl Fact {
         })
     }
 
-    /// A question for its present value.
-    pub fn question(&self, draw: &mut Draw, value: usize) -> String {
-        let template = draw.word(self.asks);
+    /// A question for its present value, and how it asks.
+    pub fn question(&self, draw: &mut Draw, value: usize) -> (String, Asks) {
+        let by_name = self.is_slot() && draw.chance(ASKED_BY_NAME);
+        let (asks, templates) = if by_name { (Asks::ByName, NAMED) } else { (Asks::InOtherWords, self.asks) };
+        let template = draw.word(templates);
         let text = self.words(draw, template, Some(value), None, false);
-        if draw.chance(0.3) { text.trim_end_matches([' ', '?']).to_owned() } else { text }
+        let text = if draw.chance(0.3) { text.trim_end_matches([' ', '?']).to_owned() } else { text };
+        (text, asks)
     }
 }
 
