@@ -321,7 +321,9 @@ impl Court<'_> {
         let mut wrong = Figure::new("false supersessions", Limit::Most(0.01));
         let mut astray = Figure::new("a stale memory replaced by another fact's", Limit::Told);
         for turn in &self.turns {
-            let old = self.items.get(&turn.old).map_or(&[][..], |item| self.labels.claims(item));
+            // Whoever takes the place of junk or of an echo does no harm.
+            let old = self.items.get(&turn.old).and_then(|item| self.labels.label(item));
+            let old = old.filter(|told| told.kind.may_be_kept()).map_or(&[][..], |told| &told.claims);
             let lost = old
                 .iter()
                 .find(|claim| self.stream.world.holds(**claim, turn.at) && !turn.claims.contains(claim));
@@ -462,13 +464,14 @@ impl Court<'_> {
         let mut other_words = Figure::new("paraphrases that made a memory of their own", Limit::Told);
         let mut merged = Figure::new("confirmations of a memory that says something else", Limit::Told);
         let mut stale = Figure::new("live memories that say what is no longer so", Limit::Told);
+        let turned: HashSet<&str> = self.turns.iter().map(|turn| turn.new.as_str()).collect();
         for told in self.lived.told.iter().filter(|told| told.accepted) {
             let made =
                 self.labels.makers.get(told.id.as_str()).is_some_and(|maker| std::ptr::eq(*maker, told));
             let words = || format!("[{}] {}", told.outcome, told.text.trim());
             match told.kind {
-                Kind::Changed => updates.count(told.replaces.is_some(), words),
-                Kind::Restated => restated.count(told.replaces.is_some(), words),
+                Kind::Changed => updates.count(turned.contains(told.id.as_str()), words),
+                Kind::Restated => restated.count(turned.contains(told.id.as_str()), words),
                 Kind::Denied => {
                     denied.count(["contradict", "supersede"].contains(&told.outcome.as_str()), words);
                 }

@@ -108,7 +108,10 @@ const SHARES: &[(Share, u64)] = &[
 const ASKS_FIRST: f64 = 0.3;
 const ASKS_ANYWAY: f64 = 0.05;
 /// How often a changed value is one that the fact had before.
-const BACK: f64 = 0.12;
+const BACK: f64 = 0.2;
+
+/// How often such a value is restated in the very words that it was told in then.
+const SAME_WORDS: f64 = 0.5;
 
 /// One thing that the agent does.
 pub enum Step {
@@ -555,7 +558,15 @@ impl Maker {
         }
         let changed = self.turn(claim, value);
         if !told {
-            self.say(kind, changed, None, false);
+            let said = self.world.facts[claim.fact]
+                .said
+                .iter()
+                .find(|(known, template, _)| *known == value && !template.contains("{o}"));
+            let again = said.map(|(_, _, text)| text.clone());
+            match again.filter(|_| self.draw.chance(SAME_WORDS)) {
+                Some(text) => self.push(kind, text, vec![changed], None),
+                None => self.say(kind, changed, None, false),
+            }
             return Some(());
         }
         self.follow_name(changed);
