@@ -131,7 +131,7 @@ pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64, keeper: Keep
             Step::Write(write) => {
                 said.entry(write.text.trim()).or_insert(&write.claims);
                 if keeper == Keeper::Truth {
-                    if !write.kind.may_be_kept() || known(&write.claims, &told) {
+                    if !write.kind.may_be_kept() || known(stream, &write.claims, &told) {
                         continue;
                     }
                     forget_lapsed(stream, &engine, &mut told, write.at)?;
@@ -147,9 +147,13 @@ pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64, keeper: Keep
     Ok(Lived { told, spent, curve, engine, end })
 }
 
-/// Whether everything is said by somebody already.
-fn known(claims: &[Claim], told: &[Told]) -> bool {
-    let is_said = |claim| told.iter().any(|told| told.accepted && told.claims.contains(claim));
+/// Whether everything is said by somebody already, of the name that things have in the end.
+fn known(stream: &Stream, claims: &[Claim], told: &[Told]) -> bool {
+    let is_said = |claim: &Claim| {
+        let fact = &stream.world.facts[claim.fact];
+        let name = if fact.entity.is_some() { fact.field('s') } else { "" };
+        told.iter().any(|told| told.claims.contains(claim) && told.text.contains(name))
+    };
     !claims.is_empty() && claims.iter().all(is_said)
 }
 

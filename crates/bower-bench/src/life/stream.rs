@@ -217,7 +217,12 @@ struct Thing {
     subject: Subject,
     forms: Forms,
     renamed: Option<Forms>,
+    /// Things that may still be called almost like it.
+    twins: u8,
 }
+
+/// Things that are called almost like one, at most: three machines of a row, not fifty.
+const TWINS: u8 = 2;
 
 struct Maker {
     draw: Draw,
@@ -356,7 +361,7 @@ impl Maker {
     }
 
     fn add_thing(&mut self, subject: Subject, forms: Forms) -> usize {
-        self.things.push(Thing { subject, forms, renamed: None });
+        self.things.push(Thing { subject, forms, renamed: None, twins: TWINS });
         self.things.len() - 1
     }
 
@@ -458,10 +463,15 @@ impl Maker {
             let today = self.today();
             (thing, near_value.unwrap_or_else(|| family.holds.draw(&mut self.draw, &name, today)))
         } else {
-            let near = self.names.near(&mut self.draw, family.subject, &name);
-            let other = match near {
-                Some(forms) => self.add_thing(family.subject, forms),
-                None => self.thing(family.subject),
+            let may = self.things[thing].twins > 0;
+            let near = may.then(|| self.names.near(&mut self.draw, family.subject, &name)).flatten();
+            let other = if let Some(forms) = near {
+                self.things[thing].twins -= 1;
+                let twin = self.add_thing(family.subject, forms);
+                self.things[twin].twins = 0;
+                twin
+            } else {
+                self.thing(family.subject)
             };
             let today = self.today();
             let value = match self.draw.below(4) {

@@ -43,7 +43,7 @@ pub struct Fact {
     pub values: Vec<Vec<String>>,
     /// From when on it has which value.
     pub since: Vec<(Timestamp, usize)>,
-    /// It says more about this claim, and lapses with it.
+    /// It says more about this claim, and lapses with it for good.
     pub hangs_on: Option<Claim>,
     /// Somebody denied it: two texts stand against each other and no attribute tells which is newer.
     pub contested: bool,
@@ -152,7 +152,14 @@ impl World {
     /// Whether what a text says is so.
     pub fn holds(&self, claim: Claim, at: Timestamp) -> bool {
         let fact = &self.facts[claim.fact];
-        fact.at(at) == Some(claim.value) && fact.hangs_on.is_none_or(|base| self.holds(base, at))
+        fact.at(at) == Some(claim.value)
+            && fact.hangs_on.is_none_or(|base| {
+                // It was said of a value that stayed: what lapsed with it does not come back with it.
+                let told = fact.since[0].0;
+                let turned =
+                    self.facts[base.fact].since.iter().any(|(since, _)| told < *since && *since <= at);
+                self.holds(base, at) && !turned
+            })
     }
 
     /// The present claim of a fact, where it has one.
@@ -197,6 +204,6 @@ mod tests {
         assert_eq!(world.current(more.fact, at(40)), None);
         // And back again.
         world.facts[port.fact].since.push((at(50), 0));
-        assert!(world.holds(port, at(50)) && world.holds(more, at(50)));
+        assert!(world.holds(port, at(50)) && !world.holds(more, at(50)));
     }
 }
