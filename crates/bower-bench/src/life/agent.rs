@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::judge::{self, Point};
 use super::stream::{Kind, Step, Stream, Write};
-use super::surface;
+use super::surface::{self, Echo};
 use super::words::Draw;
 use super::world::Claim;
 use crate::Failed;
@@ -113,8 +113,15 @@ pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64, keeper: Keep
                 let Some((answer, block)) = held.remove(hold) else { continue };
                 let texts: Vec<String> = answer.hits.iter().map(|hit| hit.memory.content.clone()).collect();
                 let Some(text) = surface::echo(&mut Draw::new(*seed), *how, &texts, &block) else { continue };
+                // A part of a text may have lost what the text says.
+                let whole = match how {
+                    Echo::Trimmed => 0,
+                    Echo::Verbatim | Echo::Framed | Echo::Retyped => 1,
+                    Echo::Joined | Echo::Block => texts.len(),
+                };
                 let mut claims: Vec<Claim> = texts
                     .iter()
+                    .take(whole)
                     .filter_map(|text| said.get(text.trim()))
                     .copied()
                     .flatten()
