@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use bower_core::engine::Engine;
+use bower_core::engine::{Engine, MAX_LIMIT};
 use bower_core::item::{Kind as ItemKind, Status};
 use bower_core::request::{Item, QueryRequest, Selection};
 use jiff::Timestamp;
@@ -295,6 +295,7 @@ impl Court<'_> {
                 let text = text.map_or("", |told| told.text.trim());
                 format!("[{}] {} | first: {} | told: {text}", fact.name, asked.question, asked.first)
             };
+            let below = if asked.found { None } else { self.place(&asked.question, claim)? };
             found.count(asked.found, || {
                 let why = if asked.behind {
                     "stands behind another hit"
@@ -303,7 +304,8 @@ impl Court<'_> {
                 } else {
                     "no memory says so"
                 };
-                format!("{why}: {}", told())
+                let place = below.map_or_else(String::new, |place| format!(" ({place})"));
+                format!("{why}{place}: {}", told())
             });
             let how = match asked.asks {
                 Asks::ByName => &mut by_name,
@@ -314,6 +316,14 @@ impl Court<'_> {
             first.count(asked.stale_first, told);
         }
         Ok((vec![found, stale, by_name, other_words, contested], times))
+    }
+
+    /// Where a claim stands in an answer as long as answers can be, from 1.
+    fn place(&self, question: &str, claim: &Claim) -> Result<Option<usize>, Failed> {
+        let request = QueryRequest { text: question.to_owned(), limit: MAX_LIMIT, ..QueryRequest::default() };
+        let hits = self.lived.engine.query(&request, self.lived.end)?.hits;
+        let at = hits.iter().position(|hit| self.labels.claims(&hit.memory).contains(claim));
+        Ok(at.map(|at| at + 1))
     }
 
     /// A memory that is still true was replaced by one that does not say the same.
