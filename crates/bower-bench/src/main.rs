@@ -6,6 +6,7 @@ mod corpus;
 mod eval;
 mod gauge;
 mod index;
+mod life;
 mod model;
 mod outputs;
 mod passages;
@@ -30,6 +31,9 @@ const USAGE: &str = "bower-bench PART [options]
   fill      gives the passages of scale to the model, once
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
   export    the input folder of tools/peers, of --count passages (into --out)
+  life      a made month of one agent: what the store knows at the end of it, by the truth of what it was told
+  life-ideal the same where the truth decides what is kept: what finding alone misses
+  life-text what that agent writes and asks, to be read
   eval      ranking quality on every labelled set below a folder, beside reference figures
   all       each of these, one after the other
 
@@ -42,6 +46,10 @@ const USAGE: &str = "bower-bench PART [options]
   --runs N           runs of each cold command         (50)
   --data DIR         labelled sets in BEIR's form      (../shared/data)
   --out DIR          where states go                   (target/states)
+  --seed N           what the month of life is made from (1)
+  --days N           its days                          (30)
+  --writes N         what is told in them              (20000)
+  --show N           failures of each figure that are shown (0)
   --home DIR         the store that index makes and cold asks (target/bench)";
 
 /// A measurement that could not be made, in one line.
@@ -59,6 +67,10 @@ struct Options {
     data: PathBuf,
     home: PathBuf,
     out: PathBuf,
+    seed: u64,
+    days: u32,
+    writes: usize,
+    show: usize,
 }
 
 impl Options {
@@ -75,6 +87,10 @@ impl Options {
             data: "../shared/data".into(),
             home: "target/bench".into(),
             out: "target/states".into(),
+            seed: 1,
+            days: 30,
+            writes: 20_000,
+            show: 0,
         };
         while let Some(flag) = words.next() {
             let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
@@ -90,6 +106,10 @@ impl Options {
                 "--runs" => options.runs = count()?,
                 "--data" => options.data = value.into(),
                 "--out" => options.out = value.into(),
+                "--seed" => options.seed = count()? as u64,
+                "--days" => options.days = u32::try_from(count()?)?,
+                "--writes" => options.writes = count()?,
+                "--show" => options.show = count()?,
                 "--home" => options.home = value.into(),
                 _ => return Err(format!("unknown option {flag}").into()),
             }
@@ -174,6 +194,9 @@ fn main() -> ExitCode {
         "cold" => cold::run(&options),
         "pipeline" => pipeline::run(&options),
         "eval" => eval::run(&options),
+        "life" => life::run(&options, life::Keeper::Engine),
+        "life-ideal" => life::run(&options, life::Keeper::Truth),
+        "life-text" => Ok(life::print_stream(&options)),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),
         "scale" => scale::run(&options),

@@ -1,0 +1,256 @@
+//! Lives a stream through an engine: writes, asks, writes back what it was told, and opens the store anew each morning. It keeps
+//! what the engine replied, and judges nothing.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use bower_core::embed::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
+use bower_core::engine::Engine;
+use bower_core::evidence;
+use bower_core::request::{Answer, CurateRequest, ForgetRequest, QueryRequest};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::judge::{self, Point};
+use super::stream::{Kind, Step, Stream, Write};
+use super::surface::{self, Echo};
+use super::words::Draw;
+use super::world::Claim;
+use crate::Failed;
+use crate::gauge::{self, Times};
+
+/// Opens the store at a time.
+pub type Open<'a> = dyn Fn(Timestamp) -> Result<Engine, Failed> + 'a;
+
+/// What a hit list shows at most.
+pub const HITS: usize = 5;
+/// The room for what is written back as a block.
+const BLOCK_TOKENS: usize = 256;
+/// Writes between two times that the agent has nothing to do.
+const WRITES_A_PAUSE: usize = 20;
+/// Questions at the end of a day, for the curve.
+const A_DAY: usize = 60;
+
+/// A write as it was told, and the reply.
+pub struct Told {
+    pub at: Timestamp,
+    pub text: String,
+    pub kind: Kind,
+    pub claims: Vec<Claim>,
+    pub secret: Option<String>,
+    pub id: String,
+    pub accepted: bool,
+    /// `create`, `confirm` and so on; where the engine names no outcome, what its other words come to.
+    pub outcome: String,
+    /// The memory whose place it took.
+    pub replaces: Option<String>,
+    pub reason: Option<String>,
+}
+
+/// Time by outcome: the whole of a write, and what is left without the model.
+#[derive(Default)]
+pub struct Spent(pub BTreeMap<String, (Times, Times)>);
+
+/// A life as it was lived.
+pub struct Lived {
+    pub told: Vec<Told>,
+    pub spent: Spent,
+    /// How it stood at the end of each day.
+    pub curve: Vec<Point>,
+    /// The store, still open.
+    pub engine: Engine,
+    /// When it ended.
+    pub end: Timestamp,
+}
+
+/// Who decides what becomes of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    /// The engine.
+    Engine,
+    /// The truth: what may not be kept is not told, nor what is there already, and what is no longer so is forgotten. What is then
+    /// not found, finding alone has missed.
+    Truth,
+}
+
+/// Lives the stream. `model_ns` counts what the model took, where there is one.
+pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64, keeper: Keeper) -> Result<Lived, Failed> {
+    let mut engine = open(stream.start)?;
+    let mut told: Vec<Told> = Vec::new();
+    let mut spent = Spent::default();
+    let mut curve = Vec::new();
+    // What the texts say that an answer may hold.
+    let mut said: HashMap<&str, &[Claim]> = HashMap::new();
+    let mut held: HashMap<usize, (Answer, String)> = HashMap::new();
+    let day_of = |at: Timestamp| (at.as_second() - stream.start.as_second()) / 86_400;
+    let (mut day, mut end) = (0, stream.start);
+    for step in &stream.steps {
+        end = step.at();
+        if day_of(end) != day {
+            engine.maintain(end)?;
+            curve.push(judge::point(stream, &told, &engine, end, A_DAY)?);
+            day = day_of(end);
+            drop(engine);
+            engine = open(end)?;
+        }
+        match step {
+            Step::Ask { at, question, hold } => {
+                let request = QueryRequest {
+                    text: question.clone(),
+                    limit: HITS,
+                    budget_tokens: hold.map(|_| BLOCK_TOKENS),
+                    ..QueryRequest::default()
+                };
+                let answer = engine.query(&request, *at)?;
+                if let Some(hold) = hold {
+                    let block = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces));
+                    held.insert(*hold, (answer, block.unwrap_or_default()));
+                }
+            }
+            Step::EchoBack { at, hold, how, seed } => {
+                let Some((answer, block)) = held.remove(hold) else { continue };
+                let texts: Vec<String> = answer.hits.iter().map(|hit| hit.memory.content.clone()).collect();
+                let Some(text) = surface::echo(&mut Draw::new(*seed), *how, &texts, &block) else { continue };
+                // A part of a text may have lost what the text says.
+                let whole = match how {
+                    Echo::Trimmed => 0,
+                    Echo::Verbatim | Echo::Framed | Echo::Retyped => 1,
+                    Echo::Joined | Echo::Block => texts.len(),
+                };
+                let mut claims: Vec<Claim> = texts
+                    .iter()
+                    .take(whole)
+                    .filter_map(|text| said.get(text.trim()))
+                    .copied()
+                    .flatten()
+                    .copied()
+                    .collect();
+                claims.sort_unstable();
+                claims.dedup();
+                let write = Write { at: *at, text, kind: Kind::Echo(*how), claims, secret: None };
+                if keeper == Keeper::Truth {
+                    continue;
+                }
+                told.push(tell(&engine, &write, &mut spent, model_ns)?);
+            }
+            Step::Write(write) => {
+                said.entry(write.text.trim()).or_insert(&write.claims);
+                if keeper == Keeper::Truth {
+                    if !write.kind.may_be_kept() || known(stream, &write.claims, &told) {
+                        continue;
+                    }
+                    forget_lapsed(stream, &engine, &mut told, write.at)?;
+                }
+                told.push(tell(&engine, write, &mut spent, model_ns)?);
+            }
+        }
+        if told.len().is_multiple_of(WRITES_A_PAUSE) {
+            engine.maintain(end)?;
+        }
+    }
+    engine.maintain(end)?;
+    Ok(Lived { told, spent, curve, engine, end })
+}
+
+/// Whether everything is said by somebody already, of the name that things have in the end.
+fn known(stream: &Stream, claims: &[Claim], told: &[Told]) -> bool {
+    let is_said = |claim: &Claim| {
+        let fact = &stream.world.facts[claim.fact];
+        let name = if fact.entity.is_some() { fact.field('s') } else { "" };
+        told.iter().any(|told| told.claims.contains(claim) && told.text.contains(name))
+    };
+    !claims.is_empty() && claims.iter().all(is_said)
+}
+
+/// Forgets who says something that is no longer so.
+fn forget_lapsed(
+    stream: &Stream,
+    engine: &Engine,
+    told: &mut Vec<Told>,
+    at: Timestamp,
+) -> Result<(), Failed> {
+    let holds = |told: &Told| told.claims.iter().all(|claim| stream.world.holds(*claim, at));
+    let lapsed: Vec<String> = told.iter().filter(|told| !holds(told)).map(|told| told.id.clone()).collect();
+    if !lapsed.is_empty() {
+        engine.forget(&ForgetRequest::Ids(lapsed), false, at)?;
+        told.retain(holds);
+    }
+    Ok(())
+}
+
+fn tell(engine: &Engine, write: &Write, spent: &mut Spent, model_ns: &AtomicU64) -> Result<Told, Failed> {
+    let before = model_ns.load(Ordering::Relaxed);
+    let request = CurateRequest::new(write.text.as_str());
+    let (curated, wall_ms, cpu_ms) = gauge::timed(|| engine.curate(&request, write.at));
+    let model_ms = (model_ns.load(Ordering::Relaxed) - before) as f64 / 1e6;
+    let curated = curated?;
+    // As it is shown: what the reply names beside these fields is read where it is there.
+    let shown = serde_json::to_value(&curated)?;
+    let named = |field: &str| shown.get(field).and_then(Value::as_str).map(str::to_owned);
+    let outcome = named("outcome").unwrap_or_else(|| {
+        let plain = if curated.is_update { "confirm" } else { "create" };
+        if curated.accepted { plain } else { "refuse" }.to_owned()
+    });
+    let (whole, bare) = spent.0.entry(outcome.clone()).or_insert_with(|| (Times::new(), Times::new()));
+    whole.add(wall_ms, cpu_ms);
+    bare.add((wall_ms - model_ms).max(0.0), (cpu_ms - model_ms).max(0.0));
+    Ok(Told {
+        at: write.at,
+        text: write.text.clone(),
+        kind: write.kind,
+        claims: write.claims.clone(),
+        secret: write.secret.clone(),
+        id: curated.id,
+        accepted: curated.accepted,
+        outcome,
+        replaces: named("replaces"),
+        reason: curated.reason,
+    })
+}
+
+/// The local model with a clock on it.
+pub struct Timed {
+    pub model: Arc<MiniLm>,
+    pub ns: Arc<AtomicU64>,
+}
+
+impl Timed {
+    fn take<T>(&self, once: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let made = once();
+        self.ns.fetch_add(u64::try_from(start.elapsed().as_nanos()).unwrap_or(0), Ordering::Relaxed);
+        made
+    }
+}
+
+impl Embedder for Timed {
+    fn model(&self) -> &str {
+        self.model.model()
+    }
+
+    fn dimension(&self) -> usize {
+        self.model.dimension()
+    }
+
+    fn embed(&self, text: &str) -> bower_core::Result<Vec<f32>> {
+        self.take(|| self.model.embed(text))
+    }
+
+    fn tokens(&self) -> Option<&str> {
+        self.model.tokens()
+    }
+
+    fn embed_text(&self, text: &str) -> bower_core::Result<EmbeddedText> {
+        self.take(|| self.model.embed_text(text))
+    }
+
+    fn embed_question(&self, text: &str) -> bower_core::Result<EmbeddedQuestion> {
+        self.take(|| self.model.embed_question(text))
+    }
+
+    fn count_pieces(&self, text: &str) -> bower_core::Result<usize> {
+        self.model.count_pieces(text)
+    }
+}
