@@ -1,1 +1,5 @@
 //! The life of a memory as pure rules. Each takes values and returns a decision; the engine applies it, in one transaction.
+pub mod claims;
+pub mod conflict;
+pub mod merge;
+pub mod slot;
