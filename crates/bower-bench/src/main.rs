@@ -8,6 +8,7 @@ mod gauge;
 mod index;
 mod model;
 mod outputs;
+mod pairs;
 mod passages;
 mod pipeline;
 mod scale;
@@ -29,6 +30,7 @@ const USAGE: &str = "bower-bench PART [options]
   pipeline  what ranking adds to the channels' time over those passages
   fill      gives the passages of scale to the model, once
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
+  pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
   export    the input folder of tools/peers, of --count passages (into --out)
   eval      ranking quality on every labelled set below a folder, beside reference figures
   all       each of these, one after the other
@@ -174,6 +176,7 @@ fn main() -> ExitCode {
         "cold" => cold::run(&options),
         "pipeline" => pipeline::run(&options),
         "eval" => eval::run(&options),
+        "pairs" => pairs::run(&options),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),
         "scale" => scale::run(&options),
@@ -196,7 +199,8 @@ fn all() -> Result<Verdict, Failed> {
     let program = std::env::current_exe()?;
     let options: Vec<String> = std::env::args().skip(2).collect();
     let mut verdict = Verdict::Kept;
-    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "eval"] {
+    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "pairs", "eval"]
+    {
         println!("\n== {part} ==\n");
         let status = std::process::Command::new(&program).arg(part).args(&options).status()?;
         verdict = verdict.and(Verdict::of(status.success()));

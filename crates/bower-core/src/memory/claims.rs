@@ -34,6 +34,8 @@ pub struct Claims {
     openers: Vec<String>,
     limits: BTreeSet<&'static str>,
     poles: BTreeSet<(usize, bool)>,
+    places: BTreeSet<&'static str>,
+    colors: BTreeSet<&'static str>,
     denials: usize,
     is_passive: bool,
     is_crowded: bool,
@@ -201,6 +203,10 @@ impl Claims {
         if let Some(limit) = words::limit(word) {
             self.limits.insert(limit);
         }
+        if !is_state(tokens, at) {
+            self.places.extend(words::place(word));
+        }
+        self.colors.extend(words::COLORS.iter().find(|color| **color == word));
         if !matches!(word, "on" | "off") || is_state(tokens, at) {
             self.poles.extend(words::opposites(word));
         }
@@ -279,12 +285,15 @@ impl Claims {
         let (lost, fresh) = parted(&self.versions, &later.versions, |one, two| one == two);
         pair(What::Version, &lost, &fresh, |version| (*version).clone(), &mut found);
         self.named(later, &mut found);
-        let limits = |one: &BTreeSet<&'static str>, two: &BTreeSet<&'static str>| -> Vec<&'static str> {
-            one.difference(two).copied().collect()
-        };
-        let (lost, fresh) = (limits(&self.limits, &later.limits), limits(&later.limits, &self.limits));
-        let (lost, fresh): (Vec<_>, Vec<_>) = (lost.iter().collect(), fresh.iter().collect());
+        let (lost, fresh) = apart(&self.limits, &later.limits);
         pair(What::Limit, &lost, &fresh, |limit| (**limit).to_owned(), &mut found);
+        // A place or a colour alone adds; exchanged for another it is something else.
+        for exchanged in [apart(&self.places, &later.places), apart(&self.colors, &later.colors)] {
+            let (lost, fresh) = exchanged;
+            if !lost.is_empty() && !fresh.is_empty() {
+                pair(What::Contrary, &lost[..1], &fresh[..1], |word| (**word).to_owned(), &mut found);
+            }
+        }
         if self.is_reordered(later) {
             found.push(Difference::new(What::Order, None, None));
         }
@@ -400,6 +409,14 @@ fn parted<'a, T>(one: &'a [T], two: &'a [T], same: fn(&T, &T) -> bool) -> (Vec<&
     (only(one, two), only(two, one))
 }
 
+/// What only one of two sets has.
+fn apart<'a>(
+    one: &'a BTreeSet<&'static str>,
+    two: &'a BTreeSet<&'static str>,
+) -> (Vec<&'a &'static str>, Vec<&'a &'static str>) {
+    (one.difference(two).collect(), two.difference(one).collect())
+}
+
 /// Writes down what was lost beside what is fresh, one by one.
 fn pair<T>(
     what: What,
@@ -478,13 +495,14 @@ fn is_state(tokens: &[Token<'_>], at: usize) -> bool {
 
 /// Whether something is done by somebody in it ("is chased by").
 fn is_passive(tokens: &[Token<'_>]) -> bool {
-    tokens.windows(3).any(|three| {
-        three[2].is("by")
-            && three[0].among(&["is", "are", "was", "were", "been", "being", "be"])
-            && (three[1].lower.ends_with("ed")
-                || three[1].lower.ends_with("en")
-                || three[1].lower.ends_with('n')
-                || three[1].lower.ends_with('t'))
+    // So many words may stand between the verb and who does it: "is put into a large box by".
+    const REACH: usize = 8;
+    tokens.windows(2).enumerate().any(|(at, two)| {
+        let is_participle =
+            ["ed", "en", "n", "t", "ade", "ung"].iter().any(|tail| two[1].lower.ends_with(tail));
+        is_participle
+            && two[0].among(&["is", "are", "was", "were", "been", "being", "be"])
+            && tokens[at + 2..].iter().take(REACH).any(|token| token.is("by"))
     })
 }
 

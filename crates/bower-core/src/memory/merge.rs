@@ -46,16 +46,18 @@ pub struct Kept<'a> {
 pub struct Bands {
     /// Below this cosine a text is new (systems.md, section 1: "<.70 create; .70-.85 append/link").
     pub near: f32,
-    /// From this cosine on a denial can be one of the same thing (section 1: ".85-.95 update"; measured by `bower-bench pairs`).
-    pub close: f32,
     /// From this cosine on two texts without a differing claim say the same (section 1: ">=.95").
     pub same: f32,
+    /// The same where both are about the same words (`bower-bench pairs`).
+    pub same_content: f32,
     /// The same where each has a word of its own: a word exchanged for another is mostly another fact (`bower-bench pairs`).
     pub same_exchanged: f32,
     /// From this share of common words on two texts of the same words say the same (section 2: "token Jaccard >= .85").
     pub same_words: f32,
     /// Without a model, from this share of common words on a text is near.
     pub near_words: f32,
+    /// From this cosine on a denial is one of the same thing: a "not" alone takes up to .4 from it (`bower-bench pairs`).
+    pub denied: f32,
     /// So much of what a text is about must be what the other denies (`bower-bench pairs`).
     pub denied_words: f32,
     /// Who is right of two that deny each other.
@@ -66,11 +68,12 @@ impl Default for Bands {
     fn default() -> Self {
         Self {
             near: 0.70,
-            close: 0.85,
             same: 0.95,
-            same_exchanged: 0.97,
+            same_content: 0.90,
+            same_exchanged: 0.985,
             same_words: 0.85,
             near_words: 0.5,
+            denied: 0.60,
             denied_words: 0.7,
             conflict: conflict::Constants::default(),
         }
@@ -209,15 +212,16 @@ fn value_of(slot: &Slot, other: &Slot) -> Difference {
 /// A text beside one memory that is not of its slot; `None` where they are far apart.
 fn beside(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands) -> Option<Decision> {
     let jaccard = memory.claims.jaccard(told.claims);
-    let is_near = |cosine: f32| cosine >= bands.near;
-    if !memory
-        .cosine
-        .map_or(jaccard >= bands.near_words, |cosine| is_near(cosine) || jaccard >= bands.same_words)
-    {
+    let share = |least: f32| memory.cosine.is_some_and(|cosine| cosine >= least);
+    let is_near = match memory.cosine {
+        Some(_) => share(bands.near) || jaccard >= bands.same_words,
+        None => jaccard >= bands.near_words,
+    };
+    if !is_near && !share(bands.denied) {
         return None;
     }
     let why = |rule: Rule| Why { cosine: memory.cosine, jaccard: Some(jaccard), ..Why::of(rule) };
-    let link = |why: Why| Some(Decision::new(Fate::Link, at, why));
+    let link = |why: Why| is_near.then(|| Decision::new(Fate::Link, at, why));
     if told.slot.zip(memory.slot).is_some() {
         return link(why(Rule::OtherSlot));
     }
@@ -231,21 +235,29 @@ fn beside(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands) -> Optio
     if told.slot.is_none() && extends(told.claims, memory.claims, &differences, Side::Kept) {
         return Some(Decision::new(Fate::Confirm, at, why(Rule::SaysLess)));
     }
-    if let Some(other) = differences.iter().find(|difference| !difference.is_denial()) {
+    let denial = differences.iter().find(|difference| difference.is_denial());
+    // "No jobs are dropped" denies "four jobs are dropped": how many is no difference where there are none.
+    let is_counted_away = |difference: &Difference| {
+        let is_told = told.claims.denials() > memory.claims.denials();
+        let side = if is_told { &difference.to } else { &difference.from };
+        denial.is_some() && difference.what == What::Number && side.is_none()
+    };
+    let mut others = differences.iter().filter(|difference| !difference.is_denial());
+    if let Some(other) = others.find(|other| !is_counted_away(other)) {
         return link(why(Rule::OtherFact).with(other.clone()));
     }
-    if let Some(denial) = differences.into_iter().next() {
-        if !denies(told.claims, memory, &denial, bands) {
-            return link(why(Rule::OtherFact).with(denial));
+    if let Some(denial) = denial {
+        if !denies(told.claims, memory, denial, bands) {
+            return link(why(Rule::OtherFact).with(denial.clone()));
         }
-        return Some(denied(told, memory, at, bands, why(Rule::Undecided).with(denial)));
+        return Some(denied(told, memory, at, bands, why(Rule::Undecided).with(denial.clone())));
     }
-    let is_same = match (told.claims.beyond(memory.claims).next(), memory.claims.beyond(told.claims).next()) {
-        (None, None) if jaccard >= bands.same_words => Some(Rule::SameWords),
-        (Some(_), Some(_)) => {
-            memory.cosine.filter(|cosine| *cosine >= bands.same_exchanged).map(|_| Rule::SameMeaning)
-        }
-        (_, _) => memory.cosine.filter(|cosine| *cosine >= bands.same).map(|_| Rule::SameMeaning),
+    let own = |one: &Claims, two: &Claims| one.beyond(two).next().is_some();
+    let is_same = match (own(told.claims, memory.claims), own(memory.claims, told.claims)) {
+        (false, false) if jaccard >= bands.same_words => Some(Rule::SameWords),
+        (false, false) => share(bands.same_content).then_some(Rule::SameMeaning),
+        (true, true) => share(bands.same_exchanged).then_some(Rule::SameMeaning),
+        (true, false) | (false, true) => share(bands.same).then_some(Rule::SameMeaning),
     };
     match is_same {
         // Only what has a slot is found when its value changes: it takes the place of a text that has none.
@@ -306,7 +318,7 @@ fn denies(told: &Claims, memory: &Kept<'_>, denial: &Difference, bands: &Bands) 
         (What::Negation, false) => lost == 0,
         _ => fresh == 0 && lost == 0,
     };
-    is_most && is_about_it && memory.cosine.is_none_or(|cosine| cosine >= bands.close)
+    is_most && is_about_it && memory.cosine.is_none_or(|cosine| cosine >= bands.denied)
 }
 
 /// One denies the other: who stays.

@@ -90,7 +90,7 @@ pub fn slot(text: &str) -> Option<Slot> {
     }
     let mut clause = Clause { tokens: tokens(text), ..Clause::default() };
     clause.strip()?;
-    clause.assigned().or_else(|| clause.said())
+    clause.assigned().or_else(|| clause.said()).or_else(|| clause.headed())
 }
 
 /// One statement on its way to a slot.
@@ -120,16 +120,25 @@ impl<'a> Clause<'a> {
     fn strip(&mut self) -> Option<()> {
         let tokens = std::mem::take(&mut self.tokens);
         let mut kept: Vec<Token<'a>> = Vec::with_capacity(tokens.len());
-        for token in tokens {
+        let mut is_quoted = false;
+        for mut token in tokens {
+            token.marked |= is_quoted;
             // Emphasis and quotes say nothing here; brackets of other kinds and rules are markup of something larger.
             match (token.kind, token.lower.as_str()) {
-                (Kind::Mark, "*" | "`" | "\"" | "'") => {}
+                (Kind::Mark, "`" | "\"") => is_quoted = !is_quoted,
+                (Kind::Mark, "*" | "'") => {}
                 (Kind::Mark, "-" | "->") if kept.is_empty() => {}
-                (Kind::Mark, "?" | ";" | "|" | "<" | ">" | "[" | "]" | "{" | "}" | "/" | "->") => {
+                (Kind::Mark, "?" | ";" | "|" | "<" | ">" | "[" | "]" | "{" | "}" | "/") => {
                     return None;
                 }
                 _ => kept.push(token),
             }
+        }
+        if let [first, second, _, ..] = kept.as_slice()
+            && second.is(".")
+            && first.among(words::LABELS_ALONE)
+        {
+            kept.drain(..2);
         }
         while kept.last().is_some_and(|last| last.is(".") || last.is("!")) {
             kept.pop();
@@ -162,24 +171,29 @@ impl<'a> Clause<'a> {
             self.says_update |= is_update;
             self.tokens.drain(..2);
         }
-        if self.tokens.first().is_some_and(|first| first.among(&["fyi", "actually"])) {
-            self.says_update |= self.tokens[0].is("actually");
+        if self.tokens.first().is_some_and(|first| first.is("actually")) {
+            self.says_update = true;
             self.drop_first(1);
         }
+        let begins = |phrase: &&&[&str]| {
+            self.tokens.len() > phrase.len()
+                && phrase.iter().zip(&self.tokens).all(|(word, token)| token.is(word))
+        };
+        if let Some(phrase) = words::OPENINGS.iter().find(begins) {
+            self.drop_first(phrase.len());
+        }
+        // "From now on", "as of today"
         let opening: Vec<&str> = self.tokens.iter().take(3).map(|token| token.lower.as_str()).collect();
-        match opening.as_slice() {
-            ["note" | "remember", "that", _] => self.drop_first(2),
-            ["from", "now", "on"] => {
-                self.says_update = true;
-                self.drop_first(3);
-            }
-            _ => {}
+        if matches!(opening.as_slice(), ["from", "now", "on"] | ["as", "of", "today" | "now"]) {
+            self.says_update = true;
+            self.drop_first(3);
         }
     }
 
-    /// Drops the first tokens and a comma behind them.
+    /// Drops the first tokens and a comma, colon or dash behind them.
     fn drop_first(&mut self, count: usize) {
-        let comma = usize::from(self.tokens.get(count).is_some_and(|token| token.is(",")));
+        let joints = [",", ":", "-"];
+        let comma = usize::from(self.tokens.get(count).is_some_and(|token| token.among(&joints)));
         self.tokens.drain(..count + comma);
     }
 
@@ -188,15 +202,29 @@ impl<'a> Clause<'a> {
         let Some(open) = self.tokens.iter().position(|token| token.is("(")) else {
             return (!self.tokens.iter().any(|token| token.is(")"))).then_some(());
         };
-        let is_last = self.tokens.last().is_some_and(|last| last.is(")"));
-        let inner = self.tokens.get(open + 1..self.tokens.len() - 1)?;
+        let close = self.tokens.iter().position(|token| token.is(")"))?;
+        let inner = self.tokens.get(open + 1..close)?.to_vec();
+        if self.tokens[close + 1..].iter().any(|token| token.is("(") || token.is(")")) {
+            return None;
+        }
+        if self.tokens.get(close + 1).is_some_and(|next| next.is(":") || next.is("=")) {
+            // "port (staging): 8080"
+            self.around.extend(Subject::of(&inner)?.terms);
+            self.tokens.drain(open..=close);
+            return Some(());
+        }
+        if open == 0 && inner.len() == 1 {
+            self.tokens.drain(..=close);
+            return Some(());
+        }
+        let is_last = close + 1 == self.tokens.len();
         if !is_last || inner.iter().any(|token| token.is("(") || token.is(")")) {
             return None;
         }
-        let inner = inner.to_vec();
         self.tokens.truncate(open);
         if !self.take_former(&inner) {
-            self.has_remark = true;
+            // "(confirmed)" says no more than that.
+            self.has_remark |= inner.len() > 2;
         }
         Some(())
     }
@@ -206,11 +234,17 @@ impl<'a> Clause<'a> {
         let opening: Vec<&str> = tokens.iter().take(2).map(|token| token.lower.as_str()).collect();
         let skip = match opening.as_slice() {
             ["instead" | "rather" | "up" | "down", "of" | "than" | "from"] => 2,
-            ["no", "longer"] => 2,
-            ["was" | "not" | "formerly" | "previously" | "from", _] => 1,
+            ["no", "longer"] | ["it", "was"] => 2,
+            ["replacing" | "was" | "not" | "formerly" | "previously" | "from", _] => 1,
             _ => return false,
         };
-        let Some((value, rest)) = value(&tokens[skip..]) else { return false };
+        let behind = match tokens {
+            [_, _, rest @ .., last] if last.is("before") && !rest.is_empty() => {
+                &tokens[skip..tokens.len() - 1]
+            }
+            _ => &tokens[skip..],
+        };
+        let Some((value, rest)) = value(behind) else { return false };
         if !rest.is_empty() {
             return false;
         }
@@ -240,6 +274,7 @@ impl<'a> Clause<'a> {
 
     /// What follows the statement: a reason, a date from which it holds, what was before.
     fn take_tail(&mut self) -> Option<()> {
+        self.take_correction();
         let mut cut = None;
         for at in 2..self.tokens.len() {
             let is_next = |word: &str| self.tokens.get(at + 1).is_some_and(|next| next.is(word));
@@ -247,10 +282,10 @@ impl<'a> Clause<'a> {
             let is_reason = match self.tokens[at].lower.as_str() {
                 "because" | "since" | "starting" | "effective" => true,
                 "due" | "thanks" | "according" => is_next("to"),
-                "as" => is_next("of"),
+                "as" => after_comma || is_next("of"),
                 "in" => is_next("order"),
                 "so" => after_comma || is_next("that"),
-                "which" => after_comma,
+                "which" | "btw" | "just" | "fyi" => after_comma,
                 "-" => true,
                 _ => false,
             };
@@ -260,7 +295,8 @@ impl<'a> Clause<'a> {
                 "up" | "down" => is_next("from"),
                 "no" => after_comma && is_next("longer"),
                 "not" => after_comma || self.tokens[at - 1].is("and"),
-                "was" | "formerly" | "previously" => after_comma,
+                "was" | "formerly" | "previously" | "replacing" => after_comma,
+                "it" => after_comma && is_next("was"),
                 _ => false,
             };
             if is_reason || is_former {
@@ -276,8 +312,26 @@ impl<'a> Clause<'a> {
         if is_former {
             return self.take_former(&tail).then_some(());
         }
-        self.has_remark = true;
+        let is_aside = tail.len() <= 2 || tail[0].among(&["btw", "as", "just", "fyi"]);
+        self.has_remark |= !is_aside;
         Some(())
+    }
+
+    /// "is no longer 8080, it is 9090": the same as "is 9090, not 8080".
+    fn take_correction(&mut self) {
+        let ends = |three: &[Token<'_>]| {
+            three[0].among(&["is", "are"]) && three[1].is("no") && three[2].is("longer")
+        };
+        let Some(at) = self.tokens.windows(3).position(ends) else { return };
+        let comma = self.tokens[at..].iter().position(|token| token.is(",")).map(|comma| at + comma);
+        let Some(comma) = comma.filter(|comma| *comma >= at + 3) else { return };
+        let is_told = self.tokens.get(comma + 1).is_some_and(|token| token.among(&["it", "but", "they"]));
+        let skip = comma + 1 + usize::from(is_told);
+        let is_verb = self.tokens.get(skip).is_some_and(|token| token.among(&["is", "are"]));
+        let Some((former, [])) = value(&self.tokens[at + 3..comma]) else { return };
+        self.former = Some(former.normal);
+        self.says_update = true;
+        self.tokens.drain(at + 1..skip + usize::from(is_verb));
     }
 
     /// "now" says that it is new, "still" says nothing.
@@ -298,9 +352,20 @@ impl<'a> Clause<'a> {
     fn assigned(&self) -> Option<Slot> {
         let at = self.tokens.iter().position(|token| token.is("=") || token.is(":"))?;
         let subject = Subject::of(&self.tokens[..at])?;
-        let (value, rest) = value(&self.tokens[at + 1..])?;
+        let mut behind = &self.tokens[at + 1..];
+        let mut former = None;
+        if let Some(arrow) = behind.iter().position(|token| token.is("->")) {
+            let (value, []) = value(&behind[..arrow])? else { return None };
+            former = Some(value.normal);
+            behind = &behind[arrow + 1..];
+        }
+        let (value, rest) = value(behind)?;
         let is_equal = self.tokens[at].is("=");
-        if subject.terms.len() > 5 || (is_equal && !rest.is_empty()) {
+        // A line of code assigns too: calls, sums, strings with escapes.
+        let is_code = |token: &Token<'_>| token.text.contains(['\\', '$', '%', '+', '^', '.']);
+        let is_program =
+            is_equal && (self.has_remark || !rest.is_empty() || self.tokens[..at].iter().any(is_code));
+        if subject.terms.len() > 5 || is_program {
             return None;
         }
         let around = parts::qualifiers(rest)?;
@@ -316,7 +381,6 @@ impl<'a> Clause<'a> {
         let mut terms = subject.terms;
         terms.extend(around);
         let says_update = subject.is_new;
-        let former = None;
         self.whole(Found {
             terms,
             label,
@@ -326,6 +390,22 @@ impl<'a> Clause<'a> {
             former,
             says_update,
         })
+    }
+
+    /// "billing: the port is now 9090": a heading of a few words says whose.
+    fn headed(&self) -> Option<Slot> {
+        let at = self.tokens.iter().position(|token| token.is(":"))?;
+        let heading = Subject::of(&self.tokens[..at])?;
+        let around = [self.around.as_slice(), heading.terms.as_slice()].concat();
+        let rest = Clause {
+            tokens: self.tokens[at + 1..].to_vec(),
+            around,
+            former: self.former.clone(),
+            says_update: self.says_update,
+            has_remark: self.has_remark,
+        };
+        let slot = if heading.terms.len() <= 3 { rest.said()? } else { return None };
+        words::ATTRIBUTES.contains(&slot.label.as_str()).then_some(slot)
     }
 
     /// A sentence: the first verb from the left that takes it.

@@ -72,7 +72,7 @@ fn denials_and_opposites_flip() {
     check("the cache is not enabled", "the cache is disabled", "");
     check("it increases latency", "it decreases latency", "Opposite: increase -> decrease");
     check("the left pane", "the right pane", "Contrary: left -> right");
-    check("it is on the desk", "it is off the desk", "");
+    check("it is on the desk", "it is off the desk", "Contrary: on -> off");
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(in crate::memory) struct Token<'a> {
     pub owns: bool,
     /// Whether it is the first word of a sentence or line, where a capital says nothing.
     pub opens: bool,
+    /// Whether it is written as a name: `#room`, `@person`.
+    pub marked: bool,
 }
 
 impl Token<'_> {
@@ -108,6 +110,7 @@ impl<'a> Reader<'a> {
             kind: Kind::Mark,
             owns: false,
             opens: false,
+            marked: false,
         });
     }
 
@@ -127,7 +130,7 @@ impl<'a> Reader<'a> {
             core = "";
         }
         let start = end - core.len();
-        let core = core.trim_end_matches(['.', ':', '\'', '‘', '’', '-', ',', '^', '~', '&', '@', '#']);
+        let core = core.trim_end_matches(['.', ':', '\'', '‘', '’', '-', ',', '^', '~', '&', '@', '#', '_']);
         if core.is_empty() {
             let first = whole.chars().next().map_or(0, char::len_utf8);
             let lower = if whole.starts_with(['.', ':', '-', '&', ',']) { &whole[..first] } else { "'" };
@@ -135,7 +138,13 @@ impl<'a> Reader<'a> {
             return;
         }
         let core_end = start + core.len();
+        let first = self.found.len();
         self.pieces(start, core_end);
+        if whole.starts_with(['#', '@'])
+            && let Some(token) = self.found.get_mut(first)
+        {
+            token.marked = true;
+        }
         let tail = &self.text[core_end..end];
         if tail.contains(':') {
             self.mark(core_end, end, ":");
@@ -179,10 +188,18 @@ impl<'a> Reader<'a> {
         } else if text.chars().any(char::is_alphanumeric) {
             Kind::Word
         } else {
-            self.mark(at, end, "'");
+            self.mark(at, end, whole);
             return;
         };
-        self.found.push(Token { text, lower, at, kind, owns: bare.is_some(), opens: self.opens });
+        self.found.push(Token {
+            text,
+            lower,
+            at,
+            kind,
+            owns: bare.is_some(),
+            opens: self.opens,
+            marked: false,
+        });
         self.opens = false;
     }
 }

@@ -89,6 +89,56 @@ pub(in crate::memory) fn limit(word: &str) -> Option<&'static str> {
     LIMITS.iter().find(|(limit, _)| *limit == word).map(|(_, class)| *class)
 }
 
+/// Prepositions of place and direction, those that mean the same as one.
+const PLACES: &[(&str, &str)] = &[
+    ("about", "about"),
+    ("above", "above"),
+    ("across", "across"),
+    ("after", "after"),
+    ("along", "along"),
+    ("at", "at"),
+    ("before", "before"),
+    ("behind", "behind"),
+    ("below", "under"),
+    ("beneath", "under"),
+    ("beside", "beside"),
+    ("between", "between"),
+    ("down", "down"),
+    ("for", "for"),
+    ("from", "from"),
+    ("front", "front"),
+    ("in", "in"),
+    ("inside", "in"),
+    ("into", "in"),
+    ("near", "beside"),
+    ("off", "off"),
+    ("on", "on"),
+    ("onto", "on"),
+    ("out", "out"),
+    ("outside", "out"),
+    ("over", "over"),
+    ("past", "past"),
+    ("through", "through"),
+    ("to", "to"),
+    ("toward", "to"),
+    ("towards", "to"),
+    ("under", "under"),
+    ("up", "up"),
+    ("upon", "on"),
+    ("within", "in"),
+];
+
+/// The place or direction that a word in lower case gives.
+pub(super) fn place(word: &str) -> Option<&'static str> {
+    let at = PLACES.binary_search_by(|(place, _)| place.cmp(&word)).ok()?;
+    Some(PLACES[at].1)
+}
+
+/// The basic colours: two texts with different ones are of different things.
+pub(super) const COLORS: &[&str] = &[
+    "black", "blue", "brown", "gray", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow",
+];
+
 /// A pair of opposites.
 pub(super) struct Opposites {
     pub one: &'static str,
@@ -203,6 +253,16 @@ pub(super) const OPPOSITES: &[Opposites] = &[
     contrary("easy", "hard"),
     contrary("strong", "weak"),
     contrary("good", "bad"),
+    contrary("wet", "dry"),
+    contrary("clean", "dirty"),
+    contrary("light", "dark"),
+    contrary("light", "heavy"),
+    contrary("deep", "shallow"),
+    contrary("wide", "narrow"),
+    contrary("thick", "thin"),
+    contrary("tall", "short"),
+    contrary("rich", "poor"),
+    contrary("close", "far"),
     contrary("early", "late"),
     contrary("morning", "evening"),
     contrary("day", "night"),
@@ -282,7 +342,7 @@ mod tests {
 
     #[test]
     fn the_lists_are_sorted_where_they_are_searched() {
-        assert!(FUNCTION.is_sorted_by(|a, b| a < b));
+        assert!(FUNCTION.is_sorted_by(|a, b| a < b) && PLACES.is_sorted_by(|a, b| a.0 < b.0));
         assert!(is_function("the") && is_function("yours") && !is_function("port"));
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Subject {
     pub is_plural: bool,
     /// Whether it says "new".
     pub is_new: bool,
+    /// Whether it says whose it is ("the owner of billing", "Alice's editor"): English says so of what there is one of.
+    pub is_owned: bool,
 }
 
 impl Subject {
@@ -36,6 +38,7 @@ impl Subject {
             is_name: true,
             is_plural: false,
             is_new: false,
+            is_owned: false,
         };
         let first = tokens.first()?;
         let indefinite = [
@@ -43,6 +46,10 @@ impl Subject {
             "one", "several", "she", "some", "that", "their", "there", "these", "they", "this", "those",
             "what", "you", "your",
         ];
+        // "it's", "let's", "I'm"
+        if first.kind == Kind::Word && first.lower.contains('\'') {
+            return None;
+        }
         let is_time = dates::read(tokens, 0).is_some_and(|(when, _)| !matches!(when, dates::When::Every(_)));
         if first.among(&indefinite) || is_time {
             return None;
@@ -70,6 +77,7 @@ impl Subject {
                     }
                 }
                 _ if token.kind == Kind::Word && words::LOOSE_PREPOSITIONS.contains(&word) => {
+                    subject.is_owned |= heads && matches!(word, "of" | "for") && !subject.head.is_empty();
                     heads = false;
                     role = None;
                 }
@@ -86,6 +94,7 @@ impl Subject {
                             && (token.opens || !token.is_capital());
                     }
                     subject.is_definite |= token.owns || token.kind == Kind::Code;
+                    subject.is_owned |= token.owns && heads;
                     subject.is_name &= token.is_capital() || token.kind == Kind::Code;
                     subject.terms.extend(terms.into_iter().map(|term| match role {
                         Some(role) => format!("{role}~{term}"),
@@ -94,8 +103,9 @@ impl Subject {
                 }
             }
         }
-        // "billing service", without an article, is one; "servers" are some.
-        subject.is_definite |= subject.is_name || (!subject.is_plural && subject.terms.len() > 1);
+        // "billing", without an article, is one; "servers" are some.
+        subject.is_definite |= subject.is_name || !subject.is_plural;
+        subject.is_definite |= subject.is_owned;
         let is_short = (1..=MOST_TERMS).contains(&subject.terms.len());
         (is_short && !subject.head.is_empty()).then_some(subject)
     }
@@ -103,6 +113,11 @@ impl Subject {
     /// Whether its main noun has one value at a time.
     pub fn is_attribute(&self) -> bool {
         words::ATTRIBUTES.contains(&self.head.as_str()) || self.is_singled()
+    }
+
+    /// Whether there is one of it, whatever it is called.
+    pub fn is_unique(&self) -> bool {
+        self.is_owned && !self.is_plural && !self.is_one_of_several()
     }
 
     /// Whether it says which of several: the favourite, the default.
@@ -165,6 +180,8 @@ pub(super) struct Value {
     pub shown: String,
     /// What kind it is.
     pub sort: Sort,
+    /// Whether a quantity says what it counts in a word of its own ("16 cores", "30 years old"), not by its unit alone.
+    pub has_noun: bool,
 }
 
 impl Value {
@@ -211,6 +228,9 @@ pub(super) fn value<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(Value, &'t [Toke
         return Some(timed(tokens, at, &when, used));
     }
     if let Some((number, used)) = numbers::read(tokens, at) {
+        if number.digits.starts_with('#') {
+            return None;
+        }
         let end = at + used;
         let mut counted = number.dimension().to_owned();
         let of = usize::from(tokens.get(end).is_some_and(|token| token.is("of")));
@@ -228,8 +248,12 @@ pub(super) fn value<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(Value, &'t [Toke
             }
             counted = terms_of(token).concat();
         }
-        let value =
-            Value { normal: number.normal(), shown: written(&tokens[at..rest]), sort: Sort::Number(counted) };
+        let value = Value {
+            normal: number.normal(),
+            shown: written(&tokens[at..rest]),
+            sort: Sort::Number(counted),
+            has_noun: nouns > 0,
+        };
         return Some((value, &tokens[rest..]));
     }
     let length = tokens[at..]
@@ -251,7 +275,7 @@ pub(super) fn value<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(Value, &'t [Toke
     };
     let sort = if named.iter().any(is_code) {
         Sort::Code
-    } else if named[0].is_capital() || named[0].kind == Kind::Code {
+    } else if named[0].is_capital() || named[0].kind == Kind::Code || named[0].marked {
         Sort::Name
     } else {
         Sort::Plain
@@ -259,9 +283,14 @@ pub(super) fn value<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(Value, &'t [Toke
     let normal: Vec<String> = named
         .iter()
         .filter(|token| !token.among(&["the", "a", "an"]))
-        .map(|token| words::canonical(&token.lower).to_owned())
+        .map(|token| {
+            // "v1.2" is "1.2"
+            let bare =
+                token.lower.strip_prefix('v').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+            words::canonical(bare.unwrap_or(&token.lower)).to_owned()
+        })
         .collect();
-    let value = Value { normal: normal.join(" "), shown: written(named), sort };
+    let value = Value { normal: normal.join(" "), shown: written(named), sort, has_noun: false };
     Some((value, &tokens[at + length..]))
 }
 
@@ -279,7 +308,10 @@ fn timed<'t, 'a>(
         kind = format!("{kind} {}", second.kind());
         end += at_word + more;
     }
-    (Value { normal, shown: written(&tokens[at..end]), sort: Sort::When(kind) }, &tokens[end..])
+    (
+        Value { normal, shown: written(&tokens[at..end]), sort: Sort::When(kind), has_noun: false },
+        &tokens[end..],
+    )
 }
 
 /// Tokens as they are written.

@@ -119,6 +119,41 @@ fn machines_and_states_have_slots() {
 }
 
 #[test]
+fn an_attribute_may_be_said_of_its_owner_in_any_order() {
+    for text in [
+        "The port of wren-cache is 8080",
+        "8080 is the port of wren-cache",
+        "wren-cache has 8080 as its port",
+        "port (wren-cache): 8080",
+        "For wren-cache, the port is 8080",
+        "wren-cache is bound to port 8080",
+        "Noted. The port of wren-cache is 8080 (confirmed)",
+        "FYI the port of wren-cache is 8080, btw",
+    ] {
+        check(text, "port wren-cache = 8080");
+    }
+    for text in [
+        "wren-cache port: 8080 -> 9090",
+        "wren-cache: port is now 9090, it was 8080 before",
+        "the port of wren-cache went from 8080 to 9090",
+        "The port of wren-cache is no longer 8080, it is 9090",
+        "New port for wren-cache: 9090, replacing 8080",
+        "Correction: port for wren-cache is 9090, not 8080",
+    ] {
+        check(text, "port wren-cache = 9090! < 8080");
+    }
+    check("As of today the port of wren-cache is 9090", "port wren-cache = 9090!");
+    check("wren-cache switched its port to 9090", "port wren-cache = 9090!");
+    check("Alice owns wren-cache", "owner wren-cache = alice");
+    check("The mascot of the team is Otto", "mascot team = otto");
+    check("The alert channel of wren-cache is #wren-alerts", "alert channel wren-cache = wren-alerts");
+    check("The test command of harbor is `make check`", "command harbor test = make check");
+    check("harbor is at version v1.2.3", "harbor version = 1.2.3");
+    check("The API runs with 3 replicas", "api replica = 3");
+    check("nginx listens on port 8080", "nginx port = 8080");
+}
+
+#[test]
 fn what_can_be_several_says_so() {
     check("We use PostgreSQL 16 for billing", "billing use we* = postgresql 16");
     check("We now use MySQL for billing", "billing use we* = mysql!");
@@ -164,6 +199,18 @@ fn what_is_not_certain_single_and_present_has_no_slot() {
         "Remember the milk",
         "The limit is at least 8",
         "Either db-01 or db-02",
+        "The design of the API is simple",
+        "The owner of wren-cache is on holiday",
+        "The budget of harbor is tight",
+        "The lead of harbor is out until Friday",
+        "The port of wren-cache is going to be 9090 after May 5",
+        "wren-cache used to have 8080 as its port",
+        "task + design = scenario",
+        "col = index - row_index",
+        "x = f(y)",
+        "It's like a dream",
+        "Moments like these count",
+        "Identities are Ed25519 key pairs",
         "The API port is 8080 unless it is taken",
         "The previous API port is 8080",
         "端口是8080",

@@ -19,6 +19,9 @@ pub(super) fn read(tokens: &[Token<'_>], at: usize) -> Option<Option<Found>> {
         return Some(changed(tokens, participle.0, participle.1));
     }
     let (subject, behind) = (&tokens[..at], &tokens[at + 1..]);
+    if let Some((_, attribute)) = words::VALUE_FIRST.iter().find(|(verb, _)| *verb == word) {
+        return Some(turned(subject, attribute, behind));
+    }
     match word {
         "is" | "are" | "equals" | "remains" | "stays" => Some(is(subject, behind)),
         "has" | "have" => Some(has(subject, behind)),
@@ -46,8 +49,30 @@ fn participle(tokens: &[Token<'_>], at: usize) -> Option<(usize, Change)> {
     words::CHANGES.iter().find(|(verb, _)| next.is(verb)).map(|(_, change)| (at + 1 + been, *change))
 }
 
+/// "Alice owns billing": the subject is the value.
+fn turned(front: &[Token<'_>], attribute: &str, behind: &[Token<'_>]) -> Option<Found> {
+    let (value, []) = value(front)? else { return None };
+    let object = Subject::of(behind)?;
+    let fits = value.sort == Sort::Name && object.is_definite && !object.is_plural;
+    fits.then(|| found(&object, &[attribute], Vec::new(), value, Holds::One, attribute))
+}
+
+/// "8080 is the port of the API".
+fn inverted(front: &[Token<'_>], behind: &[Token<'_>]) -> Option<Found> {
+    let first = behind.first()?;
+    let (value, []) = value(front)? else { return None };
+    let subject = Subject::of(behind)?;
+    let fits = (first.is("the") || first.owns) && subject.is_unique() && subject.is_attribute();
+    let fits = fits && value.sort != Sort::Plain;
+    let label = subject.head.clone();
+    fits.then(|| found(&subject, &[], Vec::new(), value, Holds::One, &label))
+}
+
 /// "X is ...".
 fn is(subject: &[Token<'_>], behind: &[Token<'_>]) -> Option<Found> {
+    if let Some(found) = inverted(subject, behind) {
+        return Some(found);
+    }
     let subject = Subject::of(subject)?;
     let first = behind.first()?;
     let second = behind.get(1);
@@ -61,6 +86,7 @@ fn is(subject: &[Token<'_>], behind: &[Token<'_>]) -> Option<Found> {
             placed(&subject, &behind[1..])
         }
         "running" if two("on") || two("at") => placed(&subject, &behind[1..]),
+        "bound" if two("to") => carried(&subject, &behind[1..]),
         "owned" if two("by") => named(&subject, "owner", &behind[2..], Holds::One),
         "led" | "headed" if two("by") => named(&subject, "lead", &behind[2..], Holds::One),
         "managed" if two("by") => named(&subject, "manager", &behind[2..], Holds::One),
@@ -98,7 +124,8 @@ fn state(subject: &Subject, behind: &[Token<'_>]) -> Option<Found> {
         "off" => "disabled",
         state => state,
     };
-    let value = Value { normal: normal.to_owned(), shown: first.text.to_owned(), sort: Sort::Plain };
+    let value =
+        Value { normal: normal.to_owned(), shown: first.text.to_owned(), sort: Sort::Plain, has_noun: false };
     Some(found(subject, &[&format!("~{name}")], around, value, Holds::One, &subject.head))
 }
 
@@ -113,22 +140,31 @@ fn equals(subject: &Subject, behind: &[Token<'_>], is_change: bool) -> Option<Fo
     let label = subject.head.as_str();
     match value.sort.clone() {
         Sort::When(kind) => {
-            let extra = if words::TIMES.contains(&label) { Vec::new() } else { vec![kind.as_str()] };
+            let extra = if is_attribute { Vec::new() } else { vec![kind.as_str()] };
             Some(found(subject, &extra, around, value, Holds::One, label))
         }
         Sort::Number(counted) => {
-            let extra = if is_attribute || counted.is_empty() { Vec::new() } else { vec![counted.as_str()] };
+            let is_plain = is_attribute || counted.is_empty() || (subject.is_unique() && !value.has_noun);
+            let extra = if is_plain { Vec::new() } else { vec![counted.as_str()] };
             Some(found(subject, &extra, around, value, Holds::One, label))
         }
         Sort::Code if is_attribute && !words::HOSTED.contains(&label) => {
             Some(found(subject, &[], around, value, Holds::One, label))
         }
+        Sort::Code if subject.is_unique() && !is_attribute => {
+            Some(found(subject, &[], around, value, Holds::One, label))
+        }
+        // More words than an identifier are no place.
+        Sort::Code if subject.is_plural || value.normal.contains(' ') => None,
         Sort::Code => Some(found(subject, &["host"], around, value, Holds::One, label)),
         Sort::Name | Sort::Plain if !value.is_named(subject) || (subject.is_name && !is_attribute) => None,
         Sort::Name | Sort::Plain if is_attribute => {
             Some(found(subject, &[], around, value, Holds::One, label))
         }
-        Sort::Name => Some(found(subject, &[], around, value, Holds::Mostly, label)),
+        Sort::Name => {
+            let holds = if subject.is_unique() { Holds::One } else { Holds::Mostly };
+            Some(found(subject, &[], around, value, holds, label))
+        }
         Sort::Plain => None,
     }
 }
@@ -137,18 +173,33 @@ fn equals(subject: &Subject, behind: &[Token<'_>], is_change: bool) -> Option<Fo
 fn has(subject: &[Token<'_>], behind: &[Token<'_>]) -> Option<Found> {
     let subject = Subject::of(subject)?;
     let article = usize::from(behind.first().is_some_and(|first| first.among(&["a", "an", "the"])));
+    // "has 8080 as its port"
+    let owners = ["its", "their", "his", "her", "the"];
+    let as_its = behind.windows(2).position(|two| two[0].is("as") && two[1].among(&owners));
+    if let Some(at) = as_its {
+        let (value, []) = value(&behind[..at])? else { return None };
+        let noun = Subject::of(behind.get(at + 2..)?)?;
+        let fits = subject.is_definite && !noun.is_one_of_several() && !noun.is_plural;
+        let is_named = value.is_named(&noun) && (value.sort != Sort::Plain || noun.is_attribute());
+        let terms: Vec<&str> = noun.terms.iter().map(String::as_str).collect();
+        return (fits && is_named)
+            .then(|| found(&subject, &terms, Vec::new(), value, Holds::One, &noun.head));
+    }
     if let Some(found) = carried(&subject, &behind[article..]) {
         return Some(found);
     }
-    if article > 0 || !subject.is_definite || subject.is_plural {
-        return None;
-    }
+    if article > 0 { None } else { counted(&subject, behind) }
+}
+
+/// "(has) 16 GB of memory", "(runs with) three replicas".
+fn counted(subject: &Subject, behind: &[Token<'_>]) -> Option<Found> {
     let (value, rest) = value(behind)?;
     let Sort::Number(counted) = value.sort.clone() else { return None };
-    if counted.is_empty() || words::SEVERAL.contains(&counted.as_str()) {
+    let is_several = counted.is_empty() || words::SEVERAL.contains(&counted.as_str());
+    if is_several || !subject.is_definite || subject.is_plural {
         return None;
     }
-    Some(found(&subject, &[&counted], qualifiers(rest)?, value, Holds::One, &counted))
+    Some(found(subject, &[&counted], qualifiers(rest)?, value, Holds::One, &counted))
 }
 
 /// An attribute with its value: "(on) port 8080", "a timeout of 30 s", "version 1.2.3".
@@ -231,7 +282,8 @@ fn works(subject: &[Token<'_>], behind: &[Token<'_>]) -> Option<Found> {
         "as" => {
             let article = usize::from(behind.get(1).is_some_and(|next| next.among(&["a", "an", "the"])));
             let (value, rest) = value(&behind[1 + article..])?;
-            let fits = matches!(value.sort, Sort::Name | Sort::Plain) && subject.is_definite;
+            let named = value.sort == Sort::Name || (value.sort == Sort::Plain && article == 1);
+            let fits = named && subject.is_definite;
             let around = qualifiers(rest)?;
             fits.then(|| found(&subject, &["role"], around, value, Holds::One, "role"))
         }
@@ -249,7 +301,11 @@ fn acts(subject: &[Token<'_>], word: &str, behind: &[Token<'_>]) -> Option<Optio
     }
     let subject = Subject::of(subject)?;
     let is_many = subject.is_plural || matches!(subject.head.as_str(), "we" | "i");
-    if is_many != (verb == word) || behind.first()?.among(&["is", "are", "has", "have", "was", "were"]) {
+    let is_preposition = verb == "like" && subject.is_plural;
+    if is_preposition
+        || is_many != (verb == word)
+        || behind.first()?.among(&["is", "are", "has", "have", "was", "were"])
+    {
         return None;
     }
     if is(words::CARRIES)
@@ -261,6 +317,10 @@ fn acts(subject: &[Token<'_>], word: &str, behind: &[Token<'_>]) -> Option<Optio
         && let Some(found) = happens(&subject, verb, behind)
     {
         return Some(Some(found));
+    }
+    // "runs with three replicas" is "has three replicas"
+    if is(words::CARRIES) && behind.first().is_some_and(|first| first.is("with")) {
+        return Some(counted(&subject, &behind[1..]));
     }
     if verb == "run" && behind.first().is_some_and(|first| first.among(&["on", "at"])) {
         let placed = placed(&subject, behind).filter(|found| found.label == "host");
@@ -337,7 +397,17 @@ fn changed(tokens: &[Token<'_>], at: usize, change: Change) -> Option<Found> {
     let behind = &tokens[at + 1..];
     let turn = behind.iter().position(|token| token.among(&["from", "to"]))?;
     let is_switch = change == Change::Use;
-    let subject = Subject::of(if turn == 0 { front } else { &behind[..turn] })?;
+    let subject = match behind.first() {
+        _ if turn == 0 => Subject::of(front)?,
+        // "X switched its port to 9090"
+        Some(first) if first.among(&["its", "their", "his", "her"]) => {
+            Subject::of(&[front, &behind[1..turn]].concat())?
+        }
+        Some(_) | None => Subject::of(&behind[..turn])?,
+    };
+    // What is switched has a value; who switches uses one.
+    let change =
+        if turn > 0 && change == Change::Use && subject.is_attribute() { Change::Value } else { change };
     let mut behind = &behind[turn..];
     let mut former = None;
     if behind.first()?.is("from") {

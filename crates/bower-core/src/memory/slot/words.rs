@@ -16,14 +16,17 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "capital",
     "ceo",
     "cfo",
+    "channel",
     "city",
     "color",
+    "command",
     "compiler",
     "concurrency",
     "contact",
     "cost",
     "count",
     "country",
+    "coverage",
     "cpu",
     "cto",
     "currency",
@@ -41,6 +44,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "encoding",
     "endpoint",
     "engine",
+    "file",
     "firewall",
     "floor",
     "folder",
@@ -60,6 +64,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "length",
     "level",
     "license",
+    "lifetime",
     "limit",
     "linter",
     "location",
@@ -86,11 +91,11 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "price",
     "priority",
     "provider",
+    "queue",
     "quota",
     "rate",
     "ratio",
     "region",
-    "release",
     "retention",
     "role",
     "room",
@@ -101,6 +106,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "setting",
     "shell",
     "size",
+    "slot",
     "stage",
     "state",
     "status",
@@ -112,6 +118,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "timeout",
     "timezone",
     "title",
+    "topic",
     "total",
     "ttl",
     "unit",
@@ -123,11 +130,9 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "version",
     "weight",
     "width",
+    "window",
     "zone",
 ];
-
-/// Attributes that are times themselves: their key needs no kind of time.
-pub(super) const TIMES: &[&str] = &["birthday", "date", "day", "deadline", "frequency", "schedule", "time"];
 
 /// Attributes whose values are plain words.
 pub(super) const PLAIN_VALUES: &[&str] = &[
@@ -288,6 +293,7 @@ pub(super) const REFUSED: &[&str] = &[
     "and",
     "another",
     "appears",
+    "are",
     "asked",
     "because",
     "been",
@@ -323,7 +329,6 @@ pub(super) const REFUSED: &[&str] = &[
     "how",
     "if",
     "is",
-    "are",
     "last",
     "least",
     "less",
@@ -346,8 +351,8 @@ pub(super) const REFUSED: &[&str] = &[
     "previous",
     "previously",
     "probably",
-    "proposed",
     "propose",
+    "proposed",
     "said",
     "says",
     "seems",
@@ -370,6 +375,7 @@ pub(super) const REFUSED: &[&str] = &[
     "unless",
     "until",
     "upcoming",
+    "used",
     "usually",
     "want",
     "wants",
@@ -388,6 +394,32 @@ pub(super) const REFUSED: &[&str] = &[
     "why",
     "will",
     "would",
+];
+
+/// Phrases before a statement that say nothing of it.
+pub(super) const OPENINGS: &[&[&str]] = &[
+    &["for", "the", "record"],
+    &["fyi"],
+    &["good", "to", "know"],
+    &["it", "is", "known", "that"],
+    &["just", "so", "you", "know"],
+    &["learned", "today"],
+    &["note", "that"],
+    &["noted"],
+    &["please", "note", "that"],
+    &["please", "remember", "that"],
+    &["remember", "that"],
+    &["reminder"],
+    &["til"],
+];
+
+/// Verbs whose subject is the value, with the attribute of their object: "Alice owns billing".
+pub(super) const VALUE_FIRST: &[(&str, &str)] = &[
+    ("heads", "lead"),
+    ("leads", "lead"),
+    ("maintains", "maintainer"),
+    ("manages", "manager"),
+    ("owns", "owner"),
 ];
 
 /// Adverbs that change nothing of what is said.
@@ -414,6 +446,7 @@ pub(super) const LABELS: &[&str] = &[
     "important",
     "info",
     "memo",
+    "nb",
     "note",
     "ps",
     "q",
@@ -423,11 +456,15 @@ pub(super) const LABELS: &[&str] = &[
     "reminder",
     "result",
     "summary",
+    "til",
     "tip",
     "tldr",
     "todo",
     "warning",
 ];
+
+/// Sentences of one word before a statement.
+pub(super) const LABELS_ALONE: &[&str] = &["noted", "ok", "okay", "done", "right"];
 
 /// Words before a colon that say that something changed.
 pub(super) const UPDATE_LABELS: &[&str] = &["change", "correction", "edit", "news", "update", "updated"];
@@ -510,6 +547,7 @@ pub(super) const CHANGES: &[(&str, Change)] = &[
     ("transferred", Change::Place),
     ("updated", Change::Version),
     ("upgraded", Change::Version),
+    ("went", Change::Value),
 ];
 
 /// What a verb of change changes.
