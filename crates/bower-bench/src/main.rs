@@ -9,6 +9,7 @@ mod index;
 mod life;
 mod model;
 mod outputs;
+mod pairs;
 mod passages;
 mod pipeline;
 mod scale;
@@ -30,6 +31,7 @@ const USAGE: &str = "bower-bench PART [options]
   pipeline  what ranking adds to the channels' time over those passages
   fill      gives the passages of scale to the model, once
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
+  pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
   export    the input folder of tools/peers, of --count passages (into --out)
   life      a made month of one agent: what the store knows at the end of it, by the truth of what it was told
   life-ideal the same where the truth decides what is kept: what finding alone misses
@@ -197,6 +199,7 @@ fn main() -> ExitCode {
         "life" => life::run(&options, life::Keeper::Engine),
         "life-ideal" => life::run(&options, life::Keeper::Truth),
         "life-text" => Ok(life::print_stream(&options)),
+        "pairs" => pairs::run(&options),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),
         "scale" => scale::run(&options),
@@ -219,7 +222,8 @@ fn all() -> Result<Verdict, Failed> {
     let program = std::env::current_exe()?;
     let options: Vec<String> = std::env::args().skip(2).collect();
     let mut verdict = Verdict::Kept;
-    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "eval"] {
+    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "pairs", "eval"]
+    {
         println!("\n== {part} ==\n");
         let status = std::process::Command::new(&program).arg(part).args(&options).status()?;
         verdict = verdict.and(Verdict::of(status.success()));

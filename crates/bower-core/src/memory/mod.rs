@@ -1,5 +1,9 @@
 //! The life of a memory as pure rules. Each takes values and returns a decision; the engine applies it, in one transaction.
 
+pub mod claims;
+pub mod conflict;
 mod cues;
 pub mod gate;
 pub mod judge;
+pub mod merge;
+pub mod slot;

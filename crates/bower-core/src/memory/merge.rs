@@ -1,0 +1,347 @@
+//! What becomes of a text that is told, beside the memories that are there: a pure decision, which the engine applies. Nothing
+//! is ever overwritten: what is superseded stays in the chain of what took its place.
+
+mod why;
+
+use jiff::Timestamp;
+
+use super::claims::{Claims, Difference, What, words};
+use super::conflict::{self, Side, Verdict};
+use super::slot::{Holds, Slot};
+use crate::item::Fate;
+pub use why::{Rule, Why};
+
+/// A text that is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// What it claims.
+    pub claims: &'a Claims,
+    /// Its slot, where it has one.
+    pub slot: Option<&'a Slot>,
+    /// How sure it is, 0..1.
+    pub confidence: f32,
+    /// When it is so: from the text's own date, or else when it is told.
+    pub time: Timestamp,
+}
+
+/// A memory that is there: the head of its chain, never one that was superseded.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept<'a> {
+    /// What it claims.
+    pub claims: &'a Claims,
+    /// Its slot, where it has one.
+    pub slot: Option<&'a Slot>,
+    /// How sure it is, 0..1.
+    pub confidence: f32,
+    /// When it was so, on the same clock as [`Told::time`].
+    pub time: Timestamp,
+    /// Its likeness in meaning to the told text; none without a model.
+    pub cosine: Option<f32>,
+    /// Whether somebody pinned it: then nothing takes its place without somebody's word.
+    pub pinned: bool,
+}
+
+/// From which likeness on a text is what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bands {
+    /// Below this cosine a text is new (systems.md, section 1: "<.70 create; .70-.85 append/link").
+    pub near: f32,
+    /// From this cosine on two texts without a differing claim say the same (section 1: ">=.95").
+    pub same: f32,
+    /// The same where both are about the same words (`bower-bench pairs`).
+    pub same_content: f32,
+    /// The same where each has a word of its own: a word exchanged for another is mostly another fact (`bower-bench pairs`).
+    pub same_exchanged: f32,
+    /// From this share of common words on two texts of the same words say the same (section 2: "token Jaccard >= .85").
+    pub same_words: f32,
+    /// Without a model, from this share of common words on a text is near.
+    pub near_words: f32,
+    /// From this cosine on a denial is one of the same thing: a "not" alone takes up to .4 from it (`bower-bench pairs`).
+    pub denied: f32,
+    /// So much of what a text is about must be what the other denies (`bower-bench pairs`).
+    pub denied_words: f32,
+    /// Who is right of two that deny each other.
+    pub conflict: conflict::Constants,
+}
+
+impl Default for Bands {
+    fn default() -> Self {
+        Self {
+            near: 0.70,
+            same: 0.95,
+            same_content: 0.90,
+            same_exchanged: 0.985,
+            same_words: 0.85,
+            near_words: 0.5,
+            denied: 0.60,
+            denied_words: 0.7,
+            conflict: conflict::Constants::default(),
+        }
+    }
+}
+
+/// What becomes of a told text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// What is done.
+    pub fate: Fate,
+    /// With which of the memories, as a place in the list; none for a new one.
+    pub target: Option<usize>,
+    /// Where one of the two is superseded, which of them stays. Where that is what was kept, the told text is written too,
+    /// as superseded by it: it is older or less sure, and part of the history all the same.
+    pub stays: Side,
+    /// By which rule.
+    pub why: Why,
+}
+
+impl Decision {
+    fn new(fate: Fate, target: usize, why: Why) -> Self {
+        Self { fate, target: Some(target), stays: Side::Told, why }
+    }
+}
+
+/// Decides. Of the memories, the one with the same slot decides first, then the same text, then whatever is closest; ties
+/// go to the earlier place in the list.
+///
+/// A memory is superseded only by a text of the same slot, or by one that denies it and differs from it in nothing else. Where
+/// both have a slot and these differ, the two are two facts, whatever their likeness. A differing number, date, name, version,
+/// unit or limit makes two facts too.
+pub fn decide(told: &Told<'_>, kept: &[Kept<'_>], bands: &Bands) -> Decision {
+    if let Some(decision) = by_slot(told, kept) {
+        return decision;
+    }
+    let is_same = |memory: &Kept<'_>| memory.claims.plain() == told.claims.plain();
+    if let Some(target) = kept.iter().position(is_same) {
+        return Decision::new(Fate::Confirm, target, Why::of(Rule::SameText));
+    }
+    let mut best: Option<(u8, f32, Decision)> = None;
+    for (at, memory) in kept.iter().enumerate() {
+        let Some(decision) = beside(told, memory, at, bands) else { continue };
+        let rank = match decision.fate {
+            Fate::Confirm => 4,
+            Fate::Append => 3,
+            Fate::Supersede | Fate::Contradict => 2,
+            Fate::Link => 1,
+            Fate::Create | Fate::Refuse => 0,
+        };
+        let strength = memory.cosine.or(decision.why.jaccard).unwrap_or(0.0);
+        let is_better = best.as_ref().is_none_or(|(best_rank, best_strength, _)| {
+            rank.cmp(best_rank).then(strength.total_cmp(best_strength)).is_gt()
+        });
+        if is_better {
+            best = Some((rank, strength, decision));
+        }
+    }
+    best.map_or_else(
+        || Decision { fate: Fate::Create, target: None, stays: Side::Told, why: Why::of(Rule::New) },
+        |(_, _, decision)| decision,
+    )
+}
+
+/// The memories of the same slot.
+fn by_slot(told: &Told<'_>, kept: &[Kept<'_>]) -> Option<Decision> {
+    let slot = told.slot?;
+    let mut same: Vec<(usize, &Kept<'_>, &Slot)> = kept
+        .iter()
+        .enumerate()
+        .filter_map(|(at, memory)| Some((at, memory, memory.slot.filter(|other| other.key == slot.key)?)))
+        .collect();
+    // The newest first: an older head with the same value does not bring that value back.
+    same.sort_by(|one, two| two.1.time.cmp(&one.1.time).then(one.0.cmp(&two.0)));
+    let &(_, _, newest) = same.first()?;
+    if slot.holds.max(newest.holds) == Holds::One {
+        let &(at, memory, other) = same.first()?;
+        return Some(if slot.same_value(other) {
+            confirmed(told, slot, at, memory, other)
+        } else {
+            replaced(told, slot, at, memory, other)
+        });
+    }
+    let find = |fits: &dyn Fn(&Slot) -> bool| same.iter().find(|(_, _, other)| fits(other)).copied();
+    if let Some((at, memory, other)) = find(&|other| slot.ends(other)) {
+        return Some(replaced(told, slot, at, memory, other));
+    }
+    if let Some((at, memory, other)) = find(&|other| slot.same_value(other)) {
+        return Some(confirmed(told, slot, at, memory, other));
+    }
+    if let Some((at, memory, other)) = find(&|other| slot.is_variant(other)) {
+        return Some(replaced(told, slot, at, memory, other));
+    }
+    let &(at, memory, other) = same.first()?;
+    if slot.holds.max(other.holds) == Holds::Mostly && slot.says_update {
+        return Some(replaced(told, slot, at, memory, other));
+    }
+    let why = Why::of(Rule::SeveralValues).with(value_of(slot, other));
+    Some(Decision::new(Fate::Link, at, why))
+}
+
+/// The same value: said once more, or with a reason that was not known.
+fn confirmed(told: &Told<'_>, slot: &Slot, at: usize, memory: &Kept<'_>, other: &Slot) -> Decision {
+    if memory.claims.plain() == told.claims.plain() {
+        return Decision::new(Fate::Confirm, at, Why::of(Rule::SameText));
+    }
+    let value = Difference { from: None, ..value_of(slot, other) };
+    if slot.has_remark && !other.has_remark && told.time >= memory.time && !memory.pinned {
+        return Decision::new(Fate::Append, at, Why::of(Rule::SaysMore).with(value));
+    }
+    Decision::new(Fate::Confirm, at, Why::of(Rule::SameValue).with(value))
+}
+
+/// Another value of the same slot: the later one stays.
+fn replaced(told: &Told<'_>, slot: &Slot, at: usize, memory: &Kept<'_>, other: &Slot) -> Decision {
+    let value = value_of(slot, other);
+    if told.time < memory.time {
+        let why = Why::of(Rule::OlderValue).with(value);
+        return Decision { stays: Side::Kept, ..Decision::new(Fate::Supersede, at, why) };
+    }
+    if memory.pinned {
+        return Decision::new(Fate::Contradict, at, Why::of(Rule::Pinned).with(value));
+    }
+    Decision::new(Fate::Supersede, at, Why::of(Rule::NewValue).with(value))
+}
+
+fn value_of(slot: &Slot, other: &Slot) -> Difference {
+    Difference {
+        what: What::Value,
+        label: Some(slot.label.clone()),
+        from: Some(other.shown.clone()),
+        to: Some(slot.shown.clone()),
+    }
+}
+
+/// A text beside one memory that is not of its slot; `None` where they are far apart.
+fn beside(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands) -> Option<Decision> {
+    let jaccard = memory.claims.jaccard(told.claims);
+    let share = |least: f32| memory.cosine.is_some_and(|cosine| cosine >= least);
+    let is_near = match memory.cosine {
+        Some(_) => share(bands.near) || jaccard >= bands.same_words,
+        None => jaccard >= bands.near_words,
+    };
+    if !is_near && !share(bands.denied) {
+        return None;
+    }
+    let why = |rule: Rule| Why { cosine: memory.cosine, jaccard: Some(jaccard), ..Why::of(rule) };
+    let link = |why: Why| is_near.then(|| Decision::new(Fate::Link, at, why));
+    if told.slot.zip(memory.slot).is_some() {
+        return link(why(Rule::OtherSlot));
+    }
+    let differences = memory.claims.differences(told.claims);
+    if memory.slot.is_none()
+        && !memory.pinned
+        && extends(memory.claims, told.claims, &differences, Side::Told)
+    {
+        return Some(Decision::new(Fate::Append, at, why(Rule::SaysMore)));
+    }
+    if told.slot.is_none() && extends(told.claims, memory.claims, &differences, Side::Kept) {
+        return Some(Decision::new(Fate::Confirm, at, why(Rule::SaysLess)));
+    }
+    let denial = differences.iter().find(|difference| difference.is_denial());
+    // "No jobs are dropped" denies "four jobs are dropped": how many is no difference where there are none.
+    let is_counted_away = |difference: &Difference| {
+        let is_told = told.claims.denials() > memory.claims.denials();
+        let side = if is_told { &difference.to } else { &difference.from };
+        denial.is_some() && difference.what == What::Number && side.is_none()
+    };
+    let mut others = differences.iter().filter(|difference| !difference.is_denial());
+    if let Some(other) = others.find(|other| !is_counted_away(other)) {
+        return link(why(Rule::OtherFact).with(other.clone()));
+    }
+    if let Some(denial) = denial {
+        if !denies(told.claims, memory, denial, bands) {
+            return link(why(Rule::OtherFact).with(denial.clone()));
+        }
+        return Some(denied(told, memory, at, bands, why(Rule::Undecided).with(denial.clone())));
+    }
+    let own = |one: &Claims, two: &Claims| one.beyond(two).next().is_some();
+    let is_same = match (own(told.claims, memory.claims), own(memory.claims, told.claims)) {
+        (false, false) if jaccard >= bands.same_words => Some(Rule::SameWords),
+        (false, false) => share(bands.same_content).then_some(Rule::SameMeaning),
+        (true, true) => share(bands.same_exchanged).then_some(Rule::SameMeaning),
+        (true, false) | (false, true) => share(bands.same).then_some(Rule::SameMeaning),
+    };
+    match is_same {
+        // Only what has a slot is found when its value changes: it takes the place of a text that has none.
+        Some(rule) if told.slot.is_some() && !memory.pinned => {
+            Some(Decision::new(Fate::Append, at, why(rule)))
+        }
+        Some(rule) => Some(Decision::new(Fate::Confirm, at, why(rule))),
+        None => link(why(Rule::Near)),
+    }
+}
+
+/// Whether a longer text is a shorter one with another clause behind it. What the clause adds is no difference; a denial, a
+/// limit or an opposite in it is, as it may take back what was said.
+fn extends(short: &Claims, long: &Claims, differences: &[Difference], longer: Side) -> bool {
+    const JOINTS: &[&str] = &[
+        ". ",
+        "; ",
+        " because ",
+        ", because ",
+        ", so ",
+        " so that ",
+        ", which ",
+        " (",
+        " - ",
+        " — ",
+        ", and ",
+        " and ",
+    ];
+    let Some(rest) = long.plain().strip_prefix(short.plain()) else { return false };
+    let adds = |difference: &Difference| {
+        let absent = match longer {
+            Side::Told => &difference.from,
+            Side::Kept => &difference.to,
+        };
+        let is_claim = matches!(difference.what, What::Number | What::Date | What::Version | What::Name);
+        is_claim && absent.is_none()
+    };
+    !short.plain().is_empty()
+        && JOINTS.iter().any(|joint| rest.starts_with(joint))
+        && differences.iter().all(adds)
+}
+
+/// Whether one text denies what the other says, and not something beside it: what the denying text is about is all in the
+/// other text, and is most of it.
+fn denies(told: &Claims, memory: &Kept<'_>, denial: &Difference, bands: &Bands) -> bool {
+    let kept = memory.claims;
+    let weighs = |word: &&str| {
+        let is_change = matches!(*word, "longer" | "anymor" | "stop" | "ceas" | "quit");
+        !is_change && !(denial.what == What::Opposite && !words::opposites(word).is_empty())
+    };
+    let fresh = told.beyond(kept).filter(weighs).count();
+    let lost = kept.beyond(told).filter(weighs).count();
+    let shared = told.shared(kept).len();
+    let all = (shared + fresh + lost).max(1) as f32;
+    let is_most = shared > 0 && shared as f32 / all >= bands.denied_words;
+    let is_about_it = match (denial.what, told.denials() > kept.denials()) {
+        (What::Negation, true) => fresh == 0,
+        (What::Negation, false) => lost == 0,
+        _ => fresh == 0 && lost == 0,
+    };
+    is_most && is_about_it && memory.cosine.is_none_or(|cosine| cosine >= bands.denied)
+}
+
+/// One denies the other: who stays.
+fn denied(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands, why: Why) -> Decision {
+    let decision = |rule: Rule, fate: Fate, stays: Side, days: Option<f64>, surer: Option<f32>| Decision {
+        fate,
+        target: Some(at),
+        stays,
+        why: Why { rule, days, surer, ..why.clone() },
+    };
+    if memory.pinned {
+        return decision(Rule::Pinned, Fate::Contradict, Side::Told, None, None);
+    }
+    if told.claims.says_update() && told.time >= memory.time {
+        return decision(Rule::NoLonger, Fate::Supersede, Side::Told, None, None);
+    }
+    let sides = ((told.time, told.confidence), (memory.time, memory.confidence));
+    match conflict::resolve(sides.0, sides.1, &bands.conflict) {
+        Verdict::Newer(side, days) => decision(Rule::Newer, Fate::Supersede, side, Some(days), None),
+        Verdict::Surer(side, by) => decision(Rule::Surer, Fate::Supersede, side, None, Some(by)),
+        Verdict::Open => decision(Rule::Undecided, Fate::Contradict, Side::Told, None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests;
