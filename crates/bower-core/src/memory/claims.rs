@@ -348,21 +348,14 @@ impl Claims {
     }
 
     fn named(&self, later: &Self, found: &mut Vec<Difference>) {
-        let missing = |from: &Self, to: &Self, names: fn(&Self) -> &Vec<String>| -> Vec<String> {
+        let missing = |names: &[String], to: &Self| -> Vec<String> {
             let mut seen = HashSet::new();
             let unsaid = |name: &&String| !to.spoken.contains(singular(&name.to_lowercase()));
-            names(from)
-                .iter()
-                .filter(unsaid)
-                .filter(|name| seen.insert(name.to_lowercase()))
-                .cloned()
-                .collect()
+            names.iter().filter(unsaid).filter(|name| seen.insert(name.to_lowercase())).cloned().collect()
         };
-        let (names, openers): (fn(&Self) -> &Vec<String>, fn(&Self) -> &Vec<String>) =
-            (|claims| &claims.names, |claims| &claims.openers);
-        let (mut lost, mut fresh) = (missing(self, later, names), missing(later, self, names));
+        let (mut lost, mut fresh) = (missing(&self.names, later), missing(&later.names, self));
         // A capital at the head of a sentence may be a name: only where the other text has another word there.
-        let (heads, later_heads) = (missing(self, later, openers), missing(later, self, openers));
+        let (heads, later_heads) = (missing(&self.openers, later), missing(&later.openers, self));
         if (!heads.is_empty() || !lost.is_empty()) && (!later_heads.is_empty() || !fresh.is_empty()) {
             lost.extend(heads);
             fresh.extend(later_heads);

@@ -48,17 +48,18 @@ pub struct Bands {
     pub near: f32,
     /// From this cosine on two texts without a differing claim say the same (section 1: ">=.95").
     pub same: f32,
-    /// The same where both are about the same words (`bower-bench pairs`).
+    /// The same where both are about the same words: .967 of 123 pairs of SICK agree (`bower-bench pairs`, as below).
     pub same_content: f32,
-    /// The same where each has a word of its own: a word exchanged for another is mostly another fact (`bower-bench pairs`).
+    /// The same where each has a word of its own: a word exchanged for another is mostly another fact. All of
+    /// 25 agree; from .95 on 63 of 66.
     pub same_exchanged: f32,
     /// From this share of common words on two texts of the same words say the same (section 2: "token Jaccard >= .85").
     pub same_words: f32,
     /// Without a model, from this share of common words on a text is near.
     pub near_words: f32,
-    /// From this cosine on a denial is one of the same thing: a "not" alone takes up to .4 from it (`bower-bench pairs`).
+    /// From this cosine on a denial is one of the same thing: a "not" alone takes up to .4 from it.
     pub denied: f32,
-    /// So much of what a text is about must be what the other denies (`bower-bench pairs`).
+    /// So much of what both are about must be in both: .988 of 484 denials found are denials, and .72 of all are found.
     pub denied_words: f32,
     /// Who is right of two that deny each other.
     pub conflict: conflict::Constants,
@@ -70,7 +71,7 @@ impl Default for Bands {
             near: 0.70,
             same: 0.95,
             same_content: 0.90,
-            same_exchanged: 0.985,
+            same_exchanged: 0.97,
             same_words: 0.85,
             near_words: 0.5,
             denied: 0.60,
@@ -250,7 +251,7 @@ fn beside(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands) -> Optio
         if !denies(told.claims, memory, denial, bands) {
             return link(why(Rule::OtherFact).with(denial.clone()));
         }
-        return Some(denied(told, memory, at, bands, why(Rule::Undecided).with(denial.clone())));
+        return Some(denied(told, memory, at, bands, &why(Rule::Undecided).with(denial.clone())));
     }
     let own = |one: &Claims, two: &Claims| one.beyond(two).next().is_some();
     let is_same = match (own(told.claims, memory.claims), own(memory.claims, told.claims)) {
@@ -306,7 +307,8 @@ fn denies(told: &Claims, memory: &Kept<'_>, denial: &Difference, bands: &Bands) 
     let kept = memory.claims;
     let weighs = |word: &&str| {
         let is_change = matches!(*word, "longer" | "anymor" | "stop" | "ceas" | "quit");
-        !is_change && !(denial.what == What::Opposite && !words::opposites(word).is_empty())
+        let is_pole = denial.what == What::Opposite && !words::opposites(word).is_empty();
+        !is_change && !is_pole
     };
     let fresh = told.beyond(kept).filter(weighs).count();
     let lost = kept.beyond(told).filter(weighs).count();
@@ -322,7 +324,7 @@ fn denies(told: &Claims, memory: &Kept<'_>, denial: &Difference, bands: &Bands) 
 }
 
 /// One denies the other: who stays.
-fn denied(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands, why: Why) -> Decision {
+fn denied(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands, why: &Why) -> Decision {
     let decision = |rule: Rule, fate: Fate, stays: Side, days: Option<f64>, surer: Option<f32>| Decision {
         fate,
         target: Some(at),

@@ -5,6 +5,8 @@ mod parts;
 mod verbs;
 mod words;
 
+use std::ops::ControlFlow;
+
 use super::claims::tokens::{Kind, Token, tokens};
 use parts::{Subject, value};
 
@@ -202,6 +204,10 @@ impl<'a> Clause<'a> {
         let Some(open) = self.tokens.iter().position(|token| token.is("(")) else {
             return (!self.tokens.iter().any(|token| token.is(")"))).then_some(());
         };
+        // "f(x)" is a call.
+        if open > 0 && self.tokens[open - 1].end() == self.tokens[open].at {
+            return None;
+        }
         let close = self.tokens.iter().position(|token| token.is(")"))?;
         let inner = self.tokens.get(open + 1..close)?.to_vec();
         if self.tokens[close + 1..].iter().any(|token| token.is("(") || token.is(")")) {
@@ -233,8 +239,9 @@ impl<'a> Clause<'a> {
     fn take_former(&mut self, tokens: &[Token<'a>]) -> bool {
         let opening: Vec<&str> = tokens.iter().take(2).map(|token| token.lower.as_str()).collect();
         let skip = match opening.as_slice() {
-            ["instead" | "rather" | "up" | "down", "of" | "than" | "from"] => 2,
-            ["no", "longer"] | ["it", "was"] => 2,
+            ["instead" | "rather" | "up" | "down", "of" | "than" | "from"]
+            | ["no", "longer"]
+            | ["it", "was"] => 2,
             ["replacing" | "was" | "not" | "formerly" | "previously" | "from", _] => 1,
             _ => return false,
         };
@@ -281,12 +288,13 @@ impl<'a> Clause<'a> {
             let after_comma = self.tokens[at - 1].is(",");
             let is_reason = match self.tokens[at].lower.as_str() {
                 "because" | "since" | "starting" | "effective" => true,
+                // In an assignment it is a minus.
+                "-" => !self.tokens.iter().any(|token| token.is("=")),
                 "due" | "thanks" | "according" => is_next("to"),
                 "as" => after_comma || is_next("of"),
                 "in" => is_next("order"),
                 "so" => after_comma || is_next("that"),
                 "which" | "btw" | "just" | "fyi" => after_comma,
-                "-" => true,
                 _ => false,
             };
             let is_former = match self.tokens[at].lower.as_str() {
@@ -343,7 +351,8 @@ impl<'a> Clause<'a> {
             at += 1;
             let is_update = token.is("now") || (is_last && token.among(&["instead", "anymore"]));
             says_update |= is_update;
-            !is_update && !(token.kind == Kind::Word && token.among(words::IDLE))
+            let is_idle = token.kind == Kind::Word && token.among(words::IDLE);
+            !is_update && !is_idle
         });
         self.says_update |= says_update;
     }
@@ -413,11 +422,10 @@ impl<'a> Clause<'a> {
         if self.tokens.iter().any(|token| token.is_mark() && !token.is(",")) {
             return None;
         }
-        let found = (1..self.tokens.len().saturating_sub(1)).find_map(|at| {
-            let is_verb = self.tokens[at].kind == Kind::Word;
-            if is_verb { verbs::read(&self.tokens, at) } else { None }
-        });
-        self.whole(found??)
+        let verbs = (1..self.tokens.len().saturating_sub(1)).filter(|at| self.tokens[*at].kind == Kind::Word);
+        let mut read = verbs.map(|at| verbs::read(&self.tokens, at));
+        let found = read.find_map(ControlFlow::break_value)?;
+        self.whole(found?)
     }
 
     fn whole(&self, found: Found) -> Option<Slot> {

@@ -99,7 +99,7 @@ struct Reader<'a> {
     opens: bool,
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     fn mark(&mut self, at: usize, end: usize, lower: &str) {
         self.opens |= matches!(lower, "." | "!" | "?" | ":");
         let text = &self.text[at..end];

@@ -157,8 +157,8 @@ fn the_same_again_confirms() {
     check(
         "Long locks make the queue stall",
         "Long locks make the line stall",
-        0.99,
-        "confirm: says the same (cosine .99)",
+        0.98,
+        "confirm: says the same (cosine .98)",
     );
     check(
         "Long locks make the queue stall",

@@ -11,6 +11,7 @@ const MOST_VALUE: usize = 5;
 
 /// What a statement is about.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that its words say, in any combination")]
 pub(super) struct Subject {
     /// The words of the key.
     pub terms: Vec<String>,
@@ -64,16 +65,15 @@ impl Subject {
             match word {
                 "the" => subject.is_definite = true,
                 "our" if tokens.len() > 1 => subject.is_definite = true,
-                "a" | "an" => {}
                 "new" => subject.is_new = true,
-                "current" | "actual" => {}
+                "a" | "an" | "current" | "actual" => {}
                 "we" | "us" | "our" | "i" | "me" | "my" => {
                     let term = if matches!(word, "i" | "me" | "my") { "i" } else { "we" };
                     subject.terms.push(term.to_owned());
                     subject.is_definite = true;
                     subject.is_name = false;
                     if heads {
-                        subject.head = term.to_owned();
+                        term.clone_into(&mut subject.head);
                     }
                 }
                 _ if token.kind == Kind::Word && words::LOOSE_PREPOSITIONS.contains(&word) => {

@@ -1,5 +1,7 @@
 //! The verbs of a statement: what each makes of its subject, the words behind it and their value. The first verb from the left
-//! that is known decides; `Some(None)` means that it is known and gives no slot.
+//! that is known decides, and may decide that there is no slot.
+
+use std::ops::ControlFlow;
 
 use super::super::claims::dates;
 use super::super::claims::tokens::{Kind, Token};
@@ -7,33 +9,40 @@ use super::parts::{self, Sort, Subject, Value, qualifiers, qualifiers_of_change,
 use super::words::{self, Change};
 use super::{Found, Holds};
 
+/// Goes on where the verb is none that is known, or breaks with what it says.
+type Reading = ControlFlow<Option<Found>>;
+
 /// Reads the statement whose verb is the token at `at`.
-pub(super) fn read(tokens: &[Token<'_>], at: usize) -> Option<Option<Found>> {
+pub(super) fn read(tokens: &[Token<'_>], at: usize) -> Reading {
     let word = tokens[at].lower.as_str();
     if let Some((_, change)) = words::CHANGES.iter().find(|(verb, _)| *verb == word) {
-        return Some(changed(tokens, at, *change));
+        return Reading::Break(changed(tokens, at, *change));
     }
     if matches!(word, "has" | "have" | "is" | "are")
         && let Some(participle) = participle(tokens, at)
     {
-        return Some(changed(tokens, participle.0, participle.1));
+        return Reading::Break(changed(tokens, participle.0, participle.1));
     }
     let (subject, behind) = (&tokens[..at], &tokens[at + 1..]);
     if let Some((_, attribute)) = words::VALUE_FIRST.iter().find(|(verb, _)| *verb == word) {
-        return Some(turned(subject, attribute, behind));
+        return Reading::Break(turned(subject, attribute, behind));
     }
     match word {
-        "is" | "are" | "equals" | "remains" | "stays" => Some(is(subject, behind)),
-        "has" | "have" => Some(has(subject, behind)),
-        "works" | "work" => Some(works(subject, behind)),
-        "lives" | "live" | "resides" => Some(placed(&Subject::of(subject)?, behind)),
+        "is" | "are" | "equals" | "remains" | "stays" => Reading::Break(is(subject, behind)),
+        "has" | "have" => Reading::Break(has(subject, behind)),
+        "works" | "work" => Reading::Break(works(subject, behind)),
+        "lives" | "live" | "resides" => {
+            Reading::Break(Subject::of(subject).and_then(|subject| placed(&subject, behind)))
+        }
         "reports" | "report" if behind.first().is_some_and(|next| next.is("to")) => {
-            Some(named(&Subject::of(subject)?, "manager", &behind[1..], Holds::One))
+            let named = |subject: Subject| named(&subject, "manager", &behind[1..], Holds::One);
+            Reading::Break(Subject::of(subject).and_then(named))
         }
         "studies" if behind.first().is_some_and(|next| next.is("at")) => {
-            Some(named(&Subject::of(subject)?, "school", &behind[1..], Holds::One))
+            let named = |subject: Subject| named(&subject, "school", &behind[1..], Holds::One);
+            Reading::Break(Subject::of(subject).and_then(named))
         }
-        "relies" | "depends" => Some(None),
+        "relies" | "depends" => Reading::Break(None),
         _ => acts(subject, word, behind),
     }
 }
@@ -292,46 +301,41 @@ fn works(subject: &[Token<'_>], behind: &[Token<'_>]) -> Option<Found> {
 }
 
 /// Every other verb, by its infinitive. Most are nouns too ("the start time"): one subject needs the ending of the verb.
-fn acts(subject: &[Token<'_>], word: &str, behind: &[Token<'_>]) -> Option<Option<Found>> {
+fn acts(subject: &[Token<'_>], word: &str, behind: &[Token<'_>]) -> Reading {
+    const GO_ON: Reading = Reading::Continue(());
     let verb = words::infinitive(word);
     let verb = verb.as_str();
     let is = |list: &[&str]| list.contains(&verb);
     if !(is(words::CARRIES) || is(words::MEASURES) || is(words::HAPPENS) || is(words::MANY)) {
-        return None;
+        return GO_ON;
     }
-    let subject = Subject::of(subject)?;
+    let (Some(subject), Some(first)) = (Subject::of(subject), behind.first()) else { return GO_ON };
     let is_many = subject.is_plural || matches!(subject.head.as_str(), "we" | "i");
     let is_preposition = verb == "like" && subject.is_plural;
     if is_preposition
         || is_many != (verb == word)
-        || behind.first()?.among(&["is", "are", "has", "have", "was", "were"])
+        || first.among(&["is", "are", "has", "have", "was", "were"])
     {
-        return None;
+        return GO_ON;
     }
-    if is(words::CARRIES)
-        && let Some(found) = carried(&subject, behind)
+    let tried = |fits: bool, read: &dyn Fn() -> Option<Found>| if fits { read() } else { None };
+    if let Some(found) = tried(is(words::CARRIES), &|| carried(&subject, behind))
+        .or_else(|| tried(is(words::HAPPENS), &|| happens(&subject, verb, behind)))
     {
-        return Some(Some(found));
-    }
-    if is(words::HAPPENS)
-        && let Some(found) = happens(&subject, verb, behind)
-    {
-        return Some(Some(found));
+        return Reading::Break(Some(found));
     }
     // "runs with three replicas" is "has three replicas"
-    if is(words::CARRIES) && behind.first().is_some_and(|first| first.is("with")) {
-        return Some(counted(&subject, &behind[1..]));
+    if is(words::CARRIES) && first.is("with") {
+        return Reading::Break(counted(&subject, &behind[1..]));
     }
-    if verb == "run" && behind.first().is_some_and(|first| first.among(&["on", "at"])) {
+    if verb == "run" && first.among(&["on", "at"]) {
         let placed = placed(&subject, behind).filter(|found| found.label == "host");
-        return Some(placed.or_else(|| many(&subject, verb, &behind[1..])));
+        return Reading::Break(placed.or_else(|| many(&subject, verb, &behind[1..])));
     }
-    if is(words::MEASURES)
-        && let Some(found) = measures(&subject, verb, behind)
-    {
-        return Some(Some(found));
-    }
-    Some(if is(words::MANY) { many(&subject, verb, behind) } else { None })
+    Reading::Break(
+        tried(is(words::MEASURES), &|| measures(&subject, verb, behind))
+            .or_else(|| tried(is(words::MANY), &|| many(&subject, verb, behind))),
+    )
 }
 
 /// "meets on Tuesdays", "runs daily".
