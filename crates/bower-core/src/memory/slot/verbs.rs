@@ -105,12 +105,7 @@ fn is(subject: &[Token<'_>], behind: &[Token<'_>]) -> Option<Found> {
         "at" | "on" | "in" | "by" => state(&subject, behind)
             .or_else(|| scheduled(&subject, behind))
             .or_else(|| carried(&subject, behind))
-            .or_else(|| {
-                // "Alice is in Paris" may be so for a day.
-                let mut found = placed(&subject, behind)?;
-                found.holds = if found.label == "host" { Holds::One } else { Holds::Mostly };
-                Some(found)
-            }),
+            .or_else(|| placed(&subject, behind).filter(|found| found.label == "host")),
         _ => state(&subject, behind).or_else(|| equals(&subject, behind, false)),
     }
 }
@@ -319,7 +314,12 @@ fn acts(subject: &[Token<'_>], word: &str, behind: &[Token<'_>]) -> Reading {
         return GO_ON;
     }
     let tried = |fits: bool, read: &dyn Fn() -> Option<Found>| if fits { read() } else { None };
-    if let Some(found) = tried(is(words::CARRIES), &|| carried(&subject, behind))
+    // A thing may run on several hosts.
+    let on_hosts = |found: Found| Found {
+        holds: if found.label == "host" { Holds::Mostly } else { found.holds },
+        ..found
+    };
+    if let Some(found) = tried(is(words::CARRIES), &|| carried(&subject, behind).map(on_hosts))
         .or_else(|| tried(is(words::HAPPENS), &|| happens(&subject, verb, behind)))
     {
         return Reading::Break(Some(found));
@@ -329,7 +329,7 @@ fn acts(subject: &[Token<'_>], word: &str, behind: &[Token<'_>]) -> Reading {
         return Reading::Break(counted(&subject, &behind[1..]));
     }
     if verb == "run" && first.among(&["on", "at"]) {
-        let placed = placed(&subject, behind).filter(|found| found.label == "host");
+        let placed = placed(&subject, behind).filter(|found| found.label == "host").map(on_hosts);
         return Reading::Break(placed.or_else(|| many(&subject, verb, &behind[1..])));
     }
     Reading::Break(
