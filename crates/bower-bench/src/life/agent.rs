@@ -9,9 +9,9 @@ use std::time::Instant;
 use bower_core::embed::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
 use bower_core::engine::Engine;
 use bower_core::evidence;
-use bower_core::request::{Answer, CurateRequest, ForgetRequest, QueryRequest};
+use bower_core::item::Fate;
+use bower_core::request::{Answer, CurateRequest, ForgetRequest, Other, QueryRequest};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::judge::{self, Point};
 use super::stream::{Kind, Step, Stream, Write};
@@ -42,7 +42,7 @@ pub struct Told {
     pub secret: Option<String>,
     pub id: String,
     pub accepted: bool,
-    /// `create`, `confirm` and so on; where the engine names no outcome, what its other words come to.
+    /// `create`, `confirm` and so on.
     pub outcome: String,
     /// The memory whose place it took.
     pub replaces: Option<String>,
@@ -186,13 +186,10 @@ fn tell(engine: &Engine, write: &Write, spent: &mut Spent, model_ns: &AtomicU64)
     let (curated, wall_ms, cpu_ms) = gauge::timed(|| engine.curate(&request, write.at));
     let model_ms = (model_ns.load(Ordering::Relaxed) - before) as f64 / 1e6;
     let curated = curated?;
-    // As it is shown: what the reply names beside these fields is read where it is there.
-    let shown = serde_json::to_value(&curated)?;
-    let named = |field: &str| shown.get(field).and_then(Value::as_str).map(str::to_owned);
-    let outcome = named("outcome").unwrap_or_else(|| {
-        let plain = if curated.is_update { "confirm" } else { "create" };
-        if curated.accepted { plain } else { "refuse" }.to_owned()
-    });
+    let outcome = curated.outcome.word().to_owned();
+    // The one that is there may stand, and the new one be its history.
+    let is_replaced = |other: &Other| curated.is_update && curated.outcome != Fate::Confirm && !other.stands;
+    let replaces = curated.other.as_ref().filter(|other| is_replaced(other)).map(|other| other.id.clone());
     let (whole, bare) = spent.0.entry(outcome.clone()).or_insert_with(|| (Times::new(), Times::new()));
     whole.add(wall_ms, cpu_ms);
     bare.add((wall_ms - model_ms).max(0.0), (cpu_ms - model_ms).max(0.0));
@@ -202,10 +199,10 @@ fn tell(engine: &Engine, write: &Write, spent: &mut Spent, model_ns: &AtomicU64)
         kind: write.kind,
         claims: write.claims.clone(),
         secret: write.secret.clone(),
-        id: curated.id,
+        id: curated.id.unwrap_or_default(),
         accepted: curated.accepted,
         outcome,
-        replaces: named("replaces"),
+        replaces,
         reason: curated.reason,
     })
 }

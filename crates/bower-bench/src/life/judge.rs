@@ -555,6 +555,7 @@ mod tests {
     use super::super::world::{Fact, made_up};
     use super::*;
     use bower_core::config::Settings;
+    use bower_core::item::Gate;
     use bower_core::request::CurateRequest;
 
     /// A store that keeps whatever it is told, and a month of these writes in it.
@@ -581,20 +582,23 @@ mod tests {
 
     impl Month {
         fn tell(&mut self, second: i64, kind: Kind, text: &str, claims: &[Claim]) -> String {
-            let reply = self.lived.engine.curate(&CurateRequest::new(text), at(second)).unwrap();
+            // What claims something is compared with nothing: what takes whose place is claimed by the test.
+            let collection = (!claims.is_empty()).then(|| format!("at-{second}"));
+            let request = CurateRequest { gate: Some(Gate::Off), collection, ..CurateRequest::new(text) };
+            let reply = self.lived.engine.curate(&request, at(second)).unwrap();
             self.lived.told.push(Told {
                 at: at(second),
                 text: text.to_owned(),
                 kind,
                 claims: claims.to_vec(),
                 secret: None,
-                id: reply.id.clone(),
+                id: reply.id.clone().unwrap_or_default(),
                 accepted: reply.accepted,
                 outcome: "create".to_owned(),
                 replaces: None,
                 reason: None,
             });
-            reply.id
+            reply.id.unwrap_or_default()
         }
 
         fn figure(&self, name: &str) -> (usize, usize) {

@@ -26,8 +26,8 @@ pub enum Junk {
     Secret,
 }
 
-/// Each kind with how often it comes, in thousandths. In the audit that the issue names (10,134 entries of one popular system,
-/// 97.8 % of them junk) most of it was what agents are told at each start, over and over; then noise of their own work.
+/// Each kind with how often it comes, in thousandths: most of it what agents are told at each start, over and over, then noise of
+/// their own work. The shares are our own guess.
 pub const KINDS: &[(Junk, u64)] = &[
     (Junk::BootFile, 250),
     (Junk::Chatter, 150),

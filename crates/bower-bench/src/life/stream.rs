@@ -82,7 +82,7 @@ enum Share {
     Echo,
 }
 
-/// How many of a thousand writes are what. The audit that the issue names (mem0ai/mem0#4573) found 97.8 % of 10,134 entries to be
+/// How many of a thousand writes are what. An audit of a popular system (mem0ai/mem0#4573) found 97.8 % of 10,134 entries to be
 /// junk, what agents repeat of what they were given among it. Here junk and echoes are 61.5 %: a clear majority, and enough is left
 /// of each kind of truth for shares of one per cent to be measured.
 const SHARES: &[(Share, u64)] = &[

@@ -28,11 +28,11 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let mut ids = BTreeSet::new();
     let mut ones = Times::new();
     for text in texts.by_ref().take(ONES) {
-        ids.insert(ones.take(|| engine.curate(&memory(&text), now()))?.id);
+        ids.extend(ones.take(|| engine.curate(&memory(&text), now()))?.id);
     }
     let thousand = gauged(|| {
         for text in texts.by_ref().take(THOUSAND) {
-            ids.insert(engine.curate(&memory(&text), now())?.id);
+            ids.extend(engine.curate(&memory(&text), now())?.id);
         }
         Ok(())
     })?;
