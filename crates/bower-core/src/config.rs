@@ -1,8 +1,11 @@
 //! Every setting of the engine with its meaning, range and default. Layers (file, environment, flags) belong to the binary.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::str::FromStr;
 
-use crate::item::{LlmProvider, Profile, Rerank};
+use crate::error::{Error, Result};
+use crate::item::{Gate, LlmProvider, Profile, Rerank};
 use crate::rank::calibrate;
 use crate::rank::profile::{ade, athena, atlas, native, seed};
 
@@ -15,6 +18,51 @@ pub enum Sync {
     Normal,
     /// `synchronous=FULL`: nothing acknowledged is lost when the power goes either; each write waits for the disk.
     Full,
+}
+
+/// Gates by collection, written as `tickets=strict, scratch=off`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Gates(BTreeMap<String, Gate>);
+
+impl FromStr for Gates {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let pair = |part: &str| -> Result<(String, Gate)> {
+            let (name, gate) = part
+                .split_once('=')
+                .map(|(name, gate)| (name.trim(), gate.trim()))
+                .filter(|(name, _)| !name.is_empty())
+                .ok_or_else(|| {
+                    Error::invalid(
+                        format!("gates {part:?}"),
+                        "write COLLECTION=off|normal|strict, separated by commas",
+                    )
+                })?;
+            Ok((name.to_owned(), gate.parse()?))
+        };
+        text.split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(pair)
+            .collect::<Result<_>>()
+            .map(Self)
+    }
+}
+
+impl TryFrom<String> for Gates {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Gates> for String {
+    fn from(gates: Gates) -> Self {
+        gates.0.iter().map(|(name, gate)| format!("{name}={gate}")).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// The engine's settings.
@@ -38,6 +86,13 @@ pub struct Settings {
     pub document_collection: String,
     /// The collection that `curate` writes to when none is named.
     pub memory_collection: String,
+    /// How closely what wants to become a memory is looked at, in collections that have no gate of their own.
+    pub gate: Gate,
+    /// The gates of collections that have one of their own.
+    pub gates: Gates,
+    /// What answers gave is known again for so many hours, 0 to 8,760: told back, it is an echo and no memory. Within a day an
+    /// agent works on from what it was given.
+    pub echo_hours: u32,
     /// Markdown and HTML: the longest chunk, in characters (Atlas: 2,000).
     pub markdown_chunk_max: usize,
     /// Markdown and HTML: sections shorter than this join their neighbour, in characters (Atlas: 200).
@@ -128,6 +183,9 @@ impl Default for Settings {
             threads: 0,
             document_collection: "documents".into(),
             memory_collection: "memories".into(),
+            gate: Gate::Normal,
+            gates: Gates::default(),
+            echo_hours: 24,
             markdown_chunk_max: 2_000,
             markdown_chunk_min: 200,
             code_chunk_max: 2_500,
@@ -163,6 +221,31 @@ impl Default for Settings {
             session_days: 90,
             context_tokens: 2_048,
             context_documents: 3,
+        }
+    }
+}
+
+impl Settings {
+    /// The gate of a collection.
+    pub fn gate_of(&self, collection: &str) -> Gate {
+        self.gates.0.get(collection).copied().unwrap_or(self.gate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collection_may_have_a_gate_of_its_own() {
+        let settings =
+            Settings { gates: " tickets=strict,scratch = off ".parse().unwrap(), ..Settings::default() };
+        let gates = ["tickets", "scratch", "memories"].map(|name| settings.gate_of(name));
+        assert_eq!(gates, [Gate::Strict, Gate::Off, Gate::Normal]);
+        assert_eq!(String::from(settings.gates), "scratch=off, tickets=strict");
+        assert_eq!("".parse::<Gates>().unwrap(), Gates::default());
+        for wrong in ["tickets", "=off", "tickets=closed"] {
+            assert!(wrong.parse::<Gates>().is_err(), "{wrong}");
         }
     }
 }

@@ -12,11 +12,13 @@ mod known;
 mod late;
 mod lookup;
 mod model;
+mod neighbours;
 mod order;
 mod pipeline;
 mod ranking;
 mod rerank;
 mod retrieve;
+mod review;
 mod scorers;
 mod scores;
 mod tails;
@@ -34,10 +36,10 @@ use crate::error::Result;
 use crate::item::{Channel, Rerank, RowId, RowSet, Scored};
 use crate::llm::Llm;
 use crate::request::{
-    Answer, Check, CurateRequest, Curated, Event, ForgetRequest, Forgotten, IndexProgress, IndexReport,
-    IndexRequest, Item, Listing, QueryRequest, Selection, StatusReport,
+    Answer, Check, Clocks, CurateRequest, Curated, ForgetRequest, Forgotten, History, IndexProgress,
+    IndexReport, IndexRequest, Item, Listing, QueryRequest, Review, Selection, Settlement, StatusReport,
 };
-use crate::store::{Given, NewVector, SqliteStore, Store};
+use crate::store::{Copied, Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
 
 pub use answer::{Depth, MAX_LIMIT, RankRequest, Ranking};
@@ -65,12 +67,16 @@ pub struct Engine {
     llm: Option<Box<dyn Llm>>,
     /// Query vectors made since the last [`Engine::maintain`], for the cache.
     fresh_queries: Mutex<Vec<(String, NewVector)>>,
-    /// Rows that are superseded or archived.
-    hidden: Known<RowSet>,
+    /// Rows that are superseded or archived, or were at the last time that was asked about.
+    hidden: Known<RowSet, Clocks>,
     /// Whether some items have no vector yet.
     waits: Known<bool>,
     /// What the indexes lack, as the last question saw it.
     tails: tails::Tails,
+    /// Rows of the places that memories were told to.
+    places: Mutex<neighbours::Places>,
+    /// What answers gave since the last [`Engine::maintain`].
+    fresh_exposed: Mutex<Vec<(RowId, Timestamp)>>,
     /// What sessions were given since the last [`Engine::keep_given`].
     fresh_given: Mutex<Vec<(String, Vec<Given>)>>,
 }
@@ -78,7 +84,7 @@ pub struct Engine {
 impl Engine {
     /// Opens the store in `home`, making the folder and the store where there are none.
     pub fn open(home: &Path, settings: Settings, now: Timestamp) -> Result<Self> {
-        let store = SqliteStore::open(&home.join("memory.db"), &settings, now)?;
+        let store = SqliteStore::open(&store_file(home), &settings, now)?;
         let model = model::LocalModel::new(home, &settings);
         let cross = rerank::LocalCross::new(home, &settings);
         let indexes = indexes::Indexes::new(home.join("index").join(store.identity()));
@@ -95,6 +101,8 @@ impl Engine {
             hidden: Known::default(),
             waits: Known::default(),
             tails: tails::Tails::default(),
+            places: Mutex::default(),
+            fresh_exposed: Mutex::default(),
             fresh_given: Mutex::default(),
         })
     }
@@ -168,7 +176,7 @@ impl Engine {
         select: &Selection,
     ) -> Result<Vec<(Scored, Option<String>)>> {
         let keep = self.store.select(select)?;
-        let hidden = if keep.is_some() { RowSet::new() } else { self.store.hidden()? };
+        let hidden = if keep.is_some() { RowSet::new() } else { self.store.hidden(select.clocks)? };
         let allowed = |row| keep.as_ref().is_none_or(|keep| keep.contains(row)) && !hidden.contains(row);
         channels::ask(self, channel, question, depth, &allowed)
     }
@@ -206,14 +214,38 @@ impl Engine {
         lookup::forget(self, request, dry_run, now)
     }
 
-    /// What happened to an item, oldest first. Works for items that are gone.
-    pub fn history(&self, id: &str) -> Result<Vec<Event>> {
+    /// What a memory said at each time, and what happened to it, oldest first. Works for items that are gone.
+    pub fn history(&self, id: &str) -> Result<History> {
         lookup::history(self, id)
+    }
+
+    /// Contradictions that nothing could settle: the open ones, or all, oldest first.
+    pub fn reviews(&self, all: bool) -> Result<Vec<Review>> {
+        review::list(self, all)
+    }
+
+    /// Ends a review.
+    pub fn settle(&self, review: u64, how: &Settlement, now: Timestamp) -> Result<Review> {
+        review::settle(self, review, how, now)
     }
 
     /// Counts, sizes and the state of the indexes.
     pub fn status(&self) -> Result<StatusReport> {
         health::status(self)
+    }
+
+    /// Copies the store into a new file, as it is at one moment; writers go on meanwhile. The copy is examined before it gets its
+    /// name.
+    pub fn backup(&self, to: &Path) -> Result<Copied> {
+        self.store.backup(to)
+    }
+
+    /// Puts a copy in the place of the store in `home`, once it was found whole; what was there is kept beside it. Who has the
+    /// store open sees the copy from then on. The indexes are built anew.
+    pub fn restore(home: &Path, from: &Path, settings: Settings, now: Timestamp) -> Result<Copied> {
+        let copied = SqliteStore::restore(&store_file(home), from, &settings, now)?;
+        Self::open(home, settings, now)?.fold(fold::When::Always)?;
+        Ok(copied)
     }
 
     /// Examines store, indexes and model.
@@ -242,4 +274,9 @@ impl Engine {
         self.store.trim_log()?;
         Ok(folded)
     }
+}
+
+/// The truth, in its home.
+fn store_file(home: &Path) -> PathBuf {
+    home.join("memory.db")
 }

@@ -286,6 +286,28 @@ words! {
 }
 
 words! {
+    /// How one item stands to another.
+    Relation, "relation" {
+        Causes = "causes", Informs = "informs", Contradicts = "contradicts", Supersedes = "supersedes",
+        ExampleOf = "example_of", PrerequisiteFor = "prerequisite_for", LedTo = "led_to", RelatedTo = "related_to",
+    }
+}
+
+words! {
+    /// How a review ends.
+    Ruling, "ruling" {
+        /// The newer side is right: it takes the place of the older.
+        Accept = "accept",
+        /// The older side is right: the newer is superseded by it.
+        Reject = "reject",
+        /// A text of both takes the place of both.
+        Merge = "merge",
+        /// Both are right.
+        Both = "both",
+    }
+}
+
+words! {
     /// A way of finding candidates.
     Channel, "channel" {
         Text = "text", Vector = "vector", Tags = "tags", Filename = "filename", Canonical = "canonical",

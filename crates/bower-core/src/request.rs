@@ -7,7 +7,10 @@ use std::path::PathBuf;
 
 use crate::evidence::Evidence;
 use crate::filter::Filter;
-use crate::item::{Band, Channel, Kind, MemoryType, Part, Profile, Rerank, RowId, Scope, Status, Tier, When};
+use crate::item::{
+    Band, Channel, Durability, Fate, Gate, Kind, MemoryType, Part, Profile, Rerank, RowId, Ruling, Scope,
+    Status, Tier, When,
+};
 use crate::rank::candidate::Factor;
 use crate::rank::rerank::Reranked;
 
@@ -44,6 +47,15 @@ pub struct Item {
     /// The item that this one replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes_id: Option<String>,
+    /// The item that replaced this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by_id: Option<String>,
+    /// Since when it is true, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Timestamp>,
+    /// Until when it was true, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_to: Option<Timestamp>,
     /// 0..1.
     pub confidence: f32,
     /// Without `#`, lower case, sorted.
@@ -124,8 +136,19 @@ pub struct Selection {
     pub scope: Option<Scope>,
     /// Owner to keep.
     pub owner: Option<String>,
-    /// Statuses to keep; empty is candidate and active.
+    /// Statuses to keep; empty is candidate and active, or what `clocks` says.
     pub statuses: Vec<Status>,
+    /// The past that is asked about.
+    pub clocks: Clocks,
+}
+
+/// The two clocks of a question: what the store knew, and what was so. Neither is the present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clocks {
+    /// As the store knew it then: what it learned later is not there, and what was superseded or archived later still is.
+    pub as_of: Option<Timestamp>,
+    /// What was true then, as far as is known: since a memory says so, or since it replaced another; until it was replaced.
+    pub valid_at: Option<Timestamp>,
 }
 
 /// A question.
@@ -337,6 +360,8 @@ pub struct CurateRequest {
     pub pinned: bool,
     /// The conversation it came from.
     pub source_conv_id: Option<String>,
+    /// How closely it is looked at; the settings' gate of its collection unless told.
+    pub gate: Option<Gate>,
 }
 
 impl CurateRequest {
@@ -352,6 +377,7 @@ impl CurateRequest {
             owner: None,
             pinned: false,
             source_conv_id: None,
+            gate: None,
         }
     }
 }
@@ -359,8 +385,9 @@ impl CurateRequest {
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curated {
-    /// The item's id.
-    pub id: String,
+    /// The memory's id: of a confirmed one, the id that it had. None where nothing was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Its first sentence.
     pub summary: String,
     /// Its type.
@@ -369,15 +396,94 @@ pub struct Curated {
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
-    /// The same text was already kept; tags and metadata were merged into it.
+    /// A memory that was there is confirmed, or replaced by this one.
     pub is_update: bool,
-    /// Whether it was kept.
+    /// Whether it was kept, or said so already.
     pub accepted: bool,
-    /// Why not.
+    /// Why not, and what to do instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What became of it.
+    pub outcome: Fate,
+    /// How long it is likely to hold.
+    pub durability: Durability,
+    /// The memory that decided what became of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<Other>,
+    /// Secrets that were cut out of the text before it was kept, by what they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
+    /// The review that asks which side is right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<u64>,
     /// Channels that cannot find it yet, with the reason.
     pub degraded: Vec<Degraded>,
+}
+
+/// A memory that a new one was compared with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Other {
+    /// Its id.
+    pub id: String,
+    /// When it was written.
+    pub create_time: Timestamp,
+    /// Why it has to do with the new one, in one line: `port 8080 -> 9090`.
+    pub why: String,
+    /// It holds, and the new one is part of its history only.
+    pub stands: bool,
+}
+
+/// An item's history: what happened, and what it said at each time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct History {
+    /// The events of all its forms, oldest first.
+    pub history: Vec<Event>,
+    /// Its forms from the first to the last, each replaced by the next; empty where it was forgotten.
+    pub chain: Vec<Version>,
+}
+
+/// One form of a memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Version {
+    /// The memory as it was then.
+    pub memory: Item,
+    /// What it changed of the one before, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<String>,
+}
+
+/// Two memories that contradict each other, and how that ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Review {
+    /// Its number.
+    pub review: u64,
+    /// When it was found.
+    pub create_time: Timestamp,
+    /// Why nothing could tell which is right.
+    pub reason: String,
+    /// The side that was told last.
+    pub newer: Item,
+    /// The side that was there.
+    pub older: Item,
+    /// How it ended; none while it is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Ruling>,
+    /// The text of both that took their place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged: Option<Item>,
+}
+
+/// How somebody ends a review.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// The newer side is right.
+    Accept,
+    /// The older side is right.
+    Reject,
+    /// Both are right.
+    Both,
+    /// This text says what both mean.
+    Merge(String),
 }
 
 /// Paths to index.

@@ -5,7 +5,7 @@
     reason = "doc comments here are the help that a terminal shows: no backticks"
 )]
 
-use bower_core::item::{Kind, MemoryType, Profile, Rerank, Scope, Status, When};
+use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, When};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -90,8 +90,14 @@ pub enum Command {
     List(ListArgs),
     /// Delete items for good and print a receipt
     Forget(ForgetArgs),
-    /// What happened to an item, oldest first; works for deleted ones too
+    /// What a memory said at each time and what happened to it, oldest first; works for deleted ones too
     History(IdArgs),
+    /// Contradictions that nothing could settle: see both sides, say which is right
+    Review(ReviewArgs),
+    /// Copy the store into a new file while others go on writing
+    Backup(BackupArgs),
+    /// Put a backup in the place of the store, once it was found whole; what was there is kept beside it
+    Restore(RestoreArgs),
     /// How much is stored and whether the indexes match it
     Status,
     /// Show or change settings
@@ -119,6 +125,9 @@ impl Command {
             Self::List(_) => "list",
             Self::Forget(_) => "forget",
             Self::History(_) => "history",
+            Self::Review(_) => "review",
+            Self::Backup(_) => "backup",
+            Self::Restore(_) => "restore",
             Self::Status => "status",
             Self::Config(_) => "config",
             Self::Doctor => "doctor",
@@ -152,6 +161,12 @@ pub struct SelectArgs {
     /// Only items written before: the same forms
     #[arg(long, value_name = "WHEN")]
     pub until: Option<String>,
+    /// As the store knew it then: the same forms of time
+    #[arg(long, value_name = "WHEN")]
+    pub as_of: Option<String>,
+    /// What was true then, as far as is known: the same forms of time
+    #[arg(long, value_name = "WHEN")]
+    pub valid_at: Option<String>,
     /// Only documents of this version, e.g. v2
     #[arg(long, value_name = "VERSION")]
     pub version: Option<String>,
@@ -223,7 +238,7 @@ pub struct CurateArgs {
     /// The text to keep; `-` reads standard input, and text that begins with - goes after --
     #[arg(required = true, value_name = "TEXT")]
     pub text: Vec<String>,
-    /// What it is about [default: fact]
+    /// What it is about [default: judged from the text]
     #[arg(long = "type", value_name = "TYPE", value_parser = words::<MemoryType>(MemoryType::ALL.iter().map(|v| v.word())))]
     pub memory_type: Option<MemoryType>,
     /// Tags, separated by commas; may be given again
@@ -247,6 +262,9 @@ pub struct CurateArgs {
     /// The conversation it came from
     #[arg(long, value_name = "ID")]
     pub conversation: Option<String>,
+    /// How closely it is looked at before it is kept [default: the settings `gates` and `gate`]
+    #[arg(long, value_name = "GATE", value_parser = words::<Gate>(Gate::ALL.iter().map(|v| v.word())))]
+    pub gate: Option<Gate>,
 }
 
 /// `bower index`
@@ -283,6 +301,51 @@ pub struct IdArgs {
     pub id: String,
 }
 
+/// `bower review`
+#[derive(Args, Debug)]
+pub struct ReviewArgs {
+    #[command(subcommand)]
+    pub action: Option<ReviewAction>,
+}
+
+/// What to do with reviews; without it the open ones are listed.
+#[derive(Debug, Subcommand)]
+pub enum ReviewAction {
+    /// The open ones, both sides of each
+    List {
+        /// Those that have ended too
+        #[arg(long)]
+        all: bool,
+    },
+    /// The newer side is right: it takes the place of the older
+    Accept {
+        /// The review's number
+        #[arg(value_name = "N")]
+        review: u64,
+    },
+    /// The older side is right: the newer is superseded
+    Reject {
+        /// The review's number
+        #[arg(value_name = "N")]
+        review: u64,
+    },
+    /// Both are right and stay
+    Both {
+        /// The review's number
+        #[arg(value_name = "N")]
+        review: u64,
+    },
+    /// A text of both takes the place of both
+    Merge {
+        /// The review's number
+        #[arg(value_name = "N")]
+        review: u64,
+        /// The text; `-` reads standard input
+        #[arg(required = true, value_name = "TEXT")]
+        text: Vec<String>,
+    },
+}
+
 /// `bower list`
 #[derive(Args, Debug)]
 pub struct ListArgs {
@@ -310,6 +373,25 @@ pub struct ForgetArgs {
     pub yes: bool,
     #[command(flatten)]
     pub select: SelectArgs,
+}
+
+/// `bower backup`
+#[derive(Args, Debug)]
+pub struct BackupArgs {
+    /// The file to make; nothing is overwritten
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// `bower restore`
+#[derive(Args, Debug)]
+pub struct RestoreArgs {
+    /// A file that `bower backup` made, or any memory.db
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 /// `bower config`

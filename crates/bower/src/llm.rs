@@ -219,7 +219,7 @@ mod tests {
         let ranked: Vec<Scored> = ["the market", "the bridge"]
             .iter()
             .map(|text| {
-                let id = engine.curate(&CurateRequest::new(*text), now).unwrap().id;
+                let id = engine.curate(&CurateRequest::new(*text), now).unwrap().id.unwrap();
                 Scored { row: engine.get(&id).unwrap().row, score: 0.4 }
             })
             .collect();

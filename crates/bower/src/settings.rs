@@ -1,7 +1,7 @@
 //! The layers of the settings: built-in < config.toml < BOWER_* < --set. Every value remembers where it came from,
 //! and an unknown key or a bad value is an error that names its place, never ignored.
 
-use bower_core::config::Settings;
+use bower_core::config::{Gates, Settings};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -22,6 +22,8 @@ pub enum Form {
     Text,
     /// A folder's whole path; none unless it is told.
     Folder,
+    /// Gates by collection; may be blank.
+    Gates,
     /// A whole number, both ends included.
     Whole(u64, u64),
     /// A number, both ends included.
@@ -71,6 +73,13 @@ const KNOBS: &[Knob] = &[
     knob("threads", Form::Whole(0, 1_024), "threads that embed while indexing; 0 is one per core"),
     knob("document_collection", Form::Text, "the collection that index writes to"),
     knob("memory_collection", Form::Text, "the collection that curate writes to"),
+    knob(
+        "gate",
+        Form::Word(&["off", "normal", "strict"]),
+        "how closely what wants to become a memory is looked at",
+    ),
+    knob("gates", Form::Gates, "gates of single collections, such as tickets=strict, scratch=off"),
+    knob("echo_hours", Form::Whole(0, 8_760), "hours for which what an answer gave is no new memory"),
     knob(
         "markdown_chunk_max",
         Form::Whole(100, 100_000),
@@ -304,7 +313,7 @@ pub fn known(key: &str) -> Result<&'static Knob, String> {
 pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
     let text = text.trim();
     let value = match knob.form {
-        Form::Word(_) | Form::Text | Form::Folder => Value::from(text),
+        Form::Word(_) | Form::Text | Form::Folder | Form::Gates => Value::from(text),
         Form::Whole(..) => {
             text.replace('_', "").parse::<u64>().map_or_else(|_| Value::from(text), Value::from)
         }
@@ -323,6 +332,10 @@ fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
         Form::Folder => {
             (value.as_str().is_some_and(|path| Path::new(path).is_absolute()), "an absolute path".into())
         }
+        Form::Gates => (
+            value.as_str().is_some_and(|text| text.parse::<Gates>().is_ok()),
+            "a list like tickets=strict, scratch=off (off, normal or strict)".into(),
+        ),
         Form::Whole(from, to) => (
             value.as_u64().is_some_and(|number| (from..=to).contains(&number)),
             format!("a whole number from {from} to {to}"),

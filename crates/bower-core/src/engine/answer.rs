@@ -12,7 +12,9 @@ use super::{ACTOR, Engine, evidence, order, ranking};
 use crate::error::{Error, Result};
 use crate::item::{Channel, Coverage, Profile, RowId, RowSet, Scored, When};
 use crate::rank::candidate::{Places, Ranked};
-use crate::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, QueryRequest, Selection, Signal};
+use crate::request::{
+    Answer, ChannelEffort, Clocks, Degraded, Effort, Hit, Item, QueryRequest, Selection, Signal,
+};
 use crate::store::Stamp;
 use crate::vector;
 
@@ -121,7 +123,8 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
             hide: None,
             when: request.when,
             without: None,
-            now,
+            // Age counts from the past that is asked about, and so does "last week".
+            now: request.select.clocks.as_of.unwrap_or(now),
         },
     )?;
     let shown = order::shown(engine, request, &mut ranking)?;
@@ -132,9 +135,11 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
         already_given = already_given.map(|count| count + usize::from(given));
         !given
     })?;
+    below_successors(&mut hits);
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?;
     let evidence = evidence::pack(engine, request, &terms, &hits)?;
+    evidence::note_exposed(engine, &hits, now);
     Ok(Answer {
         query: request.text.clone(),
         hits,
@@ -156,7 +161,7 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
     let keep = engine.store.select(request.select)?;
     let newest = engine.store.coverage()?;
     let mut hidden =
-        if keep.is_some() { Arc::default() } else { engine.hidden.get(&newest, || engine.store.hidden())? };
+        if keep.is_some() { Arc::default() } else { hidden(engine, &newest, request.select.clocks)? };
     if let Some(others) = request.hide {
         Arc::make_mut(&mut hidden).add_all(others);
     }
@@ -194,6 +199,24 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
     ranking.effort.candidates = ranking.fused.len();
     ranking.effort.rank_ms = milliseconds(start);
     Ok(ranking)
+}
+
+/// What was replaced stands below what replaced it, where both were asked for.
+fn below_successors(hits: &mut Vec<Hit>) {
+    // Chains end, so each move is made once.
+    while let Some((old, new)) = hits.iter().enumerate().find_map(|(old, hit)| {
+        let by = hit.memory.superseded_by_id.as_ref()?;
+        let new = hits.iter().rposition(|other| other.memory.id == *by)?;
+        (new > old).then_some((old, new))
+    }) {
+        let hit = hits.remove(old);
+        hits.insert(new, hit);
+    }
+}
+
+/// Rows that no question by these clocks sees.
+pub(super) fn hidden(engine: &Engine, newest: &Coverage, clocks: Clocks) -> Result<Arc<RowSet>> {
+    engine.hidden.get_of(newest, clocks, || engine.store.hidden(clocks))
 }
 
 /// Notes what the text channel did; a failure is named.

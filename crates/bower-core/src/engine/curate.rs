@@ -1,32 +1,117 @@
-//! Keeping a memory: check it, embed it, write all of it in one transaction.
+//! Keeping a memory: look at it, judge it, embed it, compare it with what is there, write what was decided in one transaction.
 
 use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use std::sync::PoisonError;
 use std::time::Instant;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::answer::milliseconds;
+use super::evidence::{MOST_EXPOSED, echoes_since};
 use super::late::vector_of;
+use super::neighbours::{Neighbour, neighbours};
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
-use crate::item::{Channel, MemoryType, Status, Tier, derive_id};
-use crate::request::{CurateRequest, Curated, Degraded};
-use crate::store::{NewMemory, Stamp};
+use crate::item::{
+    Change, Channel, Fate, Gate, MemoryType, Relation, RowId, RowSet, Status, Tier, derive_id,
+};
+use crate::memory::claims::Claims;
+use crate::memory::conflict::Side;
+use crate::memory::gate::{self, Refusal};
+use crate::memory::judge::{self, Judged, judge_text};
+use crate::memory::merge::{self, Bands, Decision, decide};
+use crate::memory::slot::{Slot, slot};
+use crate::request::{CurateRequest, Curated, Degraded, Item, Other};
+use crate::store::{Decided, Kept, NewMemory, NewVector, Place, Stamp, Standing};
 use crate::text;
 
 /// A memory is a thought, not a file: longer texts are documents and belong to `index`.
 const MAX_CONTENT_BYTES: usize = 1 << 20;
 
-/// Summaries end here, in characters.
-const MAX_SUMMARY: usize = 200;
-
-/// A new memory's importance, confidence and decay, until they are judged from its text.
-const IMPORTANCE: f32 = 0.5;
+/// A new memory's confidence: somebody said it once.
 const CONFIDENCE: f32 = 0.5;
-const DECAY_RATE: f32 = 0.01;
+
+/// How often a decision is made anew because another process wrote to the same place meanwhile. Each takes a millisecond or
+/// two, so this is reached by dozens of processes that write to one place at once; then the memory is kept beside the others.
+const ATTEMPTS: usize = 16;
+
+/// Nothing that was written since makes such a decision void.
+const ANYTHING: Change = Change(i64::MAX.unsigned_abs());
 
 pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -> Result<Curated> {
     let start = Instant::now();
     let content = request.content.trim();
+    check(content)?;
+    let collection = request.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone());
+    let tags = normal_tags(&request.tags)?;
+
+    let strictness = request.gate.unwrap_or_else(|| engine.settings.gate_of(&collection));
+    let exposed = if strictness == Gate::Off { Vec::new() } else { exposed_texts(engine, now)? };
+    let exposed: Vec<&str> = exposed.iter().map(String::as_str).collect();
+    let verdict = gate::judge(content, strictness, &exposed, &gate::Constants::default());
+    let redacted = verdict.redacted.as_ref();
+    let content = redacted.map_or(content, |redacted| &redacted.text).to_owned();
+    let judged = judge_text(&content, request.memory_type, CONFIDENCE, &judge::Constants::default());
+    let mut curated = Curated {
+        id: None,
+        summary: judged.summary.clone(),
+        memory_type: judged.memory_type,
+        took_ms: 0.0,
+        is_update: false,
+        accepted: false,
+        reason: None,
+        outcome: Fate::Refuse,
+        durability: verdict.durability,
+        other: None,
+        redacted: redacted
+            .map(|redacted| redacted.found.iter().map(|kind| kind.label().to_owned()).collect())
+            .unwrap_or_default(),
+        review: None,
+        degraded: Vec::new(),
+    };
+    let place = Place { collection, scope: request.scope, owner: request.owner.clone() };
+    let refused = verdict.refused.filter(|refusal| !is_told_to_be(*refusal, request.memory_type));
+    // The text of a memory, word for word: its tags may be new.
+    let is_echo = refused == Some(Refusal::Echo) && is_kept(engine, &place, &content)?;
+    if let Some(refusal) = refused.filter(|_| !is_echo) {
+        curated.reason = Some(refusal.reason());
+        curated.took_ms = milliseconds(start);
+        return Ok(curated);
+    }
+
+    let vector = match engine.model.get() {
+        Ok(embedder) => Some(vector_of(embedder, &content)?),
+        Err(state) => {
+            curated.degraded.push(Degraded { channel: Channel::Vector.into(), reason: state.why() });
+            None
+        }
+    };
+    let slot = slot(&content);
+    let mut memory = new_memory(request, place, content, judged, slot.as_ref(), vector);
+    memory.tags = tags;
+    let (kept, decision, other) = keep(engine, &mut memory, slot.as_ref(), is_echo, now)?;
+
+    curated.accepted = true;
+    curated.outcome = decision.fate;
+    curated.other = other.map(|item| Other {
+        id: item.id,
+        create_time: item.create_time,
+        why: decision.why.to_string(),
+        stands: decision.fate == Fate::Supersede && decision.stays == Side::Kept,
+    });
+    curated.is_update = kept.is_update;
+    curated.review = kept.review;
+    curated.id = Some(kept.id);
+    curated.took_ms = milliseconds(start);
+    Ok(curated)
+}
+
+/// Whoever says that a text is the account of a session wants it kept as that.
+fn is_told_to_be(refusal: Refusal, told: Option<MemoryType>) -> bool {
+    refusal == Refusal::SessionSummary
+        && matches!(told, Some(MemoryType::Digest | MemoryType::Handoff | MemoryType::Episode))
+}
+
+fn check(content: &str) -> Result<()> {
     if content.is_empty() {
         return Err(Error::invalid("memory", "the text is empty; write what to remember"));
     }
@@ -37,51 +122,195 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
         );
         return Err(Error::invalid("memory", reason));
     }
-    let memory_type = request.memory_type.unwrap_or(MemoryType::Fact);
-    let collection = request.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone());
-    let summary = first_sentence(content);
-    let (vector, degraded) = match engine.model.get() {
-        Ok(embedder) => (Some(vector_of(embedder, content)?), Vec::new()),
-        Err(state) => {
-            let reason = state.why();
-            (None, vec![Degraded { channel: Channel::Vector.into(), reason }])
-        }
-    };
-    let owner = request.owner.as_deref();
-    // Who may see it is part of what it is: two owners who keep the same words keep two memories.
-    let id = derive_id(&["memory", &collection, request.scope.word(), owner.unwrap_or(""), content]);
-    let memory = NewMemory {
-        id: id.clone(),
-        collection,
-        memory_type,
-        content: content.to_owned(),
-        summary: summary.clone(),
-        importance: IMPORTANCE,
+    Ok(())
+}
+
+/// What answers gave lately, in whatever process, as the text channel sees it.
+fn exposed_texts(engine: &Engine, now: Timestamp) -> Result<Vec<String>> {
+    let since = echoes_since(engine, now);
+    let fresh = engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner);
+    let lately = fresh.iter().rev().filter(|(_, time)| *time >= since);
+    let mut rows: Vec<RowId> = lately.map(|(row, _)| *row).collect();
+    drop(fresh);
+    rows.extend(engine.store.exposed(since, MOST_EXPOSED)?);
+    let mut seen = RowSet::new();
+    rows.retain(|&row| seen.insert(row));
+    rows.truncate(MOST_EXPOSED);
+    Ok(engine.store.texts(&rows)?.into_iter().map(|text| text.text).collect())
+}
+
+fn new_memory(
+    request: &CurateRequest,
+    place: Place,
+    content: String,
+    judged: Judged,
+    slot: Option<&Slot>,
+    vector: Option<NewVector>,
+) -> NewMemory {
+    NewMemory {
+        id: String::new(),
+        collection: place.collection,
+        memory_type: judged.memory_type,
+        terms: text::encode_terms(&content, LANGUAGE),
+        content,
+        summary: judged.summary,
+        importance: judged.importance,
         confidence: CONFIDENCE,
-        decay_rate: DECAY_RATE,
-        tags: normal_tags(&request.tags)?,
-        keywords: Vec::new(),
+        decay_rate: judged.decay_rate,
+        tags: Vec::new(),
+        keywords: judged.keywords,
         metadata: request.metadata.clone(),
-        scope: request.scope,
-        owner: request.owner.clone(),
+        scope: place.scope,
+        owner: place.owner,
         status: Status::Active,
         tier: if request.pinned { Tier::Pinned } else { Tier::Active },
         source: ACTOR.to_owned(),
         source_conv_id: request.source_conv_id.clone(),
-        terms: text::encode_terms(content, LANGUAGE),
+        slot: slot.map(|slot| slot.key.clone()),
+        valid_from: None,
+        valid_to: None,
         vector,
+    }
+}
+
+/// Decides and writes, until nothing came between the two.
+fn keep(
+    engine: &Engine,
+    memory: &mut NewMemory,
+    slot: Option<&Slot>,
+    is_echo: bool,
+    now: Timestamp,
+) -> Result<(Kept, Decision, Option<Item>)> {
+    let place =
+        Place { collection: memory.collection.clone(), scope: memory.scope, owner: memory.owner.clone() };
+    let claims = Claims::of(&memory.content);
+    let told = merge::Told { claims: &claims, slot, confidence: CONFIDENCE, time: now };
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        memory.id = free_id(engine, &place, &memory.content)?;
+        let newest = engine.store.coverage()?;
+        let key = slot.map(|slot| slot.key.as_str());
+        let near = neighbours(engine, &place, &memory.content, key, memory.vector.as_ref(), &newest)?;
+        let decision = weigh(&told, &near);
+        let other = decision.target.map(|at| near[at].item.clone());
+        let (standing, why, seen) = if attempt == ATTEMPTS {
+            // Others write here all the time: what is told is kept, beside whatever it may repeat.
+            (Standing::Alone, Map::new(), ANYTHING)
+        } else {
+            (standing(&decision, other.as_ref()), reasons(&decision), newest.change)
+        };
+        let also = decision.also.iter().map(|&at| near[at].item.row).collect();
+        let decided = Decided { standing, also, why, is_observed: !is_echo, seen };
+        if let Some(kept) = engine.store.put_memory(memory, &decided, Stamp { now, actor: ACTOR })? {
+            return Ok((kept, decision, other));
+        }
+    }
+}
+
+fn weigh(told: &merge::Told<'_>, near: &[Neighbour]) -> Decision {
+    let read: Vec<(Claims, Option<Slot>)> =
+        near.iter().map(|one| (Claims::of(&one.item.content), slot(&one.item.content))).collect();
+    let kept: Vec<merge::Kept<'_>> = near
+        .iter()
+        .zip(&read)
+        .map(|(one, (claims, slot))| merge::Kept {
+            claims,
+            slot: slot.as_ref(),
+            confidence: one.item.confidence,
+            time: one.item.create_time,
+            cosine: one.cosine,
+            pinned: one.item.tier == Tier::Pinned,
+        })
+        .collect();
+    decide(told, &kept, &Bands::default())
+}
+
+/// What the store is to do.
+fn standing(decision: &Decision, other: Option<&Item>) -> Standing {
+    let Some(other) = other else { return Standing::Alone };
+    match (decision.fate, decision.stays) {
+        (Fate::Create | Fate::Refuse, _) => Standing::Alone,
+        (Fate::Confirm, _) => Standing::Confirms(other.row),
+        (Fate::Link, _) => {
+            let strength = decision.why.cosine.or(decision.why.jaccard).unwrap_or(1.0).clamp(0.0, 1.0);
+            Standing::Relates(other.row, Relation::RelatedTo, strength)
+        }
+        (Fate::Append, _) | (Fate::Supersede, Side::Told) => Standing::Replaces(other.row),
+        (Fate::Supersede, Side::Kept) => Standing::Yields(other.row),
+        (Fate::Contradict, _) => Standing::Disputes(other.row),
+    }
+}
+
+/// Which rule decided and by which figures: what the event keeps. Words of either text are not among them.
+fn reasons(decision: &Decision) -> Map<String, Value> {
+    let why = &decision.why;
+    let figure = |name: &str, value: Option<f64>| {
+        value.map(|value| (name.to_owned(), json!((value * 1e3).round() / 1e3)))
     };
-    let kept = engine.store.put_memory(&memory, Stamp { now, actor: ACTOR })?;
-    Ok(Curated {
-        id,
-        summary,
-        memory_type,
-        took_ms: milliseconds(start),
-        is_update: kept.is_update,
-        accepted: true,
-        reason: None,
-        degraded,
-    })
+    [
+        Some(("rule".to_owned(), json!(why.rule))),
+        figure("cosine", why.cosine.map(f64::from)),
+        figure("jaccard", why.jaccard.map(f64::from)),
+        figure("days", why.days),
+        figure("surer", why.surer.map(f64::from)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The id of a text at a place: derived from both, and where the text was superseded, so that it is said anew, from how often
+/// it was.
+fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
+    // Who may see it is part of what it is: two owners who keep the same words keep two memories.
+    let owner = place.owner.as_deref().unwrap_or("");
+    let mut parts = vec!["memory", &place.collection, place.scope.word(), owner, content];
+    let mut id = derive_id(&parts);
+    for again in 2_u32.. {
+        let row = engine.store.rows_by_id(&id, 1)?.pop();
+        let item = row.map_or(Ok(None), |(row, _)| Ok(engine.store.items(&[row])?.pop().flatten()))?;
+        if item.is_none_or(|item: Item| item.status != Status::Superseded) {
+            break;
+        }
+        let again = again.to_string();
+        parts.truncate(5);
+        id = derive_id(&[&parts[..], &[again.as_str()]].concat());
+    }
+    Ok(id)
+}
+
+/// Whether a memory says exactly this.
+fn is_kept(engine: &Engine, place: &Place, content: &str) -> Result<bool> {
+    Ok(!engine.store.rows_by_id(&free_id(engine, place, content)?, 1)?.is_empty())
+}
+
+/// Writes a text that somebody put in the place of a memory, in its words: nothing is refused or compared.
+pub(super) fn replace(engine: &Engine, item: &Item, content: &str, now: Timestamp) -> Result<Item> {
+    let content = content.trim();
+    check(content)?;
+    let request = CurateRequest {
+        memory_type: item.memory_type,
+        source_conv_id: item.source_conv_id.clone(),
+        ..CurateRequest::new(content)
+    };
+    let judged = judge_text(content, item.memory_type, item.confidence, &judge::Constants::default());
+    let vector = engine.model.get().ok().map(|embedder| vector_of(embedder, content)).transpose()?;
+    let place = Place { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
+    let slot = slot(content);
+    let id = free_id(engine, &place, content)?;
+    let mut memory = new_memory(&request, place, content.to_owned(), judged, slot.as_ref(), vector);
+    memory.id = id;
+    let decided = Decided {
+        standing: Standing::Replaces(item.row),
+        also: Vec::new(),
+        why: Map::from_iter([("rule".to_owned(), json!("told"))]),
+        is_observed: true,
+        seen: ANYTHING,
+    };
+    let kept = engine.store.put_memory(&memory, &decided, Stamp { now, actor: ACTOR })?;
+    let gone = || Error::NotFound { what: "item", id: item.id.clone() };
+    engine.store.items(&[kept.ok_or_else(gone)?.row])?.pop().flatten().ok_or_else(gone)
 }
 
 /// Tags as they are kept: without `#`, lower case, sorted, each once.
@@ -99,29 +328,9 @@ pub(super) fn normal_tags(tags: &[String]) -> Result<Vec<String>> {
     Ok(normal)
 }
 
-/// The first sentence of the first line that has one, at most 200 characters.
-fn first_sentence(content: &str) -> String {
-    let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let line = line.trim_start_matches('#').trim_start();
-    let sentence = line.unicode_sentences().next().unwrap_or(line).trim();
-    match sentence.char_indices().nth(MAX_SUMMARY) {
-        Some((end, _)) => format!("{}…", sentence[..end].trim_end()),
-        None => sentence.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_summary_is_the_first_sentence() {
-        let check = |content: &str, expected: &str| assert_eq!(first_sentence(content), expected);
-        check("We chose PostgreSQL. It has pgvector.", "We chose PostgreSQL.");
-        check("\n\n# Ports\n8080", "Ports");
-        check("版本是二。下一句。", "版本是二。");
-        check(&"word ".repeat(100), &format!("{}…", "word ".repeat(40).trim_end()));
-    }
 
     #[test]
     fn tags_have_one_form() {

@@ -28,6 +28,12 @@ pub const LEAST_BUDGET: usize = 32;
 /// The hits whose neighbours in their document are loaded to fill what is left of the budget.
 const WITH_NEIGHBOURS: usize = 5;
 
+/// Texts that answers gave last: some six answers of ten. What a new memory says is looked for in so many.
+pub(super) const MOST_EXPOSED: usize = 64;
+
+/// Exposures that wait to be written; who never writes them keeps the last.
+const MOST_FRESH: usize = 1_000;
+
 /// What stands in [`Evidence::counted_by`] where no model's tokenizer counted.
 const ESTIMATE: &str = "estimate";
 
@@ -74,8 +80,24 @@ impl Known {
     }
 }
 
-/// Writes what sessions were given since the last time. Best effort: a store that is busy or read-only keeps nothing.
+/// Notes what an answer gives, so that it is known again when somebody tells it back. [`keep_given`] writes that down.
+pub(super) fn note_exposed(engine: &Engine, hits: &[Hit], now: Timestamp) {
+    let mut fresh = engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner);
+    fresh.extend(hits.iter().map(|hit| (hit.memory.row, now)));
+    let most = fresh.len().saturating_sub(MOST_FRESH);
+    fresh.drain(..most);
+}
+
+/// Writes what answers gave since the last time, to sessions and at all. Best effort: a store that is busy or read-only keeps
+/// nothing.
 pub(super) fn keep_given(engine: &Engine, now: Timestamp) -> Result<()> {
+    let exposed = std::mem::take(&mut *engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner));
+    if !exposed.is_empty() {
+        match engine.store.expose(&exposed) {
+            Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. } | Error::DiskFull { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
     let fresh = std::mem::take(&mut *engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner));
     let kept = SignedDuration::from_hours(24 * i64::from(engine.settings.session_days));
     let keep_after = now.checked_sub(kept).unwrap_or(Timestamp::MIN);
@@ -86,6 +108,12 @@ pub(super) fn keep_given(engine: &Engine, now: Timestamp) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What answers gave before this time is not known again.
+pub(super) fn echoes_since(engine: &Engine, now: Timestamp) -> Timestamp {
+    let hours = SignedDuration::from_hours(i64::from(engine.settings.echo_hours));
+    now.checked_sub(hours).unwrap_or(Timestamp::MIN)
 }
 
 /// Checks what can be wrong with a request for evidence.

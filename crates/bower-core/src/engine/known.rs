@@ -5,26 +5,38 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::error::Result;
 use crate::item::Coverage;
 
-/// One thing that a store says, as it was last read.
+/// One thing that a store says, as it was last read; of several, told apart by `K`, the last.
 #[derive(Debug)]
-pub(super) struct Known<T>(Mutex<Option<(Coverage, Arc<T>)>>);
+pub(super) struct Known<T, K = ()>(Mutex<Option<(Coverage, K, Arc<T>)>>);
 
-impl<T> Default for Known<T> {
+impl<T, K> Default for Known<T, K> {
     fn default() -> Self {
         Self(Mutex::new(None))
     }
 }
 
 impl<T> Known<T> {
+    /// What [`Known::get_of`] gives where there is one thing only.
+    pub(super) fn get(&self, newest: &Coverage, read: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        self.get_of(newest, (), read)
+    }
+}
+
+impl<T, K: PartialEq> Known<T, K> {
     /// What is kept, where `newest` is still the store's last change, or else what is read now. `newest` was read from the store
     /// before: a change between the two makes what is kept newer than its number, never older.
-    pub(super) fn get(&self, newest: &Coverage, read: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+    pub(super) fn get_of(
+        &self,
+        newest: &Coverage,
+        which: K,
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, kept)) = known.as_ref().filter(|(at, _)| at == newest) {
+        if let Some((.., kept)) = known.as_ref().filter(|(at, of, _)| at == newest && *of == which) {
             return Ok(Arc::clone(kept));
         }
         let kept = Arc::new(read()?);
-        *known = Some((newest.clone(), Arc::clone(&kept)));
+        *known = Some((newest.clone(), which, Arc::clone(&kept)));
         Ok(kept)
     }
 }
@@ -44,5 +56,8 @@ mod tests {
         assert_eq!((get(&at(2, 8), 3), get(&at(2, 9), 4)), (3, 4));
         assert!(known.get(&at(3, 1), || Err(Error::invalid("a read", "failed"))).is_err());
         assert_eq!(get(&at(3, 1), 5), 5, "a failed read is not kept");
+        let known = Known::default();
+        let get = |which: char, now: u32| *known.get_of(&at(1, 7), which, || Ok(now)).unwrap();
+        assert_eq!((get('a', 1), get('b', 2), get('b', 3), get('a', 4)), (1, 2, 2, 4));
     }
 }

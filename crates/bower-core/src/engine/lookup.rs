@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use super::{ACTOR, Engine, fold};
 use crate::error::{Error, Result};
 use crate::item::RowId;
-use crate::request::{Event, ForgetRequest, Forgotten, Item, Listing, Selection};
+use crate::memory::merge::changed;
+use crate::request::{ForgetRequest, Forgotten, History, Item, Listing, Selection, Version};
 use crate::store::Stamp;
 
 /// Ids may be shortened to this many digits, as long as only one item has them.
@@ -76,15 +77,28 @@ pub(super) fn forget(
     Ok(Forgotten { forgotten, receipt })
 }
 
-pub(super) fn history(engine: &Engine, id: &str) -> Result<Vec<Event>> {
-    let given = match resolve(engine, id) {
+/// What happened to an item in all its forms.
+pub(super) fn history(engine: &Engine, id: &str) -> Result<History> {
+    let (row, given) = match resolve(engine, id) {
+        Ok((row, id)) => (Some(row), id),
         // A forgotten item still has its history, by its whole id.
-        Ok((_, id)) | Err(Error::NotFound { id, .. }) => id,
+        Err(Error::NotFound { id, .. }) => (None, id),
         Err(error) => return Err(error),
     };
-    let events = engine.store.events(&given)?;
+    let rows = row.map_or(Ok(Vec::new()), |row| engine.store.chain(row))?;
+    let forms: Vec<Item> = engine.store.items(&rows)?.into_iter().flatten().collect();
+    let mut events = Vec::new();
+    for id in forms.iter().map(|item| &item.id).chain((forms.is_empty()).then_some(&given)) {
+        events.extend(engine.store.events(id)?);
+    }
     if events.is_empty() {
         return Err(Error::NotFound { what: "item", id: given });
     }
-    Ok(events)
+    events.sort_by_key(|event| event.event);
+    let mut chain: Vec<Version> = Vec::with_capacity(forms.len());
+    for memory in forms {
+        let changed = chain.last().and_then(|before| changed(&before.memory.content, &memory.content));
+        chain.push(Version { memory, changed });
+    }
+    Ok(History { history: events, chain })
 }

@@ -1,17 +1,18 @@
 //! From a ranking to what is shown: who is sure enough, in which order, and who stands for others that say the same.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::answer::{MAX_LIMIT, Ranking};
+use super::answer::{MAX_LIMIT, Ranking, hidden};
 use super::{Engine, rerank};
 use crate::error::{Error, Result};
-use crate::item::{Band, Profile, Rerank, RowId, Scored};
+use crate::item::{Band, Profile, Rerank, RowId, RowSet, Scored};
 use crate::rank::candidate::Factor;
 use crate::rank::group::{self, SAME};
 use crate::rank::profile::athena;
 use crate::rank::rerank::Reranked;
 use crate::rank::{calibrate, diversity};
-use crate::request::QueryRequest;
+use crate::request::{Clocks, QueryRequest, Selection};
 
 /// How alike the best rows are, by the cosine of their vectors.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +95,8 @@ pub(super) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
     if request.strict && abstained {
         hits.clear();
     }
-    let hits = fold_same(engine, ranking, hits)?;
+    let past = past(engine, &request.select)?;
+    let hits = fold_same(engine, ranking, hits, &past)?;
     // ADE's own diversity belongs to its formula.
     let lambda = match (profile, request.diversity) {
         (Profile::Ade, None) => engine.settings.ade.mmr_lambda,
@@ -125,10 +127,20 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     }
 }
 
-/// The best of those that say the same stands for all of them. Only pairs that are close in meaning are read.
-fn fold_same(engine: &Engine, ranking: &Ranking, hits: Vec<Shown>) -> Result<Vec<Shown>> {
-    let places: Vec<Option<usize>> =
-        hits.iter().map(|hit| ranking.likeness.places.get(&hit.row).copied()).collect();
+/// Rows of a selection that no question sees by itself: superseded and archived ones that were asked for.
+fn past(engine: &Engine, select: &Selection) -> Result<Arc<RowSet>> {
+    if select.statuses.is_empty() && select.clocks == Clocks::default() {
+        return Ok(Arc::default());
+    }
+    hidden(engine, &engine.store.coverage()?, Clocks::default())
+}
+
+/// The best of those that say the same stands for all of them; what is past stands for itself. Only pairs that are close in
+/// meaning are read.
+fn fold_same(engine: &Engine, ranking: &Ranking, hits: Vec<Shown>, past: &RowSet) -> Result<Vec<Shown>> {
+    let place =
+        |hit: &Shown| ranking.likeness.places.get(&hit.row).copied().filter(|_| !past.contains(hit.row));
+    let places: Vec<Option<usize>> = hits.iter().map(place).collect();
     let close = |one: usize, two: usize| {
         let (Some(one), Some(two)) = (places[one], places[two]) else { return false };
         ranking.likeness.at(one, two).is_some_and(|cosine| cosine >= SAME)

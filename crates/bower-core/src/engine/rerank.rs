@@ -271,7 +271,7 @@ mod tests {
             let mut ranked = Vec::new();
             for (place, text) in TEXTS.iter().enumerate() {
                 let id = engine.curate(&CurateRequest::new(*text), now()).unwrap().id;
-                let row = engine.get(&id).unwrap().row;
+                let row = engine.get(&id.unwrap()).unwrap().row;
                 ranked.push(Scored { row, score: 0.5 - place as f32 / 100.0 });
             }
             Self { folder, engine, ranked }

@@ -15,6 +15,7 @@ use crate::config::Settings;
 use crate::error::Result;
 use crate::item::{Allowed, Change, Channel, Coverage, Profile, RowId, RowSet, Scored};
 use crate::text::{self, QueryTerm, Tail, TailScan};
+use crate::tokens::TokenQuery;
 use crate::vector::ExactQuery;
 
 /// A longer question, in bytes, is searched by its words alone: the model takes about 29 ms for each 1,000 characters
@@ -234,7 +235,6 @@ pub(super) fn vector_channel<'a>(
     scope: &'a Scope<'a>,
     ready: &mut dyn FnMut(Arc<VectorScorer<'a>>),
 ) -> Result<Vectors<'a>> {
-    let store = &*engine.store;
     let embedder = match engine.model.get() {
         Ok(embedder) => embedder,
         Err(state) => {
@@ -255,6 +255,41 @@ pub(super) fn vector_channel<'a>(
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };
 
     let start = Instant::now();
+    let depth = scope.depth(Channel::Vector, &engine.settings);
+    let near = by_vector(engine, model, vector, tokens, scope, depth, ready)?;
+    let Near { rows, tail_rows, searched, scorer } = near;
+    let took_ms = milliseconds(start);
+    Ok(Vectors::Found(VectorFound {
+        rows,
+        tail_rows,
+        searched,
+        took_ms,
+        embed_ms,
+        cached: is_cached,
+        scorer,
+    }))
+}
+
+/// The rows nearest to a vector.
+pub(super) struct Near<'a> {
+    pub(super) rows: Vec<Scored>,
+    tail_rows: usize,
+    searched: u64,
+    scorer: Arc<VectorScorer<'a>>,
+}
+
+/// The `depth` rows nearest to a vector of a model, in the index and the tail. `ready` is given what scores other rows, before
+/// they are searched.
+pub(super) fn by_vector<'a>(
+    engine: &Engine,
+    model: String,
+    vector: Vec<f32>,
+    tokens: Option<TokenQuery>,
+    scope: &'a Scope<'a>,
+    depth: usize,
+    ready: &mut dyn FnMut(Arc<VectorScorer<'a>>),
+) -> Result<Near<'a>> {
+    let store = &*engine.store;
     let (index, new) = settled(
         || engine.indexes.vector(&model, store),
         |after| engine.tails.vectors(store, scope.newest, &model, after),
@@ -273,7 +308,6 @@ pub(super) fn vector_channel<'a>(
         background: OnceLock::new(),
     });
     ready(Arc::clone(&scorer));
-    let depth = scope.depth(Channel::Vector, &engine.settings);
     let (mut rows, folded) = match scorer.index.good() {
         Some(index) => {
             let mut exact = |rows: &[RowId]| store.vectors(&scorer.model, rows);
@@ -295,14 +329,5 @@ pub(super) fn vector_channel<'a>(
     let tail_rows = new.rows.len();
     let stale = new.gone.len().saturating_sub(tail_rows);
     let searched = (folded.saturating_sub(stale) + tail_rows) as u64;
-    let took_ms = milliseconds(start);
-    Ok(Vectors::Found(VectorFound {
-        rows,
-        tail_rows,
-        searched,
-        took_ms,
-        embed_ms,
-        cached: is_cached,
-        scorer,
-    }))
+    Ok(Near { rows, tail_rows, searched, scorer })
 }

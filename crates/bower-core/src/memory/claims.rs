@@ -265,6 +265,28 @@ impl Claims {
         self.content.iter().map(String::as_str).filter(|word| !other.terms.contains(*word))
     }
 
+    /// Whether another text says a name or an identifier of this one: both may then be about one thing.
+    pub(super) fn shares_name(&self, other: &Self) -> bool {
+        // Of two words or more in one, or of letters and digits: nobody's everyday word.
+        let is_identifier = |word: &&String| {
+            let joint = |c: char| matches!(c, '-' | '_' | '/' | '.' | ':' | '@' | '#');
+            let parts = word.split(joint).filter(|part| !part.is_empty()).count();
+            let has = |kind: fn(char) -> bool| word.chars().any(kind);
+            has(char::is_alphabetic) && (parts > 1 || has(char::is_numeric))
+        };
+        let names = self.names.iter().chain(&self.openers).map(|name| name.to_lowercase());
+        names.into_iter().any(|name| other.spoken.contains(singular(&name)))
+            || self.spoken.iter().filter(is_identifier).any(|word| other.spoken.contains(word))
+    }
+
+    /// Whether every word of a value is said.
+    pub(super) fn says_all(&self, value: &str) -> bool {
+        let words = value.split(|c: char| c.is_whitespace() || c == ',').map(str::to_lowercase);
+        words
+            .filter(|word| !word.is_empty())
+            .all(|word| self.spoken.contains(singular(&word)) || self.plain.contains(&word))
+    }
+
     /// Shared words of all words, 0..1: the token Jaccard index. Two texts without words have nothing in common.
     pub fn jaccard(&self, other: &Self) -> f32 {
         let shared = self.terms.intersection(&other.terms).count();

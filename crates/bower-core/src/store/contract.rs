@@ -1,6 +1,7 @@
 //! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
 
 mod filters;
+mod life;
 mod sessions;
 
 use jiff::Timestamp;
@@ -9,14 +10,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{
-    DocumentRow, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Passage, SqliteStore,
-    Stamp, Store, TailText, Written,
+    Decided, DocumentRow, Kept, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Passage,
+    SqliteStore, Stamp, Standing, Store, TailText, Written,
 };
 use crate::config::Settings;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::item::{Change, Kind, MemoryType, RowId, RowSet, Scope, Status, Tier, derive_id};
-use crate::request::Selection;
+use crate::request::{Clocks, Selection};
 
 const MODEL: &str = "test-model";
 const SCHEME: &str = "test-model.t1";
@@ -57,9 +58,34 @@ fn memory(content: &str) -> NewMemory {
         tier: Tier::Active,
         source: "test".into(),
         source_conv_id: None,
+        slot: None,
+        valid_from: None,
+        valid_to: None,
         terms: vec![1, 2, 3],
         vector: Some(vector(1)),
     }
+}
+
+/// Takes a store back to before it kept the life of a memory.
+const LIFELESS: &str =
+    "DROP TABLE relations; DROP TABLE reviews; DROP TABLE exposures; DROP INDEX items_place;
+ DROP INDEX items_slot; DROP INDEX items_supersedes; DROP INDEX items_valid_from; DROP INDEX items_valid_to;
+ ALTER TABLE items DROP COLUMN slot; ALTER TABLE items DROP COLUMN hidden_time;";
+
+/// A decision that nothing makes void.
+fn decided(standing: Standing) -> Decided {
+    Decided {
+        standing,
+        also: Vec::new(),
+        why: Map::new(),
+        is_observed: true,
+        seen: Change(i64::MAX.unsigned_abs()),
+    }
+}
+
+/// Keeps a memory that has to do with no other.
+fn put(store: &dyn Store, memory: &NewMemory, stamp: Stamp<'_>) -> crate::Result<Kept> {
+    Ok(store.put_memory(memory, &decided(Standing::Alone), stamp)?.expect("it is not superseded"))
 }
 
 fn chunk(document: &str, content: &str, position: u32) -> NewChunk {
@@ -118,7 +144,7 @@ fn with_store(check: impl Fn(&dyn Store, &Path)) {
 #[test]
 fn what_dates_an_item_is_read_with_the_start_of_its_text() {
     with_store(|store, _| {
-        let kept = store.put_memory(&memory("pörts are 8080"), stamp(1)).unwrap();
+        let kept = put(store, &memory("pörts are 8080"), stamp(1)).unwrap();
         store.put_documents(&[document("/notes/2023-05-08.md", &["run it"])], stamp(2)).unwrap();
         let chunk = RowId(kept.row.0 + 1);
         let told = store.dated_texts(&[chunk, RowId(99), kept.row], 4).unwrap();
@@ -144,7 +170,7 @@ fn what_dates_an_item_is_read_with_the_start_of_its_text() {
 #[test]
 fn a_memory_is_read_back_whole_by_another_handle() {
     with_store(|store, path| {
-        let kept = store.put_memory(&memory("ports are 8080"), stamp(1)).unwrap();
+        let kept = put(store, &memory("ports are 8080"), stamp(1)).unwrap();
         assert!(!kept.is_update);
         let other = SqliteStore::open(path, &Settings::default(), at(9)).unwrap();
         assert_eq!(other.identity(), store.identity());
@@ -168,12 +194,12 @@ fn a_memory_is_read_back_whole_by_another_handle() {
 #[test]
 fn the_same_memory_again_is_confirmed_and_merged() {
     with_store(|store, _| {
-        let first = store.put_memory(&memory("same"), stamp(1)).unwrap();
+        let first = put(store, &memory("same"), stamp(1)).unwrap();
         let mut again = memory("same");
         again.tags = vec!["gamma".into()];
         again.metadata = Map::from_iter([("n".to_owned(), json!(8))]);
         again.tier = Tier::Pinned;
-        let second = store.put_memory(&again, stamp(2)).unwrap();
+        let second = put(store, &again, stamp(2)).unwrap();
         assert_eq!((second.row, second.is_update), (first.row, true));
         let item = store.items(&[first.row]).unwrap()[0].clone().unwrap();
         assert_eq!(item.tags, ["alpha", "gamma"]);
@@ -232,7 +258,7 @@ fn ranking_learns_the_facts_of_rows_that_are_there() {
     with_store(|store, _| {
         let mut pinned = memory("pinned");
         pinned.tier = Tier::Pinned;
-        let kept = store.put_memory(&pinned, stamp(1)).unwrap();
+        let kept = put(store, &pinned, stamp(1)).unwrap();
         store.put_documents(&[document("/a/guide.md", &["one"])], stamp(2)).unwrap();
         let chunk = store.newest_row().unwrap().unwrap();
         let facts = store.facts(&[chunk, RowId(99), kept.row]).unwrap();
@@ -259,7 +285,7 @@ fn tags_are_found_by_their_beginnings_and_give_their_rows() {
         ] {
             let mut memory = memory(content);
             memory.tags = tags.iter().map(|&tag| tag.to_owned()).collect();
-            rows.push(store.put_memory(&memory, stamp(1)).unwrap().row);
+            rows.push(put(store, &memory, stamp(1)).unwrap().row);
         }
         let tags = |beginnings: &[&str]| {
             let beginnings: Vec<_> = beginnings.iter().map(|&beginning| beginning.to_owned()).collect();
@@ -318,9 +344,9 @@ fn documents_give_their_paths_chunks_and_lines() {
 #[test]
 fn the_tail_gives_what_is_newer_and_nothing_else() {
     with_store(|store, _| {
-        let first = store.put_memory(&memory("one"), stamp(1)).unwrap();
+        let first = put(store, &memory("one"), stamp(1)).unwrap();
         let covered = store.coverage().unwrap();
-        let second = store.put_memory(&memory("two"), stamp(2)).unwrap();
+        let second = put(store, &memory("two"), stamp(2)).unwrap();
         let tail = |after| {
             let mut seen = Vec::new();
             store
@@ -356,19 +382,19 @@ fn the_tail_gives_what_is_newer_and_nothing_else() {
 #[test]
 fn an_index_of_another_store_or_another_history_is_not_confirmed() {
     with_store(|store, path| {
-        store.put_memory(&memory("one"), stamp(1)).unwrap();
+        put(store, &memory("one"), stamp(1)).unwrap();
         let backup = path.with_file_name("backup.db");
         rusqlite::Connection::open(path)
             .unwrap()
             .execute("VACUUM INTO ?1", [backup.to_str().unwrap()])
             .unwrap();
-        store.put_memory(&memory("two"), stamp(2)).unwrap();
+        put(store, &memory("two"), stamp(2)).unwrap();
         let covered = store.coverage().unwrap();
         assert!(store.confirms(&covered).unwrap());
 
         let restored = SqliteStore::open(&backup, &Settings::default(), at(3)).unwrap();
         assert!(!restored.confirms(&covered).unwrap(), "ahead of the restored store");
-        restored.put_memory(&memory("another two"), stamp(4)).unwrap();
+        put(&restored, &memory("another two"), stamp(4)).unwrap();
         assert_eq!(restored.coverage().unwrap().change, covered.change);
         assert!(!restored.confirms(&covered).unwrap(), "the same number in another history");
 
@@ -381,7 +407,7 @@ fn an_index_of_another_store_or_another_history_is_not_confirmed() {
 #[test]
 fn forgetting_removes_the_text_from_the_files_and_leaves_a_receipt() {
     with_store(|store, path| {
-        let kept = store.put_memory(&memory("the zanzibar secret"), stamp(1)).unwrap();
+        let kept = put(store, &memory("the zanzibar secret"), stamp(1)).unwrap();
         store.put_documents(&[document("/a/x.md", &["one"])], stamp(1)).unwrap();
         let chunk = chunk_rows(store, "/a/x.md")[0];
         let dry = store.forget(&[kept.row], true, stamp(2)).unwrap();
@@ -401,21 +427,24 @@ fn forgetting_removes_the_text_from_the_files_and_leaves_a_receipt() {
 #[test]
 fn a_selection_holds_back_what_it_says() {
     with_store(|store, _| {
-        let one = store.put_memory(&memory("first one"), stamp(1)).unwrap().row.0;
+        let one = put(store, &memory("first one"), stamp(1)).unwrap().row.0;
         let mut other = memory("second Two");
         other.memory_type = MemoryType::Fact;
         other.tags = vec!["beta".into()];
         other.metadata = Map::from_iter([("n".to_owned(), json!("7"))]);
         other.owner = None;
-        let two = store.put_memory(&other, stamp(5)).unwrap().row.0;
+        let two = put(store, &other, stamp(5)).unwrap().row.0;
         store.put_documents(&[document("/a/v2.1/x.md", &["third"])], stamp(9)).unwrap();
         let three = chunk_rows(store, "/a/v2.1/x.md")[0].0;
         let mut archived = memory("archived");
         archived.status = Status::Archived;
-        let four = store.put_memory(&archived, stamp(9)).unwrap().row.0;
+        let four = put(store, &archived, stamp(9)).unwrap().row.0;
 
         assert_eq!(store.select(&Selection::default()).unwrap(), None);
-        assert_eq!(store.hidden().unwrap().iter().map(|row| row.0).collect::<Vec<_>>(), [four]);
+        assert_eq!(
+            store.hidden(Clocks::default()).unwrap().iter().map(|row| row.0).collect::<Vec<_>>(),
+            [four]
+        );
         let check = |select: Selection, expected: &[u32]| {
             assert_eq!(rows(store.select(&select).unwrap()), expected, "{select:?}");
             assert_eq!(store.page(&select, 10, 0).unwrap().1, expected.len(), "{select:?}");
@@ -452,7 +481,7 @@ fn a_selection_holds_back_what_it_says() {
 fn that_nothing_waits_for_a_vector_is_known_by_counting() {
     with_store(|store, path| {
         for n in 0..500 {
-            store.put_memory(&memory(&format!("memory {n}")), stamp(1)).unwrap();
+            put(store, &memory(&format!("memory {n}")), stamp(1)).unwrap();
         }
         let own = SqliteStore::open(path, &Settings::default(), at(2)).unwrap();
         own.interrupt_after(500);
@@ -465,7 +494,7 @@ fn late_vectors_reach_only_rows_whose_text_still_stands() {
     with_store(|store, _| {
         let mut bare = memory("no vector yet");
         bare.vector = None;
-        let row = store.put_memory(&bare, stamp(1)).unwrap().row;
+        let row = put(store, &bare, stamp(1)).unwrap().row;
         assert_eq!(store.unembedded(MODEL, 10).unwrap(), [row]);
         let upto = store.coverage().unwrap().change;
         assert_eq!(
@@ -485,7 +514,7 @@ fn late_vectors_reach_only_rows_whose_text_still_stands() {
 #[test]
 fn codes_wait_in_the_tail_until_their_index_holds_them() {
     with_store(|store, _| {
-        let one = store.put_memory(&memory("one"), stamp(1)).unwrap().row;
+        let one = put(store, &memory("one"), stamp(1)).unwrap().row;
         let covered = store.coverage().unwrap().change;
         store.put_documents(&[document("/a/x.md", &["two", "three"])], stamp(2)).unwrap();
         let newest = store.coverage().unwrap().change;
@@ -506,7 +535,7 @@ fn codes_wait_in_the_tail_until_their_index_holds_them() {
 
         // Made again, for rows that are still there with the text that was read.
         let upto = store.coverage().unwrap().change;
-        let late = store.put_memory(&memory("later"), stamp(3)).unwrap().row;
+        let late = put(store, &memory("later"), stamp(3)).unwrap().row;
         let given = [(one, codes(7)), (late, codes(8)), (RowId(99), codes(9))];
         assert_eq!(store.put_codes(&given, upto, stamp(4)).unwrap(), 1);
         assert_eq!(kept(&[one, late]), [Some(vec![7; 16]), Some(vec![1; 16])]);
@@ -524,8 +553,7 @@ fn codes_wait_in_the_tail_until_their_index_holds_them() {
 fn a_vector_without_tokens_is_kept_and_cached_without_them() {
     with_store(|store, _| {
         let bare = NewVector { tokens: None, ..vector(3) };
-        let row =
-            store.put_memory(&NewMemory { vector: Some(bare.clone()), ..memory("m") }, stamp(1)).unwrap().row;
+        let row = put(store, &NewMemory { vector: Some(bare.clone()), ..memory("m") }, stamp(1)).unwrap().row;
         assert_eq!(store.codes(SCHEME, &[row]).unwrap(), [None]);
         store.cache_vectors(&[("q".into(), bare.clone())], 9, stamp(2)).unwrap();
         assert_eq!(store.cached_vector(MODEL, "q").unwrap(), Some(bare));
@@ -581,9 +609,9 @@ fn the_numbers_that_are_kept_are_those_that_are_there() {
             importance: 0.9,
             ..memory("c")
         };
-        let gone = store.put_memory(&memory("a"), stamp(1)).unwrap();
+        let gone = put(store, &memory("a"), stamp(1)).unwrap();
         for one in [&memory("b"), &memory("b"), &archived, &gotcha] {
-            store.put_memory(one, stamp(2)).unwrap();
+            put(store, one, stamp(2)).unwrap();
         }
         let paths = ["/a/guide.md", "/a/other.md", "/a/third.md"];
         let documents = paths.map(|path| document(path, &["one", "two", "three"]));
@@ -607,7 +635,7 @@ fn the_numbers_that_are_kept_are_those_that_are_there() {
         let mean = (f64::from(0.5f32) + f64::from(0.1f32) + f64::from(0.9f32)) / 3.0;
         assert_eq!(counts.avg_importance.to_bits(), mean.to_bits());
         // It comes back by being kept again.
-        store.put_memory(&NewMemory { status: Status::Active, ..archived }, stamp(8)).unwrap();
+        put(store, &NewMemory { status: Status::Active, ..archived }, stamp(8)).unwrap();
         assert_eq!(store.counts().unwrap().memories, 3);
 
         let file = rusqlite::Connection::open(path).unwrap();
@@ -628,7 +656,7 @@ fn many_handles_write_at_once_and_nobody_sees_a_lock() {
                 scope.spawn(move || {
                     let store = SqliteStore::open(path, &Settings::default(), at(0)).unwrap();
                     for n in 0..25 {
-                        store.put_memory(&memory(&format!("writer {writer} says {n}")), stamp(n)).unwrap();
+                        put(&store, &memory(&format!("writer {writer} says {n}")), stamp(n)).unwrap();
                     }
                 });
             }
@@ -730,9 +758,9 @@ fn a_full_disk_is_named_and_the_write_is_taken_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
     let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
-    store.put_memory(&memory("fits"), stamp(1)).unwrap();
+    put(&store, &memory("fits"), stamp(1)).unwrap();
     store.limit_pages();
-    let error = store.put_memory(&memory(&"does not fit ".repeat(100_000)), stamp(2)).unwrap_err();
+    let error = put(&store, &memory(&"does not fit ".repeat(100_000)), stamp(2)).unwrap_err();
     assert!(matches!(error, Error::DiskFull { .. }), "{error:?}");
     assert_eq!(store.counts().unwrap().memories, 1);
 }

@@ -13,8 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::item::{Change, Coverage, Facts, Kind, MemoryType, RowId, RowSet, Scope, Status, Tier};
-use crate::request::{Event, Item, Receipt, Selection};
+use crate::item::{
+    Change, Coverage, Facts, Kind, MemoryType, Relation, RowId, RowSet, Ruling, Scope, Status, Tier,
+};
+use crate::request::{Clocks, Event, Item, Receipt, Selection};
 
 pub use sqlite::SqliteStore;
 
@@ -84,19 +86,119 @@ pub struct NewMemory {
     pub source: String,
     /// The conversation it came from.
     pub source_conv_id: Option<String>,
+    /// Subject and attribute in a normal form, where the text says one thing.
+    pub slot: Option<String>,
+    /// Since when it is true, where the text says so.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it is true, where the text says so.
+    pub valid_to: Option<Timestamp>,
     /// What the text channel needs until the index holds it.
     pub terms: Vec<u8>,
     /// Its vector, where a model was at hand.
     pub vector: Option<NewVector>,
 }
 
+/// Where memories belong together: one is never compared with those of another place, nor changed by them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The domain.
+    pub collection: String,
+    /// Who may see them.
+    pub scope: Scope,
+    /// Whose they are.
+    pub owner: Option<String>,
+}
+
+/// What was decided about a new memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decided {
+    /// How it stands to what is there.
+    pub standing: Standing,
+    /// Others that a memory which replaces one makes untrue too; those that are gone or hidden meanwhile are passed over.
+    pub also: Vec<RowId>,
+    /// The rule and its figures, for the event; never a text.
+    pub why: Map<String, Value>,
+    /// Whether a confirmation is an observation: what the store said itself, told back, adds tags and no confidence.
+    pub is_observed: bool,
+    /// The store's last change when it was decided. Where a memory of the same place is newer, the decision is void.
+    pub seen: Change,
+}
+
+/// How a new memory stands to one that is there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Standing {
+    /// Nothing there has to do with it.
+    Alone,
+    /// The other says so already: no new row, one more observation.
+    Confirms(RowId),
+    /// A new row, related to the other with this strength, 0..1.
+    Relates(RowId, Relation, f32),
+    /// A new row, which takes the other's place in its chain; the other is superseded.
+    Replaces(RowId),
+    /// A new row beside the other, which it contradicts; somebody is asked.
+    Disputes(RowId),
+    /// A new row that is superseded from the start: the other, which it contradicts, stands.
+    Yields(RowId),
+}
+
+impl Standing {
+    /// The memory that is there.
+    pub fn other(self) -> Option<RowId> {
+        match self {
+            Self::Alone => None,
+            Self::Confirms(row)
+            | Self::Relates(row, _, _)
+            | Self::Replaces(row)
+            | Self::Disputes(row)
+            | Self::Yields(row) => Some(row),
+        }
+    }
+}
+
 /// What became of a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Its row.
     pub row: RowId,
+    /// Its id: of a confirmed memory the one that was there.
+    pub id: String,
     /// It was there before; tags and metadata were merged.
     pub is_update: bool,
+    /// The review that asks which side is right, where that is open.
+    pub review: Option<u64>,
+}
+
+/// A store in one file.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Copied {
+    /// Memories that are candidate or active, and chunks.
+    pub items: u64,
+    /// Its last change.
+    pub change: u64,
+    /// Its schema.
+    pub schema: u32,
+    /// Its size.
+    pub bytes: u64,
+    /// Where the store that it replaced was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<std::path::PathBuf>,
+}
+
+/// Two memories that contradict each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewRow {
+    /// Its number.
+    pub review: u64,
+    /// The newer side.
+    pub row: RowId,
+    /// The older side.
+    pub other: RowId,
+    /// Why nobody could tell; no text of theirs.
+    pub reason: String,
+    /// When it was found.
+    pub create_time: Timestamp,
+    /// How it ended; none while it is open.
+    pub outcome: Option<Ruling>,
 }
 
 /// A document as a run of `index` found it, already compared with what the store had.
@@ -300,8 +402,17 @@ pub trait Store: Send + Sync {
     /// Whether an index of this coverage was made from this store's present history.
     fn confirms(&self, coverage: &Coverage) -> Result<bool>;
 
-    /// Keeps a memory; one that has the same id is confirmed: its tags and metadata are merged, its text stays.
-    fn put_memory(&self, memory: &NewMemory, stamp: Stamp<'_>) -> Result<Kept>;
+    /// Keeps a memory as was decided, in one transaction with its events. One that has the same id is confirmed, whatever was
+    /// decided: its tags and metadata are merged, its text stays.
+    ///
+    /// `None` where the decision is void: a memory of the same place was written since, or what it speaks of is gone or
+    /// superseded. Nothing was written then; decide again.
+    fn put_memory(&self, memory: &NewMemory, decided: &Decided, stamp: Stamp<'_>) -> Result<Option<Kept>>;
+    /// Ends a review. The older side gives way to the newer when that is accepted, or was itself replaced by a text of both
+    /// (merge); the newer is superseded when it is rejected. `None` where there is no such open review.
+    fn settle(&self, review: u64, ruling: Ruling, stamp: Stamp<'_>) -> Result<Option<ReviewRow>>;
+    /// Remembers which items an answer gave. No change of the store: no index has to follow, and no event is left.
+    fn expose(&self, given: &[(RowId, Timestamp)]) -> Result<()>;
     /// Writes documents with their chunks, in one transaction.
     fn put_documents(&self, documents: &[NewDocument], stamp: Stamp<'_>) -> Result<Vec<Written>>;
     /// Removes documents with their chunks; returns how many chunks went.
@@ -323,12 +434,22 @@ pub trait Store: Send + Sync {
 
     /// Items by row, in the order asked; a row that is gone gives `None`.
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>>;
+    /// Memories of a place with a larger row than this, whatever their status, ascending.
+    fn memories_of(&self, place: &Place, after: RowId) -> Result<Vec<RowId>>;
+    /// Candidate and active memories of a place with this slot, newest first, at most `most`.
+    fn in_slot(&self, place: &Place, slot: &str, most: usize) -> Result<Vec<RowId>>;
+    /// The chain of a memory from its first form to its last, itself included.
+    fn chain(&self, row: RowId) -> Result<Vec<RowId>>;
+    /// Open reviews (or all), oldest first.
+    fn reviews(&self, all: bool) -> Result<Vec<ReviewRow>>;
+    /// What answers gave since a time, newest first, at most `most`.
+    fn exposed(&self, since: Timestamp, most: usize) -> Result<Vec<RowId>>;
     /// Rows whose id starts with a prefix, at most `most`.
     fn rows_by_id(&self, prefix: &str, most: usize) -> Result<Vec<(RowId, String)>>;
     /// The rows of a selection, or `None` where it holds nothing back but the hidden.
     fn select(&self, select: &Selection) -> Result<Option<Arc<RowSet>>>;
-    /// Rows that are superseded or archived.
-    fn hidden(&self) -> Result<RowSet>;
+    /// Rows that are superseded or archived; of a past, those that were then, or were not there.
+    fn hidden(&self, clocks: Clocks) -> Result<RowSet>;
     /// A page of a selection, newest first, and how many it holds in all.
     fn page(&self, select: &Selection, limit: usize, offset: usize) -> Result<(Vec<RowId>, usize)>;
 
@@ -409,6 +530,9 @@ pub trait Store: Send + Sync {
     /// again. One that is never emptied makes each new process read all of it, and copy all of it into the file when it
     /// writes.
     fn trim_log(&self) -> Result<()>;
+    /// Copies the store as it is at one moment into a new file, which appears under its name when it is whole and sound. Writers
+    /// go on meanwhile.
+    fn backup(&self, to: &std::path::Path) -> Result<Copied>;
     /// Bytes of the store's files.
     fn size_bytes(&self) -> Result<u64>;
     /// Reads every page and every index of the store; the findings, none where it is sound.

@@ -29,7 +29,7 @@ impl Store {
     fn keep(&self, content: &str, tags: &[&str]) -> String {
         let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
         let request = CurateRequest { tags, ..CurateRequest::new(content) };
-        self.engine.curate(&request, now()).unwrap().id
+        self.engine.curate(&request, now()).unwrap().id.unwrap()
     }
 
     /// What a channel finds: each content's first line (or file name) with its score, and the citation.

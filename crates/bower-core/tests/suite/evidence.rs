@@ -3,7 +3,7 @@
 use bower_core::Error;
 use bower_core::engine::Engine;
 use bower_core::evidence::{Evidence, block};
-use bower_core::request::{Answer, ForgetRequest, QueryRequest, Selection};
+use bower_core::request::{Answer, CurateRequest, ForgetRequest, QueryRequest, Selection};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::place::{Place, keep, now};
@@ -76,13 +76,15 @@ fn a_session_is_given_nothing_twice_in_any_process() {
     let place = Place::without_model();
     let engine = place.open();
     keep(&engine, "The api port is 8080.");
-    keep(&engine, "the API port is  8080."); // the same but for case and space
+    // The same but for case and space, and of somebody else: two memories.
+    let theirs = CurateRequest { owner: Some("ann".into()), ..CurateRequest::new("the API port is  8080.") };
+    engine.curate(&theirs, now()).unwrap();
     let first = in_session(&engine, "api port", "s", now());
     assert_eq!((first.hits.len(), first.already_given), (2, Some(0)));
     let again = in_session(&place.open(), "api port", "s", now());
     assert_eq!((again.hits.len(), again.already_given), (0, Some(2)));
     // What is new comes, and other sessions and no session know nothing of it.
-    keep(&engine, "The api port moved to 9090.");
+    keep(&engine, "The api port of the lab is 9090.");
     let next = in_session(&engine, "api port", "s", now());
     assert_eq!((next.hits.len(), next.already_given), (1, Some(2)));
     assert_eq!(in_session(&engine, "api port", "t", now()).hits.len(), 3);

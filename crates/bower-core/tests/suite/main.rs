@@ -7,6 +7,7 @@ mod channels;
 mod engine;
 mod evidence;
 mod formats;
+mod memories;
 mod minilm;
 mod model;
 mod place;

@@ -2,6 +2,7 @@
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
+use bower_core::item::Gate;
 use bower_core::request::{Answer, CurateRequest, IndexReport, IndexRequest};
 use jiff::Timestamp;
 use std::path::PathBuf;
@@ -71,9 +72,10 @@ impl Place {
     }
 }
 
-/// Keeps a memory; its id.
+/// Keeps a memory, whatever it says; its id.
 pub fn keep(engine: &Engine, content: &str) -> String {
-    engine.curate(&CurateRequest::new(content), now()).unwrap().id
+    let request = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new(content) };
+    engine.curate(&request, now()).unwrap().id.unwrap()
 }
 
 /// The texts of the hits, best first.

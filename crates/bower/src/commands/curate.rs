@@ -26,6 +26,7 @@ pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
         owner: arguments.owner,
         pinned: arguments.pin,
         source_conv_id: arguments.conversation,
+        gate: arguments.gate,
     };
     let engine = session.engine()?;
     let curated = engine.curate(&request, now())?;

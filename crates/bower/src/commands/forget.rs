@@ -2,9 +2,8 @@
 
 use bower_core::filter::Filter;
 use bower_core::request::{ForgetRequest, Selection};
-use std::io::{BufRead, IsTerminal, Write};
 
-use super::{Session, now, selection};
+use super::{Session, agreed, now, selection};
 use crate::cli::ForgetArgs;
 use crate::failure::{Failure, Result};
 use crate::render;
@@ -39,7 +38,10 @@ pub fn run(arguments: &ForgetArgs, session: &Session) -> Result<()> {
     // Ids were typed one by one; a selection may hold more than its writer thinks.
     if matches!(request, ForgetRequest::Selected(_)) && !arguments.dry_run && !arguments.yes {
         let would = engine.forget(&request, true, now)?;
-        if would.receipt.items > 0 && !agreed(would.receipt.items, would.receipt.documents)? {
+        let (items, documents) = (would.receipt.items, would.receipt.documents);
+        let whole = if documents > 0 { format!(" and {documents} documents") } else { String::new() };
+        let what = format!("delete {items} items{whole} for good");
+        if items > 0 && !agreed(&what, "add --yes to delete them, or --dry-run to see them")? {
             session.out.note("nothing was deleted");
             return Ok(());
         }
@@ -59,24 +61,6 @@ fn holds_everything(select: &Selection) -> bool {
     }
     let plain = Selection { filter: None, ..select.clone() };
     plain == Selection::default() && select.filter.as_ref().is_none_or(vacuous)
-}
-
-fn agreed(items: usize, documents: usize) -> Result<bool> {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Err(Failure::usage(
-            format!("this would delete {items} items, and nobody is here to ask"),
-            "add --yes to delete them, or --dry-run to see them",
-        ));
-    }
-    let mut talk = std::io::stderr().lock();
-    let whole = if documents > 0 { format!(" and {documents} documents") } else { String::new() };
-    let _ = write!(talk, "delete {items} items{whole} for good? [y/N] ");
-    let _ = talk.flush();
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(|source| {
-        Failure::environment(format!("cannot read the reply: {source}"), "add --yes to delete without asking")
-    })?;
-    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 #[cfg(test)]

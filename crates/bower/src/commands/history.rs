@@ -1,24 +1,12 @@
-//! `bower history`: what happened to an item; history outlives it.
-
-use bower_core::request::Event;
-use serde::Serialize;
+//! `bower history`: what a memory said at each time and what happened to it; history outlives it.
 
 use super::Session;
 use crate::cli::IdArgs;
 use crate::failure::Result;
 use crate::render;
 
-#[derive(Serialize)]
-struct History {
-    history: Vec<Event>,
-}
-
 /// Prints it, oldest first.
 pub fn run(arguments: &IdArgs, session: &Session) -> Result<()> {
-    let id = arguments.id.trim();
-    let history = History { history: session.engine()?.history(id)? };
-    if history.history.is_empty() {
-        return Err(bower_core::Error::NotFound { what: "item", id: id.into() }.into());
-    }
-    session.out.say(&history, |look| render::item::history(&history.history, look))
+    let history = session.engine()?.history(arguments.id.trim())?;
+    session.out.say(&history, |look| render::item::history(&history, look))
 }

@@ -1,6 +1,7 @@
 //! One file a command, and what they share: the home, the settings, the engine and the clock. Each turns typed-in
 //! arguments into a request, asks the engine once, and prints once.
 
+pub mod backup;
 pub mod completions;
 pub mod config;
 pub mod curate;
@@ -13,6 +14,7 @@ pub mod index;
 pub mod list;
 pub mod model;
 pub mod query;
+pub mod review;
 pub mod status;
 pub mod version;
 mod watch;
@@ -20,10 +22,10 @@ mod when;
 
 use bower_core::engine::Engine;
 use bower_core::filter::Filter;
-use bower_core::request::{Selection, StatusReport};
+use bower_core::request::{Clocks, Selection, StatusReport};
 use jiff::{Timestamp, Zoned};
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{BufRead, IsTerminal, Read, Write};
 
 use crate::cli::{Global, SelectArgs};
 use crate::failure::{Failure, Result};
@@ -169,6 +171,10 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
         })).transpose()
     };
     let (since, until) = (moment("--since", &arguments.since)?, moment("--until", &arguments.until)?);
+    let clocks = Clocks {
+        as_of: moment("--as-of", &arguments.as_of)?,
+        valid_at: moment("--valid-at", &arguments.valid_at)?,
+    };
     if let (Some(since), Some(until)) = (since, until)
         && since >= until
     {
@@ -189,7 +195,24 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
         scope: arguments.scope,
         owner: arguments.owner.clone(),
         statuses: arguments.status.clone(),
+        clocks,
     })
+}
+
+/// Asks before what cannot be taken back. Where nobody is there to ask it is an error with this hint.
+fn agreed(what: &str, hint: &str) -> Result<bool> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Err(Failure::usage(format!("this would {what}, and nobody is here to ask"), hint));
+    }
+    let mut talk = std::io::stderr().lock();
+    let _ = write!(talk, "{what}? [y/N] ");
+    let _ = talk.flush();
+    let mut line = String::new();
+    std::io::stdin()
+        .lock()
+        .read_line(&mut line)
+        .map_err(|source| Failure::environment(format!("cannot read the reply: {source}"), hint))?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// What a person should know about an empty store, on standard error.

@@ -1,12 +1,12 @@
 //! One item, lists of items, and what happened to them.
 
 use bower_core::item::{Kind, Tier};
-use bower_core::request::{Event, Item, Listing};
+use bower_core::request::{Event, History, Item, Listing, Version};
 use serde_json::Value;
 
 use super::query::place;
 use super::table::{Column, Table};
-use super::{Look, clean, columns, line, style, thousands};
+use super::{Look, clean, columns, hanging, line, style, thousands};
 
 const KEY: Column = Column::new().style(style::DIM);
 
@@ -43,9 +43,19 @@ pub fn one(item: &Item, look: &Look) -> String {
     };
     table.row(["written", &written]).row(["used", &used]);
     table.row(["importance", &format!("{:.2}, confidence {:.2}", item.importance, item.confidence)]);
-    for (key, value) in [("conversation", &item.source_conv_id), ("supersedes", &item.supersedes_id)] {
+    let ids = [
+        ("conversation", &item.source_conv_id),
+        ("supersedes", &item.supersedes_id),
+        ("superseded by", &item.superseded_by_id),
+    ];
+    for (key, value) in ids {
         if let Some(value) = value {
             table.row([key, value]);
+        }
+    }
+    for (key, time) in [("true from", item.valid_from), ("true until", item.valid_to)] {
+        if let Some(time) = time {
+            table.row([key, &look.time(time)]);
         }
     }
     // A chunk's place is shown above.
@@ -103,8 +113,33 @@ pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
     table.print(look) + &look.paint(style::DIM, &foot) + "\n"
 }
 
+/// The forms of a memory, where it had several, then the events, oldest first.
+pub fn history(history: &History, look: &Look) -> String {
+    let mut out = String::new();
+    if history.chain.len() > 1 {
+        for version in &history.chain {
+            out += &form(version, look);
+        }
+        out.push('\n');
+    }
+    out + &events(&history.history, look)
+}
+
+/// What a memory said at a time.
+fn form(version: &Version, look: &Look) -> String {
+    let memory = &version.memory;
+    let lead = format!("{}  ", memory.id);
+    let from = look.time(memory.create_time);
+    let until = memory.valid_to.map_or_else(|| "now".to_owned(), |until| look.time(until));
+    let mut note = format!("{} ({from} to {until})", line(&memory.content));
+    if let Some(changed) = &version.changed {
+        note = format!("{note}: {}", line(changed));
+    }
+    hanging(&lead, &note, look)
+}
+
 /// Events, oldest first.
-pub fn history(events: &[Event], look: &Look) -> String {
+fn events(events: &[Event], look: &Look) -> String {
     let mut table = Table::new(
         0,
         [
@@ -180,6 +215,15 @@ mod tests {
             event(7, "curate", json!({"type": "decision", "tags": ["retry", "api"]})),
             event(12, "forget", json!({"reason": "asked"})),
         ];
-        insta::assert_snapshot!("history", history(&events, &sample::look(80)));
+        let look = sample::look(80);
+        let gone = History { history: events.to_vec(), chain: Vec::new() };
+        insta::assert_snapshot!("history", history(&gone, &look));
+        let review = sample::review();
+        let older = Item { valid_to: Some(review.newer.create_time), ..review.older };
+        let chain = vec![
+            Version { memory: older, changed: None },
+            Version { memory: review.newer, changed: Some("one denies the other".into()) },
+        ];
+        insta::assert_snapshot!("chain", history(&History { chain, ..gone }, &look));
     }
 }

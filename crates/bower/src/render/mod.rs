@@ -9,6 +9,7 @@ pub mod item;
 pub mod model;
 mod prose;
 pub mod query;
+pub mod review;
 #[cfg(test)]
 pub mod sample;
 pub mod store;
@@ -190,6 +191,17 @@ pub fn folded(lead: &str, note: &str, look: &Look) -> String {
     rows(note, room)
         .iter()
         .fold(String::new(), |all, row| all + &look.paint(style::WEAK, &format!("{lead}{row}")) + "\n")
+}
+
+/// A text that hangs from its first words: later lines begin below its own start.
+pub fn hanging(lead: &str, text: &str, look: &Look) -> String {
+    let indent = columns(lead);
+    let rows = rows(text, look.width.saturating_sub(indent).max(16));
+    let line = |(at, row): (usize, &String)| {
+        let before = if at == 0 { lead.to_owned() } else { " ".repeat(indent) };
+        format!("{before}{row}\n")
+    };
+    rows.iter().enumerate().map(line).collect()
 }
 
 /// The text in at most `width` columns, cut at its start: the end of a path says more.

@@ -1,6 +1,6 @@
 //! Answers for people: scores and excerpts, then the evidence where it was asked for.
 
-use bower_core::item::{Band, Channel, Part, Tier};
+use bower_core::item::{Band, Channel, Part, Status, Tier};
 use bower_core::rank::candidate::Step;
 use bower_core::request::{Answer, Hit, Item};
 use bower_core::text::QueryTerm;
@@ -159,6 +159,11 @@ fn labels(item: &Item, look: &Look) -> String {
     match item.tier {
         Tier::Pinned => plain.push("pinned".to_string()),
         Tier::Active | Tier::Fading => {}
+    }
+    match (item.status, &item.superseded_by_id) {
+        (Status::Superseded, Some(by)) => plain.push(format!("replaced by {}", by.get(..8).unwrap_or(by))),
+        (Status::Superseded | Status::Archived, _) => plain.push(item.status.to_string()),
+        (Status::Candidate | Status::Active, _) => {}
     }
     let plain = plain.join(" · ");
     let id = item.id.get(..8).unwrap_or(&item.id);

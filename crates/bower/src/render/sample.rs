@@ -5,7 +5,7 @@ use bower_core::item::Band;
 use bower_core::item::{Channel, Kind, MemoryType, RowId, Scope, Status, Tier};
 use bower_core::rank::candidate::Factor;
 use bower_core::rank::rerank::Reranked;
-use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, Signal};
+use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, Review, Signal};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
@@ -39,6 +39,9 @@ pub fn memory() -> Item {
         decay_rate: 0.01,
         source_conv_id: Some("conv-77".into()),
         supersedes_id: None,
+        superseded_by_id: None,
+        valid_from: None,
+        valid_to: None,
         confidence: 0.8,
         tags: vec!["retry".into(), "webhooks".into()],
         keywords: vec!["retry".into(), "webhook".into()],
@@ -198,5 +201,24 @@ pub fn answer() -> Answer {
             vector_cached: false,
             rerank: None,
         },
+    }
+}
+
+/// An open contradiction.
+pub fn review() -> Review {
+    let side = |id: &str, content: &str, day: &str| Item {
+        id: id.into(),
+        content: content.into(),
+        create_time: time(day),
+        ..memory()
+    };
+    Review {
+        review: 7,
+        create_time: time("2026-11-20T12:00:00Z"),
+        reason: "one denies the other".into(),
+        newer: side("3f2a9c0011223344", "The cache is not used in production.", "2026-11-20T12:00:00Z"),
+        older: side("9f2c41d07ab3e658", "The cache is used in production.", "2026-11-17T12:00:00Z"),
+        ruling: None,
+        merged: None,
     }
 }

@@ -1,26 +1,51 @@
 //! The store as a person sees it: status, doctor, receipts.
 
+use bower_core::item::Fate;
 use bower_core::request::{Check, Curated, Degraded, Forgotten, Outcome, StatusReport};
+use bower_core::store::Copied;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::table::{Column, Table};
 use super::{Look, bytes, count, duration, folded, line, style, thousands};
 
+/// Digits of another memory's id; `bower get` takes as many.
+const SHORT_ID: usize = 6;
+
 const KEY: Column = Column::new().style(style::DIM);
 
-/// `bower curate`: the id first, because it is what one needs.
+/// `bower curate`: the id first, because it is what one needs, then what became of it and why.
 pub fn curated(curated: &Curated, look: &Look) -> String {
-    let id = look.paint(style::NAME, &curated.id);
-    let what = match (curated.accepted, curated.is_update) {
-        (false, _) => look.paint(style::WEAK, "not kept"),
-        (true, true) => "known already, brought up to date".to_string(),
-        (true, false) => "kept".to_string(),
+    let mut out =
+        curated.id.as_ref().map_or_else(String::new, |id| format!("{}  ", look.paint(style::NAME, id)));
+    let kept = format!("kept as {}", curated.memory_type);
+    let other = curated.other.as_ref().map(|other| {
+        let age = look.age(other.create_time);
+        let id = look.paint(style::NAME, &other.id[..other.id.len().min(SHORT_ID)]);
+        (format!("{id}… ({age})"), line(&other.why), other.stands)
+    });
+    let what = match (curated.outcome, other) {
+        (Fate::Refuse, _) => look.paint(style::WEAK, "not kept"),
+        (Fate::Create, _) | (_, None) => kept,
+        (_, Some((other, why, true))) => format!("kept as history: {other} holds, {why}"),
+        (Fate::Confirm, Some((_, why, _))) => format!("confirmed: {why}"),
+        (Fate::Link, Some((other, why, _))) => format!("{kept}, beside {other}: {why}"),
+        (Fate::Append, Some((other, ..))) => format!("updated: says all of {other} and more"),
+        (Fate::Supersede, Some((other, why, _))) => format!("updated: replaces {other}, {why}"),
+        (Fate::Contradict, Some((other, why, _))) => format!("{kept}, but it contradicts {other}: {why}"),
     };
-    let mut out = if curated.accepted { format!("{id}  {what} as {}", curated.memory_type) } else { what };
+    out += &what;
     if let Some(reason) = &curated.reason {
         let _ = write!(out, ": {}", line(reason));
     }
     let _ = writeln!(out, " {}", look.paint(style::DIM, &format!("({})", duration(curated.took_ms))));
+    if let Some(review) = curated.review {
+        out += &folded("? ", &format!("which is right? bower review accept|reject|both {review}"), look);
+    }
+    if !curated.redacted.is_empty() {
+        let note = format!("cut out before it was kept: {}", line(&curated.redacted.join(", ")));
+        out += &folded("! ", &note, look);
+    }
     out + &degraded(&curated.degraded, "cannot be found yet by", look)
 }
 
@@ -57,6 +82,24 @@ pub fn forgotten(forgotten: &Forgotten, look: &Look) -> String {
         let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
     }
     out
+}
+
+/// `bower backup`.
+pub fn backed_up(copied: &Copied, to: &Path) -> String {
+    format!("{}: {}\n", to.display(), what(copied))
+}
+
+/// `bower restore`.
+pub fn restored(copied: &Copied, from: &Path) -> String {
+    let kept = copied
+        .replaced
+        .as_ref()
+        .map_or_else(String::new, |path| format!("what was there is kept as {}\n", path.display()));
+    format!("restored from {}: {}\n{kept}", from.display(), what(copied))
+}
+
+fn what(copied: &Copied) -> String {
+    format!("{} ({}, change {})", count(copied.items, "item"), bytes(copied.bytes), copied.change)
 }
 
 /// `bower status`.
@@ -161,8 +204,8 @@ pub fn doctor(checks: &[Check], look: &Look) -> String {
 mod tests {
     use super::*;
     use crate::render::sample;
-    use bower_core::item::{Channel, MemoryType};
-    use bower_core::request::{ModelState, Receipt};
+    use bower_core::item::{Channel, Durability, MemoryType};
+    use bower_core::request::{ModelState, Other, Receipt};
 
     fn report() -> StatusReport {
         StatusReport {
@@ -218,13 +261,18 @@ mod tests {
     #[test]
     fn what_was_written_and_deleted() {
         let kept = Curated {
-            id: "9f2c41d07ab3e658".into(),
+            id: Some("9f2c41d07ab3e658".into()),
             summary: "x".into(),
             memory_type: MemoryType::Fact,
             took_ms: 0.71,
             is_update: false,
             accepted: true,
             reason: None,
+            outcome: Fate::Create,
+            durability: Durability::Lasting,
+            other: None,
+            redacted: Vec::new(),
+            review: None,
             degraded: vec![Degraded {
                 channel: Channel::Vector.into(),
                 reason: "no model; run bower model pull".into(),
@@ -235,6 +283,33 @@ mod tests {
             curated(&kept, &look),
             "9f2c41d07ab3e658  kept as fact (0.7 ms)\n! cannot be found yet by vector: no model; run bower model pull\n"
         );
+        let other = |why: &str, stands: bool| {
+            let create_time = sample::time("2026-05-17T12:00:00Z");
+            Some(Other { id: "3f2a9c0011223344".into(), create_time, why: why.into(), stands })
+        };
+        let plain = Curated { degraded: Vec::new(), ..kept };
+        let value = "port 8080 -> 9090";
+        let all = [
+            (Fate::Confirm, other("says the same (cosine .97)", false)),
+            (Fate::Link, other("another fact: 16 GB -> 32 GB", false)),
+            (Fate::Append, other("says more", false)),
+            (Fate::Supersede, other(value, false)),
+            (Fate::Supersede, other(value, true)),
+            (Fate::Contradict, other("one denies the other", false)),
+        ]
+        .map(|(outcome, other)| {
+            let review = (outcome == Fate::Contradict).then_some(7);
+            curated(&Curated { outcome, other, review, ..plain.clone() }, &look)
+        });
+        let refused = Curated {
+            id: None,
+            accepted: false,
+            outcome: Fate::Refuse,
+            reason: Some("a raw diff is in git already; say in a sentence what changed and why".into()),
+            redacted: vec!["AWS access key".into()],
+            ..plain
+        };
+        insta::assert_snapshot!("curated", all.concat() + &curated(&refused, &look));
         let receipt =
             Receipt { items: 12, vectors: 12, documents: 1, event: 9, sha256: "ab12".into(), dry_run: false };
         let gone = Forgotten { forgotten: (0..12).map(|n| format!("{n:016x}")).collect(), receipt };

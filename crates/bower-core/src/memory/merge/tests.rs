@@ -51,6 +51,48 @@ fn check(kept: &str, told: &str, cosine: f32, expected: &str) {
     assert_eq!(fate(kept, told, cosine), expected, "{kept} / {told}");
 }
 
+/// Cosines as the model gives them to such pairs; `Bands::attribute` is .80, `attribute_update` .75.
+#[test]
+fn an_attribute_in_other_words_is_known_by_its_thing_and_its_meaning() {
+    let kept = "The request timeout of falcon-billing is 11 seconds.";
+    check(kept, "falcon-billing gives up after 18 seconds.", 0.84, "supersede: timeout 11 s -> 18 s");
+    check(
+        kept,
+        "falcon-billing gives up after 11 seconds.",
+        0.84,
+        "confirm: says the same in other words (cosine .84)",
+    );
+    // Not as close; another thing; another kind of value; a qualifier more or another one.
+    let stays = |kept: &str, told: &str, cosine: f32| {
+        let fate = fate(kept, told, cosine);
+        assert!(fate.starts_with("link") || fate.starts_with("create"), "{kept} / {told}: {fate}");
+    };
+    stays(kept, "falcon-billing gives up after 18 seconds.", 0.79);
+    stays(kept, "falcon-mailer gives up after 18 seconds.", 0.9);
+    stays("The rate limit of quill-auth is 1920 requests", "quill-auth memory ceiling: 3584 MB", 0.9);
+    stays("The port of larch-gateway in production is 8080", "listening port (larch-gateway): 9090", 0.9);
+    stays(
+        "The cache TTL of larch-gateway in staging is 5 minutes",
+        "larch-gateway TTL in dev: 9 minutes",
+        0.9,
+    );
+}
+
+/// What was told in several ways goes in all of them.
+#[test]
+fn all_that_say_the_former_value_give_way() {
+    let [one, two, other] = [
+        said("cache-21 has 32 GB of memory.", 0, 0.5),
+        said("memory (cache-21): 32 GB", 1, 0.5),
+        said("The disk of cache-21 is 2 TB", 1, 0.5),
+    ];
+    let told = said("The memory of cache-21 is 64 GB", 2, 0.5);
+    let kept = [one.kept(Some(0.85)), two.kept(Some(0.9)), other.kept(Some(0.7))];
+    let decision = decide(&told.told(), &kept, &Bands::default());
+    assert_eq!((decision.fate, decision.also.len()), (Fate::Supersede, 1), "{decision:?}");
+    assert!(!decision.also.contains(&2) && decision.target != Some(2));
+}
+
 #[test]
 fn an_update_supersedes() {
     check("API port is 8080", "The API listens on port 9090", 0.8, "supersede: port 8080 -> 9090");

@@ -20,6 +20,8 @@ pub enum Rule {
     SameWords,
     /// Close enough in meaning, and no claim differs.
     SameMeaning,
+    /// The same value of the same attribute of the same thing, in other words.
+    SameAttribute,
     /// All of it, and something behind it.
     SaysMore,
     /// A part of what is there.
@@ -107,6 +109,7 @@ impl fmt::Display for Why {
                 write!(f, "says the same (words {})", share(self.jaccard.unwrap_or_default()))
             }
             Rule::SameMeaning => write!(f, "says the same{}", self.likeness()),
+            Rule::SameAttribute => write!(f, "says the same in other words{}", self.likeness()),
             Rule::SaysMore => f.write_str("says the same and more"),
             Rule::SaysLess => f.write_str("is a part of what is known"),
             Rule::NewValue => f.write_str(&difference),

@@ -144,7 +144,8 @@ fn write(store: &dyn Store, dice: &mut Dice, second: i64) {
                 metadata: metadata(dice),
                 ..memory(&format!("memory {n}"))
             };
-            store.put_memory(&kept, stamp(second)).unwrap();
+            // Nothing is kept where the same text is superseded.
+            store.put_memory(&kept, &super::decided(crate::store::Standing::Alone), stamp(second)).unwrap();
         }
         4..6 => {
             let (added, removed) = match chunk_rows(store, &path) {
@@ -250,8 +251,9 @@ fn a_store_without_fields_gets_them_when_it_is_opened() {
             .map(|when| format!("DROP TRIGGER fields_item_{when}; DROP TRIGGER fields_document_{when};"));
         // As the schema before it left it.
         file.execute_batch(&format!(
-            "{} DROP TABLE item_fields; DROP TABLE document_fields; PRAGMA user_version = 4",
-            triggers.concat()
+            "{} DROP TABLE item_fields; DROP TABLE document_fields; {} PRAGMA user_version = 4",
+            triggers.concat(),
+            super::LIFELESS
         ))
         .unwrap();
         drop(file);

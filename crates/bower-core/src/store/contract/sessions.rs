@@ -9,7 +9,7 @@ fn given(row: RowId, text_hash: i64) -> Given {
 }
 
 fn keep(store: &dyn Store, content: &str) -> Kept {
-    store.put_memory(&memory(content), stamp(1)).unwrap()
+    super::put(store, &memory(content), stamp(1)).unwrap()
 }
 
 #[test]

@@ -72,6 +72,7 @@ impl KnownSets {
 
 impl SqliteStore {
     pub(super) fn selected_rows(&self, selection: &Selection) -> Result<Option<Arc<RowSet>>> {
+        self.check_clocks(selection.clocks)?;
         if select::is_everything(selection) {
             return Ok(None);
         }

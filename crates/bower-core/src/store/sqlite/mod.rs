@@ -1,9 +1,13 @@
 //! The embedded store: one SQLite file in WAL mode. A reader never waits; a writer waits its turn; nobody sees a lock.
 
+mod backup;
+mod clocks;
 mod dated;
 mod find;
 mod halves;
+mod item;
 mod known;
+mod life;
 mod lookup;
 mod read;
 mod schema;
@@ -103,16 +107,7 @@ impl SqliteStore {
         if !path.exists() {
             make_private_folder(folder)?;
         }
-        let mut store = Self {
-            path: path.to_path_buf(),
-            identity: String::new(),
-            schema: schema::NEWEST,
-            settings: settings.clone(),
-            read_only: None,
-            idle: Mutex::new(Vec::new()),
-            selected: known::KnownSets::default(),
-            writing: Mutex::new(()),
-        };
+        let mut store = Self::unopened(path, settings);
         let connection = match store.connect().and_then(|connection| store.prepare(connection, now)) {
             Err(Error::ReadOnly { .. }) if path.exists() => {
                 store.read_only = Some(store.read_only_mode());
@@ -132,11 +127,42 @@ impl SqliteStore {
             }
             other => other?,
         };
-        store.identity = connection
-            .query_row("SELECT identity FROM store", [], |row| row.get(0))
-            .map_err(|source| store.failed("read the identity", source))?;
+        store.identity = store.read_identity(&connection)?;
         lock(&store.idle).push(connection);
         Ok(store)
+    }
+
+    /// Opens a store that lies anywhere for reading alone: nothing is made beside it.
+    fn reading(path: &Path, settings: &Settings) -> Result<Self> {
+        let mut store = Self::unopened(path, settings);
+        store.read_only = Some(store.read_only_mode());
+        let connection = store.connect()?;
+        store.schema = store.check_schema(&connection)?;
+        if store.schema == 0 {
+            return Err(Error::NotAStore { path: store.path, reason: "it is empty".to_owned() });
+        }
+        store.identity = store.read_identity(&connection)?;
+        lock(&store.idle).push(connection);
+        Ok(store)
+    }
+
+    fn unopened(path: &Path, settings: &Settings) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            identity: String::new(),
+            schema: schema::NEWEST,
+            settings: settings.clone(),
+            read_only: None,
+            idle: Mutex::new(Vec::new()),
+            selected: known::KnownSets::default(),
+            writing: Mutex::new(()),
+        }
+    }
+
+    fn read_identity(&self, connection: &Connection) -> Result<String> {
+        connection
+            .query_row("SELECT identity FROM store", [], |row| row.get(0))
+            .map_err(|source| self.failed("read the identity", source))
     }
 
     fn is_read_only(&self) -> bool {

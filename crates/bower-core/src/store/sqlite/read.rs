@@ -2,19 +2,21 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
-use serde_json::{Map, Value, json};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::halves::{damaged, half};
+use super::item::{self, read_item};
+use super::life::broken_chains;
 use super::write::{cache_key, row_id};
 use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
-use crate::item::{Change, Coverage, Facts, Kind, RowId, RowSet, Status, Tier, derive_id, indexed_text};
-use crate::request::{Event, Item, Receipt, Selection};
+use crate::item::{Change, Coverage, Facts, RowId, RowSet, Ruling, Status, derive_id, indexed_text};
+use crate::request::{Clocks, Event, Item, Receipt, Selection};
 use crate::store::{
-    Counts, DatedText, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, NewDocument,
-    NewMemory, NewTokens, NewVector, Passage, Stamp, Store, TailText, Written,
+    Copied, Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument,
+    NewDocument, NewMemory, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store, TailText, Written,
 };
 
 impl SqliteStore {
@@ -65,96 +67,6 @@ pub(super) fn json_field<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite
     serde_json::from_str(text).map_err(|source| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, source.into())
     })
-}
-
-/// The columns of an item, in the order in which [`read_item`] takes them.
-const ITEM: &str =
-    "SELECT i.row, i.id, i.kind, i.collection, i.type, i.importance, i.confidence, i.decay_rate, i.access_count,
- i.create_time, i.access_time, i.scope, i.owner, i.status, i.tier, i.metadata, i.source_conv_id, i.supersedes_id,
- t.summary, t.content, t.keywords, t.section, i.first_line, i.last_line,
- d.id, d.path, d.file_name, d.title, d.version, d.metadata
- FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
-
-/// Takes the columns of a row one after the other. By its name a column is looked for among all names, letter by letter:
-/// for ten items that took as long as reading them.
-struct Columns<'a> {
-    row: &'a Row<'a>,
-    next: usize,
-}
-
-impl Columns<'_> {
-    fn take<T: rusqlite::types::FromSql>(&mut self) -> rusqlite::Result<T> {
-        self.next += 1;
-        self.row.get(self.next - 1)
-    }
-
-    fn word<T: std::str::FromStr<Err = Error>>(&mut self) -> rusqlite::Result<T> {
-        parse_word(&self.take::<String>()?)
-    }
-
-    fn json<T: serde::de::DeserializeOwned>(&mut self) -> rusqlite::Result<T> {
-        json_field(&self.take::<String>()?)
-    }
-}
-
-fn read_item(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Item> {
-    let mut columns = Columns { row, next: 0 };
-    let id = row_id(columns.take()?)?;
-    let mut tags = connection.prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?;
-    let tags = tags.query_map([id.0], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    let mut item = Item {
-        row: id,
-        id: columns.take()?,
-        kind: columns.word()?,
-        collection: columns.take()?,
-        memory_type: columns.take::<Option<String>>()?.map(|word| parse_word(&word)).transpose()?,
-        importance: columns.take()?,
-        confidence: columns.take()?,
-        decay_rate: columns.take()?,
-        access_count: columns.take::<i64>()?.unsigned_abs(),
-        create_time: timestamp(columns.take()?)?,
-        access_time: timestamp(columns.take()?)?,
-        scope: columns.word()?,
-        owner: columns.take()?,
-        status: columns.word()?,
-        tier: parse_word::<Tier>(&columns.take::<i64>()?.to_string())?,
-        metadata: columns.json()?,
-        source_conv_id: columns.take()?,
-        supersedes_id: columns.take()?,
-        summary: columns.take()?,
-        content: columns.take()?,
-        keywords: columns.json()?,
-        tags,
-    };
-    if item.kind == Kind::Chunk {
-        complete_chunk(&mut item, &mut columns)?;
-    }
-    Ok(item)
-}
-
-/// Gives a chunk what its document knows: `columns` stands before its section.
-fn complete_chunk(chunk: &mut Item, columns: &mut Columns<'_>) -> rusqlite::Result<()> {
-    let section: Option<String> = columns.take()?;
-    let lines: [Option<u32>; 2] = [columns.take()?, columns.take()?];
-    let document: Option<String> = columns.take()?;
-    let path: Option<String> = columns.take()?;
-    let file_name: Option<String> = columns.take()?;
-    let title: Option<String> = columns.take()?;
-    let version: Option<String> = columns.take()?;
-    let fields: Option<String> = columns.take()?;
-    let mut metadata: Map<String, Value> = fields.map_or(Ok(Map::new()), |text| json_field(&text))?;
-    metadata.append(&mut chunk.metadata);
-    metadata.insert("path".into(), json!(path));
-    metadata.insert("source".into(), json!(path));
-    metadata.insert("document".into(), json!(document));
-    metadata.insert("file_name".into(), json!(file_name));
-    metadata.insert("section_title".into(), json!(section));
-    metadata.insert("version".into(), json!(version));
-    metadata.insert("chunk_size".into(), json!(chunk.content.chars().count()));
-    metadata.insert("lines".into(), json!(lines));
-    chunk.metadata = metadata;
-    chunk.summary = title.or(file_name).unwrap_or_default();
-    Ok(())
 }
 
 const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection FROM items i JOIN texts t ON t.row = i.row
@@ -280,8 +192,36 @@ impl Store for SqliteStore {
         })
     }
 
-    fn put_memory(&self, memory: &NewMemory, stamp: Stamp<'_>) -> Result<Kept> {
-        self.write_memory(memory, stamp)
+    fn put_memory(&self, memory: &NewMemory, decided: &Decided, stamp: Stamp<'_>) -> Result<Option<Kept>> {
+        self.write_memory(memory, decided, stamp)
+    }
+
+    fn settle(&self, review: u64, ruling: Ruling, stamp: Stamp<'_>) -> Result<Option<ReviewRow>> {
+        self.end_review(review, ruling, stamp)
+    }
+
+    fn expose(&self, given: &[(RowId, Timestamp)]) -> Result<()> {
+        self.write_exposures(given)
+    }
+
+    fn memories_of(&self, place: &Place, after: RowId) -> Result<Vec<RowId>> {
+        self.read_memories_of(place, after)
+    }
+
+    fn in_slot(&self, place: &Place, slot: &str, most: usize) -> Result<Vec<RowId>> {
+        self.read_in_slot(place, slot, most)
+    }
+
+    fn chain(&self, row: RowId) -> Result<Vec<RowId>> {
+        self.read_chain(row)
+    }
+
+    fn reviews(&self, all: bool) -> Result<Vec<ReviewRow>> {
+        self.read_reviews(all)
+    }
+
+    fn exposed(&self, since: Timestamp, most: usize) -> Result<Vec<RowId>> {
+        self.read_exposed(since, most)
     }
 
     fn put_documents(&self, documents: &[NewDocument], stamp: Stamp<'_>) -> Result<Vec<Written>> {
@@ -331,7 +271,7 @@ impl Store for SqliteStore {
 
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>> {
         self.read("read the items", |connection| {
-            let mut statement = connection.prepare_cached(ITEM)?;
+            let mut statement = connection.prepare_cached(item::statement(self.schema))?;
             rows.iter()
                 .map(|row| statement.query_row([row.0], |row| read_item(connection, row)).optional())
                 .collect()
@@ -353,13 +293,8 @@ impl Store for SqliteStore {
         self.selected_rows(selection)
     }
 
-    fn hidden(&self) -> Result<RowSet> {
-        self.read("select the hidden items", |connection| {
-            connection
-                .prepare_cached("SELECT row FROM items WHERE status IN ('superseded', 'archived')")?
-                .query_map([], first)?
-                .collect()
-        })
+    fn hidden(&self, clocks: Clocks) -> Result<RowSet> {
+        self.read_hidden(clocks)
     }
 
     fn page(&self, selection: &Selection, limit: usize, offset: usize) -> Result<(Vec<RowId>, usize)> {
@@ -721,6 +656,10 @@ impl Store for SqliteStore {
             .or_else(|error| if is_busy(&error) { Ok(()) } else { Err(self.failed("empty the log", error)) })
     }
 
+    fn backup(&self, to: &Path) -> Result<Copied> {
+        self.copy_to(to)
+    }
+
     fn size_bytes(&self) -> Result<u64> {
         Ok(["db", "db-wal"]
             .iter()
@@ -743,6 +682,9 @@ impl Store for SqliteStore {
                 findings.push(format!("a row of {table} names a row of {parent} that is not there"));
             }
             findings.extend(damaged(connection)?);
+            if self.schema >= schema::KEEPS_LIFE {
+                findings.extend(broken_chains(connection)?);
+            }
             let bare: u64 = connection.query_row(
                 "SELECT count(*) FROM items i LEFT JOIN texts t ON t.row = i.row WHERE t.row IS NULL",
                 [],

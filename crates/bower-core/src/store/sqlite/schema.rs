@@ -4,13 +4,16 @@
 pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
-pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED];
+pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE];
 
 /// The schema from which on numbers are kept.
 pub const KEEPS_COUNTS: u32 = 4;
 
 /// The schema from which on fields are found by their values.
 pub const KEEPS_FIELDS: u32 = 5;
+
+/// The schema from which on the life of a memory is kept.
+pub const KEEPS_LIFE: u32 = 7;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -329,3 +332,48 @@ END;
 
 /// No table changes. From here on a vector may be packed, which older programs would read as one of another dimension.
 const PACKED: &str = "";
+
+/// The life of a memory. `slot` is the subject and attribute of a memory that says one thing, in a normal form; `hidden_time`
+/// is since when an item is superseded or archived. An item's successor is the one whose `supersedes_id` names it.
+/// A review keeps the two sides by row and goes with either of them. `exposures` is when and how often answers gave an item, which
+/// is not use; what was given lately is known again when somebody tells it back.
+const LIFE: &str = "
+ALTER TABLE items ADD COLUMN slot TEXT;
+ALTER TABLE items ADD COLUMN hidden_time INTEGER;
+UPDATE items SET hidden_time = update_time WHERE status IN ('superseded', 'archived');
+CREATE INDEX items_place ON items (collection, scope, owner) WHERE kind = 'memory';
+CREATE INDEX items_slot ON items (slot) WHERE slot IS NOT NULL;
+CREATE INDEX items_valid_from ON items (valid_from) WHERE valid_from IS NOT NULL;
+CREATE INDEX items_valid_to ON items (valid_to) WHERE valid_to IS NOT NULL;
+CREATE INDEX items_supersedes ON items (supersedes_id) WHERE supersedes_id IS NOT NULL;
+
+CREATE TABLE relations (
+  row INTEGER NOT NULL REFERENCES items (row),
+  relation TEXT NOT NULL,
+  other INTEGER NOT NULL REFERENCES items (row),
+  strength REAL NOT NULL,
+  create_time INTEGER NOT NULL,
+  PRIMARY KEY (row, relation, other)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX relations_other ON relations (other);
+
+CREATE TABLE reviews (
+  review INTEGER PRIMARY KEY AUTOINCREMENT,
+  row INTEGER NOT NULL REFERENCES items (row),
+  other INTEGER NOT NULL REFERENCES items (row),
+  reason TEXT NOT NULL,
+  create_time INTEGER NOT NULL,
+  outcome TEXT,
+  close_time INTEGER
+) STRICT;
+CREATE INDEX reviews_row ON reviews (row);
+CREATE INDEX reviews_other ON reviews (other);
+CREATE INDEX reviews_open ON reviews (review) WHERE outcome IS NULL;
+
+CREATE TABLE exposures (
+  row INTEGER PRIMARY KEY REFERENCES items (row),
+  time INTEGER NOT NULL,
+  times INTEGER NOT NULL
+) STRICT;
+CREATE INDEX exposures_time ON exposures (time);
+";

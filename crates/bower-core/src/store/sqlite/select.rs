@@ -3,10 +3,11 @@
 use rusqlite::types::Value as Sql;
 use serde_json::Value;
 
+use super::clocks;
 use super::lookup::{self, Lookup};
 use crate::filter::{Filter, Test};
 use crate::item::Status;
-use crate::request::Selection;
+use crate::request::{Clocks, Selection};
 
 /// A condition over `items i` and the values it binds, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,9 +38,9 @@ impl Condition {
     }
 }
 
-/// Whether a selection leaves out nothing but superseded and archived items.
+/// Whether a selection leaves out nothing but what its clocks hide.
 pub(super) fn is_everything(select: &Selection) -> bool {
-    *select == Selection::default()
+    *select == Selection { clocks: select.clocks, ..Selection::default() }
 }
 
 /// One of the conditions of a selection, all of which must hold, and how an index finds its rows, where one can.
@@ -57,9 +58,16 @@ pub(super) fn conjuncts(select: &Selection) -> Vec<Conjunct> {
             all.push(Conjunct { condition, lookup });
         }
     };
-    let statuses: &[Status] =
-        if select.statuses.is_empty() { &[Status::Candidate, Status::Active] } else { &select.statuses };
+    let now = select.clocks == Clocks::default();
+    let statuses: &[Status] = if now && select.statuses.is_empty() {
+        &[Status::Candidate, Status::Active]
+    } else {
+        &select.statuses
+    };
     and(Condition::within("i.status", statuses), lookup::statuses(statuses));
+    if !now {
+        and(clocks::visible(select.clocks), None);
+    }
     and(Condition::within("i.kind", &select.kinds), lookup::kinds(&select.kinds));
     and(
         Condition::within("i.collection", &select.collections),

@@ -1,24 +1,24 @@
 //! Every write of the embedded store. Each runs in one transaction and leaves its events in it.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::halves::kept;
 use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore};
 use crate::item::{Change, Kind, RowId, Status, hex};
 use crate::request::Receipt;
-use crate::store::{Kept, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Stamp, Written};
+use crate::store::{NewChunk, NewDocument, NewTokens, NewVector, Stamp, Written};
 
 /// The next change number. Taken inside the transaction, so numbers appear in the order of commits.
-fn next_change(connection: &Connection) -> Result<Change> {
+pub(super) fn next_change(connection: &Connection) -> Result<Change> {
     connection
         .prepare_cached("UPDATE store SET change = change + 1 RETURNING change")?
         .query_row([], |row| row.get(0))
         .map(Change)
 }
 
-fn record(
+pub(super) fn record(
     connection: &Connection,
     change: Change,
     stamp: Stamp<'_>,
@@ -55,7 +55,12 @@ fn model_row(connection: &Connection, name: &str) -> Result<i64> {
     Ok(connection.last_insert_rowid())
 }
 
-fn put_vector(connection: &Connection, row: RowId, vector: &NewVector, change: Change) -> Result<()> {
+pub(super) fn put_vector(
+    connection: &Connection,
+    row: RowId,
+    vector: &NewVector,
+    change: Change,
+) -> Result<()> {
     let model = model_row(connection, &vector.model)?;
     connection
         .prepare_cached(
@@ -82,12 +87,12 @@ fn stands(connection: &Connection, row: RowId, upto: Change) -> Result<bool> {
         .exists(params![row.0, upto.0])
 }
 
-fn put_tags(connection: &Connection, row: RowId, tags: &[String]) -> Result<()> {
+pub(super) fn put_tags(connection: &Connection, row: RowId, tags: &[String]) -> Result<()> {
     let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO tags (tag, row) VALUES (?1, ?2)")?;
     tags.iter().try_for_each(|tag| insert.execute(params![tag, row.0]).map(drop))
 }
 
-fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
+pub(super) fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO tail (row, change, terms) VALUES (?1, ?2, ?3)")?
         .execute(params![row.0, change.0, terms])?;
@@ -96,9 +101,10 @@ fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -
 
 /// Removes one item from every table and remembers the row, so that indexes mask it.
 fn remove_row(connection: &Connection, row: RowId, change: Change) -> Result<bool> {
-    for table in ["tags", "vectors", "token_tail", "tail", "injections", "texts"] {
+    for table in ["tags", "vectors", "token_tail", "tail", "injections", "exposures", "texts"] {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
     }
+    super::life::unlink(connection, row)?;
     let removed = connection.prepare_cached("DELETE FROM items WHERE row = ?1")?.execute([row.0])? > 0;
     if removed {
         connection
@@ -108,29 +114,11 @@ fn remove_row(connection: &Connection, row: RowId, change: Change) -> Result<boo
     Ok(removed)
 }
 
-fn json_text(value: &impl serde::Serialize) -> Result<String> {
+pub(super) fn json_text(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|source| rusqlite::Error::ToSqlConversionFailure(source.into()))
 }
 
 impl SqliteStore {
-    pub(super) fn write_memory(&self, memory: &NewMemory, stamp: Stamp<'_>) -> crate::Result<Kept> {
-        self.write("keep the memory", |connection| {
-            let present: Option<(i64, String, String)> = connection
-                .prepare_cached("SELECT row, metadata, status FROM items WHERE id = ?1")?
-                .query_row([&memory.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-                .optional()?;
-            let change = next_change(connection)?;
-            match present {
-                Some((row, metadata, status)) => {
-                    let row = row_id(row)?;
-                    confirm(connection, row, &metadata, &status, memory, change, stamp)?;
-                    Ok(Kept { row, is_update: true })
-                }
-                None => Ok(Kept { row: insert_memory(connection, memory, change, stamp)?, is_update: false }),
-            }
-        })
-    }
-
     pub(super) fn write_documents(
         &self,
         documents: &[NewDocument],
@@ -332,90 +320,6 @@ pub(super) fn cache_key(model: &str, text: &str) -> Vec<u8> {
     hash.update(b":");
     hash.update(text.as_bytes());
     hash.finalize().to_vec()
-}
-
-fn insert_memory(
-    connection: &Connection,
-    memory: &NewMemory,
-    change: Change,
-    stamp: Stamp<'_>,
-) -> Result<RowId> {
-    let now = stamp.now.as_microsecond();
-    connection
-        .prepare_cached(
-            "INSERT INTO items (id, kind, collection, type, importance, confidence, decay_rate, create_time, access_time,
-             update_time, scope, owner, status, tier, metadata, source, source_conv_id, text_change)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
-        )?
-        .execute(params![
-            memory.id,
-            Kind::Memory.word(),
-            memory.collection,
-            memory.memory_type.word(),
-            memory.importance,
-            memory.confidence,
-            memory.decay_rate,
-            now,
-            memory.scope.word(),
-            memory.owner,
-            memory.status.word(),
-            memory.tier as i64 + 1,
-            json_text(&memory.metadata)?,
-            memory.source,
-            memory.source_conv_id,
-            change.0,
-        ])?;
-    let row = row_id(connection.last_insert_rowid())?;
-    connection
-        .prepare_cached("INSERT INTO texts (row, summary, content, keywords) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![row.0, memory.summary, memory.content, json_text(&memory.keywords)?])?;
-    put_tags(connection, row, &memory.tags)?;
-    put_tail(connection, row, change, &memory.terms)?;
-    if let Some(vector) = &memory.vector {
-        put_vector(connection, row, vector, change)?;
-    }
-    let detail = json!({ "type": memory.memory_type.word(), "collection": memory.collection });
-    record(connection, change, stamp, "curate", Some(&memory.id), &detail)?;
-    Ok(row)
-}
-
-/// The same text again: one more observation; tags and metadata are merged, and an archived memory comes back.
-fn confirm(
-    connection: &Connection,
-    row: RowId,
-    metadata: &str,
-    status: &str,
-    memory: &NewMemory,
-    change: Change,
-    stamp: Stamp<'_>,
-) -> Result<()> {
-    let mut merged: Map<String, Value> = super::read::json_field(metadata)?;
-    merged.extend(memory.metadata.clone());
-    let status = if status == Status::Archived.word() { memory.status.word() } else { status };
-    connection
-        .prepare_cached(
-            "UPDATE items SET observations = observations + 1, metadata = ?2, update_time = ?3, status = ?4,
-             tier = min(tier, ?5) WHERE row = ?1",
-        )?
-        .execute(params![
-            row.0,
-            json_text(&merged)?,
-            stamp.now.as_microsecond(),
-            status,
-            memory.tier as i64 + 1
-        ])?;
-    put_tags(connection, row, &memory.tags)?;
-    if let Some(vector) = &memory.vector {
-        let same: Option<String> = connection
-            .prepare_cached("SELECT m.name FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1")?
-            .query_row([row.0], |row| row.get(0))
-            .optional()?;
-        if same.as_ref() != Some(&vector.model) {
-            put_vector(connection, row, vector, change)?;
-        }
-    }
-    record(connection, change, stamp, "confirm", Some(&memory.id), &json!({ "tags": memory.tags }))?;
-    Ok(())
 }
 
 fn rows_of_document(connection: &Connection, document: i64) -> Result<Vec<RowId>> {

@@ -1,0 +1,102 @@
+//! The memories that a told text could repeat, extend, replace or deny: those of its place, by slot, by meaning and by words.
+
+use std::sync::PoisonError;
+
+use super::Engine;
+use super::answer::{Depth, hidden};
+use super::retrieve::{Scope, Words, by_vector, text_channel};
+use crate::error::Result;
+use crate::item::{Coverage, Kind, Profile, RowId, RowSet, Status};
+use crate::request::{Clocks, Item};
+use crate::store::{NewVector, Place};
+use crate::vector::{ExactQuery, floats};
+
+/// Memories that each way of finding gives. A text that is told again stands in the first places; what comes after the tenth
+/// has to do with the same subject at most.
+const EACH: usize = 10;
+
+/// Places whose rows are kept: 125 KB each in a store of a million rows.
+const MOST_PLACES: usize = 16;
+
+/// A memory that is there, and how close its meaning is to the text's.
+pub(super) struct Neighbour {
+    pub(super) item: Item,
+    /// Cosine; `None` where one of the two has no vector.
+    pub(super) cosine: Option<f32>,
+}
+
+/// The rows of some places, as far as they were read: rows are never used again, so only newer ones are read.
+#[derive(Debug, Default)]
+pub(super) struct Places(Vec<(Place, RowSet, RowId)>);
+
+/// The rows of a place's memories, whatever their status; some of them may be gone.
+fn rows_of(engine: &Engine, place: &Place) -> Result<RowSet> {
+    let mut places = engine.places.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = places.0.iter().position(|(one, ..)| one == place).map(|at| places.0.remove(at));
+    let (place, mut rows, mut last) = kept.unwrap_or_else(|| (place.clone(), RowSet::new(), RowId(0)));
+    for row in engine.store.memories_of(&place, last)? {
+        rows.insert(row);
+        last = row;
+    }
+    let found = rows.clone();
+    if places.0.len() == MOST_PLACES {
+        places.0.remove(0);
+    }
+    places.0.push((place, rows, last));
+    Ok(found)
+}
+
+/// Memories that are candidate or active, nearest first: those of the slot, then by meaning, then by words.
+///
+/// `newest` was read from the store before.
+pub(super) fn neighbours(
+    engine: &Engine,
+    place: &Place,
+    content: &str,
+    slot: Option<&str>,
+    vector: Option<&NewVector>,
+    newest: &Coverage,
+) -> Result<Vec<Neighbour>> {
+    let keep = rows_of(engine, place)?;
+    if keep.is_empty() {
+        return Ok(Vec::new());
+    }
+    let hidden = hidden(engine, newest, Clocks::default())?;
+    let scope = Scope {
+        keep: Some(&keep),
+        hidden: &hidden,
+        profile: Profile::Bower,
+        depth: Depth::Rows(EACH),
+        newest,
+    };
+    let mut rows: Vec<RowId> = slot.map_or(Ok(Vec::new()), |slot| engine.store.in_slot(place, slot, EACH))?;
+    if let Some(vector) = vector {
+        let near =
+            by_vector(engine, vector.model.clone(), floats(&vector.half), None, &scope, EACH, &mut drop)?;
+        rows.extend(near.rows.iter().map(|hit| hit.row));
+    }
+    let words = Words::of(content);
+    if !words.terms.is_empty() {
+        rows.extend(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row));
+    }
+    let mut seen = RowSet::new();
+    rows.retain(|&row| seen.insert(row));
+    let cosines = cosines(engine, vector, &rows)?;
+    let stands = |item: &Item| {
+        item.kind == Kind::Memory
+            && matches!(item.status, Status::Candidate | Status::Active)
+            && item.collection == place.collection
+            && item.scope == place.scope
+            && item.owner == place.owner
+    };
+    let items = engine.store.items(&rows)?.into_iter().zip(cosines);
+    Ok(items.filter_map(|(item, cosine)| Some(Neighbour { item: item.filter(stands)?, cosine })).collect())
+}
+
+fn cosines(engine: &Engine, vector: Option<&NewVector>, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
+    let Some(vector) = vector else { return Ok(vec![None; rows.len()]) };
+    let told = floats(&vector.half);
+    let exact = ExactQuery::new(&told);
+    let halves = engine.store.vectors(&vector.model, rows)?;
+    Ok(halves.into_iter().map(|half| half.map(|half| exact.cosine_f16(&half))).collect())
+}

@@ -1,0 +1,47 @@
+//! Contradictions that nothing could settle: who is asked sees both sides and says which is right.
+
+use jiff::Timestamp;
+
+use super::{ACTOR, Engine, curate};
+use crate::error::{Error, Result};
+use crate::item::Ruling;
+use crate::memory::merge::changed;
+use crate::request::{Review, Settlement};
+use crate::store::{ReviewRow, Stamp};
+
+/// The open reviews, or all, oldest first.
+pub(super) fn list(engine: &Engine, all: bool) -> Result<Vec<Review>> {
+    let rows = engine.store.reviews(all)?;
+    Ok(rows
+        .into_iter()
+        .map(|row| load(engine, row))
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+        .collect())
+}
+
+/// Both sides; `None` where one of them was forgotten meanwhile.
+fn load(engine: &Engine, row: ReviewRow) -> Result<Option<Review>> {
+    let mut sides = engine.store.items(&[row.row, row.other])?;
+    let (Some(older), Some(newer)) = (sides.pop().flatten(), sides.pop().flatten()) else { return Ok(None) };
+    let ReviewRow { review, create_time, reason, outcome, .. } = row;
+    // What differs is read from the texts; the store keeps the rule alone.
+    let reason = changed(&older.content, &newer.content).unwrap_or_else(|| reason.replace('_', " "));
+    Ok(Some(Review { review, create_time, reason, newer, older, ruling: outcome, merged: None }))
+}
+
+/// Ends a review.
+pub(super) fn settle(engine: &Engine, review: u64, how: &Settlement, now: Timestamp) -> Result<Review> {
+    let gone = || Error::NotFound { what: "open review", id: review.to_string() };
+    let open = list(engine, false)?.into_iter().find(|one| one.review == review).ok_or_else(gone)?;
+    let (ruling, merged) = match how {
+        Settlement::Accept => (Ruling::Accept, None),
+        Settlement::Reject => (Ruling::Reject, None),
+        Settlement::Both => (Ruling::Both, None),
+        Settlement::Merge(text) => (Ruling::Merge, Some(curate::replace(engine, &open.newer, text, now)?)),
+    };
+    let row = engine.store.settle(review, ruling, Stamp { now, actor: ACTOR })?.ok_or_else(gone)?;
+    let settled = load(engine, row)?.ok_or_else(gone)?;
+    Ok(Review { merged, ..settled })
+}

@@ -1,0 +1,357 @@
+//! What every store keeps of the life of a memory: chains with one head, decisions that are void when the store moved on,
+//! reviews, and nothing left of what was forgotten.
+
+use super::*;
+use crate::item::{Relation, Ruling};
+use crate::store::Place;
+
+fn told(store: &dyn Store, content: &str, standing: Standing, second: i64) -> RowId {
+    store.put_memory(&memory(content), &decided(standing), stamp(second)).unwrap().unwrap().row
+}
+
+fn statuses(store: &dyn Store, rows: &[RowId]) -> Vec<Status> {
+    store.items(rows).unwrap().into_iter().map(|item| item.unwrap().status).collect()
+}
+
+fn actions(store: &dyn Store, content: &str) -> Vec<String> {
+    let events = store.events(&memory(content).id).unwrap();
+    events.into_iter().map(|event| event.action).collect()
+}
+
+#[test]
+fn what_replaces_a_memory_follows_it_in_one_chain() {
+    with_store(|store, _| {
+        let pinned = NewMemory { tier: Tier::Pinned, tags: vec!["port".into()], ..memory("port 8080") };
+        let first = put(store, &pinned, stamp(1)).unwrap().row;
+        let second = told(store, "port 9090", Standing::Replaces(first), 2);
+        let third = told(store, "port 7070", Standing::Replaces(second), 3);
+        for row in [first, second, third] {
+            assert_eq!(store.chain(row).unwrap(), [first, second, third]);
+        }
+        assert_eq!(
+            statuses(store, &[first, second, third]),
+            [Status::Superseded, Status::Superseded, Status::Active]
+        );
+        let head = store.items(&[third]).unwrap().remove(0).unwrap();
+        assert_eq!((head.tier, head.tags), (Tier::Pinned, vec!["alpha".to_owned(), "port".to_owned()]));
+        assert_eq!(head.supersedes_id, Some(memory("port 9090").id));
+        assert_eq!(store.hidden(Clocks::default()).unwrap().iter().collect::<Vec<_>>(), [first, second]);
+        let dated = store.dated_texts(&[first], 9).unwrap().remove(0).unwrap();
+        assert_eq!(dated.valid_to, Some(at(2)), "it held until the next became true");
+        assert_eq!(actions(store, "port 9090"), ["curate", "supersede", "superseded"]);
+        assert_eq!(store.counts().unwrap().memories, 1);
+
+        // Whoever forgets a link leaves a chain.
+        store.forget(&[second], false, stamp(4)).unwrap();
+        assert_eq!(store.chain(third).unwrap(), [first, third]);
+    });
+}
+
+#[test]
+fn what_was_told_in_several_ways_is_superseded_in_all_of_them() {
+    with_store(|store, _| {
+        let first = told(store, "port 8080", Standing::Alone, 1);
+        let same = told(store, "it listens on 8080", Standing::Alone, 2);
+        let decided = Decided { also: vec![same, first, RowId(99)], ..decided(Standing::Replaces(first)) };
+        let new = store.put_memory(&memory("port 9090"), &decided, stamp(3)).unwrap().unwrap().row;
+        assert_eq!(
+            statuses(store, &[first, same, new]),
+            [Status::Superseded, Status::Superseded, Status::Active]
+        );
+        assert_eq!(
+            (store.chain(new).unwrap(), store.chain(same).unwrap()),
+            (vec![first, new], vec![same, new])
+        );
+        let item = store.items(&[same]).unwrap().remove(0).unwrap();
+        assert_eq!((item.superseded_by_id, item.valid_to), (Some(memory("port 9090").id), Some(at(3))));
+        assert_eq!(actions(store, "it listens on 8080"), ["curate", "superseded"]);
+    });
+}
+
+#[test]
+fn a_decision_is_void_when_the_place_or_the_other_side_moved_on() {
+    with_store(|store, _| {
+        let first = told(store, "port 8080", Standing::Alone, 1);
+        let seen = store.coverage().unwrap().change;
+        let put = |content: &str, standing, second| {
+            let decided = Decided { seen, ..decided(standing) };
+            store.put_memory(&memory(content), &decided, stamp(second)).unwrap()
+        };
+        // Documents and other owners have nothing to do with it.
+        store.put_documents(&[document("/notes/a.md", &["x"])], stamp(2)).unwrap();
+        let elsewhere = NewMemory { owner: None, id: derive_id(&["other"]), ..memory("other") };
+        super::put(store, &elsewhere, stamp(2)).unwrap();
+        let second = put("port 9090", Standing::Replaces(first), 3).unwrap().row;
+        // Somebody else was first.
+        assert_eq!(put("port 7070", Standing::Alone, 4), None);
+        let void = store.put_memory(&memory("port 7070"), &decided(Standing::Replaces(first)), stamp(4));
+        assert_eq!(void.unwrap(), None, "a chain does not fork");
+        // What was said before the present head is said again: not a confirmation of what is superseded.
+        assert_eq!(put("port 8080", Standing::Replaces(second), 5), None);
+        assert_eq!(store.chain(first).unwrap(), [first, second]);
+    });
+}
+
+#[test]
+fn a_confirmation_adds_an_observation_and_keeps_the_words_that_were_there() {
+    with_store(|store, _| {
+        let first = told(store, "the port is 8080", Standing::Alone, 1);
+        let again =
+            NewMemory { tags: vec!["net".into()], vector: Some(vector(9)), ..memory("8080 is the port") };
+        let kept = store.put_memory(&again, &decided(Standing::Confirms(first)), stamp(2)).unwrap().unwrap();
+        assert_eq!((kept.row, kept.is_update, kept.id), (first, true, memory("the port is 8080").id));
+        let item = store.items(&[first]).unwrap().remove(0).unwrap();
+        assert_eq!(item.content, "the port is 8080");
+        // .6, and .05 for the observation (systems.md, section 2).
+        assert!((item.confidence - 0.65).abs() < 1e-6, "{}", item.confidence);
+        assert_eq!(item.tags, ["alpha", "net"]);
+        assert_eq!(
+            store.vectors(MODEL, &[first]).unwrap(),
+            [Some(vector(1).half)],
+            "of the text that stayed"
+        );
+        for second in 3..20 {
+            told(store, "the port is 8080", Standing::Alone, second);
+        }
+        let most = store.items(&[first]).unwrap().remove(0).unwrap().confidence;
+        assert!((most - 1.0).abs() < 1e-6, "{most}");
+    });
+}
+
+#[test]
+fn both_sides_of_a_contradiction_stay_until_somebody_says_which_is_right() {
+    for (ruling, hidden) in [
+        (Ruling::Accept, vec![0]),
+        (Ruling::Reject, vec![1]),
+        (Ruling::Merge, vec![0]),
+        (Ruling::Both, vec![]),
+    ] {
+        with_store(|store, _| {
+            let older = told(store, "the cache is on", Standing::Alone, 1);
+            let why = Map::from_iter([("rule".to_owned(), json!("negation"))]);
+            let dispute = Decided { why, ..decided(Standing::Disputes(older)) };
+            let kept = store.put_memory(&memory("the cache is not on"), &dispute, stamp(2)).unwrap().unwrap();
+            let review = kept.review.unwrap();
+            let open = store.reviews(false).unwrap();
+            assert_eq!(
+                (open[0].review, open[0].row, open[0].other, open[0].reason.as_str()),
+                (review, kept.row, older, "negation")
+            );
+            assert_eq!(store.hidden(Clocks::default()).unwrap().len(), 0);
+            assert_eq!(store.settle(review + 1, ruling, stamp(3)).unwrap(), None);
+            let settled = store.settle(review, ruling, stamp(3)).unwrap().unwrap();
+            assert_eq!(settled.outcome, Some(ruling));
+            assert_eq!(store.settle(review, ruling, stamp(4)).unwrap(), None, "it has ended");
+            let expected: Vec<RowId> = hidden.iter().map(|at| [older, kept.row][*at]).collect();
+            assert_eq!(
+                store.hidden(Clocks::default()).unwrap().iter().collect::<Vec<_>>(),
+                expected,
+                "{ruling}"
+            );
+            assert_eq!((store.reviews(false).unwrap().len(), store.reviews(true).unwrap().len()), (0, 1));
+            store.forget(&[older], false, stamp(5)).unwrap();
+            assert_eq!(store.reviews(true).unwrap(), []);
+        });
+    }
+}
+
+#[test]
+fn a_text_that_loses_is_kept_out_of_sight() {
+    with_store(|store, _| {
+        let sure = told(store, "the cache is on", Standing::Alone, 1);
+        let doubted = told(store, "the cache is not on", Standing::Yields(sure), 2);
+        assert_eq!(statuses(store, &[sure, doubted]), [Status::Active, Status::Superseded]);
+        assert_eq!(store.chain(sure).unwrap(), [sure], "it takes nobody's place");
+        assert_eq!(actions(store, "the cache is not on"), ["curate", "superseded", "contradict"]);
+    });
+}
+
+#[test]
+fn the_memories_of_a_place_and_of_a_slot_are_found() {
+    with_store(|store, _| {
+        let slotted = |content: &str| NewMemory { slot: Some("api port".into()), ..memory(content) };
+        let first = put(store, &slotted("port 8080"), stamp(1)).unwrap().row;
+        let second = store
+            .put_memory(&slotted("port 9090"), &decided(Standing::Replaces(first)), stamp(2))
+            .unwrap()
+            .unwrap()
+            .row;
+        let other = NewMemory { owner: None, id: derive_id(&["x"]), ..slotted("port 1") };
+        let others = put(store, &other, stamp(3)).unwrap().row;
+        store.put_documents(&[document("/notes/a.md", &["x"])], stamp(4)).unwrap();
+        let place = |owner: Option<&str>| Place {
+            collection: "memories".into(),
+            scope: Scope::Project,
+            owner: owner.map(Into::into),
+        };
+        assert_eq!(store.memories_of(&place(Some("ann")), RowId(0)).unwrap(), [first, second]);
+        assert_eq!(store.memories_of(&place(Some("ann")), first).unwrap(), [second]);
+        assert_eq!(store.memories_of(&place(None), RowId(0)).unwrap(), [others]);
+        assert_eq!(store.in_slot(&place(Some("ann")), "api port", 9).unwrap(), [second]);
+        assert_eq!(store.in_slot(&place(None), "api port", 9).unwrap(), [others]);
+        assert_eq!(store.in_slot(&place(None), "api", 9).unwrap(), []);
+    });
+}
+
+#[test]
+fn relations_go_with_either_side() {
+    with_store(|store, path| {
+        let first = told(store, "one", Standing::Alone, 1);
+        let second = told(store, "two", Standing::Relates(first, Relation::RelatedTo, 0.8), 2);
+        let third = told(store, "three", Standing::Relates(second, Relation::RelatedTo, 0.7), 3);
+        let count = || -> i64 {
+            let connection = rusqlite::Connection::open(path).unwrap();
+            connection.query_row("SELECT count(*) FROM relations", [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(count(), 2);
+        store.forget(&[second], false, stamp(4)).unwrap();
+        assert_eq!(count(), 0);
+        assert_eq!(statuses(store, &[first, third]), [Status::Active, Status::Active]);
+    });
+}
+
+#[test]
+fn what_answers_gave_is_known_for_a_while() {
+    with_store(|store, _| {
+        let first = told(store, "one", Standing::Alone, 1);
+        let second = told(store, "two", Standing::Alone, 1);
+        let change = store.coverage().unwrap();
+        store.expose(&[(first, at(10)), (RowId(99), at(10))]).unwrap();
+        store.expose(&[(second, at(20)), (first, at(20))]).unwrap();
+        assert_eq!(store.exposed(at(0), 9).unwrap(), [first, second]);
+        assert_eq!(
+            (store.exposed(at(21), 9).unwrap(), store.exposed(at(0), 1).unwrap()),
+            (vec![], vec![first])
+        );
+        assert_eq!(store.coverage().unwrap(), change, "no index has to follow");
+        store.forget(&[second], false, stamp(50)).unwrap();
+        assert_eq!(store.exposed(at(0), 9).unwrap(), [first]);
+    });
+}
+
+#[test]
+fn the_past_is_what_the_store_knew_and_what_was_so() {
+    with_store(|store, _| {
+        // Learned at 10 and replaced at 20, by what has been true since 15.
+        let old = told(store, "port 8080", Standing::Alone, 10);
+        let since = NewMemory { valid_from: Some(at(15)), ..memory("port 9090 since then") };
+        let decided = decided(Standing::Replaces(old));
+        let new = store.put_memory(&since, &decided, stamp(20)).unwrap().unwrap().row;
+        let wrong = told(store, "port 1", Standing::Yields(new), 30);
+        let check = |as_of: Option<i64>, valid_at: Option<i64>, expected: &[RowId]| {
+            let clocks = Clocks { as_of: as_of.map(at), valid_at: valid_at.map(at) };
+            let hidden = store.hidden(clocks).unwrap();
+            let seen: Vec<RowId> =
+                [old, new, wrong].into_iter().filter(|row| !hidden.contains(*row)).collect();
+            assert_eq!(seen, expected, "{as_of:?} {valid_at:?}");
+            let found = Selection { clocks, kinds: vec![Kind::Memory], ..Selection::default() };
+            assert_eq!(
+                rows(store.select(&found).unwrap()),
+                expected.iter().map(|row| row.0).collect::<Vec<_>>()
+            );
+        };
+        check(None, None, &[new]);
+        check(Some(9), None, &[]);
+        check(Some(10), None, &[old]);
+        check(Some(19), None, &[old]);
+        check(Some(20), None, &[new]);
+        check(Some(99), None, &[new]);
+        // Of the world: nothing tells since when the first was so.
+        check(None, Some(1), &[old]);
+        check(None, Some(14), &[old]);
+        check(None, Some(15), &[new]);
+        check(None, Some(99), &[new]);
+        // At 19 the store did not know that it had changed at 15.
+        check(Some(19), Some(17), &[old]);
+        check(Some(20), Some(17), &[new]);
+        check(Some(20), Some(14), &[old]);
+    });
+}
+
+/// What is hidden is found by indexes, what is seen by a condition on each item.
+#[test]
+fn what_is_hidden_is_what_is_not_seen() {
+    with_store(|store, path| {
+        let own = SqliteStore::open(path, &Settings::default(), at(0)).unwrap();
+        let mut seed = 11_u64;
+        let mut dice = |below: i64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33).cast_signed() % below
+        };
+        let mut rows: Vec<RowId> = Vec::new();
+        for second in 0..300 {
+            let time = |dice: i64| (dice < 300).then(|| at(dice));
+            let kept = NewMemory {
+                valid_from: time(dice(900)),
+                valid_to: time(dice(900)),
+                status: Status::ALL[usize::try_from(dice(4)).unwrap()],
+                ..memory(&format!("memory {second}"))
+            };
+            let standing = match rows.get(usize::try_from(dice(600)).unwrap()) {
+                Some(row) if dice(2) == 0 => Standing::Replaces(*row),
+                Some(row) => Standing::Yields(*row),
+                None => Standing::Alone,
+            };
+            rows.extend(
+                store.put_memory(&kept, &decided(standing), stamp(second)).unwrap().map(|kept| kept.row),
+            );
+        }
+        for _ in 0..200 {
+            let time = |dice: i64| (dice < 320).then(|| at(dice));
+            let clocks = Clocks { as_of: time(dice(600)), valid_at: time(dice(600)) };
+            let seen = own.select_by_scan(&Selection { clocks, ..Selection::default() }).unwrap();
+            let hidden = store.hidden(clocks).unwrap();
+            for row in &rows {
+                assert_ne!(seen.contains(*row), hidden.contains(*row), "{row:?} {clocks:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_backup_is_whole_while_others_write_and_replaces_what_came_after() {
+    with_store(|store, path| {
+        let first = told(store, "the zanzibar port is 8080", Standing::Alone, 1);
+        store.forget(&[first], false, stamp(2)).unwrap();
+        told(store, "one", Standing::Alone, 3);
+        let file = path.with_file_name("copy.db");
+        let copied = std::thread::scope(|threads| {
+            let writer = threads.spawn(|| {
+                let own = SqliteStore::open(path, &Settings::default(), at(0)).unwrap();
+                (0..50)
+                    .for_each(|n| drop(put(&own, &memory(&format!("while copying {n}")), stamp(4)).unwrap()));
+            });
+            let copied = store.backup(&file).unwrap();
+            writer.join().unwrap();
+            copied
+        });
+        assert!((1..=51).contains(&copied.items) && copied.replaced.is_none(), "{copied:?}");
+        assert!(store.backup(&file).is_err(), "nothing is overwritten");
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!bytes.windows(8).any(|word| word == b"zanzibar"));
+
+        told(store, "after the copy", Standing::Alone, 9);
+        let coverage = store.coverage().unwrap();
+        let settings = Settings::default();
+        let restored = SqliteStore::restore(path, &file, &settings, at(10)).unwrap();
+        assert_eq!((restored.items, restored.change), (copied.items, copied.change));
+        // Whoever had it open sees the copy, and the indexes of what came after are refused.
+        assert_eq!(store.counts().unwrap().memories, copied.items);
+        assert!(!store.confirms(&coverage).unwrap());
+        put(store, &memory("goes on"), stamp(11)).unwrap();
+        let aside = SqliteStore::open(&restored.replaced.unwrap(), &settings, at(12)).unwrap();
+        assert_eq!(aside.counts().unwrap().memories, 52);
+
+        // What is no whole store replaces nothing.
+        let before = store.coverage().unwrap();
+        let broken = path.with_file_name("broken.db");
+        std::fs::write(&broken, &bytes[..bytes.len() / 2]).unwrap();
+        let missing = path.with_file_name("missing.db");
+        let foreign = path.with_file_name("foreign.db");
+        rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+        for bad in [&broken, &missing, &foreign] {
+            assert!(SqliteStore::restore(path, bad, &settings, at(13)).is_err(), "{bad:?}");
+        }
+        assert_eq!(store.coverage().unwrap(), before);
+    });
+}

@@ -1,0 +1,132 @@
+//! A copy of the whole store in one file, made while others write; and the way back. A copy is verified before anything is
+//! replaced by it, and what it replaces is kept beside it.
+
+use jiff::Timestamp;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::SqliteStore;
+use crate::config::Settings;
+use crate::error::{Error, Result};
+use crate::store::{Copied, Store};
+
+/// Between two tries for a lock that another process has.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What a copy is called while it is made.
+const PARTIAL: &str = "partial";
+
+impl SqliteStore {
+    /// Copies the store as it is at one moment into a new file, without what was deleted. Writers go on meanwhile.
+    pub(super) fn copy_to(&self, to: &Path) -> Result<Copied> {
+        if to.exists() {
+            return Err(Error::invalid(
+                format!("backup {}", to.display()),
+                "there is a file of that name; name another",
+            ));
+        }
+        let partial = with_suffix(to, PARTIAL);
+        match std::fs::remove_file(&partial) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("replace", &partial, source));
+            }
+            _ => {}
+        }
+        let copied = self.copy_through(&partial, to);
+        if copied.is_err() {
+            // What failed half way is nobody's backup; the error says why.
+            let _ = std::fs::remove_file(&partial);
+        }
+        copied
+    }
+
+    fn copy_through(&self, partial: &Path, to: &Path) -> Result<Copied> {
+        let reader = self.reader()?;
+        reader
+            .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
+            .map_err(|source| self.failed("copy the store", source))?;
+        let copy = Self::open_copy(partial, &self.settings)?;
+        let copied = copy.describe()?;
+        drop(copy);
+        sync(partial)?;
+        std::fs::rename(partial, to).map_err(|source| Error::io("rename to", to, source))?;
+        sync(to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+        Ok(copied)
+    }
+
+    /// Opens a copy for reading, and makes sure that it is a whole store.
+    fn open_copy(path: &Path, settings: &Settings) -> Result<Self> {
+        if !path.is_file() {
+            return Err(Error::NotFound { what: "file", id: path.display().to_string() });
+        }
+        let copy = Self::reading(path, settings)?;
+        let findings = copy.verify()?;
+        if !findings.is_empty() {
+            return Err(Error::Corrupt { path: path.to_path_buf(), reason: findings.join("; ") });
+        }
+        Ok(copy)
+    }
+
+    fn describe(&self) -> Result<Copied> {
+        let counts = self.counts()?;
+        Ok(Copied {
+            items: counts.memories + counts.chunks,
+            change: self.coverage()?.change.0,
+            schema: self.schema,
+            bytes: self.size_bytes()?,
+            replaced: None,
+        })
+    }
+
+    /// Puts a copy in the place of the store at `path`, in one transaction that other processes see whole. What was there is
+    /// copied beside it first, where it held anything.
+    pub fn restore(path: &Path, from: &Path, settings: &Settings, now: Timestamp) -> Result<Copied> {
+        let copy = Self::open_copy(from, settings)?;
+        let mut copied = copy.describe()?;
+        drop(copy);
+        let store = Self::open(path, settings, now)?;
+        if store.coverage()?.change.0 > 0 {
+            let aside = with_suffix(path, &format!("replaced-{}", now.as_second()));
+            store.copy_to(&aside)?;
+            copied.replaced = Some(aside);
+        }
+        store.replace_by(from)?;
+        Ok(copied)
+    }
+
+    fn replace_by(&self, from: &Path) -> Result<()> {
+        let failed = |source| self.failed("restore the store", source);
+        let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+        let mut reader = self.reader()?;
+        let connection = reader.connection.as_mut().expect("a reader on loan has its connection");
+        let start = Instant::now();
+        let backup = Backup::new(&source, connection).map_err(failed)?;
+        loop {
+            match backup.step(-1).map_err(failed)? {
+                StepResult::Done => break,
+                StepResult::More => {}
+                StepResult::Busy | StepResult::Locked if !self.waited_out(start) => std::thread::sleep(PAUSE),
+                _ => {
+                    let path = self.path.clone();
+                    return Err(Error::Busy { path, waited_ms: self.settings.busy_timeout_ms });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Waits until a file or folder is on disk.
+fn sync(path: &Path) -> Result<()> {
+    let synced = std::fs::File::open(path).and_then(|file| file.sync_all());
+    synced.map_err(|source| Error::io("write", path, source))
+}

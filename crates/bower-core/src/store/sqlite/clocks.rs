@@ -1,0 +1,106 @@
+//! The past of a store: what it knew at a time, and what was so at a time. As one condition over all items, and as the few
+//! that are not seen, each found by an index.
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use rusqlite::types::Value as Sql;
+
+use super::read::first;
+use super::select::{Condition, every};
+use super::{SqliteStore, schema};
+use crate::error::{Error, Result};
+use crate::item::RowSet;
+use crate::request::Clocks;
+
+/// When a memory became true: when it says so, or when it replaced another. The first of a chain that says nothing has been
+/// true for ever, as far as is known.
+const FROM: &str = "coalesce(i.valid_from, CASE WHEN i.supersedes_id IS NOT NULL THEN i.create_time END)";
+
+/// What is seen by these clocks, over `items i`.
+pub(super) fn visible(clocks: Clocks) -> Condition {
+    let mut all = Vec::new();
+    let mut and = |sql: &str, times: &[Timestamp]| {
+        let values = times.iter().map(|time| Sql::Integer(time.as_microsecond())).collect();
+        all.push(Condition { sql: sql.to_owned(), values });
+    };
+    match (clocks.as_of, clocks.valid_at) {
+        (None, None) => and("i.status IN ('candidate', 'active')", &[]),
+        (Some(then), None) => {
+            and("i.create_time <= ?", &[then]);
+            and("(i.status IN ('candidate', 'active') OR i.hidden_time > ?)", &[then]);
+        }
+        (None, Some(at)) => {
+            and("i.status <> 'archived'", &[]);
+            and("(i.valid_to IS NULL OR i.valid_to > ?)", &[at]);
+        }
+        (Some(then), Some(at)) => {
+            and("i.create_time <= ?", &[then]);
+            and("(i.status <> 'archived' OR i.hidden_time > ?)", &[then]);
+            and("(i.valid_to IS NULL OR i.valid_to > ? OR i.hidden_time > ?)", &[at, then]);
+        }
+    }
+    if let Some(at) = clocks.valid_at {
+        and(&format!("({FROM} IS NULL OR {FROM} <= ?)"), &[at]);
+    }
+    every(all.into_iter())
+}
+
+impl SqliteStore {
+    /// Fails where a store that cannot be written is older than its clocks.
+    pub(super) fn check_clocks(&self, clocks: Clocks) -> Result<()> {
+        if clocks == Clocks::default() || self.schema >= schema::KEEPS_LIFE {
+            return Ok(());
+        }
+        let reason = format!(
+            "the store's schema {} keeps no past, and the store cannot be written to bring it up to date",
+            self.schema
+        );
+        Err(Error::invalid("a time of the past", reason))
+    }
+
+    pub(super) fn read_hidden(&self, clocks: Clocks) -> Result<RowSet> {
+        self.check_clocks(clocks)?;
+        self.read("select the hidden items", |connection| hidden(connection, clocks))
+    }
+}
+
+fn hidden(connection: &Connection, clocks: Clocks) -> rusqlite::Result<RowSet> {
+    let mut rows = RowSet::new();
+    let mut add = |sql: &str, values: &[i64]| -> rusqlite::Result<()> {
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut found = statement.query(rusqlite::params_from_iter(values))?;
+        while let Some(row) = found.next()? {
+            rows.insert(first(row)?);
+        }
+        Ok(())
+    };
+    let [then, at] = [clocks.as_of, clocks.valid_at].map(|time| time.map(Timestamp::as_microsecond));
+    match (then, at) {
+        (None, None) => add("SELECT row FROM items WHERE status IN ('superseded', 'archived')", &[])?,
+        (Some(then), None) => add(
+            "SELECT row FROM items WHERE status IN ('superseded', 'archived') AND (hidden_time <= ?1 OR hidden_time IS NULL)",
+            &[then],
+        )?,
+        (then, Some(at)) => {
+            // Whatever was hidden after the first clock was as it had been.
+            let then = then.unwrap_or(i64::MAX);
+            let unless = "(hidden_time <= ?1 OR hidden_time IS NULL)";
+            add(
+                &format!(
+                    "SELECT row FROM items WHERE status IN ('superseded', 'archived') AND status = 'archived' AND {unless}"
+                ),
+                &[then],
+            )?;
+            add(&format!("SELECT row FROM items WHERE valid_to <= ?2 AND {unless}"), &[then, at])?;
+            add("SELECT row FROM items WHERE valid_from > ?1", &[at])?;
+            add(
+                "SELECT row FROM items WHERE supersedes_id IS NOT NULL AND valid_from IS NULL AND create_time > ?1",
+                &[at],
+            )?;
+        }
+    }
+    if let Some(then) = then {
+        add("SELECT row FROM items WHERE create_time > ?1", &[then])?;
+    }
+    Ok(rows)
+}

@@ -1,0 +1,124 @@
+//! One item as its reader sees it, from its row, its text, its tags and its document.
+
+use rusqlite::{Connection, Row};
+use serde_json::{Map, Value, json};
+
+use super::read::{json_field, parse_word, timestamp};
+use super::schema::KEEPS_LIFE;
+use super::write::row_id;
+use crate::error::Error;
+use crate::item::{Kind, Tier};
+use crate::request::Item;
+
+/// The columns of an item, in the order in which [`read_item`] takes them.
+macro_rules! item {
+    ($successor:literal) => {
+        concat!(
+            "SELECT i.row, i.id, i.kind, i.collection, i.type, i.importance, i.confidence, i.decay_rate, i.access_count,
+ i.create_time, i.access_time, i.scope, i.owner, i.status, i.tier, i.metadata, i.source_conv_id, i.supersedes_id, ",
+            $successor,
+            ", i.valid_from, i.valid_to, t.summary, t.content, t.keywords, t.section, i.first_line, i.last_line,
+ d.id, d.path, d.file_name, d.title, d.version, d.metadata
+ FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1"
+        )
+    };
+}
+
+/// An item as it stands.
+const ITEM: &str = item!(
+    "CASE i.status WHEN 'superseded' THEN (SELECT n.id FROM items n WHERE n.supersedes_id = i.id
+ UNION ALL SELECT n.id FROM relations r JOIN items n ON n.row = r.row WHERE r.other = i.row AND r.relation = 'supersedes') END"
+);
+
+/// An item of a store that is older than chains and cannot be brought up to date.
+const ITEM_ALONE: &str = item!("NULL");
+
+/// The statement that reads an item of a store of this schema.
+pub(super) fn statement(schema: u32) -> &'static str {
+    if schema >= KEEPS_LIFE { ITEM } else { ITEM_ALONE }
+}
+
+/// Takes the columns of a row one after the other. By its name a column is looked for among all names, letter by letter:
+/// for ten items that took as long as reading them.
+struct Columns<'a> {
+    row: &'a Row<'a>,
+    next: usize,
+}
+
+impl Columns<'_> {
+    fn take<T: rusqlite::types::FromSql>(&mut self) -> rusqlite::Result<T> {
+        self.next += 1;
+        self.row.get(self.next - 1)
+    }
+
+    fn word<T: std::str::FromStr<Err = Error>>(&mut self) -> rusqlite::Result<T> {
+        parse_word(&self.take::<String>()?)
+    }
+
+    fn json<T: serde::de::DeserializeOwned>(&mut self) -> rusqlite::Result<T> {
+        json_field(&self.take::<String>()?)
+    }
+}
+
+pub(super) fn read_item(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Item> {
+    let mut columns = Columns { row, next: 0 };
+    let id = row_id(columns.take()?)?;
+    let mut tags = connection.prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?;
+    let tags = tags.query_map([id.0], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    let mut item = Item {
+        row: id,
+        id: columns.take()?,
+        kind: columns.word()?,
+        collection: columns.take()?,
+        memory_type: columns.take::<Option<String>>()?.map(|word| parse_word(&word)).transpose()?,
+        importance: columns.take()?,
+        confidence: columns.take()?,
+        decay_rate: columns.take()?,
+        access_count: columns.take::<i64>()?.unsigned_abs(),
+        create_time: timestamp(columns.take()?)?,
+        access_time: timestamp(columns.take()?)?,
+        scope: columns.word()?,
+        owner: columns.take()?,
+        status: columns.word()?,
+        tier: parse_word::<Tier>(&columns.take::<i64>()?.to_string())?,
+        metadata: columns.json()?,
+        source_conv_id: columns.take()?,
+        supersedes_id: columns.take()?,
+        superseded_by_id: columns.take()?,
+        valid_from: columns.take::<Option<i64>>()?.map(timestamp).transpose()?,
+        valid_to: columns.take::<Option<i64>>()?.map(timestamp).transpose()?,
+        summary: columns.take()?,
+        content: columns.take()?,
+        keywords: columns.json()?,
+        tags,
+    };
+    if item.kind == Kind::Chunk {
+        complete_chunk(&mut item, &mut columns)?;
+    }
+    Ok(item)
+}
+
+/// Gives a chunk what its document knows: `columns` stands before its section.
+fn complete_chunk(chunk: &mut Item, columns: &mut Columns<'_>) -> rusqlite::Result<()> {
+    let section: Option<String> = columns.take()?;
+    let lines: [Option<u32>; 2] = [columns.take()?, columns.take()?];
+    let document: Option<String> = columns.take()?;
+    let path: Option<String> = columns.take()?;
+    let file_name: Option<String> = columns.take()?;
+    let title: Option<String> = columns.take()?;
+    let version: Option<String> = columns.take()?;
+    let fields: Option<String> = columns.take()?;
+    let mut metadata: Map<String, Value> = fields.map_or(Ok(Map::new()), |text| json_field(&text))?;
+    metadata.append(&mut chunk.metadata);
+    metadata.insert("path".into(), json!(path));
+    metadata.insert("source".into(), json!(path));
+    metadata.insert("document".into(), json!(document));
+    metadata.insert("file_name".into(), json!(file_name));
+    metadata.insert("section_title".into(), json!(section));
+    metadata.insert("version".into(), json!(version));
+    metadata.insert("chunk_size".into(), json!(chunk.content.chars().count()));
+    metadata.insert("lines".into(), json!(lines));
+    chunk.metadata = metadata;
+    chunk.summary = title.or(file_name).unwrap_or_default();
+    Ok(())
+}

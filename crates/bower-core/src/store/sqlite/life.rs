@@ -1,0 +1,505 @@
+//! Memories as they are written: each with what was decided about it, in one transaction with its events. No event holds a
+//! text: what changed is read from both sides of a chain.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use serde_json::{Map, Value, json};
+
+use super::SqliteStore;
+use super::read::{first, json_field, parse_word, timestamp};
+use super::write::{json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
+use crate::item::{Change, Kind, Relation, RowId, Ruling, Status};
+use crate::store::{Decided, Kept, NewMemory, Place, ReviewRow, Stamp, Standing};
+
+/// What one more observation adds to a memory's confidence (systems.md, section 2: a merge raises it by .05).
+const OBSERVED: f64 = 0.05;
+
+/// A longer chain than this is a circle; no real one is near it.
+const LONGEST_CHAIN: usize = 10_000;
+
+impl SqliteStore {
+    pub(super) fn write_memory(
+        &self,
+        memory: &NewMemory,
+        decided: &Decided,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<Option<Kept>> {
+        self.write("keep the memory", |connection| {
+            if let Some((row, status)) = by_id(connection, &memory.id)? {
+                return match status {
+                    // Its successor says otherwise: this is a new memory, under another id.
+                    Status::Superseded => Ok(None),
+                    Status::Candidate | Status::Active | Status::Archived => {
+                        let change = next_change(connection)?;
+                        let again = matches!(decided.standing, Standing::Confirms(_));
+                        let why = if again { decided.why.clone() } else { Map::new() };
+                        let decided = Decided { why, ..decided.clone() };
+                        observe(connection, row, memory, &decided, change, stamp).map(Some)
+                    }
+                };
+            }
+            if is_void(connection, memory, decided)? {
+                return Ok(None);
+            }
+            let change = next_change(connection)?;
+            place(connection, memory, decided, change, stamp).map(Some)
+        })
+    }
+
+    pub(super) fn end_review(
+        &self,
+        review: u64,
+        ruling: Ruling,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<Option<ReviewRow>> {
+        self.write("end the review", |connection| {
+            let found = connection
+                .prepare_cached(&format!("{REVIEW} WHERE review = ?1 AND outcome IS NULL"))?
+                .query_row([review.cast_signed()], read_review)
+                .optional()?;
+            let Some(found) = found else { return Ok(None) };
+            let change = next_change(connection)?;
+            let why = Map::from_iter([("review".to_owned(), json!(review))]);
+            match ruling {
+                Ruling::Accept | Ruling::Merge => {
+                    supersede(connection, found.other, Some(found.row), &why, change, stamp)?;
+                }
+                Ruling::Reject => supersede(connection, found.row, None, &why, change, stamp)?,
+                Ruling::Both => {}
+            }
+            connection
+                .prepare_cached("UPDATE reviews SET outcome = ?2, close_time = ?3 WHERE review = ?1")?
+                .execute(params![review.cast_signed(), ruling.word(), stamp.now.as_microsecond()])?;
+            for row in [found.row, found.other] {
+                let detail = json!({ "review": review, "ruling": ruling.word() });
+                record(connection, change, stamp, "review", Some(&id_of(connection, row)?), &detail)?;
+            }
+            Ok(Some(ReviewRow { outcome: Some(ruling), ..found }))
+        })
+    }
+
+    pub(super) fn write_exposures(&self, given: &[(RowId, Timestamp)]) -> crate::Result<()> {
+        self.write("remember what an answer gave", |connection| {
+            // An item may have been forgotten since; it must not come back here.
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO exposures (row, time, times) SELECT ?1, ?2, 1 WHERE EXISTS (SELECT 1 FROM items WHERE row = ?1)
+                 ON CONFLICT (row) DO UPDATE SET time = max(time, ?2), times = times + 1",
+            )?;
+            given.iter().try_for_each(|(row, time)| {
+                insert.execute(params![row.0, time.as_microsecond()]).map(drop)
+            })
+        })
+    }
+
+    pub(super) fn read_exposed(&self, since: Timestamp, most: usize) -> crate::Result<Vec<RowId>> {
+        self.read("read what answers gave", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT row FROM exposures WHERE time >= ?1 ORDER BY time DESC, row LIMIT ?2",
+                )?
+                .query_map(params![since.as_microsecond(), most.cast_signed()], first)?
+                .collect()
+        })
+    }
+
+    pub(super) fn read_memories_of(&self, place: &Place, after: RowId) -> crate::Result<Vec<RowId>> {
+        self.read("read the memories of a place", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT row FROM items WHERE kind = 'memory' AND collection = ?1 AND scope = ?2 AND owner IS ?3
+                     AND row > ?4 ORDER BY row",
+                )?
+                .query_map(params![place.collection, place.scope.word(), place.owner, after.0], first)?
+                .collect()
+        })
+    }
+
+    pub(super) fn read_in_slot(&self, place: &Place, slot: &str, most: usize) -> crate::Result<Vec<RowId>> {
+        self.read("read the memories of a slot", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT row FROM items WHERE slot = ?1 AND collection = ?2 AND scope = ?3 AND owner IS ?4
+                     AND status IN ('candidate', 'active') ORDER BY row DESC LIMIT ?5",
+                )?
+                .query_map(
+                    params![slot, place.collection, place.scope.word(), place.owner, most.cast_signed()],
+                    first,
+                )?
+                .collect()
+        })
+    }
+
+    pub(super) fn read_chain(&self, row: RowId) -> crate::Result<Vec<RowId>> {
+        self.read("read the chain of a memory", |connection| {
+            let mut back = connection.prepare_cached(
+                "SELECT o.row FROM items i JOIN items o ON o.id = i.supersedes_id WHERE i.row = ?1",
+            )?;
+            let mut forth = connection.prepare_cached(
+                "SELECT n.row FROM items i JOIN items n ON n.supersedes_id = i.id WHERE i.row = ?1
+                 UNION ALL SELECT row FROM relations WHERE other = ?1 AND relation = 'supersedes'",
+            )?;
+            let mut chain = vec![row];
+            while let Some(older) = back.query_row([chain[0].0], first).optional()?
+                && chain.len() < LONGEST_CHAIN
+            {
+                chain.insert(0, older);
+            }
+            let mut newest = row;
+            while let Some(newer) = forth.query_row([newest.0], first).optional()?
+                && chain.len() < LONGEST_CHAIN
+            {
+                chain.push(newer);
+                newest = newer;
+            }
+            Ok(chain)
+        })
+    }
+
+    pub(super) fn read_reviews(&self, all: bool) -> crate::Result<Vec<ReviewRow>> {
+        self.read("read the reviews", |connection| {
+            let which = if all { "" } else { " WHERE outcome IS NULL" };
+            connection
+                .prepare_cached(&format!("{REVIEW}{which} ORDER BY review"))?
+                .query_map([], read_review)?
+                .collect()
+        })
+    }
+}
+
+const REVIEW: &str = "SELECT review, row, other, reason, create_time, outcome FROM reviews";
+
+fn read_review(row: &Row<'_>) -> Result<ReviewRow> {
+    let outcome: Option<String> = row.get(5)?;
+    Ok(ReviewRow {
+        review: row.get::<_, i64>(0)?.unsigned_abs(),
+        row: row_id(row.get(1)?)?,
+        other: row_id(row.get(2)?)?,
+        reason: row.get(3)?,
+        create_time: timestamp(row.get(4)?)?,
+        outcome: outcome.map(|word| parse_word(&word)).transpose()?,
+    })
+}
+
+fn by_id(connection: &Connection, id: &str) -> Result<Option<(RowId, Status)>> {
+    connection
+        .prepare_cached("SELECT row, status FROM items WHERE id = ?1")?
+        .query_row([id], |row| Ok((first(row)?, parse_word(&row.get::<_, String>(1)?)?)))
+        .optional()
+}
+
+fn id_of(connection: &Connection, row: RowId) -> Result<String> {
+    connection.prepare_cached("SELECT id FROM items WHERE row = ?1")?.query_row([row.0], |row| row.get(0))
+}
+
+/// Whether what was decided no longer holds.
+fn is_void(connection: &Connection, memory: &NewMemory, decided: &Decided) -> Result<bool> {
+    let newer = connection
+        .prepare_cached(
+            "SELECT 1 FROM items WHERE text_change > ?1 AND kind = 'memory' AND collection = ?2 AND scope = ?3
+             AND owner IS ?4",
+        )?
+        .exists(params![decided.seen.0, memory.collection, memory.scope.word(), memory.owner])?;
+    let Some(other) = decided.standing.other() else { return Ok(newer) };
+    let stands = connection
+        .prepare_cached("SELECT 1 FROM items WHERE row = ?1 AND status IN ('candidate', 'active')")?
+        .exists([other.0])?;
+    Ok(newer || !stands)
+}
+
+/// Writes a memory that is not there yet, with what follows for the one that it was compared with.
+fn place(
+    connection: &Connection,
+    memory: &NewMemory,
+    decided: &Decided,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<Kept> {
+    let why = &decided.why;
+    let mut kept = match decided.standing {
+        Standing::Confirms(other) => return observe(connection, other, memory, decided, change, stamp),
+        Standing::Alone
+        | Standing::Relates(..)
+        | Standing::Replaces(_)
+        | Standing::Disputes(_)
+        | Standing::Yields(_) => {
+            let row = insert_memory(connection, memory, change, stamp)?;
+            Kept { row, id: memory.id.clone(), is_update: false, review: None }
+        }
+    };
+    match decided.standing {
+        Standing::Alone | Standing::Confirms(_) => {}
+        Standing::Relates(other, relation, strength) => {
+            relate(connection, kept.row, relation, other, strength, stamp)?;
+            tell(connection, &kept.id, "link", other, why, change, stamp)?;
+        }
+        Standing::Replaces(other) => {
+            supersede(connection, other, Some(kept.row), why, change, stamp)?;
+            for &row in decided.also.iter().filter(|row| **row != other) {
+                supersede_too(connection, row, &kept, why, change, stamp)?;
+            }
+            kept.is_update = true;
+        }
+        Standing::Disputes(other) => {
+            relate(connection, kept.row, Relation::Contradicts, other, 1.0, stamp)?;
+            connection
+                .prepare_cached(
+                    "INSERT INTO reviews (row, other, reason, create_time) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![
+                    kept.row.0,
+                    other.0,
+                    why.get("rule").and_then(Value::as_str).unwrap_or_default(),
+                    stamp.now.as_microsecond()
+                ])?;
+            kept.review = Some(connection.last_insert_rowid().unsigned_abs());
+            tell(connection, &kept.id, "contradict", other, why, change, stamp)?;
+        }
+        Standing::Yields(other) => {
+            relate(connection, kept.row, Relation::Contradicts, other, 1.0, stamp)?;
+            supersede(connection, kept.row, None, why, change, stamp)?;
+            tell(connection, &kept.id, "contradict", other, why, change, stamp)?;
+        }
+    }
+    Ok(kept)
+}
+
+/// Leaves an event that names the other side.
+fn tell(
+    connection: &Connection,
+    id: &str,
+    action: &str,
+    other: RowId,
+    why: &Map<String, Value>,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    let mut detail = why.clone();
+    detail.insert("other".to_owned(), json!(id_of(connection, other)?));
+    record(connection, change, stamp, action, Some(id), &Value::Object(detail)).map(drop)
+}
+
+fn relate(
+    connection: &Connection,
+    row: RowId,
+    relation: Relation,
+    other: RowId,
+    strength: f32,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO relations (row, relation, other, strength, create_time) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![row.0, relation.word(), other.0, strength, stamp.now.as_microsecond()])?;
+    Ok(())
+}
+
+/// Takes a memory out of sight, and puts `by` at the end of its chain, where something replaces it. It keeps its text; the
+/// successor keeps its pin and its tags.
+fn supersede(
+    connection: &Connection,
+    row: RowId,
+    by: Option<RowId>,
+    why: &Map<String, Value>,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    let now = stamp.now.as_microsecond();
+    let id = id_of(connection, row)?;
+    let mut detail = why.clone();
+    match by {
+        // What the successor says became true then, if it tells; the store learned of it now.
+        Some(by) => {
+            detail.insert("by".to_owned(), json!(id_of(connection, by)?));
+            connection
+                .prepare_cached(
+                    "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_to = coalesce(valid_to,
+                     (SELECT coalesce(n.valid_from, n.create_time) FROM items n WHERE n.row = ?3)) WHERE row = ?1",
+                )?
+                .execute(params![row.0, now, by.0])?;
+        }
+        // It never was true.
+        None => {
+            connection
+                .prepare_cached(
+                    "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_from = create_time,
+                     valid_to = create_time WHERE row = ?1",
+                )?
+                .execute(params![row.0, now])?;
+        }
+    }
+    record(connection, change, stamp, "superseded", Some(&id), &Value::Object(detail))?;
+    let Some(by) = by else { return Ok(()) };
+    connection
+        .prepare_cached(
+            "UPDATE items SET supersedes_id = ?2, tier = min(tier, (SELECT tier FROM items WHERE row = ?3)) WHERE row = ?1",
+        )?
+        .execute(params![by.0, id, row.0])?;
+    connection
+        .prepare_cached("INSERT OR IGNORE INTO tags (tag, row) SELECT tag, ?2 FROM tags WHERE row = ?1")?
+        .execute([row.0, by.0])?;
+    let mut detail = why.clone();
+    detail.insert("replaces".to_owned(), json!(id));
+    record(connection, change, stamp, "supersede", Some(&id_of(connection, by)?), &Value::Object(detail))?;
+    Ok(())
+}
+
+/// Takes a memory out of sight that says the same as the one that `by` replaces. A chain has one line: this one is tied to it by
+/// a relation.
+fn supersede_too(
+    connection: &Connection,
+    row: RowId,
+    by: &Kept,
+    why: &Map<String, Value>,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    let hidden = connection
+        .prepare_cached(
+            "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_to = coalesce(valid_to,
+             (SELECT coalesce(n.valid_from, n.create_time) FROM items n WHERE n.row = ?3))
+             WHERE row = ?1 AND status IN ('candidate', 'active')",
+        )?
+        .execute(params![row.0, stamp.now.as_microsecond(), by.row.0])?;
+    if hidden == 0 {
+        return Ok(());
+    }
+    relate(connection, by.row, Relation::Supersedes, row, 1.0, stamp)?;
+    let mut detail = why.clone();
+    detail.insert("by".to_owned(), json!(by.id));
+    record(connection, change, stamp, "superseded", Some(&id_of(connection, row)?), &Value::Object(detail))?;
+    Ok(())
+}
+
+/// Takes a memory that is about to go out of what speaks of it: its relations, its reviews, and its chain, whose ends meet.
+pub(super) fn unlink(connection: &Connection, row: RowId) -> Result<()> {
+    for table in ["relations", "reviews"] {
+        connection
+            .prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1 OR other = ?1"))?
+            .execute([row.0])?;
+    }
+    connection
+        .prepare_cached(
+            "UPDATE items SET supersedes_id = (SELECT supersedes_id FROM items WHERE row = ?1)
+             WHERE supersedes_id = (SELECT id FROM items WHERE row = ?1)",
+        )?
+        .execute([row.0])?;
+    Ok(())
+}
+
+/// What is wrong with the chains: each memory has one successor at most, and who has one is superseded.
+pub(super) fn broken_chains(connection: &Connection) -> Result<Vec<String>> {
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, u64>(0));
+    let forks = count(
+        "SELECT count(*) FROM (SELECT 1 FROM items WHERE supersedes_id IS NOT NULL GROUP BY supersedes_id
+         HAVING count(*) > 1)",
+    )?;
+    let seen = count(
+        "SELECT count(*) FROM items n JOIN items o ON o.id = n.supersedes_id WHERE o.status IN ('candidate', 'active')",
+    )?;
+    let mut findings = Vec::new();
+    if forks > 0 {
+        findings.push(format!("{forks} memories were replaced twice"));
+    }
+    if seen > 0 {
+        findings.push(format!("{seen} memories were replaced and are not superseded"));
+    }
+    Ok(findings)
+}
+
+fn insert_memory(
+    connection: &Connection,
+    memory: &NewMemory,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<RowId> {
+    let now = stamp.now.as_microsecond();
+    connection
+        .prepare_cached(
+            "INSERT INTO items (id, kind, collection, type, importance, confidence, decay_rate, create_time, access_time,
+             update_time, scope, owner, status, tier, metadata, source, source_conv_id, text_change, slot, valid_from,
+             valid_to, hidden_time)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+             CASE WHEN ?11 IN ('superseded', 'archived') THEN ?8 END)",
+        )?
+        .execute(params![
+            memory.id,
+            Kind::Memory.word(),
+            memory.collection,
+            memory.memory_type.word(),
+            memory.importance,
+            memory.confidence,
+            memory.decay_rate,
+            now,
+            memory.scope.word(),
+            memory.owner,
+            memory.status.word(),
+            memory.tier as i64 + 1,
+            json_text(&memory.metadata)?,
+            memory.source,
+            memory.source_conv_id,
+            change.0,
+            memory.slot,
+            memory.valid_from.map(Timestamp::as_microsecond),
+            memory.valid_to.map(Timestamp::as_microsecond),
+        ])?;
+    let row = row_id(connection.last_insert_rowid())?;
+    connection
+        .prepare_cached("INSERT INTO texts (row, summary, content, keywords) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![row.0, memory.summary, memory.content, json_text(&memory.keywords)?])?;
+    put_tags(connection, row, &memory.tags)?;
+    put_tail(connection, row, change, &memory.terms)?;
+    if let Some(vector) = &memory.vector {
+        put_vector(connection, row, vector, change)?;
+    }
+    let detail = json!({ "type": memory.memory_type.word(), "collection": memory.collection });
+    record(connection, change, stamp, "curate", Some(&memory.id), &detail)?;
+    Ok(row)
+}
+
+/// The same again: one more observation, and a little more confidence. Tags and metadata are merged, an archived memory comes
+/// back; the text stays.
+fn observe(
+    connection: &Connection,
+    row: RowId,
+    memory: &NewMemory,
+    decided: &Decided,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<Kept> {
+    let (id, metadata, status): (String, String, String) = connection
+        .prepare_cached("SELECT id, metadata, status FROM items WHERE row = ?1")?
+        .query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let mut merged: Map<String, Value> = json_field(&metadata)?;
+    merged.extend(memory.metadata.clone());
+    let status = if status == Status::Archived.word() { memory.status.word() } else { &status };
+    connection
+        .prepare_cached(
+            "UPDATE items SET observations = observations + ?6, confidence = min(1, confidence + ?6 * ?7), metadata = ?2,
+             update_time = ?3, status = ?4, hidden_time = NULL, tier = min(tier, ?5) WHERE row = ?1",
+        )?
+        .execute(params![
+            row.0,
+            json_text(&merged)?,
+            stamp.now.as_microsecond(),
+            status,
+            memory.tier as i64 + 1,
+            i64::from(decided.is_observed),
+            OBSERVED,
+        ])?;
+    put_tags(connection, row, &memory.tags)?;
+    // The vector is of this text alone: another text that says the same has its own.
+    if let Some(vector) = memory.vector.as_ref().filter(|_| memory.id == id) {
+        let same: Option<String> = connection
+            .prepare_cached("SELECT m.name FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1")?
+            .query_row([row.0], |row| row.get(0))
+            .optional()?;
+        if same.as_ref() != Some(&vector.model) {
+            put_vector(connection, row, vector, change)?;
+        }
+    }
+    let mut detail = decided.why.clone();
+    detail.insert("tags".to_owned(), json!(memory.tags));
+    record(connection, change, stamp, "confirm", Some(&id), &Value::Object(detail))?;
+    Ok(Kept { row, id, is_update: true, review: None })
+}

@@ -1,0 +1,32 @@
+//! `bower backup` and `bower restore`: the whole store as one file, and back.
+
+use bower_core::engine::Engine;
+
+use super::{Session, agreed, now};
+use crate::cli::{BackupArgs, RestoreArgs};
+use crate::failure::Result;
+use crate::render;
+
+/// Copies the store while others write.
+pub fn backup(arguments: &BackupArgs, session: &Session) -> Result<()> {
+    let copied = session.engine()?.backup(&arguments.file)?;
+    session.out.say(&copied, |_| render::store::backed_up(&copied, &arguments.file))
+}
+
+/// Puts a copy in the store's place.
+pub fn restore(arguments: &RestoreArgs, session: &Session) -> Result<()> {
+    let home = session.home()?;
+    let settings = session.settings(&home)?.settings;
+    let now = now();
+    if !arguments.yes {
+        let status = Engine::open(&home.path, settings.clone(), now)?.status()?;
+        let items = status.total_memories + status.total_chunks;
+        let what = format!("replace {} and its {}", status.db_path.display(), render::count(items, "item"));
+        if items > 0 && !agreed(&what, "add --yes; what is there is kept beside it")? {
+            session.out.note("nothing was replaced");
+            return Ok(());
+        }
+    }
+    let copied = Engine::restore(&home.path, &arguments.file, settings, now)?;
+    session.out.say(&copied, |_| render::store::restored(&copied, &arguments.file))
+}

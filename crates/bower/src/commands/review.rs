@@ -1,0 +1,33 @@
+//! `bower review`: contradictions that nothing could settle, and who says which side is right.
+
+use bower_core::request::{Review, Settlement};
+use serde::Serialize;
+
+use super::{Session, now, text_of};
+use crate::cli::{ReviewAction, ReviewArgs};
+use crate::failure::Result;
+use crate::render;
+
+#[derive(Serialize)]
+struct Reviews {
+    reviews: Vec<Review>,
+}
+
+/// Lists them, or ends one.
+pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
+    let (review, how) = match arguments.action.unwrap_or(ReviewAction::List { all: false }) {
+        ReviewAction::List { all } => {
+            let found = Reviews { reviews: session.engine()?.reviews(all)? };
+            return session.out.say(&found, |look| render::review::list(&found.reviews, look));
+        }
+        ReviewAction::Accept { review } => (review, Settlement::Accept),
+        ReviewAction::Reject { review } => (review, Settlement::Reject),
+        ReviewAction::Both { review } => (review, Settlement::Both),
+        ReviewAction::Merge { review, text } => (review, Settlement::Merge(text_of(&text, "review merge")?)),
+    };
+    let engine = session.engine()?;
+    let settled = engine.settle(review, &how, now())?;
+    session.out.say(&settled, |look| render::review::settled(&settled, look))?;
+    session.maintain(&engine);
+    Ok(())
+}

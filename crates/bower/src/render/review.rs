@@ -1,0 +1,79 @@
+//! Contradictions: both sides of each, and how one ended.
+
+use bower_core::item::Ruling;
+use bower_core::request::{Item, Review};
+use std::fmt::Write as _;
+
+use super::{Look, count, hanging, line, style};
+
+/// Open reviews, or all.
+pub fn list(reviews: &[Review], look: &Look) -> String {
+    let mut out = String::new();
+    for review in reviews {
+        let number = look.paint(style::NAME, &review.review.to_string());
+        let ended = match review.ruling {
+            None => String::new(),
+            Some(ruling) => format!(", {}", look.paint(style::DIM, ended(ruling))),
+        };
+        let age = look.age(review.create_time);
+        let _ = writeln!(out, "{number}  {}{ended} {}", line(&review.reason), look.paint(style::DIM, &age));
+        out += &side("older", &review.older, look);
+        out += &side("newer", &review.newer, look);
+        out.push('\n');
+    }
+    let open = reviews.iter().filter(|review| review.ruling.is_none()).count();
+    let foot = match open {
+        0 => "nothing to decide".to_owned(),
+        _ => format!(
+            "{} to decide: bower review accept|reject|both N, or merge N TEXT",
+            count(open as u64, "contradiction")
+        ),
+    };
+    out + &look.paint(style::DIM, &foot) + "\n"
+}
+
+fn side(which: &str, item: &Item, look: &Look) -> String {
+    let lead = format!("   {which}  {}  ", item.id);
+    let note = format!("{} ({}, {})", line(&item.content), look.age(item.create_time), item.status);
+    hanging(&lead, &note, look)
+}
+
+fn ended(ruling: Ruling) -> &'static str {
+    match ruling {
+        Ruling::Accept => "the newer side stands",
+        Ruling::Reject => "the older side stands",
+        Ruling::Both => "both stand",
+        Ruling::Merge => "one text stands for both",
+    }
+}
+
+/// How one ended.
+pub fn settled(review: &Review, look: &Look) -> String {
+    let how = review.ruling.map_or("still open", ended);
+    let mut out = format!("{}  {how}\n", look.paint(style::NAME, &review.review.to_string()));
+    if let Some(merged) = &review.merged {
+        out += &side("merged", merged, look);
+    } else {
+        out += &side("older", &review.older, look);
+        out += &side("newer", &review.newer, look);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    #[test]
+    fn reviews_show_both_sides() {
+        let look = sample::look(80);
+        let open = sample::review();
+        let ended = Review { review: 8, ruling: Some(Ruling::Both), ..open.clone() };
+        insta::assert_snapshot!("reviews", list(&[open.clone(), ended.clone()], &look));
+        assert_eq!(list(&[], &look), "nothing to decide\n");
+        insta::assert_snapshot!("settled", settled(&ended, &look));
+        let merged = Review { ruling: Some(Ruling::Merge), merged: Some(open.newer.clone()), ..open };
+        insta::assert_snapshot!("merged", settled(&merged, &look));
+    }
+}
