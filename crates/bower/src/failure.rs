@@ -125,6 +125,7 @@ fn missing_hint(what: &str) -> &'static str {
     match what {
         "item" => "bower list shows ids; the first digits are enough where they are unique",
         "file" | "folder" | "file or folder" | "path" => "check the path; it is seen from the current folder",
+        "open review" => "bower review lists the open ones",
         _ => "check the spelling",
     }
 }
@@ -178,6 +179,7 @@ mod tests {
         check(Error::invalid("filter operator $near", "unknown"), Exit::Usage, "query --help");
         check(Error::NotFound { what: "file or folder", id: "x".into() }, Exit::Nothing, "current folder");
         check(Error::NotFound { what: "item", id: "ff".into() }, Exit::Nothing, "bower list");
+        check(Error::NotFound { what: "open review", id: "7".into() }, Exit::Nothing, "bower review lists");
     }
 
     #[test]

@@ -328,6 +328,7 @@ fn a_backup_is_whole_while_others_write_and_replaces_what_came_after() {
         assert!((1..=51).contains(&copied.items) && copied.replaced.is_none(), "{copied:?}");
         assert!(store.backup(&file).is_err(), "nothing is overwritten");
         let bytes = std::fs::read(&file).unwrap();
+        assert_eq!(copied.bytes, bytes.len() as u64);
         assert!(!bytes.windows(8).any(|word| word == b"zanzibar"));
 
         told(store, "after the copy", Standing::Alone, 9);

@@ -71,11 +71,12 @@ impl SqliteStore {
 
     fn describe(&self) -> Result<Copied> {
         let counts = self.counts()?;
+        let file = std::fs::metadata(&self.path).map_err(|source| Error::io("read", &self.path, source))?;
         Ok(Copied {
             items: counts.memories + counts.chunks,
             change: self.coverage()?.change.0,
             schema: self.schema,
-            bytes: self.size_bytes()?,
+            bytes: file.len(),
             replaced: None,
         })
     }
