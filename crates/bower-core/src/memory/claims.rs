@@ -265,8 +265,9 @@ impl Claims {
         self.content.iter().map(String::as_str).filter(|word| !other.terms.contains(*word))
     }
 
-    /// Whether another text says a name or an identifier of this one: both may then be about one thing.
-    pub(super) fn shares_name(&self, other: &Self) -> bool {
+    /// Names and identifiers of the text outside a value, in lower case.
+    pub(super) fn names_outside<'a>(&'a self, value: &str) -> impl Iterator<Item = String> + use<'a> {
+        let value = value.to_lowercase();
         // Of two words or more in one, or of letters and digits: nobody's everyday word.
         let is_identifier = |word: &&String| {
             let joint = |c: char| matches!(c, '-' | '_' | '/' | '.' | ':' | '@' | '#');
@@ -274,9 +275,40 @@ impl Claims {
             let has = |kind: fn(char) -> bool| word.chars().any(kind);
             has(char::is_alphabetic) && (parts > 1 || has(char::is_numeric))
         };
-        let names = self.names.iter().chain(&self.openers).map(|name| name.to_lowercase());
-        names.into_iter().any(|name| other.spoken.contains(singular(&name)))
-            || self.spoken.iter().filter(is_identifier).any(|word| other.spoken.contains(word))
+        let names = self.names.iter().map(|name| name.to_lowercase());
+        let identifiers = self.spoken.iter().filter(is_identifier).cloned();
+        names.chain(identifiers).filter(move |name| !value.contains(name.as_str()))
+    }
+
+    /// Whether a word, in lower case, is said.
+    pub(super) fn says(&self, word: &str) -> bool {
+        self.spoken.contains(singular(word)) || self.plain.contains(word)
+    }
+
+    /// Whether the text says what is so now: nothing of what was, will be, or may be.
+    pub(super) fn is_of_now(&self) -> bool {
+        const ELSEWHEN: &[&str] = &[
+            "become",
+            "becomes",
+            "could",
+            "going",
+            "if",
+            "may",
+            "might",
+            "originally",
+            "plan",
+            "planned",
+            "proposal",
+            "proposed",
+            "shall",
+            "still",
+            "unless",
+            "will",
+            "would",
+        ];
+        const FORMERLY: &[&str] = &["before", "formerly", "had", "previously", "was", "were"];
+        let says = |words: &[&str]| words.iter().any(|word| self.spoken.contains(*word));
+        !says(ELSEWHEN) && (self.says_update || !says(FORMERLY))
     }
 
     /// Whether every word of a value is said.
