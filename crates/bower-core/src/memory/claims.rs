@@ -266,7 +266,7 @@ impl Claims {
     }
 
     /// Names and identifiers of the text outside a value, in lower case.
-    pub(super) fn names_outside<'a>(&'a self, value: &str) -> impl Iterator<Item = String> + use<'a> {
+    pub(super) fn names_outside(&self, value: &str) -> impl Iterator<Item = String> {
         let value = value.to_lowercase();
         // Of two words or more in one, or of letters and digits: nobody's everyday word.
         let is_identifier = |word: &&String| {

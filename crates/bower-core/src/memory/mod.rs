@@ -1,5 +1,6 @@
 //! The life of a memory as pure rules. Each takes values and returns a decision; the engine applies it, in one transaction.
 
+mod calendar;
 pub mod claims;
 pub mod conflict;
 mod cues;

@@ -1,5 +1,6 @@
 //! Dates, days of the week, times of day and how often: what a text says of when, without a calendar or a clock.
 
+use super::super::calendar::{DAYS, MONTHS};
 use super::numbers;
 use super::tokens::{Kind, Token};
 
@@ -77,23 +78,6 @@ impl When {
         }
     }
 }
-
-const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 const OFTEN: &[(&str, &str)] = &[
     ("hourly", "hourly"),

@@ -1,6 +1,7 @@
 //! How long what a text says is likely to hold, by the words for time in it. English words; a text in another language
 //! counts as lasting unless it names a date in digits.
 
+use super::super::calendar::{DAYS, MONTHS};
 use crate::item::Durability;
 use crate::memory::cues::Cues;
 
@@ -184,23 +185,6 @@ const RULES: &[&str] = &[
     " on windows ",
     " on macos ",
     " on linux ",
-];
-
-const DAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
-const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
 ];
 
 /// How long a text is likely to hold.

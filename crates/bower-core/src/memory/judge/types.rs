@@ -1,6 +1,7 @@
 //! The type of a memory by cue words and shape. Each cue adds its weight to a type; the heaviest type wins if it is heavy
 //! enough, and where none is the text states a fact.
 
+use super::super::calendar::{DAYS, MONTHS};
 use crate::item::MemoryType;
 use crate::memory::cues::Cues;
 
@@ -192,23 +193,6 @@ const TIMES: &str = "yesterday|ago|this morning|this afternoon|this evening|toda
     last year|last night|last summer|last winter|last spring|last autumn|last weekend|last time|\
     at noon|at midnight|this week|this weekend|the other day|earlier today|recently|the night of|\
     over the weekend|during the night|at the retro|at the meeting|this month";
-
-const DAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
-const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// Verbs whose past is no `-ed`.
 const PAST: &str = "was|were|went|had|met|gave|took|came|saw|got|made|told|said|found|left|broke|began|ran|wrote|\
