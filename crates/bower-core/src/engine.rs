@@ -38,8 +38,9 @@ use crate::llm::Llm;
 use crate::request::{
     Answer, Check, Clocks, CurateRequest, Curated, ForgetRequest, Forgotten, History, IndexProgress,
     IndexReport, IndexRequest, Item, Listing, QueryRequest, Review, Selection, Settlement, StatusReport,
+    StoreCopy,
 };
-use crate::store::{Copied, Given, NewVector, SqliteStore, Store};
+use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
 
 pub use answer::{Depth, MAX_LIMIT, RankRequest, Ranking};
@@ -236,13 +237,13 @@ impl Engine {
 
     /// Copies the store into a new file, as it is at one moment; writers go on meanwhile. The copy is examined before it gets its
     /// name.
-    pub fn backup(&self, to: &Path) -> Result<Copied> {
+    pub fn backup(&self, to: &Path) -> Result<StoreCopy> {
         self.store.backup(to)
     }
 
     /// Puts a copy in the place of the store in `home`, once it was found whole; what was there is kept beside it. Who has the
     /// store open sees the copy from then on. The indexes are built anew.
-    pub fn restore(home: &Path, from: &Path, settings: Settings, now: Timestamp) -> Result<Copied> {
+    pub fn restore(home: &Path, from: &Path, settings: Settings, now: Timestamp) -> Result<StoreCopy> {
         let copied = SqliteStore::restore(&store_file(home), from, &settings, now)?;
         Self::open(home, settings, now)?.fold(fold::When::Always)?;
         Ok(copied)

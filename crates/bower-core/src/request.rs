@@ -628,6 +628,22 @@ pub struct Receipt {
     pub dry_run: bool,
 }
 
+/// A store in one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoreCopy {
+    /// Memories that are candidate or active, and chunks.
+    pub items: u64,
+    /// Its last change.
+    pub change: u64,
+    /// Its schema.
+    pub schema: u32,
+    /// Its size.
+    pub bytes: u64,
+    /// Where the store that it replaced was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<PathBuf>,
+}
+
 /// The state of a store and its indexes.
 #[derive(Clone, Debug, Serialize)]
 pub struct StatusReport {

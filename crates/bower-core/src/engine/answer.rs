@@ -321,7 +321,12 @@ pub(super) fn keep_query_vectors(engine: &Engine, now: Timestamp) -> Result<()> 
         return Ok(());
     }
     let stamp = Stamp { now, actor: ACTOR };
-    match engine.store.cache_vectors(&fresh, engine.settings.cached_queries, stamp) {
+    best_effort(engine.store.cache_vectors(&fresh, engine.settings.cached_queries, stamp))
+}
+
+/// A write that an answer does not depend on: where the store cannot take it now, it is let go.
+pub(super) fn best_effort(written: Result<()>) -> Result<()> {
+    match written {
         Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. } | Error::DiskFull { .. }) => Ok(()),
         Err(error) => Err(error),
     }

@@ -86,9 +86,9 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
         }
     };
     let slot = slot(&content);
-    let mut memory = new_memory(request, place, content, judged, slot.as_ref(), vector);
+    let mut memory = new_memory(request, &place, content, judged, slot.as_ref(), vector);
     memory.tags = tags;
-    let (kept, decision, other) = keep(engine, &mut memory, slot.as_ref(), is_echo, now)?;
+    let (kept, decision, other) = keep(engine, &place, &mut memory, slot.as_ref(), is_echo, now)?;
 
     curated.accepted = true;
     curated.outcome = decision.fate;
@@ -141,7 +141,7 @@ fn exposed_texts(engine: &Engine, now: Timestamp) -> Result<Vec<String>> {
 
 fn new_memory(
     request: &CurateRequest,
-    place: Place,
+    place: &Place,
     content: String,
     judged: Judged,
     slot: Option<&Slot>,
@@ -149,7 +149,7 @@ fn new_memory(
 ) -> NewMemory {
     NewMemory {
         id: String::new(),
-        collection: place.collection,
+        collection: place.collection.clone(),
         memory_type: judged.memory_type,
         terms: text::encode_terms(&content, LANGUAGE),
         content,
@@ -161,7 +161,7 @@ fn new_memory(
         keywords: judged.keywords,
         metadata: request.metadata.clone(),
         scope: place.scope,
-        owner: place.owner,
+        owner: place.owner.clone(),
         status: Status::Active,
         tier: if request.pinned { Tier::Pinned } else { Tier::Active },
         source: ACTOR.to_owned(),
@@ -176,32 +176,36 @@ fn new_memory(
 /// Decides and writes, until nothing came between the two.
 fn keep(
     engine: &Engine,
+    place: &Place,
     memory: &mut NewMemory,
     slot: Option<&Slot>,
     is_echo: bool,
     now: Timestamp,
 ) -> Result<(Kept, Decision, Option<Item>)> {
-    let place =
-        Place { collection: memory.collection.clone(), scope: memory.scope, owner: memory.owner.clone() };
     let claims = Claims::of(&memory.content);
     let told = merge::Told { claims: &claims, slot, confidence: CONFIDENCE, time: now };
+    let key = slot.map(|slot| slot.key.as_str());
     let mut attempt = 0;
     loop {
         attempt += 1;
-        memory.id = free_id(engine, &place, &memory.content)?;
+        memory.id = free_id(engine, place, &memory.content)?;
         let newest = engine.store.coverage()?;
-        let key = slot.map(|slot| slot.key.as_str());
-        let near = neighbours(engine, &place, &memory.content, key, memory.vector.as_ref(), &newest)?;
+        let (near, seen) = if attempt == ATTEMPTS {
+            // Others write here all the time: what is told is kept, beside whatever it may repeat.
+            (Vec::new(), ANYTHING)
+        } else {
+            let vector = memory.vector.as_ref();
+            (neighbours(engine, place, &memory.content, key, vector, &newest)?, newest.change)
+        };
         let decision = weigh(&told, &near);
         let other = decision.target.map(|at| near[at].item.clone());
-        let (standing, why, seen) = if attempt == ATTEMPTS {
-            // Others write here all the time: what is told is kept, beside whatever it may repeat.
-            (Standing::Alone, Map::new(), ANYTHING)
-        } else {
-            (standing(&decision, other.as_ref()), reasons(&decision), newest.change)
+        let decided = Decided {
+            standing: standing(&decision, other.as_ref()),
+            also: decision.also.iter().map(|&at| near[at].item.row).collect(),
+            why: reasons(&decision),
+            is_observed: !is_echo,
+            seen,
         };
-        let also = decision.also.iter().map(|&at| near[at].item.row).collect();
-        let decided = Decided { standing, also, why, is_observed: !is_echo, seen };
         if let Some(kept) = engine.store.put_memory(memory, &decided, Stamp { now, actor: ACTOR })? {
             return Ok((kept, decision, other));
         }
@@ -265,7 +269,7 @@ fn reasons(decision: &Decision) -> Map<String, Value> {
 fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
     // Who may see it is part of what it is: two owners who keep the same words keep two memories.
     let owner = place.owner.as_deref().unwrap_or("");
-    let mut parts = vec!["memory", &place.collection, place.scope.word(), owner, content];
+    let parts = ["memory", &place.collection, place.scope.word(), owner, content];
     let mut id = derive_id(&parts);
     for again in 2_u32.. {
         let row = engine.store.rows_by_id(&id, 1)?.pop();
@@ -273,9 +277,7 @@ fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
         if item.is_none_or(|item: Item| item.status != Status::Superseded) {
             break;
         }
-        let again = again.to_string();
-        parts.truncate(5);
-        id = derive_id(&[&parts[..], &[again.as_str()]].concat());
+        id = derive_id(&[&parts[..], &[&again.to_string()]].concat());
     }
     Ok(id)
 }
@@ -299,7 +301,7 @@ pub(super) fn replace(engine: &Engine, item: &Item, content: &str, now: Timestam
     let place = Place { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
     let slot = slot(content);
     let id = free_id(engine, &place, content)?;
-    let mut memory = new_memory(&request, place, content.to_owned(), judged, slot.as_ref(), vector);
+    let mut memory = new_memory(&request, &place, content.to_owned(), judged, slot.as_ref(), vector);
     memory.id = id;
     let decided = Decided {
         standing: Standing::Replaces(item.row),

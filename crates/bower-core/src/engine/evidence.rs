@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use super::answer::Ranking;
+use super::answer::{Ranking, best_effort};
 use super::indexes::covered;
 use super::retrieve::text_tail;
 use super::{Engine, LANGUAGE};
@@ -93,19 +93,13 @@ pub(super) fn note_exposed(engine: &Engine, hits: &[Hit], now: Timestamp) {
 pub(super) fn keep_given(engine: &Engine, now: Timestamp) -> Result<()> {
     let exposed = std::mem::take(&mut *engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner));
     if !exposed.is_empty() {
-        match engine.store.expose(&exposed) {
-            Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. } | Error::DiskFull { .. }) => {}
-            Err(error) => return Err(error),
-        }
+        best_effort(engine.store.expose(&exposed))?;
     }
     let fresh = std::mem::take(&mut *engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner));
     let kept = SignedDuration::from_hours(24 * i64::from(engine.settings.session_days));
     let keep_after = now.checked_sub(kept).unwrap_or(Timestamp::MIN);
     for (session, given) in fresh {
-        match engine.store.give(&session, &given, now, keep_after) {
-            Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. } | Error::DiskFull { .. }) => {}
-            Err(error) => return Err(error),
-        }
+        best_effort(engine.store.give(&session, &given, now, keep_after))?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The memories that a told text could repeat, extend, replace or deny: those of its place, by slot, by meaning and by words.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use super::Engine;
 use super::answer::{Depth, hidden};
@@ -27,18 +27,18 @@ pub(super) struct Neighbour {
 
 /// The rows of some places, as far as they were read: rows are never used again, so only newer ones are read.
 #[derive(Debug, Default)]
-pub(super) struct Places(Vec<(Place, RowSet, RowId)>);
+pub(super) struct Places(Vec<(Place, Arc<RowSet>, RowId)>);
 
 /// The rows of a place's memories, whatever their status; some of them may be gone.
-fn rows_of(engine: &Engine, place: &Place) -> Result<RowSet> {
+fn rows_of(engine: &Engine, place: &Place) -> Result<Arc<RowSet>> {
     let mut places = engine.places.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = places.0.iter().position(|(one, ..)| one == place).map(|at| places.0.remove(at));
-    let (place, mut rows, mut last) = kept.unwrap_or_else(|| (place.clone(), RowSet::new(), RowId(0)));
+    let (place, mut rows, mut last) = kept.unwrap_or_else(|| (place.clone(), Arc::default(), RowId(0)));
     for row in engine.store.memories_of(&place, last)? {
-        rows.insert(row);
+        Arc::make_mut(&mut rows).insert(row);
         last = row;
     }
-    let found = rows.clone();
+    let found = Arc::clone(&rows);
     if places.0.len() == MOST_PLACES {
         places.0.remove(0);
     }

@@ -11,14 +11,7 @@ use crate::store::{ReviewRow, Stamp};
 
 /// The open reviews, or all, oldest first.
 pub(super) fn list(engine: &Engine, all: bool) -> Result<Vec<Review>> {
-    let rows = engine.store.reviews(all)?;
-    Ok(rows
-        .into_iter()
-        .map(|row| load(engine, row))
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .flatten()
-        .collect())
+    engine.store.reviews(all)?.into_iter().filter_map(|row| load(engine, row).transpose()).collect()
 }
 
 /// Both sides; `None` where one of them was forgotten meanwhile.
@@ -34,7 +27,8 @@ fn load(engine: &Engine, row: ReviewRow) -> Result<Option<Review>> {
 /// Ends a review.
 pub(super) fn settle(engine: &Engine, review: u64, how: &Settlement, now: Timestamp) -> Result<Review> {
     let gone = || Error::NotFound { what: "open review", id: review.to_string() };
-    let open = list(engine, false)?.into_iter().find(|one| one.review == review).ok_or_else(gone)?;
+    let row = engine.store.reviews(false)?.into_iter().find(|row| row.review == review).ok_or_else(gone)?;
+    let open = load(engine, row)?.ok_or_else(gone)?;
     let (ruling, merged) = match how {
         Settlement::Accept => (Ruling::Accept, None),
         Settlement::Reject => (Ruling::Reject, None),

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::item::{
     Change, Coverage, Facts, Kind, MemoryType, Relation, RowId, RowSet, Ruling, Scope, Status, Tier,
 };
-use crate::request::{Clocks, Event, Item, Receipt, Selection};
+use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy};
 
 pub use sqlite::SqliteStore;
 
@@ -166,22 +166,6 @@ pub struct Kept {
     pub is_update: bool,
     /// The review that asks which side is right, where that is open.
     pub review: Option<u64>,
-}
-
-/// A store in one file.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Copied {
-    /// Memories that are candidate or active, and chunks.
-    pub items: u64,
-    /// Its last change.
-    pub change: u64,
-    /// Its schema.
-    pub schema: u32,
-    /// Its size.
-    pub bytes: u64,
-    /// Where the store that it replaced was kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replaced: Option<std::path::PathBuf>,
 }
 
 /// Two memories that contradict each other.
@@ -532,7 +516,7 @@ pub trait Store: Send + Sync {
     fn trim_log(&self) -> Result<()>;
     /// Copies the store as it is at one moment into a new file, which appears under its name when it is whole and sound. Writers
     /// go on meanwhile.
-    fn backup(&self, to: &std::path::Path) -> Result<Copied>;
+    fn backup(&self, to: &std::path::Path) -> Result<StoreCopy>;
     /// Bytes of the store's files.
     fn size_bytes(&self) -> Result<u64>;
     /// Reads every page and every index of the store; the findings, none where it is sound.

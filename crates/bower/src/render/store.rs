@@ -1,8 +1,7 @@
 //! The store as a person sees it: status, doctor, receipts.
 
 use bower_core::item::Fate;
-use bower_core::request::{Check, Curated, Degraded, Forgotten, Outcome, StatusReport};
-use bower_core::store::Copied;
+use bower_core::request::{Check, Curated, Degraded, Forgotten, Outcome, StatusReport, StoreCopy};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -85,12 +84,12 @@ pub fn forgotten(forgotten: &Forgotten, look: &Look) -> String {
 }
 
 /// `bower backup`.
-pub fn backed_up(copied: &Copied, to: &Path) -> String {
+pub fn backed_up(copied: &StoreCopy, to: &Path) -> String {
     format!("{}: {}\n", to.display(), what(copied))
 }
 
 /// `bower restore`.
-pub fn restored(copied: &Copied, from: &Path) -> String {
+pub fn restored(copied: &StoreCopy, from: &Path) -> String {
     let kept = copied
         .replaced
         .as_ref()
@@ -98,7 +97,7 @@ pub fn restored(copied: &Copied, from: &Path) -> String {
     format!("restored from {}: {}\n{kept}", from.display(), what(copied))
 }
 
-fn what(copied: &Copied) -> String {
+fn what(copied: &StoreCopy) -> String {
     format!("{} ({}, change {})", count(copied.items, "item"), bytes(copied.bytes), copied.change)
 }
 

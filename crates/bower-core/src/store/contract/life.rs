@@ -155,6 +155,27 @@ fn both_sides_of_a_contradiction_stay_until_somebody_says_which_is_right() {
     }
 }
 
+/// Somebody decides late: the older side was replaced meanwhile, or the newer was.
+#[test]
+fn a_review_of_what_was_replaced_meanwhile_forks_no_chain() {
+    for ruling in Ruling::ALL {
+        for side in [0, 1] {
+            with_store(|store, _| {
+                let older = told(store, "the cache is on", Standing::Alone, 1);
+                let dispute = decided(Standing::Disputes(older));
+                let newer =
+                    store.put_memory(&memory("the cache is not on"), &dispute, stamp(2)).unwrap().unwrap();
+                let sides = [older, newer.row];
+                let since = told(store, "the cache is gone", Standing::Replaces(sides[side]), 3);
+                store.settle(newer.review.unwrap(), *ruling, stamp(4)).unwrap().unwrap();
+                assert_eq!(store.verify().unwrap(), Vec::<String>::new(), "{ruling} {side}");
+                assert!(store.chain(since).unwrap().ends_with(&[sides[side], since]), "{ruling} {side}");
+                assert_eq!(statuses(store, &[since]), [Status::Active]);
+            });
+        }
+    }
+}
+
 #[test]
 fn a_text_that_loses_is_kept_out_of_sight() {
     with_store(|store, _| {

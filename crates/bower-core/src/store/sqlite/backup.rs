@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use super::SqliteStore;
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::store::{Copied, Store};
+use crate::request::StoreCopy;
+use crate::store::Store;
 
 /// Between two tries for a lock that another process has.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -20,7 +21,7 @@ const PARTIAL: &str = "partial";
 
 impl SqliteStore {
     /// Copies the store as it is at one moment into a new file, without what was deleted. Writers go on meanwhile.
-    pub(super) fn copy_to(&self, to: &Path) -> Result<Copied> {
+    pub(super) fn copy_to(&self, to: &Path) -> Result<StoreCopy> {
         if to.exists() {
             return Err(Error::invalid(
                 format!("backup {}", to.display()),
@@ -42,7 +43,7 @@ impl SqliteStore {
         copied
     }
 
-    fn copy_through(&self, partial: &Path, to: &Path) -> Result<Copied> {
+    fn copy_through(&self, partial: &Path, to: &Path) -> Result<StoreCopy> {
         let reader = self.reader()?;
         reader
             .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
@@ -69,10 +70,10 @@ impl SqliteStore {
         Ok(copy)
     }
 
-    fn describe(&self) -> Result<Copied> {
+    fn describe(&self) -> Result<StoreCopy> {
         let counts = self.counts()?;
         let file = std::fs::metadata(&self.path).map_err(|source| Error::io("read", &self.path, source))?;
-        Ok(Copied {
+        Ok(StoreCopy {
             items: counts.memories + counts.chunks,
             change: self.coverage()?.change.0,
             schema: self.schema,
@@ -83,7 +84,7 @@ impl SqliteStore {
 
     /// Puts a copy in the place of the store at `path`, in one transaction that other processes see whole. What was there is
     /// copied beside it first, where it held anything.
-    pub fn restore(path: &Path, from: &Path, settings: &Settings, now: Timestamp) -> Result<Copied> {
+    pub fn restore(path: &Path, from: &Path, settings: &Settings, now: Timestamp) -> Result<StoreCopy> {
         let copy = Self::open_copy(from, settings)?;
         let mut copied = copy.describe()?;
         drop(copy);

@@ -31,10 +31,7 @@ impl SqliteStore {
                     Status::Superseded => Ok(None),
                     Status::Candidate | Status::Active | Status::Archived => {
                         let change = next_change(connection)?;
-                        let again = matches!(decided.standing, Standing::Confirms(_));
-                        let why = if again { decided.why.clone() } else { Map::new() };
-                        let decided = Decided { why, ..decided.clone() };
-                        observe(connection, row, memory, &decided, change, stamp).map(Some)
+                        observe(connection, row, memory, decided, change, stamp).map(Some)
                     }
                 };
             }
@@ -214,18 +211,12 @@ fn place(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<Kept> {
+    if let Standing::Confirms(other) = decided.standing {
+        return observe(connection, other, memory, decided, change, stamp);
+    }
     let why = &decided.why;
-    let mut kept = match decided.standing {
-        Standing::Confirms(other) => return observe(connection, other, memory, decided, change, stamp),
-        Standing::Alone
-        | Standing::Relates(..)
-        | Standing::Replaces(_)
-        | Standing::Disputes(_)
-        | Standing::Yields(_) => {
-            let row = insert_memory(connection, memory, change, stamp)?;
-            Kept { row, id: memory.id.clone(), is_update: false, review: None }
-        }
-    };
+    let row = insert_memory(connection, memory, change, stamp)?;
+    let mut kept = Kept { row, id: memory.id.clone(), is_update: false, review: None };
     match decided.standing {
         Standing::Alone | Standing::Confirms(_) => {}
         Standing::Relates(other, relation, strength) => {
@@ -235,7 +226,7 @@ fn place(
         Standing::Replaces(other) => {
             supersede(connection, other, Some(kept.row), why, change, stamp)?;
             for &row in decided.also.iter().filter(|row| **row != other) {
-                supersede_too(connection, row, &kept, why, change, stamp)?;
+                supersede_too(connection, row, kept.row, why, change, stamp)?;
             }
             kept.is_update = true;
         }
@@ -295,7 +286,7 @@ fn relate(
 }
 
 /// Takes a memory out of sight, and puts `by` at the end of its chain, where something replaces it. It keeps its text; the
-/// successor keeps its pin and its tags.
+/// successor keeps its pin and its tags. One that is out of sight already has its place in a chain and stays as it is.
 fn supersede(
     connection: &Connection,
     row: RowId,
@@ -304,32 +295,11 @@ fn supersede(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<()> {
-    let now = stamp.now.as_microsecond();
-    let id = id_of(connection, row)?;
-    let mut detail = why.clone();
-    match by {
-        // What the successor says became true then, if it tells; the store learned of it now.
-        Some(by) => {
-            detail.insert("by".to_owned(), json!(id_of(connection, by)?));
-            connection
-                .prepare_cached(
-                    "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_to = coalesce(valid_to,
-                     (SELECT coalesce(n.valid_from, n.create_time) FROM items n WHERE n.row = ?3)) WHERE row = ?1",
-                )?
-                .execute(params![row.0, now, by.0])?;
-        }
-        // It never was true.
-        None => {
-            connection
-                .prepare_cached(
-                    "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_from = create_time,
-                     valid_to = create_time WHERE row = ?1",
-                )?
-                .execute(params![row.0, now])?;
-        }
+    if !hide(connection, row, by, why, change, stamp)? {
+        return Ok(());
     }
-    record(connection, change, stamp, "superseded", Some(&id), &Value::Object(detail))?;
     let Some(by) = by else { return Ok(()) };
+    let id = id_of(connection, row)?;
     connection
         .prepare_cached(
             "UPDATE items SET supersedes_id = ?2, tier = min(tier, (SELECT tier FROM items WHERE row = ?3)) WHERE row = ?1",
@@ -349,26 +319,53 @@ fn supersede(
 fn supersede_too(
     connection: &Connection,
     row: RowId,
-    by: &Kept,
+    by: RowId,
     why: &Map<String, Value>,
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<()> {
-    let hidden = connection
-        .prepare_cached(
-            "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_to = coalesce(valid_to,
-             (SELECT coalesce(n.valid_from, n.create_time) FROM items n WHERE n.row = ?3))
-             WHERE row = ?1 AND status IN ('candidate', 'active')",
-        )?
-        .execute(params![row.0, stamp.now.as_microsecond(), by.row.0])?;
-    if hidden == 0 {
-        return Ok(());
+    if hide(connection, row, Some(by), why, change, stamp)? {
+        relate(connection, by, Relation::Supersedes, row, 1.0, stamp)?;
     }
-    relate(connection, by.row, Relation::Supersedes, row, 1.0, stamp)?;
-    let mut detail = why.clone();
-    detail.insert("by".to_owned(), json!(by.id));
-    record(connection, change, stamp, "superseded", Some(&id_of(connection, row)?), &Value::Object(detail))?;
     Ok(())
+}
+
+/// Marks a memory as superseded, with its event; false where it is not to be seen already, or gone.
+fn hide(
+    connection: &Connection,
+    row: RowId,
+    by: Option<RowId>,
+    why: &Map<String, Value>,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<bool> {
+    let now = stamp.now.as_microsecond();
+    let hidden = match by {
+        // What the successor says became true then, if it tells; the store learned of it now.
+        Some(by) => connection
+            .prepare_cached(
+                "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_to = coalesce(valid_to,
+                 (SELECT coalesce(n.valid_from, n.create_time) FROM items n WHERE n.row = ?3))
+                 WHERE row = ?1 AND status IN ('candidate', 'active')",
+            )?
+            .execute(params![row.0, now, by.0])?,
+        // It never was true.
+        None => connection
+            .prepare_cached(
+                "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_from = create_time,
+                 valid_to = create_time WHERE row = ?1 AND status IN ('candidate', 'active')",
+            )?
+            .execute(params![row.0, now])?,
+    };
+    if hidden == 0 {
+        return Ok(false);
+    }
+    let mut detail = why.clone();
+    if let Some(by) = by {
+        detail.insert("by".to_owned(), json!(id_of(connection, by)?));
+    }
+    record(connection, change, stamp, "superseded", Some(&id_of(connection, row)?), &Value::Object(detail))?;
+    Ok(true)
 }
 
 /// Takes a memory that is about to go out of what speaks of it: its relations, its reviews, and its chain, whose ends meet.
@@ -498,7 +495,9 @@ fn observe(
             put_vector(connection, row, vector, change)?;
         }
     }
-    let mut detail = decided.why.clone();
+    // The same id confirms whatever was decided; why something else was is no reason for it.
+    let is_decided = matches!(decided.standing, Standing::Confirms(_));
+    let mut detail = if is_decided { decided.why.clone() } else { Map::new() };
     detail.insert("tags".to_owned(), json!(memory.tags));
     record(connection, change, stamp, "confirm", Some(&id), &Value::Object(detail))?;
     Ok(Kept { row, id, is_update: true, review: None })

@@ -13,10 +13,10 @@ use super::write::{cache_key, row_id};
 use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, RowId, RowSet, Ruling, Status, derive_id, indexed_text};
-use crate::request::{Clocks, Event, Item, Receipt, Selection};
+use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy};
 use crate::store::{
-    Copied, Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument,
-    NewDocument, NewMemory, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store, TailText, Written,
+    Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, NewDocument,
+    NewMemory, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store, TailText, Written,
 };
 
 impl SqliteStore {
@@ -656,7 +656,7 @@ impl Store for SqliteStore {
             .or_else(|error| if is_busy(&error) { Ok(()) } else { Err(self.failed("empty the log", error)) })
     }
 
-    fn backup(&self, to: &Path) -> Result<Copied> {
+    fn backup(&self, to: &Path) -> Result<StoreCopy> {
         self.copy_to(to)
     }
 
