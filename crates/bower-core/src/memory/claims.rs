@@ -157,8 +157,9 @@ impl Claims {
             at += 1;
         }
         claims.is_passive = is_passive(&tokens);
-        claims.is_crowded =
-            claims.numbers.len().max(claims.times.len()).max(claims.names.len()) > MOST_CLAIMS;
+        // Each of these is compared with each of another text's.
+        let lists = [claims.numbers.len(), claims.times.len(), claims.names.len(), claims.versions.len()];
+        claims.is_crowded = lists.into_iter().any(|claimed| claimed > MOST_CLAIMS);
         claims.read_terms(text, &spans);
         claims
     }
@@ -314,9 +315,7 @@ impl Claims {
     /// Whether every word of a value is said.
     pub(super) fn says_all(&self, value: &str) -> bool {
         let words = value.split(|c: char| c.is_whitespace() || c == ',').map(str::to_lowercase);
-        words
-            .filter(|word| !word.is_empty())
-            .all(|word| self.spoken.contains(singular(&word)) || self.plain.contains(&word))
+        words.filter(|word| !word.is_empty()).all(|word| self.says(&word))
     }
 
     /// Shared words of all words, 0..1: the token Jaccard index. Two texts without words have nothing in common.

@@ -200,14 +200,13 @@ fn by_slot(told: &Told<'_>, kept: &[Kept<'_>]) -> Option<Decision> {
         .filter_map(|(at, memory)| Some((at, memory, memory.slot.filter(|other| other.key == slot.key)?)))
         .collect();
     // The newest first: an older head with the same value does not bring that value back.
-    same.sort_by(|one, two| two.1.time.cmp(&one.1.time).then(one.0.cmp(&two.0)));
-    let &(_, _, newest) = same.first()?;
+    same.sort_by_key(|(_, memory, _)| std::cmp::Reverse(memory.time));
+    let &(at, memory, newest) = same.first()?;
     if slot.holds.max(newest.holds) == Holds::One {
-        let &(at, memory, other) = same.first()?;
-        return Some(if slot.same_value(other) {
-            confirmed(told, slot, at, memory, other)
+        return Some(if slot.same_value(newest) {
+            confirmed(told, slot, at, memory, newest)
         } else {
-            replaced(told, slot, at, memory, other)
+            replaced(told, slot, at, memory, newest)
         });
     }
     let find = |fits: &dyn Fn(&Slot) -> bool| same.iter().find(|(_, _, other)| fits(other)).copied();
@@ -220,11 +219,10 @@ fn by_slot(told: &Told<'_>, kept: &[Kept<'_>]) -> Option<Decision> {
     if let Some((at, memory, other)) = find(&|other| slot.is_variant(other)) {
         return Some(replaced(told, slot, at, memory, other));
     }
-    let &(at, memory, other) = same.first()?;
-    if slot.holds.max(other.holds) == Holds::Mostly && slot.says_update {
-        return Some(replaced(told, slot, at, memory, other));
+    if slot.holds.max(newest.holds) == Holds::Mostly && slot.says_update {
+        return Some(replaced(told, slot, at, memory, newest));
     }
-    let why = Why::of(Rule::SeveralValues).with(value_of(slot, other));
+    let why = Why::of(Rule::SeveralValues).with(value_of(slot, newest));
     Some(Decision::new(Fate::Link, at, why))
 }
 

@@ -1,7 +1,7 @@
 //! How long what a text says is likely to hold, by the words for time in it. English words; a text in another language
 //! counts as lasting unless it names a date in digits.
 
-use super::super::calendar::{DAYS, MONTHS};
+use super::super::calendar::{DAYS, MONTHS, is_iso, is_year};
 use crate::item::Durability;
 use crate::memory::cues::Cues;
 
@@ -260,18 +260,11 @@ fn is_date(words: &[&str], is_strict: bool) -> bool {
         let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         !digits.is_empty() && digits.len() <= 2 && digits.bytes().all(|b| b.is_ascii_digit())
     };
-    let is_year =
-        |word: &str| word.len() == 4 && word.starts_with("20") && word.bytes().all(|b| b.is_ascii_digit());
+    let is_year = |word: &str| is_year(word, &["20"]);
     let months = |word: &str| {
         MONTHS.iter().any(|month| *month == word || (word.len() == 3 && month.starts_with(word)))
     };
-    let is_iso = first.len() == 10
-        && first
-            .as_bytes()
-            .iter()
-            .enumerate()
-            .all(|(at, b)| if at == 4 || at == 7 { *b == b'-' } else { b.is_ascii_digit() });
-    if is_iso
+    if is_iso(first)
         || DAYS.contains(&first)
         || is_year(first)
         || matches!(first, "tomorrow" | "tonight" | "eod" | "eow" | "midnight" | "christmas" | "easter")

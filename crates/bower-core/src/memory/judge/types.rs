@@ -1,7 +1,7 @@
 //! The type of a memory by cue words and shape. Each cue adds its weight to a type; the heaviest type wins if it is heavy
 //! enough, and where none is the text states a fact.
 
-use super::super::calendar::{DAYS, MONTHS};
+use super::super::calendar::{DAYS, MONTHS, is_iso, is_year};
 use crate::item::MemoryType;
 use crate::memory::cues::Cues;
 
@@ -290,26 +290,13 @@ fn event(cues: &Cues, words: &[&str]) -> u32 {
     if !is_past {
         return 0;
     }
-    let is_year = |word: &str| {
-        word.len() == 4
-            && (word.starts_with("19") || word.starts_with("20"))
-            && word.bytes().all(|b| b.is_ascii_digit())
-    };
-    // `2025-03-14`
-    let is_iso = |word: &str| {
-        word.len() == 10
-            && word
-                .bytes()
-                .enumerate()
-                .all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() })
-    };
     let is_day =
         |word: &str| !word.is_empty() && word.len() <= 4 && word.starts_with(|c: char| c.is_ascii_digit());
     let is_dated = words.windows(3).any(|three| {
         matches!(three[0], "on" | "in" | "of" | "at" | "since" | "last" | "this" | ".")
             && (DAYS.contains(&three[1])
                 || (MONTHS.contains(&three[1]) && !(three[1] == "may" && three[0] == "."))
-                || is_year(three[1])
+                || is_year(three[1], &["19", "20"])
                 || is_iso(three[1])
                 || (is_day(three[1]) && MONTHS.contains(&three[2])))
     });
