@@ -6,6 +6,7 @@ mod corpus;
 mod eval;
 mod gauge;
 mod index;
+mod keep;
 mod life;
 mod model;
 mod outputs;
@@ -32,6 +33,7 @@ const USAGE: &str = "bower-bench PART [options]
   fill      gives the passages of scale to the model, once
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
   pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
+  keep      --count memories: keeping one more, sweeping, pruning, consolidating, taking back, asking the past
   export    the input folder of tools/peers, of --count passages (into --out)
   life      a made month of one agent: what the store knows at the end of it, by the truth of what it was told
   life-ideal the same where the truth decides what is kept: what finding alone misses
@@ -196,6 +198,7 @@ fn main() -> ExitCode {
         "cold" => cold::run(&options),
         "pipeline" => pipeline::run(&options),
         "eval" => eval::run(&options),
+        "keep" => keep::run(&options),
         "life" => life::run(&options, life::Keeper::Engine),
         "life-ideal" => life::run(&options, life::Keeper::Truth),
         "life-text" => Ok(life::print_stream(&options)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::item::{Gate, LlmProvider, Profile, Rerank};
+use crate::item::{Gate, LlmProvider, Profile, Rerank, Scope};
 use crate::rank::calibrate;
 use crate::rank::profile::{ade, athena, atlas, native, seed};
 
@@ -93,6 +93,17 @@ pub struct Settings {
     /// What answers gave is known again for so many hours, 0 to 8,760: told back, it is an echo and no memory. Within a day an
     /// agent works on from what it was given.
     pub echo_hours: u32,
+    /// Hours after which memories are swept again by whoever keeps one, 0 to 8,760; 0 is never (ADE: daily).
+    pub sweep_hours: u32,
+    /// The most memories of scope `project` that a sweep leaves to one owner, as far as they fade; 0 is no limit. (This and the
+    /// next two: systems.md, section 2.)
+    pub limit_project: usize,
+    /// The same of scope `agent`.
+    pub limit_agent: usize,
+    /// The same of scope `mission`.
+    pub limit_mission: usize,
+    /// The same of scope `user`; nobody's example says how many, so as many as of a project.
+    pub limit_user: usize,
     /// Markdown and HTML: the longest chunk, in characters (Atlas: 2,000).
     pub markdown_chunk_max: usize,
     /// Markdown and HTML: sections shorter than this join their neighbour, in characters (Atlas: 200).
@@ -186,6 +197,11 @@ impl Default for Settings {
             gate: Gate::Normal,
             gates: Gates::default(),
             echo_hours: 24,
+            sweep_hours: 24,
+            limit_project: 2_000,
+            limit_agent: 500,
+            limit_mission: 200,
+            limit_user: 2_000,
             markdown_chunk_max: 2_000,
             markdown_chunk_min: 200,
             code_chunk_max: 2_500,
@@ -226,6 +242,16 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The most memories that a sweep leaves to one owner of a scope, as far as they fade; 0 is no limit.
+    pub fn limit_of(&self, scope: Scope) -> usize {
+        match scope {
+            Scope::Project => self.limit_project,
+            Scope::Agent => self.limit_agent,
+            Scope::Mission => self.limit_mission,
+            Scope::User => self.limit_user,
+        }
+    }
+
     /// The gate of a collection.
     pub fn gate_of(&self, collection: &str) -> Gate {
         self.gates.0.get(collection).copied().unwrap_or(self.gate)

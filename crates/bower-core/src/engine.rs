@@ -3,11 +3,13 @@
 
 mod answer;
 mod channels;
+mod consolidate;
 mod curate;
 mod evidence;
 mod fold;
 mod health;
 mod indexes;
+mod keep;
 mod known;
 mod late;
 mod lookup;
@@ -27,18 +29,19 @@ mod when;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use known::Known;
 
 use crate::config::Settings;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::item::{Channel, Rerank, RowId, RowSet, Scored};
+use crate::item::{Channel, Rerank, RowId, RowSet, Scored, Verdict};
 use crate::llm::Llm;
 use crate::request::{
-    Answer, Check, Clocks, CurateRequest, Curated, ForgetRequest, Forgotten, History, IndexProgress,
-    IndexReport, IndexRequest, Item, Listing, QueryRequest, Review, Selection, Settlement, StatusReport,
-    StoreCopy,
+    Answer, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest,
+    Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest,
+    Review, Selection, Settlement, StatusReport, StoreCopy, Swept, Undone,
 };
 use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
@@ -78,6 +81,10 @@ pub struct Engine {
     places: Mutex<neighbours::Places>,
     /// What answers gave since the last [`Engine::maintain`].
     fresh_exposed: Mutex<Vec<(RowId, Timestamp)>>,
+    /// Whether a memory was kept since the last [`Engine::maintain`].
+    has_kept: AtomicBool,
+    /// What was used since the last [`Engine::keep_given`].
+    fresh_used: Mutex<Vec<(RowId, Timestamp)>>,
     /// What sessions were given since the last [`Engine::keep_given`].
     fresh_given: Mutex<Vec<(String, Vec<Given>)>>,
 }
@@ -104,6 +111,8 @@ impl Engine {
             tails: tails::Tails::default(),
             places: Mutex::default(),
             fresh_exposed: Mutex::default(),
+            has_kept: AtomicBool::new(false),
+            fresh_used: Mutex::default(),
             fresh_given: Mutex::default(),
         })
     }
@@ -197,7 +206,9 @@ impl Engine {
 
     /// Keeps a memory. When this returns, every process finds it.
     pub fn curate(&self, request: &CurateRequest, now: Timestamp) -> Result<Curated> {
-        curate::curate(self, request, now)
+        let curated = curate::curate(self, request, now)?;
+        self.has_kept.fetch_or(curated.accepted, Ordering::Relaxed);
+        Ok(curated)
     }
 
     /// An item by its id or a prefix of at least 6 digits that only it has.
@@ -228,6 +239,47 @@ impl Engine {
     /// Ends a review.
     pub fn settle(&self, review: u64, how: &Settlement, now: Timestamp) -> Result<Review> {
         review::settle(self, review, how, now)
+    }
+
+    /// What somebody says of a memory moves its confidence; one that is stale leaves answers.
+    pub fn feedback(&self, id: &str, verdict: Verdict, now: Timestamp) -> Result<Feedback> {
+        keep::feedback(self, id, verdict, now)
+    }
+
+    /// Pins a memory, so that it never fades, or takes the pin out.
+    pub fn pin(&self, id: &str, pinned: bool, now: Timestamp) -> Result<Item> {
+        keep::pin(self, id, pinned, now)
+    }
+
+    /// How often answers gave an item, and when last; none where they never did. That is no use of it.
+    pub fn exposure(&self, item: &Item) -> Result<Option<(u64, Timestamp)>> {
+        self.store.exposure(item.row)
+    }
+
+    /// Notes that somebody opened an item: that is a use. [`Engine::keep_given`] writes it down.
+    pub fn note_used(&self, item: &Item, now: Timestamp) {
+        keep::note_used(self, std::iter::once(item.row), now);
+    }
+
+    /// What the day brings: candidates are promoted, what nobody uses fades and is archived, scopes keep their limits.
+    pub fn sweep(&self, dry_run: bool, now: Timestamp) -> Result<Swept> {
+        keep::sweep(self, dry_run, now)
+    }
+
+    /// Archives memories whose effective importance is below a threshold, 0..1; never decisions, procedures, what is pinned or
+    /// never decays.
+    pub fn prune(&self, threshold: f64, dry_run: bool, now: Timestamp) -> Result<Pruned> {
+        keep::prune(self, threshold, dry_run, now)
+    }
+
+    /// Patterns in the place of memories that say much the same; these are archived as its examples.
+    pub fn consolidate(&self, request: &ConsolidateRequest, now: Timestamp) -> Result<Consolidated> {
+        consolidate::consolidate(self, request, now)
+    }
+
+    /// Takes back what the transaction of an event did, as far as nothing changed it since.
+    pub fn undo(&self, event: u64, now: Timestamp) -> Result<Undone> {
+        keep::undo(self, event, now)
     }
 
     /// Counts, sizes and the state of the indexes.
@@ -262,15 +314,20 @@ impl Engine {
     /// Remembers what sessions were given since the last time, so that they are not given it again. [`Engine::maintain`]
     /// does this too; whoever does not call that calls this after the answer is out.
     pub fn keep_given(&self, now: Timestamp) -> Result<()> {
+        keep::keep_uses(self)?;
         evidence::keep_given(self, now)
     }
 
-    /// Does what an answer must not wait for: keeps the vectors of recent queries, folds the indexes' tails where they are long.
+    /// Does what an answer must not wait for: keeps the vectors of recent queries, folds the indexes' tails where they are long,
+    /// sweeps once a day where a memory was kept.
     ///
     /// True where something was folded; false where nothing was due or another process is at it.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
         self.keep_given(now)?;
         answer::keep_query_vectors(self, now)?;
+        if self.has_kept.swap(false, Ordering::Relaxed) {
+            keep::sweep_when_due(self, now)?;
+        }
         let folded = self.fold(fold::When::Due)?;
         self.store.trim_log()?;
         Ok(folded)

@@ -308,6 +308,32 @@ words! {
 }
 
 words! {
+    /// What somebody says of a memory that was given.
+    Verdict, "verdict" {
+        /// It helped.
+        Useful = "useful",
+        /// It is not so, and never was.
+        Wrong = "wrong",
+        /// It is so no longer.
+        Stale = "stale",
+    }
+}
+
+words! {
+    /// A turn in the life of a memory that nobody told anything about.
+    Turn, "turn" {
+        /// A candidate is active from now on.
+        Promote = "promote",
+        /// It fades: the first to go where room is short.
+        Demote = "demote",
+        /// It fades no longer.
+        Raise = "raise",
+        /// It leaves answers, and stays.
+        Archive = "archive",
+    }
+}
+
+words! {
     /// A way of finding candidates.
     Channel, "channel" {
         Text = "text", Vector = "vector", Tags = "tags", Filename = "filename", Canonical = "canonical",

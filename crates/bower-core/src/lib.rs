@@ -14,6 +14,7 @@ pub mod memory;
 pub mod rank;
 pub mod request;
 pub mod store;
+pub mod strength;
 pub mod text;
 pub mod tokens;
 pub mod vector;

@@ -1,5 +1,7 @@
 //! What the engine is asked and what it answers, as plain data. Serialised, these are the `data` of every front end.
 
+mod life;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,6 +15,10 @@ use crate::item::{
 };
 use crate::rank::candidate::Factor;
 use crate::rank::rerank::Reranked;
+
+pub use life::{
+    Cluster, ConsolidateRequest, Consolidated, Feedback, Held, Pruned, Swept, Turned, Undone, Unmoved,
+};
 
 /// A whole item as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -585,7 +591,7 @@ pub struct Skipped {
 }
 
 /// A page of items.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Listing {
     /// Newest first.
     pub memories: Vec<Item>,
@@ -683,6 +689,10 @@ pub struct StatusReport {
     pub unembedded: u64,
     /// The local model and whether it is there.
     pub model: ModelState,
+    /// What each scope and owner holds, beside its limit.
+    pub scopes: Vec<Held>,
+    /// When memories were last swept, pruned and consolidated.
+    pub last_runs: std::collections::BTreeMap<String, Timestamp>,
 }
 
 /// The local model as the engine found it.

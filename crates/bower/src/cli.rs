@@ -5,11 +5,15 @@
     reason = "doc comments here are the help that a terminal shows: no backticks"
 )]
 
+mod life;
+
 use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, When};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
+
+pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
 
 /// A memory and a library for AI agents: one binary, one folder, no network needed
 #[derive(Debug, Parser)]
@@ -94,6 +98,19 @@ pub enum Command {
     History(IdArgs),
     /// Contradictions that nothing could settle: see both sides, say which is right
     Review(ReviewArgs),
+    /// Say that a memory was useful, is wrong or is stale: that moves its confidence
+    Feedback(FeedbackArgs),
+    /// Pin a memory, so that it never fades
+    Pin(PinArgs),
+    /// What the day brings: candidates are promoted, what nobody uses fades and is archived, scopes keep
+    /// their limits
+    Sweep(SweepArgs),
+    /// Archive memories that are too weak to be asked for again
+    Prune(PruneArgs),
+    /// Make patterns of memories that say much the same; these are archived as examples
+    Consolidate(ConsolidateArgs),
+    /// Take back what an event did: a sweep, a pruning, a pattern, something kept or replaced
+    Undo(UndoArgs),
     /// Copy the store into a new file while others go on writing
     Backup(BackupArgs),
     /// Put a backup in the place of the store, once it was found whole; what was there is kept beside it
@@ -126,6 +143,12 @@ impl Command {
             Self::Forget(_) => "forget",
             Self::History(_) => "history",
             Self::Review(_) => "review",
+            Self::Feedback(_) => "feedback",
+            Self::Pin(_) => "pin",
+            Self::Sweep(_) => "sweep",
+            Self::Prune(_) => "prune",
+            Self::Consolidate(_) => "consolidate",
+            Self::Undo(_) => "undo",
             Self::Backup(_) => "backup",
             Self::Restore(_) => "restore",
             Self::Status => "status",

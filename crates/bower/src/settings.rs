@@ -79,6 +79,15 @@ const KNOBS: &[Knob] = &[
         "how closely what wants to become a memory is looked at",
     ),
     knob("gates", Form::Gates, "gates of single collections, such as tickets=strict, scratch=off"),
+    knob("sweep_hours", Form::Whole(0, 8_760), "hours after which memories are swept again; 0 is never"),
+    knob(
+        "limit_project",
+        Form::Whole(0, 100_000_000),
+        "memories of scope project that a sweep leaves, as far as they fade; 0 is no limit",
+    ),
+    knob("limit_agent", Form::Whole(0, 100_000_000), "the same of scope agent"),
+    knob("limit_mission", Form::Whole(0, 100_000_000), "the same of scope mission"),
+    knob("limit_user", Form::Whole(0, 100_000_000), "the same of scope user"),
     knob("echo_hours", Form::Whole(0, 8_760), "hours for which what an answer gave is no new memory"),
     knob(
         "markdown_chunk_max",

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::retrieve::{
     self, Retrieved, Scope, TextFound, VectorFound, Vectors, Words, text_channel, vector_channel,
 };
-use super::{ACTOR, Engine, evidence, order, ranking};
+use super::{ACTOR, Engine, evidence, keep, order, ranking};
 use crate::error::{Error, Result};
 use crate::item::{Channel, Coverage, Profile, RowId, RowSet, Scored, When};
 use crate::rank::candidate::{Places, Ranked};
@@ -140,6 +140,7 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?;
     let evidence = evidence::pack(engine, request, &terms, &hits)?;
     evidence::note_exposed(engine, &hits, now);
+    keep::note_found(engine, request, &hits, now);
     Ok(Answer {
         query: request.text.clone(),
         hits,

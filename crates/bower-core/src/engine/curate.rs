@@ -9,6 +9,7 @@ use super::answer::milliseconds;
 use super::evidence::{MOST_EXPOSED, echoes_since};
 use super::late::vector_of;
 use super::neighbours::{Neighbour, neighbours};
+use super::when::zone;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::item::{
@@ -20,6 +21,7 @@ use crate::memory::gate::{self, Refusal};
 use crate::memory::judge::{self, Judged, judge_text};
 use crate::memory::merge::{self, Bands, Decision, decide};
 use crate::memory::slot::{Slot, slot};
+use crate::rank::time::valid;
 use crate::request::{CurateRequest, Curated, Degraded, Item, Other};
 use crate::store::{Decided, Kept, NewMemory, NewVector, Place, Stamp, Standing};
 use crate::text;
@@ -86,8 +88,10 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
         }
     };
     let slot = slot(&content);
+    let holds = valid(&content, &now.to_zoned(zone(engine)?));
     let mut memory = new_memory(request, &place, content, judged, slot.as_ref(), vector);
     memory.tags = tags;
+    (memory.valid_from, memory.valid_to) = (holds.from, holds.until);
     let (kept, decision, other) = keep(engine, &place, &mut memory, slot.as_ref(), is_echo, now)?;
 
     curated.accepted = true;
@@ -266,7 +270,7 @@ fn reasons(decision: &Decision) -> Map<String, Value> {
 
 /// The id of a text at a place: derived from both, and where the text was superseded, so that it is said anew, from how often
 /// it was.
-fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
+pub(super) fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
     // Who may see it is part of what it is: two owners who keep the same words keep two memories.
     let owner = place.owner.as_deref().unwrap_or("");
     let parts = ["memory", &place.collection, place.scope.word(), owner, content];

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::Engine;
 use super::indexes::{Derived, Found, covered};
+use super::keep::held;
 use super::late::missing_codes;
 use crate::embed::{Embedder, MiniLm};
 use crate::error::Result;
@@ -62,6 +63,8 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
         uncoded,
         unembedded: (counts.memories + counts.chunks).saturating_sub(embedded),
         model,
+        scopes: held(engine)?,
+        last_runs: store.last_runs()?,
     })
 }
 

@@ -80,7 +80,7 @@ pub(super) fn times(engine: &Engine, rows: &[RowId]) -> Result<Vec<ItemTimes>> {
         .collect())
 }
 
-fn zone(engine: &Engine) -> Result<TimeZone> {
+pub(super) fn zone(engine: &Engine) -> Result<TimeZone> {
     let name = engine.settings.time_zone.as_str();
     if name == "UTC" {
         return Ok(TimeZone::UTC);

@@ -3,8 +3,11 @@
 mod calendar;
 pub mod claims;
 pub mod conflict;
+pub mod consolidate;
 mod cues;
+pub mod feedback;
 pub mod gate;
 pub mod judge;
 pub mod merge;
 pub mod slot;
+pub mod sweep;

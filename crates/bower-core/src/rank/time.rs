@@ -10,6 +10,7 @@ mod aims;
 mod boost;
 mod calendar;
 mod relative;
+mod valid;
 mod words;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ use std::ops::Range;
 
 use aims::Reader;
 pub use boost::{ItemTimes, TimeWeights, boosts, meets};
+pub use valid::{Valid, valid};
 pub use words::Unit;
 
 /// A half-open span of instants: `from` is in it, `until` is not, and `from < until`.

@@ -1,6 +1,8 @@
 //! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
 
 mod filters;
+mod interleavings;
+mod keep;
 mod life;
 mod sessions;
 
@@ -68,7 +70,8 @@ fn memory(content: &str) -> NewMemory {
 
 /// Takes a store back to before it kept the life of a memory.
 const LIFELESS: &str =
-    "DROP TABLE relations; DROP TABLE reviews; DROP TABLE exposures; DROP INDEX items_place;
+    "DROP TRIGGER holders_added; DROP TRIGGER holders_removed; DROP TRIGGER holders_changed; DROP TABLE holders;
+ DROP INDEX events_runs; DROP TABLE relations; DROP TABLE reviews; DROP TABLE exposures; DROP INDEX items_place;
  DROP INDEX items_slot; DROP INDEX items_supersedes; DROP INDEX items_valid_from; DROP INDEX items_valid_to;
  ALTER TABLE items DROP COLUMN slot; ALTER TABLE items DROP COLUMN hidden_time;";
 

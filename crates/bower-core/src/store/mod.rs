@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::item::{
     Change, Coverage, Facts, Kind, MemoryType, Relation, RowId, RowSet, Ruling, Scope, Status, Tier,
 };
-use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy};
+use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy, Undone};
 
 pub use sqlite::SqliteStore;
 
@@ -166,6 +166,77 @@ pub struct Kept {
     pub is_update: bool,
     /// The review that asks which side is right, where that is open.
     pub review: Option<u64>,
+}
+
+/// A memory as far as its life depends on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Life<'a> {
+    /// Its row.
+    pub row: RowId,
+    /// Its id.
+    pub id: &'a str,
+    /// Candidate or active.
+    pub status: Status,
+    /// How often it was told.
+    pub observations: u64,
+    /// Made by the program itself.
+    pub is_own: bool,
+    /// Who may see it.
+    pub scope: Scope,
+    /// Whose it is.
+    pub owner: Option<&'a str>,
+    /// Its domain.
+    pub collection: &'a str,
+    /// The rest.
+    pub facts: Facts,
+}
+
+/// What becomes of a memory that nobody told anything about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turning {
+    /// Its row.
+    pub row: RowId,
+    /// The event's action.
+    pub action: &'static str,
+    /// What it was when that was decided; where it is something else by now, nothing becomes of it.
+    pub seen: Seen,
+    /// Its status from now on.
+    pub status: Status,
+    /// Its budget class from now on.
+    pub tier: Tier,
+    /// Its confidence from now on, 0..1.
+    pub confidence: f32,
+    /// Whether it is true no longer.
+    pub ends: bool,
+    /// Whether that is a use of it.
+    pub is_use: bool,
+    /// The rule and its figures, for the event; never a text.
+    pub why: Map<String, Value>,
+}
+
+/// A memory as somebody saw it who decided about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// Its status.
+    pub status: Status,
+    /// Its budget class.
+    pub tier: Tier,
+    /// Its confidence.
+    pub confidence: f32,
+    /// Its last use, where the decision hangs on that.
+    pub accessed: Option<Timestamp>,
+}
+
+/// The source of what the program made itself.
+pub const OWN: &str = "consolidate";
+
+/// What turned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turned {
+    /// The last event: that of the whole run, where it was one.
+    pub event: u64,
+    /// The rows that turned, as they were given.
+    pub rows: Vec<RowId>,
 }
 
 /// Two memories that contradict each other.
@@ -397,6 +468,28 @@ pub trait Store: Send + Sync {
     fn settle(&self, review: u64, ruling: Ruling, stamp: Stamp<'_>) -> Result<Option<ReviewRow>>;
     /// Remembers which items an answer gave. No change of the store: no index has to follow, and no event is left.
     fn expose(&self, given: &[(RowId, Timestamp)]) -> Result<()>;
+    /// Feeds every candidate and active memory, in no order that matters.
+    fn lives(&self, each: &mut dyn FnMut(Life<'_>)) -> Result<()>;
+    /// Turns memories as was decided, in one transaction; those that changed since they were seen are passed over. `head` is
+    /// the run that they belong to, with what its event tells: it is undone as a whole.
+    fn turn(
+        &self,
+        head: Option<(&'static str, &Map<String, Value>)>,
+        turns: &[Turning],
+        stamp: Stamp<'_>,
+    ) -> Result<Turned>;
+    /// Remembers uses of items. No change of the store: no index has to follow, and no event is left.
+    fn add_uses(&self, used: &[(RowId, Timestamp)]) -> Result<()>;
+    /// Keeps a pattern in the place of its members, which are archived as its examples, in one transaction; the event. `None`
+    /// where one of them is not to be seen any more, or the pattern is there already, or was taken back: nothing was written.
+    fn put_pattern(&self, pattern: &NewMemory, members: &[RowId], stamp: Stamp<'_>) -> Result<Option<u64>>;
+    /// Takes back what the transaction of an event did, as far as nothing changed it since. `None` where there is no such
+    /// event; what could not be taken back is named.
+    fn undo(&self, event: u64, stamp: Stamp<'_>) -> Result<Option<Undone>>;
+    /// When each sort of run over many memories (`sweep`, `prune`, `consolidate`) was last made.
+    fn last_runs(&self) -> Result<BTreeMap<String, Timestamp>>;
+    /// How many candidate and active memories each scope and owner holds.
+    fn held(&self) -> Result<Vec<(Scope, Option<String>, u64)>>;
     /// Writes documents with their chunks, in one transaction.
     fn put_documents(&self, documents: &[NewDocument], stamp: Stamp<'_>) -> Result<Vec<Written>>;
     /// Removes documents with their chunks; returns how many chunks went.
@@ -418,6 +511,8 @@ pub trait Store: Send + Sync {
 
     /// Items by row, in the order asked; a row that is gone gives `None`.
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>>;
+    /// Id and summary by row, in the order asked; a row that is gone gives `None`.
+    fn titles(&self, rows: &[RowId]) -> Result<Vec<Option<(String, String)>>>;
     /// Memories of a place with a larger row than this, whatever their status, ascending.
     fn memories_of(&self, place: &Place, after: RowId) -> Result<Vec<RowId>>;
     /// Candidate and active memories of a place with this slot, newest first, at most `most`.
@@ -426,6 +521,8 @@ pub trait Store: Send + Sync {
     fn chain(&self, row: RowId) -> Result<Vec<RowId>>;
     /// Open reviews (or all), oldest first.
     fn reviews(&self, all: bool) -> Result<Vec<ReviewRow>>;
+    /// How often answers gave an item, and when last; none where they never did.
+    fn exposure(&self, row: RowId) -> Result<Option<(u64, Timestamp)>>;
     /// What answers gave since a time, newest first, at most `most`.
     fn exposed(&self, since: Timestamp, most: usize) -> Result<Vec<RowId>>;
     /// Rows whose id starts with a prefix, at most `most`.

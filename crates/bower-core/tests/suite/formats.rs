@@ -112,7 +112,27 @@ fn a_store_of_schema_5_becomes_todays() {
 }
 
 #[test]
-fn a_store_of_schema_6_is_todays() {
+fn a_store_of_schema_7_becomes_todays() {
+    let place = becomes_todays(sql(include_str!("../golden/schema-7.sql")), "gateway", &[GATEWAY, GARDEN]);
+    keeps_what_models_made(&place, 10);
+    finds_by_fields(&place);
+    let engine = place.open();
+    let port = engine.get("7988bd8f0fa0f019").unwrap();
+    assert_eq!(port.content, "staging API port is 9090");
+    let history = engine.history(&port.id).unwrap();
+    let forms: Vec<_> = history.chain.iter().map(|form| form.memory.content.as_str()).collect();
+    assert_eq!(forms, ["The staging API listens on port 8080", "staging API port is 9090"]);
+    // Its events do not say what was before.
+    let supersede = history.history.last().unwrap();
+    let refused = engine.undo(supersede.event, now()).unwrap_err().to_string();
+    assert!(refused.contains("before events could be undone"), "{refused}");
+    assert_eq!(engine.get(&port.id).unwrap().status, bower_core::item::Status::Active);
+    let held = engine.status().unwrap().scopes;
+    assert_eq!(held.iter().map(|held| held.memories).sum::<u64>(), 5);
+}
+
+#[test]
+fn a_store_of_schema_6_becomes_todays() {
     let place =
         becomes_todays(sql(include_str!("../golden/schema-6.sql")), "gateway port", &[GATEWAY, GARDEN]);
     keeps_what_models_made(&place, 8);

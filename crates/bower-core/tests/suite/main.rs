@@ -7,6 +7,7 @@ mod channels;
 mod engine;
 mod evidence;
 mod formats;
+mod keep;
 mod memories;
 mod minilm;
 mod model;

@@ -110,7 +110,7 @@ fn hadamard(values: &mut [f32], scale: f32) {
 }
 
 /// The next number of splitmix64 (Steele, Lea, Flood 2014).
-pub(crate) fn splitmix(state: &mut u64) -> u64 {
+pub fn splitmix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

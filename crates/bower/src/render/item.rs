@@ -2,6 +2,8 @@
 
 use bower_core::item::{Kind, Tier};
 use bower_core::request::{Event, History, Item, Listing, Version};
+use bower_core::strength::strength;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::query::place;
@@ -10,8 +12,8 @@ use super::{Look, clean, columns, hanging, line, style, thousands};
 
 const KEY: Column = Column::new().style(style::DIM);
 
-/// Everything about one item, its text last and whole.
-pub fn one(item: &Item, look: &Look) -> String {
+/// Everything about one item, its text last and whole. `given` is how often answers gave it, and when last.
+pub fn one(item: &Item, given: Option<(u64, Timestamp)>, look: &Look) -> String {
     let mut table = Table::new(0, [KEY, Column::new().shrinks()]);
     let kind = match item.memory_type {
         Some(memory_type) => format!("{} ({memory_type})", item.kind),
@@ -42,7 +44,12 @@ pub fn one(item: &Item, look: &Look) -> String {
         count => format!("{} times, last {}", thousands(count), look.age(item.access_time)),
     };
     table.row(["written", &written]).row(["used", &used]);
-    table.row(["importance", &format!("{:.2}, confidence {:.2}", item.importance, item.confidence)]);
+    if let Some((times, last)) = given {
+        table.row(["given", &format!("{} times, last {}", thousands(times), look.age(last))]);
+    }
+    let strength = strength(&item.facts(), look.now);
+    let importance = format!("{:.2}, now {strength:.2}; confidence {:.2}", item.importance, item.confidence);
+    table.row(["importance", &importance]);
     let ids = [
         ("conversation", &item.source_conv_id),
         ("supersedes", &item.supersedes_id),
@@ -184,9 +191,12 @@ mod tests {
     #[test]
     fn whole_items() {
         let look = Look { terminal: true, ..sample::look(80) };
-        insta::assert_snapshot!("memory", one(&sample::memory(), &look));
-        insta::assert_snapshot!("chunk", one(&sample::chunk(), &look));
-        assert!(!one(&sample::hostile(), &look).contains('\u{1b}'));
+        insta::assert_snapshot!(
+            "memory",
+            one(&sample::memory(), Some((3, sample::time("2026-01-01T00:00:00Z"))), &look)
+        );
+        insta::assert_snapshot!("chunk", one(&sample::chunk(), None, &look));
+        assert!(!one(&sample::hostile(), None, &look).contains('\u{1b}'));
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub mod evidence;
 pub mod excerpt;
 pub mod index;
 pub mod item;
+pub mod life;
 pub mod model;
 mod prose;
 pub mod query;

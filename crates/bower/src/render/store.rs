@@ -154,6 +154,28 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
     let health =
         if report.index_healthy { "match the store" } else { "do not match the store: bower doctor" };
     table.row(["indexes", &format!("{health}; {waiting}")]);
+    let held: Vec<_> = report
+        .scopes
+        .iter()
+        .map(|held| {
+            let owner = held.owner.as_deref().map(|owner| format!(" of {}", line(owner))).unwrap_or_default();
+            let limit = match held.limit {
+                0 => String::new(),
+                limit => format!(" of {} ({} %)", thousands(limit), 100 * held.memories / limit),
+            };
+            format!("{}{owner} {}{limit}", held.scope, thousands(held.memories))
+        })
+        .collect();
+    if !held.is_empty() {
+        table.row(["scopes", &held.join(", ")]);
+    }
+    let runs: Vec<_> = ["sweep", "prune", "consolidate"]
+        .into_iter()
+        .filter_map(|run| Some(format!("{run} {}", look.age(*report.last_runs.get(run)?))))
+        .collect();
+    if !runs.is_empty() {
+        table.row(["last runs", &runs.join(", ")]);
+    }
     let unembedded = match report.unembedded {
         0 => String::new(),
         number => format!("; {} without a vector", count(number, "item")),
@@ -203,8 +225,8 @@ pub fn doctor(checks: &[Check], look: &Look) -> String {
 mod tests {
     use super::*;
     use crate::render::sample;
-    use bower_core::item::{Channel, Durability, MemoryType};
-    use bower_core::request::{ModelState, Other, Receipt};
+    use bower_core::item::{Channel, Durability, MemoryType, Scope};
+    use bower_core::request::{Held, ModelState, Other, Receipt};
 
     fn report() -> StatusReport {
         StatusReport {
@@ -230,6 +252,11 @@ mod tests {
                 state: "missing".into(),
                 reason: Some("run bower model pull".into()),
             },
+            scopes: vec![
+                Held { scope: Scope::Project, owner: None, memories: 1_000, limit: 2_000 },
+                Held { scope: Scope::Agent, owner: Some("ada".into()), memories: 42, limit: 0 },
+            ],
+            last_runs: [("sweep".to_owned(), sample::time("2026-01-01T00:00:00Z"))].into(),
         }
     }
 

@@ -12,6 +12,7 @@ mod evidence;
 mod exits;
 #[cfg(unix)]
 mod files;
+mod life;
 mod shapes;
 #[cfg(unix)]
 mod watching;

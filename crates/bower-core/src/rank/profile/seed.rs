@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{days, shares};
-use crate::item::{Channel, Facts};
+use super::shares;
+use crate::item::Channel;
 use crate::rank::candidate::{Candidate, Factor, Ranked};
+use crate::strength;
 
 /// The constants of the seed profile. Source of the defaults, where none is named: systems.md, section 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ impl Default for Constants {
             vector_pool: 200,
             graph_pool: 50,
             rrf_k: 60.0,
-            age_decay: 0.001,
+            age_decay: strength::AGE_DECAY,
             importance_share: 0.3,
         }
     }
@@ -58,19 +59,6 @@ impl Constants {
             Channel::Tags | Channel::Filename | Channel::Canonical => None,
         }
     }
-}
-
-/// Importance as it counts now, and its two decays: `[importance, by access, by age]`; the product of the three is the
-/// effective importance.
-///
-/// `importance * 1 / (1 + decay_rate * days since access) * 1 / (1 + .001 * days since creation)`, computed when read.
-pub fn effective_importance(facts: &Facts, age_decay: f32, now: Timestamp) -> [f64; 3] {
-    let falls = |rate: f32, since| 1.0 / (1.0 + f64::from(rate.max(0.0)) * days(since, now));
-    [
-        f64::from(facts.importance).clamp(0.0, 1.0),
-        falls(facts.decay_rate, facts.accessed),
-        falls(age_decay, facts.created),
-    ]
 }
 
 /// Ranks candidates by sum over channels of w / (k + rank), then by effective importance.
@@ -98,7 +86,7 @@ pub fn rank(candidates: &[Candidate], constants: &Constants, now: Timestamp) -> 
                     Some(Factor::plus(channel.word(), weight * (k + 1.0) / (k + rank)))
                 })
                 .collect();
-            let [importance, access, age] = effective_importance(&candidate.facts, constants.age_decay, now);
+            let [importance, access, age] = strength::parts(&candidate.facts, constants.age_decay, now);
             factors.push(Factor::note("importance", importance));
             factors.push(Factor::note("decay since access", access));
             factors.push(Factor::note("decay with age", age));
@@ -166,7 +154,7 @@ mod tests {
         facts.accessed = ago(20);
         facts.created = ago(250);
         // 1/(1 + .05*20) = .5; 1/(1 + .001*250) = .8; .8*.5*.8 = .32
-        let [importance, access, age] = effective_importance(&facts, 0.001, now());
+        let [importance, access, age] = strength::parts(&facts, strength::AGE_DECAY, now());
         assert!((importance - 0.8).abs() < 1e-6 && (access - 0.5).abs() < 1e-6 && (age - 0.8).abs() < 1e-6);
         let mut with = candidate(1, &[(Channel::Text, Some(1), 1.0)]);
         with.facts = facts;

@@ -51,6 +51,20 @@ pub(super) struct Reader<'a> {
     pub steps: Cell<usize>,
 }
 
+/// A date in a text.
+pub(super) struct TextSpan {
+    /// Its first token.
+    pub first: usize,
+    /// The token after it.
+    pub next: usize,
+    /// What it means.
+    pub interval: Interval,
+    /// It means that only because of when the text was written.
+    pub is_relative: bool,
+    /// It was said with its two ends.
+    pub is_range: bool,
+}
+
 impl<'a> Reader<'a> {
     pub fn new(source: &'a str, now: &'a Zoned) -> Self {
         Self {
@@ -84,14 +98,28 @@ impl<'a> Reader<'a> {
     }
 
     /// Every date, in order, and whether it counts time.
-    pub fn spoken(mut self) -> Spoken {
-        self.question = false;
+    pub fn spoken(self) -> Spoken {
         let mut spoken = Spoken::default();
         // No span is without one of these, and most texts are.
         if !self.tokens.iter().any(Token::is_anchor) {
             return spoken;
         }
         spoken.counts = self.tokens.iter().any(|token| matches!(token.word(), Word::Unit(_)));
+        for span in self.as_text().spans() {
+            let list = if span.is_relative { &mut spoken.relative } else { &mut spoken.absolute };
+            list.push(span.interval);
+        }
+        spoken
+    }
+
+    /// The same words read for their dates, as those of a text.
+    pub fn as_text(self) -> Self {
+        Self { question: false, ..self }
+    }
+
+    /// Every date of a text, in order.
+    pub fn spans(&self) -> Vec<TextSpan> {
+        let mut spans = Vec::new();
         let mut at = 0;
         while at < self.tokens.len() {
             self.relative.set(false);
@@ -99,15 +127,23 @@ impl<'a> Reader<'a> {
                 && let Some((part, next)) =
                     self.span(at, at.checked_sub(1).is_some_and(|before| self.is_placed_by(before)))
             {
-                let relative = part.yearless || self.relative.get();
-                let list = if relative { &mut spoken.relative } else { &mut spoken.absolute };
-                list.extend(part.interval(self.zoned.time_zone()));
+                let is_relative = part.yearless || self.relative.get();
+                let joint = |at: usize| self.is_dash(at) || matches!(self.word(at), Word::To | Word::Until);
+                let is_range = (at + 1..next).any(|at| joint(at) && !self.glued(at));
+                let interval = part.interval(self.zoned.time_zone());
+                spans.extend(interval.map(|interval| TextSpan {
+                    first: at,
+                    next,
+                    interval,
+                    is_relative,
+                    is_range,
+                }));
                 at = next;
             } else {
                 at += 1;
             }
         }
-        spoken
+        spans
     }
 
     /// Whether an expression can begin with this token: most cannot.

@@ -6,7 +6,9 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
+use super::journal::{State, start, turn};
 use super::read::{first, json_field, parse_word, timestamp};
+use super::schema::KEEPS_LIFE;
 use super::write::{json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
 use crate::item::{Change, Kind, Relation, RowId, Ruling, Status};
 use crate::store::{Decided, Kept, NewMemory, Place, ReviewRow, Stamp, Standing};
@@ -85,6 +87,18 @@ impl SqliteStore {
             given.iter().try_for_each(|(row, time)| {
                 insert.execute(params![row.0, time.as_microsecond()]).map(drop)
             })
+        })
+    }
+
+    pub(super) fn read_exposure(&self, row: RowId) -> crate::Result<Option<(u64, Timestamp)>> {
+        if self.schema < KEEPS_LIFE {
+            return Ok(None);
+        }
+        self.read("read how often an item was given", |connection| {
+            connection
+                .prepare_cached("SELECT times, time FROM exposures WHERE row = ?1")?
+                .query_row([row.0], |row| Ok((row.get(0)?, timestamp(row.get(1)?)?)))
+                .optional()
         })
     }
 
@@ -269,7 +283,7 @@ fn tell(
     record(connection, change, stamp, action, Some(id), &Value::Object(detail)).map(drop)
 }
 
-fn relate(
+pub(super) fn relate(
     connection: &Connection,
     row: RowId,
     relation: Relation,
@@ -299,17 +313,21 @@ fn supersede(
         return Ok(());
     }
     let Some(by) = by else { return Ok(()) };
+    let (Some(gone), Some(before)) = (State::of(connection, row)?, State::of(connection, by)?) else {
+        return Ok(());
+    };
     let id = id_of(connection, row)?;
-    connection
-        .prepare_cached(
-            "UPDATE items SET supersedes_id = ?2, tier = min(tier, (SELECT tier FROM items WHERE row = ?3)) WHERE row = ?1",
-        )?
-        .execute(params![by.0, id, row.0])?;
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO tags (tag, row) SELECT tag, ?2 FROM tags WHERE row = ?1")?
-        .execute([row.0, by.0])?;
     let mut detail = why.clone();
+    let added: Vec<String> = connection
+        .prepare_cached(
+            "INSERT OR IGNORE INTO tags (tag, row) SELECT tag, ?2 FROM tags WHERE row = ?1 RETURNING tag",
+        )?
+        .query_map([row.0, by.0], |row| row.get(0))?
+        .collect::<Result<_>>()?;
     detail.insert("replaces".to_owned(), json!(id));
+    detail.insert("added".to_owned(), json!(added));
+    let after = State { supersedes_id: Some(id), tier: before.tier.min(gone.tier), ..before.clone() };
+    turn(connection, by, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "supersede", Some(&id_of(connection, by)?), &Value::Object(detail))?;
     Ok(())
 }
@@ -339,48 +357,46 @@ fn hide(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<bool> {
+    let Some(before) = State::of(connection, row)?.filter(State::is_seen) else { return Ok(false) };
     let now = stamp.now.as_microsecond();
-    let hidden = match by {
-        // What the successor says became true then, if it tells; the store learned of it now.
-        Some(by) => connection
-            .prepare_cached(
-                "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_to = coalesce(valid_to,
-                 (SELECT coalesce(n.valid_from, n.create_time) FROM items n WHERE n.row = ?3))
-                 WHERE row = ?1 AND status IN ('candidate', 'active')",
-            )?
-            .execute(params![row.0, now, by.0])?,
-        // It never was true.
-        None => connection
-            .prepare_cached(
-                "UPDATE items SET status = 'superseded', hidden_time = ?2, update_time = ?2, valid_from = create_time,
-                 valid_to = create_time WHERE row = ?1 AND status IN ('candidate', 'active')",
-            )?
-            .execute(params![row.0, now])?,
-    };
-    if hidden == 0 {
-        return Ok(false);
-    }
+    let mut after = before.clone().with_status(Status::Superseded, now);
     let mut detail = why.clone();
     if let Some(by) = by {
+        // What the successor says became true then, if it tells; the store learned of it now.
+        let since: i64 = connection
+            .prepare_cached("SELECT coalesce(valid_from, create_time) FROM items WHERE row = ?1")?
+            .query_row([by.0], |row| row.get(0))?;
+        after.valid_to = after.valid_to.or(Some(since));
         detail.insert("by".to_owned(), json!(id_of(connection, by)?));
+    } else {
+        // It never was true.
+        let written: i64 = connection
+            .prepare_cached("SELECT create_time FROM items WHERE row = ?1")?
+            .query_row([row.0], |row| row.get(0))?;
+        (after.valid_from, after.valid_to) = (Some(written), Some(written));
     }
+    turn(connection, row, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "superseded", Some(&id_of(connection, row)?), &Value::Object(detail))?;
     Ok(true)
 }
 
 /// Takes a memory that is about to go out of what speaks of it: its relations, its reviews, and its chain, whose ends meet.
-pub(super) fn unlink(connection: &Connection, row: RowId) -> Result<()> {
+pub(super) fn unlink(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
     for table in ["relations", "reviews"] {
         connection
             .prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1 OR other = ?1"))?
             .execute([row.0])?;
     }
-    connection
-        .prepare_cached(
-            "UPDATE items SET supersedes_id = (SELECT supersedes_id FROM items WHERE row = ?1)
-             WHERE supersedes_id = (SELECT id FROM items WHERE row = ?1)",
-        )?
-        .execute([row.0])?;
+    let next: Option<RowId> = connection
+        .prepare_cached("SELECT row FROM items WHERE supersedes_id = (SELECT id FROM items WHERE row = ?1)")?
+        .query_row([row.0], first)
+        .optional()?;
+    let (Some(next), Some(gone)) = (next, State::of(connection, row)?) else { return Ok(()) };
+    let Some(before) = State::of(connection, next)? else { return Ok(()) };
+    let mut detail = Map::new();
+    let after = State { supersedes_id: gone.supersedes_id, ..before.clone() };
+    turn(connection, next, &before, &after, &mut detail, stamp)?;
+    record(connection, change, stamp, "unlink", Some(&id_of(connection, next)?), &Value::Object(detail))?;
     Ok(())
 }
 
@@ -404,7 +420,7 @@ pub(super) fn broken_chains(connection: &Connection) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-fn insert_memory(
+pub(super) fn insert_memory(
     connection: &Connection,
     memory: &NewMemory,
     change: Change,
@@ -449,8 +465,12 @@ fn insert_memory(
     if let Some(vector) = &memory.vector {
         put_vector(connection, row, vector, change)?;
     }
-    let detail = json!({ "type": memory.memory_type.word(), "collection": memory.collection });
-    record(connection, change, stamp, "curate", Some(&memory.id), &detail)?;
+    let mut detail = Map::from_iter([
+        ("type".to_owned(), json!(memory.memory_type.word())),
+        ("collection".to_owned(), json!(memory.collection)),
+    ]);
+    start(connection, row, &mut detail)?;
+    record(connection, change, stamp, "curate", Some(&memory.id), &Value::Object(detail))?;
     Ok(row)
 }
 
@@ -464,27 +484,27 @@ fn observe(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<Kept> {
-    let (id, metadata, status): (String, String, String) = connection
-        .prepare_cached("SELECT id, metadata, status FROM items WHERE row = ?1")?
-        .query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let (id, metadata): (String, String) = connection
+        .prepare_cached("SELECT id, metadata FROM items WHERE row = ?1")?
+        .query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let Some(before) = State::of(connection, row)? else { return Err(rusqlite::Error::QueryReturnedNoRows) };
+    let mut after = State { tier: before.tier.min(memory.tier as i64 + 1), ..before.clone() };
+    if before.status == Status::Archived.word() {
+        after = after.with_status(memory.status, stamp.now.as_microsecond());
+        // It is so again.
+        after.valid_to = memory.valid_to.map(Timestamp::as_microsecond);
+    }
+    if decided.is_observed {
+        after.observations += 1;
+        after.confidence = (after.confidence + OBSERVED).min(1.0);
+    }
     let mut merged: Map<String, Value> = json_field(&metadata)?;
     merged.extend(memory.metadata.clone());
-    let status = if status == Status::Archived.word() { memory.status.word() } else { &status };
+    // Told again it is in use, though nobody asked for it.
     connection
-        .prepare_cached(
-            "UPDATE items SET observations = observations + ?6, confidence = min(1, confidence + ?6 * ?7), metadata = ?2,
-             update_time = ?3, status = ?4, hidden_time = NULL, tier = min(tier, ?5) WHERE row = ?1",
-        )?
-        .execute(params![
-            row.0,
-            json_text(&merged)?,
-            stamp.now.as_microsecond(),
-            status,
-            memory.tier as i64 + 1,
-            i64::from(decided.is_observed),
-            OBSERVED,
-        ])?;
-    put_tags(connection, row, &memory.tags)?;
+        .prepare_cached("UPDATE items SET metadata = ?2, access_time = max(access_time, ?3) WHERE row = ?1")?
+        .execute(params![row.0, json_text(&merged)?, stamp.now.as_microsecond()])?;
+    let added = put_tags(connection, row, &memory.tags)?;
     // The vector is of this text alone: another text that says the same has its own.
     if let Some(vector) = memory.vector.as_ref().filter(|_| memory.id == id) {
         let same: Option<String> = connection
@@ -499,6 +519,8 @@ fn observe(
     let is_decided = matches!(decided.standing, Standing::Confirms(_));
     let mut detail = if is_decided { decided.why.clone() } else { Map::new() };
     detail.insert("tags".to_owned(), json!(memory.tags));
+    detail.insert("added".to_owned(), json!(added));
+    turn(connection, row, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "confirm", Some(&id), &Value::Object(detail))?;
     Ok(Kept { row, id, is_update: true, review: None })
 }

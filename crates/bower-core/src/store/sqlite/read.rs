@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,14 +11,16 @@ use std::time::Duration;
 use super::halves::{damaged, half};
 use super::item::{self, read_item};
 use super::life::broken_chains;
+use super::lives::is_miscounted;
 use super::write::{cache_key, row_id};
 use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
-use crate::item::{Change, Coverage, Facts, RowId, RowSet, Ruling, Status, derive_id, indexed_text};
-use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy};
+use crate::item::{Change, Coverage, Facts, RowId, RowSet, Ruling, Scope, Status, derive_id, indexed_text};
+use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy, Undone};
 use crate::store::{
-    Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, NewDocument,
-    NewMemory, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store, TailText, Written,
+    Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, Life,
+    NewDocument, NewMemory, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store, TailText, Turned,
+    Turning, Written,
 };
 
 impl SqliteStore {
@@ -204,6 +208,43 @@ impl Store for SqliteStore {
         self.write_exposures(given)
     }
 
+    fn titles(&self, rows: &[RowId]) -> Result<Vec<Option<(String, String)>>> {
+        self.read_titles(rows)
+    }
+
+    fn lives(&self, each: &mut dyn FnMut(Life<'_>)) -> Result<()> {
+        self.read_lives(each)
+    }
+
+    fn turn(
+        &self,
+        head: Option<(&'static str, &Map<String, Value>)>,
+        turns: &[Turning],
+        stamp: Stamp<'_>,
+    ) -> Result<Turned> {
+        self.write_turns(head, turns, stamp)
+    }
+
+    fn add_uses(&self, used: &[(RowId, Timestamp)]) -> Result<()> {
+        self.write_uses(used)
+    }
+
+    fn put_pattern(&self, pattern: &NewMemory, members: &[RowId], stamp: Stamp<'_>) -> Result<Option<u64>> {
+        self.write_pattern(pattern, members, stamp)
+    }
+
+    fn undo(&self, event: u64, stamp: Stamp<'_>) -> Result<Option<Undone>> {
+        self.undo_event(event, stamp)
+    }
+
+    fn last_runs(&self) -> Result<BTreeMap<String, Timestamp>> {
+        self.read_last_runs()
+    }
+
+    fn held(&self) -> Result<Vec<(Scope, Option<String>, u64)>> {
+        self.read_held()
+    }
+
     fn memories_of(&self, place: &Place, after: RowId) -> Result<Vec<RowId>> {
         self.read_memories_of(place, after)
     }
@@ -218,6 +259,10 @@ impl Store for SqliteStore {
 
     fn reviews(&self, all: bool) -> Result<Vec<ReviewRow>> {
         self.read_reviews(all)
+    }
+
+    fn exposure(&self, row: RowId) -> Result<Option<(u64, Timestamp)>> {
+        self.read_exposure(row)
     }
 
     fn exposed(&self, since: Timestamp, most: usize) -> Result<Vec<RowId>> {
@@ -698,6 +743,9 @@ impl Store for SqliteStore {
                     != read_counts(connection, schema::COUNTED)?
             {
                 findings.push("the numbers of items that are kept are wrong".to_owned());
+            }
+            if self.schema >= schema::KEEPS_HOLDERS && is_miscounted(connection)? {
+                findings.push("the numbers of memories that scopes hold are wrong".to_owned());
             }
             for (table, all) in schema::ALL_FIELDS {
                 if self.schema >= schema::KEEPS_FIELDS {

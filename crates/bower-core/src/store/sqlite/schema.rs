@@ -4,7 +4,7 @@
 pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
-pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE];
+pub const MIGRATIONS: &[&str] = &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS];
 
 /// The schema from which on numbers are kept.
 pub const KEEPS_COUNTS: u32 = 4;
@@ -14,6 +14,9 @@ pub const KEEPS_FIELDS: u32 = 5;
 
 /// The schema from which on the life of a memory is kept.
 pub const KEEPS_LIFE: u32 = 7;
+
+/// The schema from which on holders are counted.
+pub const KEEPS_HOLDERS: u32 = 8;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -377,3 +380,53 @@ CREATE TABLE exposures (
 ) STRICT;
 CREATE INDEX exposures_time ON exposures (time);
 ";
+
+/// What `holders` must hold, but for what it holds 0 of.
+macro_rules! held {
+    () => {
+        "SELECT scope, ifnull('=' || owner, '') AS owner, count(*) AS number FROM items
+  WHERE kind = 'memory' AND status IN ('candidate', 'active') GROUP BY 1, 2"
+    };
+}
+
+/// Counts everything anew.
+pub const HELD: &str = held!();
+
+/// How many candidate and active memories each scope and owner holds, kept by the transactions that change them: a limit is
+/// compared with it at each `status`. An owner stands behind a `=`, so that none differs from an empty one. Runs over many
+/// memories are found by their events, which have no subject.
+const HOLDERS: &str = concat!(
+    "
+CREATE TABLE holders (
+  scope TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (scope, owner)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO holders ",
+    held!(),
+    ";
+
+CREATE TRIGGER holders_added AFTER INSERT ON items
+WHEN new.kind = 'memory' AND new.status IN ('candidate', 'active') BEGIN
+  INSERT INTO holders VALUES (new.scope, ifnull('=' || new.owner, ''), 1)
+  ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE TRIGGER holders_removed AFTER DELETE ON items
+WHEN old.kind = 'memory' AND old.status IN ('candidate', 'active') BEGIN
+  UPDATE holders SET number = number - 1 WHERE scope = old.scope AND owner = ifnull('=' || old.owner, '');
+END;
+
+CREATE TRIGGER holders_changed AFTER UPDATE OF status, scope, owner ON items
+WHEN new.kind = 'memory' AND (old.status, old.scope, old.owner) IS NOT (new.status, new.scope, new.owner) BEGIN
+  UPDATE holders SET number = number - 1 WHERE old.status IN ('candidate', 'active')
+    AND scope = old.scope AND owner = ifnull('=' || old.owner, '');
+  INSERT INTO holders SELECT new.scope, ifnull('=' || new.owner, ''), 1 WHERE new.status IN ('candidate', 'active')
+  ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+
+CREATE INDEX events_runs ON events (action, event) WHERE subject IS NULL;
+"
+);

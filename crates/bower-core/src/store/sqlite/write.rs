@@ -87,9 +87,20 @@ fn stands(connection: &Connection, row: RowId, upto: Change) -> Result<bool> {
         .exists(params![row.0, upto.0])
 }
 
-pub(super) fn put_tags(connection: &Connection, row: RowId, tags: &[String]) -> Result<()> {
+/// Adds tags; those that were not there.
+pub(super) fn put_tags<'a>(
+    connection: &Connection,
+    row: RowId,
+    tags: &'a [String],
+) -> Result<Vec<&'a String>> {
     let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO tags (tag, row) VALUES (?1, ?2)")?;
-    tags.iter().try_for_each(|tag| insert.execute(params![tag, row.0]).map(drop))
+    let mut added = Vec::new();
+    for tag in tags {
+        if insert.execute(params![tag, row.0])? > 0 {
+            added.push(tag);
+        }
+    }
+    Ok(added)
 }
 
 pub(super) fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
@@ -100,11 +111,11 @@ pub(super) fn put_tail(connection: &Connection, row: RowId, change: Change, term
 }
 
 /// Removes one item from every table and remembers the row, so that indexes mask it.
-fn remove_row(connection: &Connection, row: RowId, change: Change) -> Result<bool> {
+fn remove_row(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<bool> {
     for table in ["tags", "vectors", "token_tail", "tail", "injections", "exposures", "texts"] {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
     }
-    super::life::unlink(connection, row)?;
+    super::life::unlink(connection, row, change, stamp)?;
     let removed = connection.prepare_cached("DELETE FROM items WHERE row = ?1")?.execute([row.0])? > 0;
     if removed {
         connection
@@ -144,7 +155,7 @@ impl SqliteStore {
                 let Some((document, path)) = found else { continue };
                 let rows = rows_of_document(connection, document)?;
                 for row in &rows {
-                    remove_row(connection, *row, change)?;
+                    remove_row(connection, *row, change, stamp)?;
                 }
                 connection.prepare_cached("DELETE FROM documents WHERE row = ?1")?.execute([document])?;
                 let detail = json!({ "path": path, "chunks": rows.len() });
@@ -228,7 +239,7 @@ impl SqliteStore {
                     .query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
                     .optional()?;
                 let Some((id, document, embedded)) = found else { continue };
-                remove_row(connection, *row, change)?;
+                remove_row(connection, *row, change, stamp)?;
                 record(connection, change, stamp, "forget", Some(&id), &json!({}))?;
                 documents.extend(document);
                 receipt.items += 1;
@@ -361,7 +372,7 @@ fn write_document(
         )?;
     let mut written = Written::default();
     for gone in &document.removed {
-        written.removed += usize::from(remove_row(connection, *gone, change)?);
+        written.removed += usize::from(remove_row(connection, *gone, change, stamp)?);
     }
     for kept in &document.kept {
         connection

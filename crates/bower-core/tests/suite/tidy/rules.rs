@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("item", &["error"]),
     ("config", &["item", "error", "rank"]),
+    ("strength", &["item"]),
     ("filter", &["item", "error"]),
     ("evidence", &["item"]),
     ("request", &["item", "error", "filter", "evidence", "rank"]),
@@ -22,8 +23,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("vector", &["item", "error", "generation"]),
     ("tokens", &["item", "error", "generation"]),
     ("graph", &["item", "error"]),
-    ("rank", &["item", "error", "evidence"]),
-    ("memory", &["item", "error", "text"]),
+    ("rank", &["item", "error", "evidence", "strength"]),
+    ("memory", &["item", "error", "text", "strength"]),
     ("embed", &["item", "error", "config"]),
     ("llm", &["item", "error", "config"]),
     ("ingest", &["item", "error", "config", "request"]),
@@ -32,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "engine",
         &[
             "item", "error", "config", "filter", "evidence", "request", "text", "vector", "tokens", "graph",
-            "rank", "memory", "embed", "llm", "ingest", "store",
+            "rank", "strength", "memory", "embed", "llm", "ingest", "store",
         ],
     ),
 ];

@@ -1,0 +1,349 @@
+//! The life of memories that nobody tells anything about: feedback, pins, the daily sweep, pruning, and taking back what was
+//! done. What becomes of each is decided by `memory/`; the store applies it in one transaction.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::PoisonError;
+use std::time::Instant;
+
+use super::answer::{best_effort, milliseconds};
+use super::lookup::get;
+use super::{ACTOR, Engine};
+use crate::error::{Error, Result};
+use crate::item::{Band, Kind, RowId, Scope, Status, Tier, Turn, Verdict};
+use crate::memory::feedback::effect;
+use crate::memory::sweep::{self, Constants, Rule};
+use crate::request::{Feedback, Held, Hit, Item, Pruned, QueryRequest, Swept, Turned, Undone};
+use crate::store::{Seen, Stamp, Turning};
+use crate::strength::strength;
+
+/// A run turns so many memories at most: it holds the store's one pen meanwhile, a third of a second (10,000 turns), and
+/// another run goes on from there.
+const MOST_AT_ONCE: usize = 10_000;
+
+/// Whoever keeps a memory sweeps too, when a sweep is due and no more memories than this are there: 20 ms or so. Beyond that
+/// it takes longer than keeping the memory did, and `bower sweep` or a daemon does it.
+const SWEEPS_BY_ITSELF: u64 = 20_000;
+
+/// How often feedback is decided anew because the memory changed meanwhile.
+const ATTEMPTS: usize = 16;
+
+/// A memory that was looked at, with what it takes to turn it.
+struct Looked {
+    row: RowId,
+    holder: (Scope, Option<String>),
+    life: sweep::Life,
+}
+
+fn look(engine: &Engine) -> Result<Vec<Looked>> {
+    let mut all = Vec::new();
+    engine.store.lives(&mut |life| {
+        let sweep_life = sweep::Life {
+            status: life.status,
+            observations: life.observations,
+            is_own: life.is_own,
+            facts: life.facts,
+        };
+        let holder = (life.scope, life.owner.map(str::to_owned));
+        all.push(Looked { row: life.row, holder, life: sweep_life });
+    })?;
+    // The order in which they were written, whatever index fed them.
+    all.sort_unstable_by_key(|looked| looked.row);
+    Ok(all)
+}
+
+/// One turn as the store takes it.
+fn turning(looked: &Looked, turn: Turn, rule: Rule, strength: f64) -> Turning {
+    let facts = &looked.life.facts;
+    let (status, tier) = match turn {
+        Turn::Promote => (Status::Active, facts.tier),
+        Turn::Demote => (looked.life.status, Tier::Fading),
+        Turn::Raise => (looked.life.status, Tier::Active),
+        Turn::Archive => (Status::Archived, facts.tier),
+    };
+    let why = Map::from_iter([
+        ("rule".to_owned(), json!(rule.word())),
+        ("strength".to_owned(), json!((strength * 1e4).round() / 1e4)),
+    ]);
+    Turning {
+        row: looked.row,
+        action: turn.word(),
+        seen: Seen {
+            status: looked.life.status,
+            tier: facts.tier,
+            confidence: facts.confidence,
+            accessed: Some(facts.accessed),
+        },
+        status,
+        tier,
+        confidence: facts.confidence,
+        ends: false,
+        is_use: false,
+        why,
+    }
+}
+
+/// A memory that turns.
+type Planned<'a> = (&'a Looked, Turn, Rule, f64);
+
+/// Applies a plan, unless it is only looked at; its event, and what turned, in the plan's order.
+fn apply(
+    engine: &Engine,
+    action: &'static str,
+    plan: &[Planned<'_>],
+    detail: &Map<String, Value>,
+    dry_run: bool,
+    now: Timestamp,
+) -> Result<(Option<u64>, Vec<Turned>)> {
+    let mut plan: Vec<&Planned<'_>> = plan.iter().collect();
+    let mut event = None;
+    if !dry_run {
+        let turns: Vec<Turning> = plan
+            .iter()
+            .map(|(looked, turn, rule, strength)| turning(looked, *turn, *rule, *strength))
+            .collect();
+        let turned = engine.store.turn(Some((action, detail)), &turns, Stamp { now, actor: ACTOR })?;
+        event = Some(turned.event);
+        if turned.rows.len() < plan.len() {
+            let rows: std::collections::HashSet<RowId> = turned.rows.into_iter().collect();
+            plan.retain(|(looked, ..)| rows.contains(&looked.row));
+        }
+    }
+    let rows: Vec<RowId> = plan.iter().map(|(looked, ..)| looked.row).collect();
+    let titles = engine.store.titles(&rows)?;
+    let turned = plan
+        .into_iter()
+        .zip(titles)
+        .filter_map(|(&(looked, turn, rule, strength), title)| {
+            let (id, summary) = title?;
+            let facts = &looked.life.facts;
+            Some(Turned {
+                id,
+                summary,
+                memory_type: facts.memory_type,
+                turn,
+                why: rule.why().to_owned(),
+                strength,
+                access_time: facts.accessed,
+            })
+        })
+        .collect();
+    Ok((event, turned))
+}
+
+pub(super) fn sweep(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Swept> {
+    let start = Instant::now();
+    let constants = Constants::default();
+    let all = look(engine)?;
+    let mut plan: Vec<Planned<'_>> = Vec::new();
+    let mut holders: HashMap<&(Scope, Option<String>), Vec<usize>> = HashMap::new();
+    for (at, looked) in all.iter().enumerate() {
+        let turn = sweep::turn(&looked.life, &constants, now);
+        if let Some((turn, rule)) = turn {
+            plan.push((looked, turn, rule, strength(&looked.life.facts, now)));
+        }
+        if !matches!(turn, Some((Turn::Archive, _))) {
+            holders.entry(&looked.holder).or_default().push(at);
+        }
+    }
+    let mut holders: Vec<_> = holders.into_iter().collect();
+    holders.sort_unstable_by_key(|(holder, _)| *holder);
+    for (holder, members) in holders {
+        let limit = engine.settings.limit_of(holder.0);
+        if limit == 0 || members.len() <= limit {
+            continue;
+        }
+        let lives: Vec<sweep::Life> = members.iter().map(|&at| all[at].life).collect();
+        let gone: std::collections::HashSet<RowId> =
+            sweep::over_limit(&lives, limit, now).into_iter().map(|nth| all[members[nth]].row).collect();
+        // Whatever else was to become of it: one turn a sweep.
+        plan.retain(|(looked, ..)| !gone.contains(&looked.row));
+        plan.extend(
+            members
+                .iter()
+                .map(|&at| &all[at])
+                .filter(|looked| gone.contains(&looked.row))
+                .map(|looked| (looked, Turn::Archive, Rule::OverLimit, strength(&looked.life.facts, now))),
+        );
+    }
+    plan.sort_unstable_by_key(|(looked, turn, ..)| (*turn, looked.row));
+    let waiting = plan.len().saturating_sub(MOST_AT_ONCE);
+    plan.truncate(MOST_AT_ONCE);
+    let detail = Map::from_iter([("waiting".to_owned(), json!(waiting))]);
+    let (event, turned) = apply(engine, "sweep", &plan, &detail, dry_run, now)?;
+    let count = |which: Turn| turned.iter().filter(|one| one.turn == which).count();
+    Ok(Swept {
+        promoted: count(Turn::Promote),
+        demoted: count(Turn::Demote),
+        raised: count(Turn::Raise),
+        archived: count(Turn::Archive),
+        waiting,
+        dry_run,
+        event,
+        took_ms: milliseconds(start),
+        turned,
+    })
+}
+
+/// Sweeps where that is due and soon done; whether it did. Best effort.
+pub(super) fn sweep_when_due(engine: &Engine, now: Timestamp) -> Result<bool> {
+    let hours = i64::from(engine.settings.sweep_hours);
+    if hours == 0 {
+        return Ok(false);
+    }
+    let last = engine.store.last_runs()?.remove("sweep");
+    let is_due = last.is_none_or(|last| now.duration_since(last).as_hours() >= hours);
+    let held: u64 = engine.store.held()?.iter().map(|(_, _, memories)| memories).sum();
+    if !is_due || held == 0 || held > SWEEPS_BY_ITSELF {
+        return Ok(false);
+    }
+    best_effort(sweep(engine, false, now).map(drop))?;
+    Ok(true)
+}
+
+pub(super) fn prune(engine: &Engine, threshold: f64, dry_run: bool, now: Timestamp) -> Result<Pruned> {
+    let start = Instant::now();
+    if !(0.0..=1.0).contains(&threshold) {
+        return Err(Error::invalid(format!("threshold {threshold}"), "use 0 to 1; .05 is usual"));
+    }
+    let all = look(engine)?;
+    let mut plan: Vec<Planned<'_>> = all
+        .iter()
+        .filter_map(|looked| {
+            let strength = sweep::prunes(&looked.life, threshold, now)?;
+            Some((looked, Turn::Archive, Rule::Weak, strength))
+        })
+        .collect();
+    plan.sort_unstable_by(|a, b| a.3.total_cmp(&b.3).then(a.0.row.cmp(&b.0.row)));
+    let waiting = plan.len().saturating_sub(MOST_AT_ONCE);
+    plan.truncate(MOST_AT_ONCE);
+    let detail =
+        Map::from_iter([("threshold".to_owned(), json!(threshold)), ("waiting".to_owned(), json!(waiting))]);
+    let (event, turned) = apply(engine, "prune", &plan, &detail, dry_run, now)?;
+    Ok(Pruned {
+        pruned: turned.len(),
+        remaining: all.len() - turned.len(),
+        waiting,
+        threshold,
+        dry_run,
+        event,
+        took_ms: milliseconds(start),
+        turned,
+    })
+}
+
+pub(super) fn undo(engine: &Engine, event: u64, now: Timestamp) -> Result<Undone> {
+    let undone = engine.store.undo(event, Stamp { now, actor: ACTOR })?;
+    let undone = undone.ok_or_else(|| Error::NotFound { what: "event", id: event.to_string() })?;
+    if undone.items.is_empty() {
+        let why = undone.unmoved.first().map_or_else(
+            || format!("{} changed no memory", undone.action),
+            |first| format!("{} {}", first.id, first.why),
+        );
+        let hint = "bower history ID shows what happened since; undo the later events first";
+        return Err(Error::invalid(format!("event {event} cannot be undone: {why}"), hint));
+    }
+    Ok(undone)
+}
+
+/// Decides about one memory and applies it, until nothing came between the two.
+fn turn_one(
+    engine: &Engine,
+    id: &str,
+    now: Timestamp,
+    decide: &dyn Fn(&Item) -> Turning,
+) -> Result<(Item, Item, u64)> {
+    for _ in 0..ATTEMPTS {
+        let before = get(engine, id)?;
+        if before.kind == Kind::Chunk {
+            let reason = "it is a part of a document; only memories have a life of their own";
+            return Err(Error::invalid(format!("{} is no memory", before.id), reason));
+        }
+        let turned = engine.store.turn(None, &[decide(&before)], Stamp { now, actor: ACTOR })?;
+        if !turned.rows.is_empty() {
+            let after = get(engine, &before.id)?;
+            return Ok((before, after, turned.event));
+        }
+    }
+    Err(Error::invalid(format!("{id} changes all the time"), "try again"))
+}
+
+fn seen(item: &Item) -> Seen {
+    Seen { status: item.status, tier: item.tier, confidence: item.confidence, accessed: None }
+}
+
+pub(super) fn feedback(engine: &Engine, id: &str, verdict: Verdict, now: Timestamp) -> Result<Feedback> {
+    let (before, memory, event) = turn_one(engine, id, now, &|item| {
+        let effect = effect(verdict, item.confidence, item.status);
+        Turning {
+            row: item.row,
+            action: "feedback",
+            seen: seen(item),
+            status: effect.status,
+            tier: item.tier,
+            confidence: effect.confidence,
+            ends: effect.ends,
+            is_use: effect.is_use,
+            why: Map::from_iter([("verdict".to_owned(), json!(verdict.word()))]),
+        }
+    })?;
+    Ok(Feedback { memory, verdict, confidence_before: before.confidence, event })
+}
+
+pub(super) fn pin(engine: &Engine, id: &str, pinned: bool, now: Timestamp) -> Result<Item> {
+    let (_, after, _) = turn_one(engine, id, now, &|item| Turning {
+        row: item.row,
+        action: if pinned { "pin" } else { "unpin" },
+        seen: seen(item),
+        status: item.status,
+        tier: match (pinned, item.tier) {
+            (true, _) => Tier::Pinned,
+            (false, Tier::Pinned) => Tier::Active,
+            (false, other) => other,
+        },
+        confidence: item.confidence,
+        ends: false,
+        is_use: false,
+        why: Map::new(),
+    })?;
+    Ok(after)
+}
+
+/// Notes that somebody asked for an item and got it. [`keep_uses`] writes that down.
+pub(super) fn note_used(engine: &Engine, rows: impl Iterator<Item = RowId>, now: Timestamp) {
+    let mut fresh = engine.fresh_used.lock().unwrap_or_else(PoisonError::into_inner);
+    fresh.extend(rows.map(|row| (row, now)));
+}
+
+/// Notes the hits that a question found, where somebody asked it: those of which the answer is sure. What nobody asked for,
+/// and what only comes nearest, is given and not used (systems.md, section 1: only a real use counts, not an automatic prefetch).
+pub(super) fn note_found(engine: &Engine, request: &QueryRequest, hits: &[Hit], now: Timestamp) {
+    if request.prefetch {
+        return;
+    }
+    let sure = hits.iter().filter(|hit| hit.band == Some(Band::High) && hit.memory.kind == Kind::Memory);
+    note_used(engine, sure.map(|hit| hit.memory.row), now);
+}
+
+/// Writes uses since the last time. Best effort: a store that is busy or read-only keeps none.
+pub(super) fn keep_uses(engine: &Engine) -> Result<()> {
+    let used = std::mem::take(&mut *engine.fresh_used.lock().unwrap_or_else(PoisonError::into_inner));
+    if used.is_empty() {
+        return Ok(());
+    }
+    best_effort(engine.store.add_uses(&used))
+}
+
+/// What each scope and owner holds, beside its limit.
+pub(super) fn held(engine: &Engine) -> Result<Vec<Held>> {
+    let held = engine.store.held()?.into_iter();
+    Ok(held
+        .map(|(scope, owner, memories)| Held {
+            scope,
+            owner,
+            memories,
+            limit: engine.settings.limit_of(scope) as u64,
+        })
+        .collect())
+}

@@ -1,0 +1,202 @@
+//! Which memories say much the same, and the one text that stands for them. Nothing a member says is lost: what the pattern's
+//! first line does not say is in its list, word for word, or the memory is no member.
+
+use crate::item::MemoryType;
+use crate::memory::claims::{Claims, What};
+
+/// A pattern stands for so many memories at least (systems.md, section 1: clusters of 3 and more).
+pub const LEAST_MEMBERS: usize = 3;
+
+/// The longest text of a pattern, in bytes (systems.md, section 2: content cap 2,000).
+pub const LONGEST: usize = 2_000;
+
+/// Groups of near items around their centres: the item with most near ones first (of equals the one written first), with those
+/// of them that no group has yet and that `joins` lets in. `pairs` names items below `count`. Each group begins with its
+/// centre, the others follow in order; groups of fewer than [`LEAST_MEMBERS`] are none.
+pub fn clusters(
+    count: usize,
+    pairs: &[(u32, u32, f32)],
+    joins: &mut dyn FnMut(usize, usize) -> bool,
+) -> Vec<Vec<usize>> {
+    let mut near: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for &(one, two, _) in pairs {
+        near[one as usize].push(two as usize);
+        near[two as usize].push(one as usize);
+    }
+    let mut order: Vec<usize> = (0..count).filter(|&at| near[at].len() + 1 >= LEAST_MEMBERS).collect();
+    order.sort_by_key(|&at| (std::cmp::Reverse(near[at].len()), at));
+    let mut taken = vec![false; count];
+    let mut clusters = Vec::new();
+    for centre in order {
+        if taken[centre] {
+            continue;
+        }
+        let mut free: Vec<usize> = near[centre].iter().copied().filter(|&other| !taken[other]).collect();
+        if free.len() + 1 < LEAST_MEMBERS {
+            continue;
+        }
+        free.retain(|&other| joins(centre, other));
+        if free.len() + 1 < LEAST_MEMBERS {
+            continue;
+        }
+        free.sort_unstable();
+        for &at in free.iter().chain(std::iter::once(&centre)) {
+            taken[at] = true;
+        }
+        free.insert(0, centre);
+        clusters.push(free);
+    }
+    clusters
+}
+
+/// Whether two memories of a type may stand in one pattern. Of what happened, the times and amounts may differ: it happened
+/// again. Of all else nothing may: another number is another fact.
+pub fn joins(memory_type: Option<MemoryType>, one: &Claims, other: &Claims) -> bool {
+    let again = match memory_type {
+        Some(
+            MemoryType::Episode
+            | MemoryType::Context
+            | MemoryType::Handoff
+            | MemoryType::Digest
+            | MemoryType::Gotcha,
+        ) => true,
+        Some(
+            MemoryType::Fact
+            | MemoryType::Preference
+            | MemoryType::Pattern
+            | MemoryType::Decision
+            | MemoryType::Convention
+            | MemoryType::Procedure,
+        )
+        | None => false,
+    };
+    one.differences(other)
+        .iter()
+        .all(|difference| again && matches!(difference.what, What::Date | What::Number))
+}
+
+/// One text for several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// The centre's text, then what others say beyond it, one a line.
+    pub content: String,
+    /// Whom it stands for, by their place in what was given.
+    pub members: Vec<usize>,
+}
+
+/// The text of a cluster, its centre first; `None` where too few of them fit into [`LONGEST`].
+pub fn pattern(told: &[(&str, &Claims)]) -> Option<Pattern> {
+    let (&(centre, _), others) = told.split_first()?;
+    let mut content = one_line(centre);
+    let mut members = vec![0];
+    let mut said = vec![0];
+    let mut lines: Vec<String> = Vec::new();
+    for (at, (text, claims)) in (1..).zip(others) {
+        let is_said = |&by: &usize| {
+            let by = told[by].1;
+            claims.beyond(by).next().is_none() && by.differences(claims).is_empty()
+        };
+        if !said.iter().any(is_said) {
+            let line = one_line(text);
+            // The heading's longest form is taken into account from the start.
+            let all: usize = lines.iter().map(|line| line.len() + 3).sum();
+            if content.len() + all + line.len() + 3 + ALSO.len() > LONGEST {
+                continue;
+            }
+            lines.push(line);
+            said.push(at);
+        }
+        members.push(at);
+    }
+    if members.len() < LEAST_MEMBERS {
+        return None;
+    }
+    if !lines.is_empty() {
+        content.push_str(ALSO);
+        for line in &lines {
+            content.push_str("\n- ");
+            content.push_str(line);
+        }
+    }
+    Some(Pattern { content, members })
+}
+
+/// Stands before the list of what others say.
+const ALSO: &str = "\nAlso:";
+
+/// A text as one line of a list.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(texts: &[&str], expected: Option<(&str, &[usize])>) {
+        let claims: Vec<Claims> = texts.iter().map(|text| Claims::of(text)).collect();
+        let told: Vec<(&str, &Claims)> = texts.iter().copied().zip(&claims).collect();
+        let expected = expected
+            .map(|(content, members)| Pattern { content: content.to_owned(), members: members.to_vec() });
+        assert_eq!(pattern(&told), expected);
+    }
+
+    /// `LEAST_MEMBERS` 3.
+    #[test]
+    fn a_cluster_has_a_centre_and_two_others() {
+        let all = |_: usize, _: usize| true;
+        assert_eq!(clusters(4, &[(0, 1, 0.95), (1, 2, 0.92), (0, 3, 0.9)], &mut all.clone()), [[0, 1, 3]]);
+        assert_eq!(clusters(3, &[(0, 1, 0.95)], &mut all.clone()), Vec::<Vec<usize>>::new());
+        // Two stars that share one item: who has more near ones has it.
+        let pairs = [(0, 1, 0.9), (0, 2, 0.9), (2, 3, 0.9), (2, 4, 0.9), (2, 5, 0.9)];
+        assert_eq!(clusters(6, &pairs, &mut all.clone()), [[2, 0, 3, 4, 5]]);
+        let mut not_four = |one: usize, two: usize| one != 4 && two != 4;
+        assert_eq!(clusters(6, &pairs, &mut not_four), [[2, 0, 3, 5]]);
+    }
+
+    #[test]
+    fn another_number_is_another_fact_and_another_day_the_same_again() {
+        let check = |memory_type, one: &str, other: &str, expected: bool| {
+            assert_eq!(
+                joins(Some(memory_type), &Claims::of(one), &Claims::of(other)),
+                expected,
+                "{one} / {other}"
+            );
+        };
+        let (monday, tuesday) =
+            ("The nightly job failed on 2026-05-04", "The nightly job failed on 2026-05-05");
+        check(MemoryType::Episode, monday, tuesday, true);
+        check(MemoryType::Fact, monday, tuesday, false);
+        check(MemoryType::Episode, "The nightly job failed", "The nightly job did not fail", false);
+        check(MemoryType::Fact, "The API port is 8080", "The API's port is 8080", true);
+        check(MemoryType::Fact, "The API port is 8080", "The API port is 9090", false);
+    }
+
+    #[test]
+    fn a_pattern_says_all_that_its_members_say() {
+        check(
+            &[
+                "The nightly job failed on 4 May",
+                "the nightly job failed on 4 May.",
+                "The nightly job failed\non 5 May",
+            ],
+            Some(("The nightly job failed on 4 May\nAlso:\n- The nightly job failed on 5 May", &[0, 1, 2])),
+        );
+        check(&["Tabs are four wide", "tabs are four wide"], None);
+    }
+
+    /// `LONGEST` 2,000.
+    #[test]
+    fn what_does_not_fit_is_no_member() {
+        let long = |word: &str| format!("{word} {}", "failed again ".repeat(100)).trim().to_owned();
+        let (one, two, three) = (long("alpha"), long("beta"), long("gamma"));
+        check(&[&one, &two, &three], None);
+        let got = {
+            let texts = [one.as_str(), &two, "delta failed again", "epsilon failed again"];
+            let claims: Vec<Claims> = texts.iter().map(|text| Claims::of(text)).collect();
+            pattern(&texts.iter().copied().zip(&claims).collect::<Vec<_>>()).unwrap()
+        };
+        assert_eq!(got.members, [0, 2, 3]);
+        assert!(got.content.len() <= LONGEST);
+    }
+}

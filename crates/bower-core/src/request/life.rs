@@ -1,0 +1,205 @@
+//! What is asked and answered about the life of memories that nobody tells anything about.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Item, thousandths};
+use crate::item::{Facts, MemoryType, Scope, Turn, Verdict};
+
+/// One memory that a run turned, or would.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Turned {
+    /// Its id.
+    pub id: String,
+    /// Its first sentence.
+    pub summary: String,
+    /// Its type.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub memory_type: Option<MemoryType>,
+    /// What becomes of it.
+    pub turn: Turn,
+    /// Why.
+    pub why: String,
+    /// Its effective importance now, 0..1.
+    #[serde(serialize_with = "thousandths")]
+    pub strength: f64,
+    /// When it was last used or told.
+    pub access_time: Timestamp,
+}
+
+/// What a sweep did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Swept {
+    /// Candidates that are active now.
+    pub promoted: usize,
+    /// Memories that fade now.
+    pub demoted: usize,
+    /// Memories that fade no longer.
+    pub raised: usize,
+    /// Memories that left answers.
+    pub archived: usize,
+    /// Turns that wait for the next sweep: one does 10,000.
+    pub waiting: usize,
+    /// Only looked at.
+    pub dry_run: bool,
+    /// Its event, for `undo`; none of a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
+    /// Each memory that turned.
+    pub turned: Vec<Turned>,
+    /// Wall time inside the engine.
+    #[serde(serialize_with = "thousandths")]
+    pub took_ms: f64,
+}
+
+/// What was pruned.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Pruned {
+    /// Memories that left answers.
+    pub pruned: usize,
+    /// Candidate and active memories that stay.
+    pub remaining: usize,
+    /// Memories as weak that wait for the next run: one does 10,000.
+    pub waiting: usize,
+    /// Effective importance below which they went.
+    pub threshold: f64,
+    /// Only looked at.
+    pub dry_run: bool,
+    /// Its event, for `undo`; none of a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
+    /// Each of them, weakest first.
+    pub turned: Vec<Turned>,
+    /// Wall time inside the engine.
+    #[serde(serialize_with = "thousandths")]
+    pub took_ms: f64,
+}
+
+/// How memories are consolidated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConsolidateRequest {
+    /// Cosine from which on two memories are near, above 0 and up to 1.
+    pub similarity: f32,
+    /// Only looked at.
+    pub dry_run: bool,
+    /// The scope whose memories are consolidated; all where none is told. No cluster crosses one.
+    pub scope: Option<Scope>,
+    /// How long it may take, in milliseconds; what is left waits for the next run.
+    pub most_ms: u64,
+}
+
+impl Default for ConsolidateRequest {
+    /// Cosine .90 (systems.md, section 1).
+    fn default() -> Self {
+        Self { similarity: 0.9, dry_run: false, scope: None, most_ms: 60_000 }
+    }
+}
+
+/// What was consolidated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Consolidated {
+    /// Memories that a pattern stands for now.
+    pub merged: usize,
+    /// Patterns that were made.
+    pub patterns_created: usize,
+    /// Clusters that wait for the next run, because time was up.
+    pub waiting: usize,
+    /// Only looked at.
+    pub dry_run: bool,
+    /// The last event, for `undo`; each cluster has its own.
+    pub clusters: Vec<Cluster>,
+    /// Memories that were looked at.
+    pub compared: usize,
+    /// Memories without a vector of the present model, which no cluster can hold.
+    pub without_vector: usize,
+    /// Wall time inside the engine.
+    #[serde(serialize_with = "thousandths")]
+    pub took_ms: f64,
+}
+
+/// Memories that say much the same, and the pattern that stands for them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cluster {
+    /// The pattern's id; none of a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// Its event, for `undo`; none of a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
+    /// Its text.
+    pub content: String,
+    /// The type of its members.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub memory_type: Option<MemoryType>,
+    /// Ids of its members, oldest first.
+    pub members: Vec<String>,
+}
+
+/// What was taken back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Undone {
+    /// The event that says so; 0 where nothing could be taken back.
+    pub event: u64,
+    /// The event that was asked for.
+    pub undoes: u64,
+    /// What that was: `sweep`, `curate`, …
+    pub action: String,
+    /// Ids of the items that are again as they were.
+    pub items: Vec<String>,
+    /// What could not be taken back.
+    pub unmoved: Vec<Unmoved>,
+}
+
+/// An item that an undo left as it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Unmoved {
+    /// Its id.
+    pub id: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What feedback did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Feedback {
+    /// The memory as it is now.
+    pub memory: Item,
+    /// What was said of it.
+    pub verdict: Verdict,
+    /// Its confidence before, 0..1.
+    pub confidence_before: f32,
+    /// Its event, for `undo`.
+    pub event: u64,
+}
+
+/// What a scope holds, beside its limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Held {
+    /// The scope.
+    pub scope: Scope,
+    /// Whose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Candidate and active memories.
+    pub memories: u64,
+    /// The most that a sweep leaves, as far as they fade; 0 is no limit.
+    pub limit: u64,
+}
+
+impl Item {
+    /// What its life depends on.
+    pub fn facts(&self) -> Facts {
+        Facts {
+            kind: self.kind,
+            memory_type: self.memory_type,
+            importance: self.importance,
+            confidence: self.confidence,
+            access_count: self.access_count,
+            decay_rate: self.decay_rate,
+            created: self.create_time,
+            accessed: self.access_time,
+            tier: self.tier,
+            asked_time: None,
+        }
+    }
+}

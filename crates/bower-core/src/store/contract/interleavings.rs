@@ -1,0 +1,252 @@
+//! Any order of everything that can happen to memories: each chain has one head, nothing is an orphan, what is counted is what
+//! is there, and the events alone tell the state of every memory.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::item::{Relation, Ruling};
+use crate::store::{OWN, Seen, Turning};
+
+/// One thing that happens; numbers choose among what is there.
+#[derive(Clone, Debug)]
+enum Step {
+    Tell { text: u8, standing: u8, other: usize, observed: bool },
+    Also { text: u8, others: Vec<usize> },
+    Turn { rows: Vec<usize>, status: u8, tier: u8, ends: bool, as_run: bool },
+    Pattern { text: u8, rows: Vec<usize> },
+    Forget { row: usize },
+    Settle { review: u64, ruling: u8 },
+    Undo { event: usize },
+    Use { row: usize },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = 0_u8..12;
+    let row = any::<usize>;
+    let rows = || proptest::collection::vec(any::<usize>(), 1..4);
+    prop_oneof![
+        6 => (text.clone(), 0_u8..6, row(), any::<bool>())
+            .prop_map(|(text, standing, other, observed)| Step::Tell { text, standing, other, observed }),
+        1 => (text.clone(), rows()).prop_map(|(text, others)| Step::Also { text, others }),
+        2 => (rows(), 0_u8..3, 0_u8..3, any::<bool>(), any::<bool>())
+            .prop_map(|(rows, status, tier, ends, as_run)| Step::Turn { rows, status, tier, ends, as_run }),
+        1 => (text, rows()).prop_map(|(text, rows)| Step::Pattern { text, rows }),
+        1 => row().prop_map(|row| Step::Forget { row }),
+        1 => (1_u64..4, 0_u8..4).prop_map(|(review, ruling)| Step::Settle { review, ruling }),
+        3 => row().prop_map(|event| Step::Undo { event }),
+        1 => row().prop_map(|row| Step::Use { row }),
+    ]
+}
+
+struct World<'a> {
+    store: &'a dyn Store,
+    file: rusqlite::Connection,
+    second: i64,
+}
+
+impl World<'_> {
+    fn rows(&self) -> Vec<RowId> {
+        let mut statement = self.file.prepare("SELECT row FROM items ORDER BY row").unwrap();
+        statement.query_map([], |row| row.get(0).map(RowId)).unwrap().map(Result::unwrap).collect()
+    }
+
+    /// A row that is there, or one that never was.
+    fn pick(&self, number: usize) -> RowId {
+        let rows = self.rows();
+        if rows.is_empty() { RowId(9_999) } else { rows[number % rows.len()] }
+    }
+
+    fn stamp(&mut self) -> Stamp<'static> {
+        self.second += 1;
+        stamp(self.second)
+    }
+
+    /// A memory under an id that no superseded one has, as the engine finds it.
+    fn memory(&self, text: u8) -> NewMemory {
+        let mut content = format!("text {text}");
+        loop {
+            let memory = memory(&content);
+            let row = self.store.rows_by_id(&memory.id, 1).unwrap().pop();
+            let item = row.and_then(|(row, _)| self.store.items(&[row]).unwrap().remove(0));
+            if item.is_none_or(|item| item.status != Status::Superseded) {
+                return memory;
+            }
+            content.push_str(" again");
+        }
+    }
+
+    fn tell(&mut self, text: u8, standing: Standing, also: Vec<RowId>, is_observed: bool) {
+        let (memory, stamp) = (self.memory(text), self.stamp());
+        let why = Map::from_iter([("rule".to_owned(), json!("test"))]);
+        let decided = Decided { also, why, is_observed, ..decided(standing) };
+        self.store.put_memory(&memory, &decided, stamp).unwrap();
+    }
+
+    fn apply(&mut self, step: &Step) {
+        match step {
+            Step::Tell { text, standing, other, observed } => {
+                let other = self.pick(*other);
+                let standing = match standing {
+                    0 => Standing::Alone,
+                    1 => Standing::Confirms(other),
+                    2 => Standing::Relates(other, Relation::RelatedTo, 0.5),
+                    3 => Standing::Replaces(other),
+                    4 => Standing::Disputes(other),
+                    _ => Standing::Yields(other),
+                };
+                self.tell(*text, standing, Vec::new(), *observed);
+            }
+            Step::Also { text, others } => {
+                let others: Vec<RowId> = others.iter().map(|&other| self.pick(other)).collect();
+                self.tell(*text, Standing::Replaces(others[0]), others, true);
+            }
+            Step::Turn { rows, status, tier, ends, as_run } => {
+                let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();
+                rows.dedup();
+                let items: Vec<_> = self.store.items(&rows).unwrap().into_iter().flatten().collect();
+                // A run looks at candidates and active ones; feedback leaves what is superseded.
+                let turns: Vec<Turning> = items
+                    .iter()
+                    .filter(|item| item.status != Status::Superseded)
+                    .map(|item| Turning {
+                        row: item.row,
+                        action: "archive",
+                        seen: Seen {
+                            status: item.status,
+                            tier: item.tier,
+                            confidence: item.confidence,
+                            accessed: None,
+                        },
+                        status: [Status::Candidate, Status::Active, Status::Archived][usize::from(*status)],
+                        tier: [Tier::Pinned, Tier::Active, Tier::Fading][usize::from(*tier)],
+                        confidence: item.confidence * 0.9,
+                        ends: *ends,
+                        is_use: false,
+                        why: Map::new(),
+                    })
+                    .collect();
+                let (detail, stamp) = (Map::new(), self.stamp());
+                self.store.turn(as_run.then_some(("sweep", &detail)), &turns, stamp).unwrap();
+            }
+            Step::Pattern { text, rows } => {
+                let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();
+                rows.sort_unstable();
+                rows.dedup();
+                let pattern = NewMemory { source: OWN.into(), ..memory(&format!("pattern {text}")) };
+                let stamp = self.stamp();
+                self.store.put_pattern(&pattern, &rows, stamp).unwrap();
+            }
+            Step::Forget { row } => {
+                let (row, stamp) = (self.pick(*row), self.stamp());
+                self.store.forget(&[row], false, stamp).unwrap();
+            }
+            Step::Settle { review, ruling } => {
+                let stamp = self.stamp();
+                self.store.settle(*review, Ruling::ALL[usize::from(*ruling)], stamp).unwrap();
+            }
+            Step::Undo { event } => {
+                let last: usize = self
+                    .file
+                    .query_row("SELECT coalesce(max(event), 0) FROM events", [], |row| row.get(0))
+                    .unwrap();
+                // Late events are undone more often than early ones, as people do.
+                let event = last.saturating_sub(event % 12) as u64;
+                let stamp = self.stamp();
+                self.store.undo(event, stamp).unwrap();
+            }
+            Step::Use { row } => {
+                let (row, now) = (self.pick(*row), self.stamp().now);
+                self.store.add_uses(&[(row, now)]).unwrap();
+                self.store.expose(&[(row, now)]).unwrap();
+            }
+        }
+    }
+
+    /// What the events say of each item that they leave.
+    fn replayed(&self) -> BTreeMap<String, Map<String, Value>> {
+        let mut statement = self
+            .file
+            .prepare("SELECT subject, action, detail FROM events WHERE subject IS NOT NULL ORDER BY event")
+            .unwrap();
+        let events = statement
+            .query_map([], |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+            })
+            .unwrap();
+        let mut states: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+        for event in events {
+            let (subject, action, detail) = event.unwrap();
+            if action == "forget" {
+                states.remove(&subject);
+                continue;
+            }
+            let detail: Map<String, Value> = serde_json::from_str(&detail).unwrap();
+            if let Some(Value::Object(is)) = detail.get("is") {
+                states.entry(subject).or_default().extend(is.clone());
+            }
+        }
+        for state in states.values_mut() {
+            state.retain(|_, value| !value.is_null());
+        }
+        states
+    }
+
+    fn present(&self) -> BTreeMap<String, Map<String, Value>> {
+        let columns = [
+            "status",
+            "tier",
+            "confidence",
+            "observations",
+            "hidden_time",
+            "valid_from",
+            "valid_to",
+            "supersedes_id",
+        ];
+        let mut statement =
+            self.file.prepare(&format!("SELECT id, {} FROM items", columns.join(", "))).unwrap();
+        let rows = statement
+            .query_map([], |row| {
+                let mut state = Map::new();
+                for (at, column) in (1..).zip(columns) {
+                    let value = match row.get_ref(at)? {
+                        rusqlite::types::ValueRef::Integer(number) => json!(number),
+                        rusqlite::types::ValueRef::Real(number) => json!(number),
+                        rusqlite::types::ValueRef::Text(text) => json!(String::from_utf8_lossy(text)),
+                        rusqlite::types::ValueRef::Null | rusqlite::types::ValueRef::Blob(_) => continue,
+                    };
+                    state.insert(column.to_owned(), value);
+                }
+                Ok((row.get(0)?, state))
+            })
+            .unwrap();
+        rows.map(Result::unwrap).collect()
+    }
+}
+
+/// Numbers as they are printed, to the ninth digit.
+fn rounded(states: BTreeMap<String, Map<String, Value>>) -> Vec<(String, Vec<String>)> {
+    let show = |(key, value): (String, Value)| match value.as_f64() {
+        Some(number) if value.is_f64() => format!("{key}={number:.9}"),
+        Some(_) | None => format!("{key}={value}"),
+    };
+    states.into_iter().map(|(id, state)| (id, state.into_iter().map(show).collect())).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn whatever_happens_in_whatever_order_the_store_is_sound(steps in proptest::collection::vec(step(), 1..60)) {
+        with_store(|store, path| {
+            let file = rusqlite::Connection::open(path).unwrap();
+            let mut world = World { store, file, second: 0 };
+            for (nth, step) in steps.iter().enumerate() {
+                world.apply(step);
+                assert_eq!(store.verify().unwrap(), Vec::<String>::new(), "after {nth}: {step:?}");
+            }
+            assert_eq!(rounded(world.replayed()), rounded(world.present()));
+        });
+    }
+}

@@ -1,0 +1,304 @@
+//! What events keep of an item's life: what each change made of it, and what it had been. From `is` alone the state of every
+//! memory can be made again; by `was` a change is taken back. Neither holds a word of a text.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::SqliteStore;
+use super::lives::HEADS;
+use super::read::{first, json_field};
+use super::write::{next_change, record};
+use crate::item::{Change, Relation, RowId, Status};
+use crate::request::{Undone, Unmoved};
+use crate::store::Stamp;
+
+/// What changes in a memory's life beside its uses, as the store keeps it: times in microseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub status: String,
+    pub tier: i64,
+    pub confidence: f64,
+    pub observations: i64,
+    pub hidden_time: Option<i64>,
+    pub valid_from: Option<i64>,
+    pub valid_to: Option<i64>,
+    pub supersedes_id: Option<String>,
+}
+
+impl State {
+    /// The present state of an item; none where it is gone.
+    pub(super) fn of(connection: &Connection, row: RowId) -> Result<Option<Self>> {
+        connection
+            .prepare_cached(
+                "SELECT status, tier, confidence, observations, hidden_time, valid_from, valid_to, supersedes_id
+                 FROM items WHERE row = ?1",
+            )?
+            .query_row([row.0], |row| {
+                Ok(Self {
+                    status: row.get(0)?,
+                    tier: row.get(1)?,
+                    confidence: row.get(2)?,
+                    observations: row.get(3)?,
+                    hidden_time: row.get(4)?,
+                    valid_from: row.get(5)?,
+                    valid_to: row.get(6)?,
+                    supersedes_id: row.get(7)?,
+                })
+            })
+            .optional()
+    }
+
+    /// Whether answers show it.
+    pub(super) fn is_seen(&self) -> bool {
+        self.status == Status::Candidate.word() || self.status == Status::Active.word()
+    }
+
+    /// Takes it out of sight, or back into it.
+    pub(super) fn with_status(self, status: Status, now: i64) -> Self {
+        let hidden_time = match status {
+            Status::Candidate | Status::Active => None,
+            Status::Superseded | Status::Archived => Some(now),
+        };
+        Self { status: status.word().to_owned(), hidden_time, ..self }
+    }
+
+    fn fields(&self) -> Map<String, Value> {
+        let Ok(Value::Object(fields)) = serde_json::to_value(self) else {
+            unreachable!("a struct is an object")
+        };
+        fields
+    }
+}
+
+/// Writes a new state, and adds what it was and is to the detail of its event.
+pub(super) fn turn(
+    connection: &Connection,
+    row: RowId,
+    before: &State,
+    after: &State,
+    detail: &mut Map<String, Value>,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE items SET status = ?2, tier = ?3, confidence = ?4, observations = ?5, hidden_time = ?6, valid_from = ?7,
+             valid_to = ?8, supersedes_id = ?9, update_time = ?10 WHERE row = ?1",
+        )?
+        .execute(params![
+            row.0,
+            after.status,
+            after.tier,
+            after.confidence,
+            after.observations,
+            after.hidden_time,
+            after.valid_from,
+            after.valid_to,
+            after.supersedes_id,
+            stamp.now.as_microsecond(),
+        ])?;
+    let (was, mut is) = (before.fields(), after.fields());
+    is.retain(|key, value| was.get(key) != Some(value));
+    let was: Map<String, Value> = was.into_iter().filter(|(key, _)| is.contains_key(key)).collect();
+    detail.insert("was".to_owned(), Value::Object(was));
+    detail.insert("is".to_owned(), Value::Object(is));
+    Ok(())
+}
+
+/// What the event of a new memory says of it.
+pub(super) fn start(connection: &Connection, row: RowId, detail: &mut Map<String, Value>) -> Result<()> {
+    if let Some(state) = State::of(connection, row)? {
+        let mut is = state.fields();
+        is.retain(|_, value| !value.is_null());
+        detail.insert("is".to_owned(), Value::Object(is));
+    }
+    Ok(())
+}
+
+/// One event of a change.
+struct Entry {
+    action: String,
+    subject: Option<String>,
+    detail: Map<String, Value>,
+}
+
+/// Whether the item still is as an event left it. Numbers are compared as printed and read again.
+fn stands(now: &Map<String, Value>, is: &Map<String, Value>) -> bool {
+    is.iter().all(|(key, left)| match (now.get(key), left) {
+        (Some(Value::Number(a)), Value::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
+            (a - b).abs() <= 1e-9 * a.abs().max(1.0)
+        }
+        (present, left) => present == Some(left) || (present.is_none() && left.is_null()),
+    })
+}
+
+fn object<'a>(detail: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
+    detail.get(key)?.as_object()
+}
+
+fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
+    connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
+}
+
+/// Events that change no state, but what ties memories together.
+const TIES: &[&str] = &["link", "contradict", "review"];
+
+/// Why one event of a change cannot be taken back.
+const GONE: &str = "it was forgotten";
+const MOVED: &str = "it changed since";
+
+impl SqliteStore {
+    pub(super) fn undo_event(&self, event: u64, stamp: Stamp<'_>) -> crate::Result<Option<Undone>> {
+        let mut refused = None;
+        let done = self.write("undo the event", |connection| {
+            let found: Option<u64> = connection
+                .prepare_cached("SELECT change FROM events WHERE event = ?1")?
+                .query_row([event.cast_signed()], |row| row.get(0))
+                .optional()?;
+            let Some(change) = found.map(Change) else { return Ok(None) };
+            let undone = undo(connection, change, event, stamp)?;
+            if undone.items.is_empty() {
+                // Nothing is written for nothing.
+                refused = Some(Undone { event: 0, ..undone });
+                return Err(rusqlite::Error::StatementChangedRows(0));
+            }
+            Ok(Some(undone))
+        });
+        match (refused, done) {
+            (Some(refused), _) => Ok(Some(refused)),
+            (None, done) => done,
+        }
+    }
+}
+
+/// Takes back what one transaction did: of a run over many memories what still stands, of anything else all or nothing.
+fn undo(connection: &Connection, change: Change, event: u64, stamp: Stamp<'_>) -> Result<Undone> {
+    let entries: Vec<Entry> = connection
+        .prepare_cached("SELECT action, subject, detail FROM events WHERE change = ?1 ORDER BY event DESC")?
+        .query_map([change.0], |row| {
+            let detail: String = row.get(2)?;
+            Ok(Entry { action: row.get(0)?, subject: row.get(1)?, detail: json_field(&detail)? })
+        })?
+        .collect::<Result<_>>()?;
+    let head = entries.iter().find(|entry| entry.subject.is_none());
+    let action = head.or(entries.last()).map_or_else(String::new, |entry| entry.action.clone());
+    let is_run = head.is_some_and(|head| HEADS.contains(&head.action.as_str()));
+    let mut undone = Undone { event: 0, undoes: event, action, items: Vec::new(), unmoved: Vec::new() };
+    let now = next_change(connection)?;
+    for entry in &entries {
+        let Some(id) = &entry.subject else { continue };
+        let Some(why) = back(connection, entry, id, now, stamp)? else {
+            undone.items.push(id.clone());
+            continue;
+        };
+        undone.unmoved.push(Unmoved { id: id.clone(), why: why.to_owned() });
+        if !is_run {
+            // Half of it would leave a chain with two heads, or none.
+            undone.items.clear();
+            return Ok(undone);
+        }
+    }
+    undone.items.sort_unstable();
+    undone.items.dedup();
+    let detail = json!({ "undoes": event, "items": undone.items.len(), "unmoved": undone.unmoved.len() });
+    undone.event = record(connection, now, stamp, "undo", None, &detail)?;
+    Ok(undone)
+}
+
+/// Takes back what one event did to its item; why it cannot, where it cannot.
+fn back(
+    connection: &Connection,
+    entry: &Entry,
+    id: &str,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<Option<&'static str>> {
+    if matches!(entry.action.as_str(), "forget" | "remove" | "index" | "embed") {
+        return Ok(Some("what was forgotten or indexed cannot be undone"));
+    }
+    let Some(row) = row_of(connection, id)? else { return Ok(Some(GONE)) };
+    let Some(present) = State::of(connection, row)? else { return Ok(Some(GONE)) };
+    let fields = present.fields();
+    let mut detail = Map::from_iter([("undoes".to_owned(), json!(entry.action))]);
+    let after = match (object(&entry.detail, "was"), object(&entry.detail, "is")) {
+        (Some(was), Some(is)) => {
+            if !stands(&fields, is) {
+                return Ok(Some(MOVED));
+            }
+            let mut fields = fields;
+            fields.extend(was.clone());
+            let text = serde_json::to_string(&fields).map_err(|_| rusqlite::Error::InvalidQuery)?;
+            json_field::<State>(&text)?
+        }
+        // A new memory: it stays, out of sight. What replaced an older one has let go of it by now.
+        (None, Some(is)) => {
+            let told = is.get("status").and_then(Value::as_str);
+            if !present.is_seen() && told != Some(present.status.as_str()) {
+                return Ok(Some(MOVED));
+            }
+            present.clone().with_status(Status::Archived, stamp.now.as_microsecond())
+        }
+        (Some(_) | None, None) if TIES.contains(&entry.action.as_str()) => {
+            untie(connection, entry, row)?;
+            return Ok(None);
+        }
+        (Some(_) | None, None) => return Ok(Some("it was written before events could be undone")),
+    };
+    untie(connection, entry, row)?;
+    turn(connection, row, &present, &after, &mut detail, stamp)?;
+    record(connection, change, stamp, "undo", Some(id), &Value::Object(detail))?;
+    Ok(None)
+}
+
+/// Takes back the relations, tags and reviews that came with an event.
+fn untie(connection: &Connection, entry: &Entry, row: RowId) -> Result<()> {
+    let named = |key: &str| entry.detail.get(key).and_then(Value::as_str);
+    let relation = match entry.action.as_str() {
+        "link" => Some((row, named("other"))),
+        "contradict" => {
+            if let Some(other) = named("other").map(|id| row_of(connection, id)).transpose()?.flatten() {
+                connection
+                    .prepare_cached("DELETE FROM reviews WHERE row = ?1 AND other = ?2")?
+                    .execute([row.0, other.0])?;
+            }
+            Some((row, named("other")))
+        }
+        "review" => {
+            if let Some(review) = entry.detail.get("review").and_then(Value::as_i64) {
+                connection
+                    .prepare_cached("UPDATE reviews SET outcome = NULL, close_time = NULL WHERE review = ?1")?
+                    .execute([review])?;
+            }
+            None
+        }
+        _ => None,
+    };
+    if let Some((row, Some(other))) = relation
+        && let Some(other) = row_of(connection, other)?
+    {
+        for relation in [Relation::RelatedTo, Relation::Contradicts, Relation::ExampleOf] {
+            connection
+                .prepare_cached("DELETE FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
+                .execute(params![row.0, relation.word(), other.0])?;
+        }
+    }
+    for (key, relation) in [("by", Relation::Supersedes), ("pattern", Relation::ExampleOf)] {
+        if let Some(by) = named(key).map(|id| row_of(connection, id)).transpose()?.flatten() {
+            // Either way round: who replaced points at what it replaced, an example at its pattern.
+            connection
+                .prepare_cached(
+                    "DELETE FROM relations WHERE relation = ?3 AND ((row = ?1 AND other = ?2) OR (row = ?2 AND other = ?1))",
+                )?
+                .execute(params![row.0, by.0, relation.word()])?;
+        }
+    }
+    if let Some(tags) = entry.detail.get("added").and_then(Value::as_array) {
+        for tag in tags.iter().filter_map(Value::as_str) {
+            connection
+                .prepare_cached("DELETE FROM tags WHERE tag = ?1 AND row = ?2")?
+                .execute(params![tag, row.0])?;
+        }
+    }
+    Ok(())
+}

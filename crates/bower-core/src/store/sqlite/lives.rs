@@ -1,0 +1,241 @@
+//! The life of memories that nobody tells anything about: read for those who decide, and turned as they decided, in one
+//! transaction with its events.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use super::journal::{State, turn};
+use super::life::{insert_memory, relate};
+use super::read::{first, parse_word, timestamp};
+use super::write::{next_change, record};
+use super::{SqliteStore, schema};
+use crate::item::{Change, Facts, Kind, Relation, RowId, Scope, Status, Tier, Turn};
+use crate::store::{Life, NewMemory, OWN, Stamp, Turned, Turning};
+
+/// What runs over many memories call themselves, in the one event of theirs that has no subject.
+pub(super) const HEADS: &[&str] = &["sweep", "prune", "consolidate", "import", "undo"];
+
+fn tier(word: i64) -> Tier {
+    match word {
+        1 => Tier::Pinned,
+        3 => Tier::Fading,
+        _ => Tier::Active,
+    }
+}
+
+impl SqliteStore {
+    pub(super) fn read_lives(&self, each: &mut dyn FnMut(Life<'_>)) -> crate::Result<()> {
+        self.read("read the lives of memories", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT row, id, type, status, tier, importance, confidence, observations, decay_rate, access_count,
+                 create_time, access_time, scope, owner, collection, source
+                 FROM items WHERE kind = 'memory' AND status IN ('candidate', 'active')",
+            )?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let text = |at| row.get_ref(at).and_then(|value| Ok(value.as_str()?));
+                let memory_type = row.get_ref(2)?.as_str_or_null()?.map(parse_word).transpose()?;
+                each(Life {
+                    row: first(row)?,
+                    id: text(1)?,
+                    status: parse_word(text(3)?)?,
+                    observations: row.get::<_, i64>(7)?.unsigned_abs(),
+                    scope: parse_word(text(12)?)?,
+                    owner: row.get_ref(13)?.as_str_or_null()?,
+                    collection: text(14)?,
+                    is_own: text(15)? == OWN,
+                    facts: Facts {
+                        kind: Kind::Memory,
+                        memory_type,
+                        importance: row.get(5)?,
+                        confidence: row.get(6)?,
+                        access_count: row.get::<_, i64>(9)?.unsigned_abs(),
+                        decay_rate: row.get(8)?,
+                        created: timestamp(row.get(10)?)?,
+                        accessed: timestamp(row.get(11)?)?,
+                        tier: tier(row.get(4)?),
+                        asked_time: None,
+                    },
+                });
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn read_titles(&self, rows: &[RowId]) -> crate::Result<Vec<Option<(String, String)>>> {
+        self.read("read the titles of memories", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT i.id, t.summary FROM items i JOIN texts t ON t.row = i.row WHERE i.row = ?1",
+            )?;
+            rows.iter()
+                .map(|row| statement.query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+                .collect()
+        })
+    }
+
+    pub(super) fn write_turns(
+        &self,
+        head: Option<(&'static str, &Map<String, Value>)>,
+        turns: &[Turning],
+        stamp: Stamp<'_>,
+    ) -> crate::Result<Turned> {
+        self.write("turn the memories", |connection| {
+            let change = next_change(connection)?;
+            let mut turned = Turned::default();
+            for one in turns {
+                if let Some(event) = apply(connection, one, change, stamp)? {
+                    turned.event = event;
+                    turned.rows.push(one.row);
+                }
+            }
+            if let Some((action, detail)) = head {
+                debug_assert!(HEADS.contains(&action), "{action} could not be undone as a run");
+                let mut detail = detail.clone();
+                detail.insert("turned".to_owned(), json!(turned.rows.len()));
+                turned.event = record(connection, change, stamp, action, None, &Value::Object(detail))?;
+            }
+            Ok(turned)
+        })
+    }
+
+    pub(super) fn read_last_runs(&self) -> crate::Result<BTreeMap<String, Timestamp>> {
+        self.read("read when runs were made", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT time FROM events WHERE action = ?1 AND subject IS NULL ORDER BY event DESC LIMIT 1",
+            )?;
+            let mut last = |action: &&str| -> Result<Option<(String, Timestamp)>> {
+                let time: Option<i64> = statement.query_row([action], |row| row.get(0)).optional()?;
+                Ok(time.map(timestamp).transpose()?.map(|time| ((*action).to_owned(), time)))
+            };
+            HEADS.iter().filter_map(|action| last(action).transpose()).collect()
+        })
+    }
+
+    pub(super) fn read_held(&self) -> crate::Result<Vec<(Scope, Option<String>, u64)>> {
+        let from = if self.schema >= schema::KEEPS_HOLDERS {
+            "holders".to_owned()
+        } else {
+            format!("({})", schema::HELD)
+        };
+        self.read("count what scopes hold", |connection| {
+            connection
+                .prepare_cached(&format!(
+                    "SELECT scope, owner, number FROM {from} WHERE number > 0 ORDER BY scope, owner"
+                ))?
+                .query_map([], |row| {
+                    let owner: String = row.get(1)?;
+                    let scope = parse_word(&row.get::<_, String>(0)?)?;
+                    Ok((scope, owner.strip_prefix('=').map(str::to_owned), row.get(2)?))
+                })?
+                .collect()
+        })
+    }
+
+    pub(super) fn write_pattern(
+        &self,
+        pattern: &NewMemory,
+        members: &[RowId],
+        stamp: Stamp<'_>,
+    ) -> crate::Result<Option<u64>> {
+        let mut is_void = false;
+        let written = self.write("keep the pattern", |connection| {
+            let there =
+                connection.prepare_cached("SELECT 1 FROM items WHERE id = ?1")?.exists([&pattern.id])?;
+            let mut states = Vec::with_capacity(members.len());
+            for row in members {
+                states.extend(State::of(connection, *row)?.filter(State::is_seen));
+            }
+            is_void = there || states.len() < members.len();
+            if is_void {
+                return Ok(0);
+            }
+            let change = next_change(connection)?;
+            let row = insert_memory(connection, pattern, change, stamp)?;
+            let observations = states.iter().map(|state| state.observations).sum();
+            let before = State::of(connection, row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+            let mut detail = Map::from_iter([("members".to_owned(), json!(members.len()))]);
+            turn(connection, row, &before, &State { observations, ..before.clone() }, &mut detail, stamp)?;
+            record(connection, change, stamp, "stand_for", Some(&pattern.id), &Value::Object(detail))?;
+            for (member, before) in members.iter().zip(states) {
+                relate(connection, *member, Relation::ExampleOf, row, 1.0, stamp)?;
+                let after = before.clone().with_status(Status::Archived, stamp.now.as_microsecond());
+                let mut detail = Map::from_iter([
+                    ("rule".to_owned(), json!("patterned")),
+                    ("pattern".to_owned(), json!(pattern.id)),
+                ]);
+                turn(connection, *member, &before, &after, &mut detail, stamp)?;
+                let id: String = connection
+                    .prepare_cached("SELECT id FROM items WHERE row = ?1")?
+                    .query_row([member.0], |row| row.get(0))?;
+                record(connection, change, stamp, Turn::Archive.word(), Some(&id), &Value::Object(detail))?;
+            }
+            let detail = json!({ "pattern": pattern.id, "turned": members.len() });
+            record(connection, change, stamp, "consolidate", None, &detail)
+        });
+        written.map(|event| (!is_void).then_some(event))
+    }
+
+    pub(super) fn write_uses(&self, used: &[(RowId, Timestamp)]) -> crate::Result<()> {
+        self.write("remember what was used", |connection| {
+            used.iter().try_for_each(|(row, time)| add_use(connection, *row, time.as_microsecond()))
+        })
+    }
+}
+
+/// Turns one memory, unless it changed since it was looked at; the event's number.
+fn apply(connection: &Connection, one: &Turning, change: Change, stamp: Stamp<'_>) -> Result<Option<u64>> {
+    let Some(before) = State::of(connection, one.row)? else { return Ok(None) };
+    let seen = &one.seen;
+    let id_and_use: (String, i64) = connection
+        .prepare_cached("SELECT id, access_time FROM items WHERE row = ?1")?
+        .query_row([one.row.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (id, accessed) = id_and_use;
+    let is_same = before.status == seen.status.word()
+        && before.tier == seen.tier as i64 + 1
+        && (before.confidence as f32).total_cmp(&seen.confidence).is_eq()
+        && seen.accessed.is_none_or(|time| time.as_microsecond() == accessed);
+    if !is_same {
+        return Ok(None);
+    }
+    let now = stamp.now.as_microsecond();
+    let mut after = State { tier: one.tier as i64 + 1, ..before.clone() };
+    if !one.confidence.total_cmp(&seen.confidence).is_eq() {
+        after.confidence = f64::from(one.confidence);
+    }
+    if one.status != seen.status {
+        after = after.with_status(one.status, now);
+    }
+    if one.ends {
+        after.valid_to = after.valid_to.or(Some(now));
+    }
+    if one.is_use {
+        add_use(connection, one.row, now)?;
+    }
+    let mut detail = one.why.clone();
+    turn(connection, one.row, &before, &after, &mut detail, stamp)?;
+    record(connection, change, stamp, one.action, Some(&id), &Value::Object(detail)).map(Some)
+}
+
+fn add_use(connection: &Connection, row: RowId, time: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE items SET access_count = access_count + 1, access_time = max(access_time, ?2) WHERE row = ?1",
+        )?
+        .execute(params![row.0, time])?;
+    Ok(())
+}
+
+/// Whether what is kept of each scope and owner differs from what they hold.
+pub(super) fn is_miscounted(connection: &Connection) -> Result<bool> {
+    connection.query_row(
+        &format!(
+            "SELECT EXISTS (SELECT * FROM ({held}) EXCEPT SELECT * FROM holders)
+             OR EXISTS (SELECT * FROM holders WHERE number > 0 EXCEPT SELECT * FROM ({held}))",
+            held = schema::HELD
+        ),
+        [],
+        |row| row.get(0),
+    )
+}

@@ -1,0 +1,112 @@
+//! Importance as it counts at a time: it grows with each use and falls with the days, and is computed when somebody asks.
+//! Nothing here is ever stored, so that a day on which nothing ran changes nothing.
+
+use jiff::Timestamp;
+
+use crate::item::{Facts, MemoryType, Tier};
+
+/// What a use adds to importance (systems.md, section 1: `importance +.01 (cap 1)`).
+const USE_ADDS: f64 = 0.01;
+/// What a use leaves of the decay rate (the same: `decay_rate*.95`).
+const USE_SLOWS: f64 = 0.95;
+/// A decay rate never falls below this (the same: `floor .001`).
+const LEAST_RATE: f64 = 0.001;
+/// How importance falls with age, per day (the same: `1/(1+0.001*days_since_creation)`).
+pub const AGE_DECAY: f32 = 0.001;
+
+/// Days from one time to another; 0 where it has not come yet.
+fn days(from: Timestamp, now: Timestamp) -> f64 {
+    (now.duration_since(from).as_secs_f64() / 86_400.0).max(0.0)
+}
+
+/// Importance with its uses, and its two decays: `[importance, since its last use, with its age]`; the product of the three is
+/// the effective importance.
+///
+/// `min(importance + .01 * uses, 1) * 1 / (1 + rate * days since use) * 1 / (1 + age_decay * days since creation)`, where the
+/// rate is the item's own, `.95` of it for each use and never below .001 (systems.md, section 1).
+pub fn parts(facts: &Facts, age_decay: f32, now: Timestamp) -> [f64; 3] {
+    let uses = facts.access_count as f64;
+    let rate = f64::from(facts.decay_rate.max(0.0));
+    // A rate that starts below the floor stays what it is.
+    let slowed = (rate * USE_SLOWS.powf(uses)).max(LEAST_RATE.min(rate));
+    let falls = |rate: f64, since| 1.0 / (1.0 + rate * days(since, now));
+    [
+        (f64::from(facts.importance).max(0.0) + USE_ADDS * uses).min(1.0),
+        falls(slowed, facts.accessed),
+        falls(f64::from(age_decay.max(0.0)), facts.created),
+    ]
+}
+
+/// Whether a memory of this type holds until somebody says otherwise, however long nobody asked for it (systems.md, section 2:
+/// `preference` and `convention` never decay).
+pub fn is_evergreen(memory_type: Option<MemoryType>) -> bool {
+    matches!(memory_type, Some(MemoryType::Preference | MemoryType::Convention))
+}
+
+/// Effective importance, 0..1. What is pinned or evergreen does not fall.
+pub fn strength(facts: &Facts, now: Timestamp) -> f64 {
+    let [importance, by_use, by_age] = parts(facts, AGE_DECAY, now);
+    if facts.tier == Tier::Pinned || is_evergreen(facts.memory_type) {
+        return importance;
+    }
+    importance * by_use * by_age
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::Kind;
+
+    fn facts(importance: f32, decay_rate: f32, uses: u64) -> Facts {
+        let written = "2026-01-01T00:00:00Z".parse().unwrap();
+        Facts {
+            kind: Kind::Memory,
+            memory_type: Some(MemoryType::Fact),
+            importance,
+            confidence: 0.5,
+            access_count: uses,
+            decay_rate,
+            created: written,
+            accessed: written,
+            tier: Tier::Active,
+            asked_time: None,
+        }
+    }
+
+    fn after(days: i64) -> Timestamp {
+        "2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap() + jiff::SignedDuration::from_hours(24 * days)
+    }
+
+    fn check(facts: &Facts, days: i64, expected: f64) {
+        let got = strength(facts, after(days));
+        assert!((got - expected).abs() < 1e-6, "{got} is not {expected}");
+    }
+
+    /// By hand: .4 / (1 + .01 * 50) / (1 + .001 * 50) = .4 / 1.5 / 1.05.
+    #[test]
+    fn importance_falls_by_days_since_use_and_age() {
+        check(&facts(0.4, 0.01, 0), 0, 0.4);
+        check(&facts(0.4, 0.01, 0), 50, 0.253_968_254);
+        check(&Facts { accessed: after(50), ..facts(0.4, 0.01, 0) }, 50, 0.380_952_381);
+    }
+
+    /// By hand: two uses, .42 / (1 + .01 * .9025 * 50) / 1.05 = .42 / 1.45125 / 1.05.
+    #[test]
+    fn each_use_adds_a_hundredth_and_slows_the_fall() {
+        check(&facts(0.4, 0.01, 2), 50, 0.275_624_461);
+        // Caps: importance 1; a rate of .001 (1 / 1.05 / 1.05), which a slower one does not reach.
+        check(&facts(0.4, 0.01, 100), 50, 0.907_029_478);
+        check(&facts(0.4, 0.0005, 0), 50, 0.371_660_859);
+    }
+
+    #[test]
+    fn what_is_pinned_or_evergreen_does_not_fall() {
+        check(&Facts { tier: Tier::Pinned, ..facts(0.4, 0.01, 0) }, 5_000, 0.4);
+        for memory_type in [MemoryType::Preference, MemoryType::Convention] {
+            check(&Facts { memory_type: Some(memory_type), ..facts(0.4, 0.01, 1) }, 5_000, 0.41);
+        }
+        assert!(strength(&facts(0.4, 0.01, 0), after(5_000)) < 0.01);
+        // A clock that was set back.
+        check(&facts(0.4, 0.01, 0), -3, 0.4);
+    }
+}

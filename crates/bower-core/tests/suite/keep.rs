@@ -1,0 +1,297 @@
+//! What time, use and people's words do to memories, end to end: fading, archives, patterns, feedback, and taking back.
+
+use bower_core::config::Settings;
+use bower_core::engine::Engine;
+use bower_core::item::{Gate, MemoryType, Scope, Status, Tier, Turn, Verdict};
+use bower_core::request::{
+    ConsolidateRequest, CurateRequest, Curated, ForgetRequest, QueryRequest, Settlement,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::place::{Place, contents, now};
+
+fn day(n: i64) -> Timestamp {
+    now() + SignedDuration::from_hours(24 * n)
+}
+
+fn tell(engine: &Engine, text: &str, memory_type: MemoryType, at: Timestamp) -> Curated {
+    let request =
+        CurateRequest { memory_type: Some(memory_type), gate: Some(Gate::Off), ..CurateRequest::new(text) };
+    engine.curate(&request, at).unwrap()
+}
+
+fn ask(engine: &Engine, text: &str, at: Timestamp) -> Vec<String> {
+    let answer = engine.query(&QueryRequest { text: text.into(), ..QueryRequest::default() }, at).unwrap();
+    contents(&answer).into_iter().map(Into::into).collect()
+}
+
+#[test]
+fn what_nobody_uses_fades_leaves_answers_and_comes_back() {
+    let place = Place::without_model();
+    let engine = place.open();
+    let fact = tell(&engine, "The garden gate squeaks in the rain", MemoryType::Fact, day(0)).id.unwrap();
+    let rule = tell(&engine, "Always water the garden at dawn", MemoryType::Convention, day(0)).id.unwrap();
+    assert!(engine.sweep(false, day(89)).unwrap().turned.is_empty());
+
+    let would = engine.sweep(true, day(91)).unwrap();
+    assert_eq!((would.demoted, would.event, would.turned[0].id.clone()), (1, None, fact.clone()));
+    assert_eq!(engine.get(&fact).unwrap().tier, Tier::Active, "only looked at");
+    assert_eq!(engine.sweep(false, day(91)).unwrap().demoted, 1);
+    assert_eq!(engine.sweep(false, day(91)).unwrap().turned, [], "it is done");
+    assert_eq!(engine.get(&fact).unwrap().tier, Tier::Fading);
+
+    // Opened, it is in use again.
+    engine.note_used(&engine.get(&fact).unwrap(), day(92));
+    engine.keep_given(day(92)).unwrap();
+    assert_eq!(engine.sweep(false, day(93)).unwrap().raised, 1);
+    assert_eq!(engine.sweep(false, day(184)).unwrap().demoted, 1);
+    let swept = engine.sweep(false, day(273)).unwrap();
+    assert_eq!((swept.archived, swept.turned[0].turn), (1, Turn::Archive));
+    assert_eq!(ask(&engine, "garden gate", day(273)), ["Always water the garden at dawn"]);
+    assert_eq!(engine.get(&rule).unwrap().tier, Tier::Active, "conventions never fade");
+
+    let undone = engine.undo(swept.event.unwrap(), day(274)).unwrap();
+    assert_eq!(undone.items, std::slice::from_ref(&fact));
+    assert_eq!(ask(&engine, "garden gate", day(274)).len(), 2);
+    let again = engine.undo(swept.event.unwrap(), day(274)).unwrap_err().to_string();
+    assert!(again.contains("it changed since"), "{again}");
+
+    engine.sweep(false, day(275)).unwrap();
+    assert_eq!(engine.get(&fact).unwrap().status, Status::Archived);
+    tell(&engine, "The garden gate squeaks in the rain", MemoryType::Fact, day(276));
+    assert_eq!(engine.get(&fact).unwrap().status, Status::Active, "told again");
+    let actions: Vec<String> =
+        engine.history(&fact).unwrap().history.into_iter().map(|event| event.action).collect();
+    assert_eq!(actions, ["curate", "demote", "raise", "demote", "archive", "undo", "archive", "confirm"]);
+}
+
+#[test]
+fn the_weak_are_pruned_and_the_pinned_and_the_decided_are_not() {
+    let place = Place::without_model();
+    let engine = place.open();
+    let ids: Vec<String> = [MemoryType::Fact, MemoryType::Decision, MemoryType::Fact]
+        .into_iter()
+        .zip(["The old printer jams", "We chose the blue paint", "The spare key is under the pot"])
+        .map(|(memory_type, text)| tell(&engine, text, memory_type, day(0)).id.unwrap())
+        .collect();
+    assert_eq!(engine.pin(&ids[2], true, day(1)).unwrap().tier, Tier::Pinned);
+    let would = engine.prune(0.05, true, day(3_000)).unwrap();
+    assert_eq!((would.pruned, would.remaining, would.event), (1, 2, None));
+    assert_eq!((would.turned[0].id.as_str(), would.turned[0].strength < 0.05), (ids[0].as_str(), true));
+    let pruned = engine.prune(0.05, false, day(3_000)).unwrap();
+    assert_eq!((pruned.pruned, pruned.remaining), (1, 2));
+    assert_eq!(engine.prune(0.05, false, day(3_000)).unwrap().pruned, 0);
+    assert_eq!(engine.get(&ids[0]).unwrap().status, Status::Archived);
+    engine.undo(pruned.event.unwrap(), day(3_001)).unwrap();
+    assert_eq!(engine.get(&ids[0]).unwrap().status, Status::Active);
+    assert!(engine.prune(1.5, true, day(1)).unwrap_err().to_string().contains("use 0 to 1"));
+    assert_eq!(engine.pin(&ids[2], false, day(1)).unwrap().tier, Tier::Active);
+}
+
+#[test]
+fn a_scope_keeps_its_limit_as_far_as_its_memories_fade() {
+    let place = Place::with(Settings { model: "none".into(), limit_mission: 2, ..Settings::default() });
+    let engine = place.open();
+    let told = |text: &str, at: Timestamp| {
+        let request =
+            CurateRequest { scope: Scope::Mission, gate: Some(Gate::Off), ..CurateRequest::new(text) };
+        engine.curate(&request, at).unwrap().id.unwrap()
+    };
+    let old: Vec<String> = ["Crate one is red", "Crate two is green", "Crate three is blue"]
+        .map(|text| told(text, day(0)))
+        .to_vec();
+    engine.sweep(false, day(95)).unwrap();
+    told("Crate four is yellow", day(96));
+    let held = engine.status().unwrap().scopes;
+    assert_eq!((held[0].scope, held[0].memories, held[0].limit), (Scope::Mission, 4, 2));
+    let swept = engine.sweep(false, day(96)).unwrap();
+    assert_eq!(
+        (swept.archived, swept.turned[0].why.as_str()),
+        (2, "the weakest of a scope that is over its limit")
+    );
+    assert_eq!(old.iter().filter(|id| engine.get(id).unwrap().status == Status::Active).count(), 1);
+    assert!(engine.status().unwrap().last_runs.contains_key("sweep"));
+}
+
+#[test]
+fn feedback_moves_confidence_and_what_is_stale_leaves_answers() {
+    let place = Place::without_model();
+    let engine = place.open();
+    let id = tell(&engine, "The harbour office opens at nine", MemoryType::Fact, day(0)).id.unwrap();
+    let useful = engine.feedback(&id, Verdict::Useful, day(1)).unwrap();
+    assert!((useful.memory.confidence - 0.55).abs() < 1e-6 && useful.memory.access_count == 1, "{useful:?}");
+    let wrong = engine.feedback(&id, Verdict::Wrong, day(2)).unwrap();
+    assert!((wrong.memory.confidence - 0.3).abs() < 1e-6, "{wrong:?}");
+    let wrong = engine.feedback(&id, Verdict::Wrong, day(2)).unwrap();
+    assert_eq!(wrong.memory.status, Status::Candidate);
+    engine.undo(wrong.event, day(3)).unwrap();
+    let stale = engine.feedback(&id, Verdict::Stale, day(4)).unwrap();
+    assert_eq!((stale.memory.status, stale.memory.valid_to), (Status::Archived, Some(day(4))));
+    assert!(ask(&engine, "harbour office", day(5)).is_empty());
+    // It was so, and is so again.
+    tell(&engine, "The harbour office opens at nine", MemoryType::Fact, day(6));
+    let back = engine.get(&id).unwrap();
+    assert_eq!((back.status, back.valid_to), (Status::Active, None));
+}
+
+/// What an answer was sure of, asked by somebody, is a use; what was pushed is not.
+#[test]
+fn a_found_answer_is_used_and_a_pushed_one_is_only_given() {
+    let place = Place::new();
+    let engine = place.open();
+    let id = tell(
+        &engine,
+        "The backup key of the harbour office hangs behind the blue door",
+        MemoryType::Fact,
+        day(0),
+    )
+    .id
+    .unwrap();
+    for n in 0..20 {
+        tell(&engine, &format!("Boat {n} was painted in harbour {}", n * 7), MemoryType::Episode, day(0));
+    }
+    let question = "Where does the backup key of the harbour office hang?";
+    let uses = || engine.get(&id).unwrap().access_count;
+    let pushed = QueryRequest { text: question.into(), prefetch: true, ..QueryRequest::default() };
+    engine.query(&pushed, day(1)).unwrap();
+    engine.keep_given(day(1)).unwrap();
+    assert_eq!(uses(), 0);
+    let answer =
+        engine.query(&QueryRequest { text: question.into(), ..QueryRequest::default() }, day(1)).unwrap();
+    engine.keep_given(day(1)).unwrap();
+    let sure =
+        answer.hits.iter().any(|hit| hit.memory.id == id && hit.band == Some(bower_core::item::Band::High));
+    assert_eq!(uses(), u64::from(sure), "{:?}", answer.hits[0].band);
+}
+
+#[test]
+fn what_happened_again_and_again_becomes_a_pattern_and_other_facts_do_not() {
+    let place = Place::new();
+    let engine = place.open();
+    let days = ["4 May", "11 May", "18 May", "25 May"];
+    let ids: Vec<String> = days
+        .iter()
+        .zip(0..)
+        .map(|(on, n)| {
+            let text = format!("The nightly export of the ledger ran out of disk space on {on}");
+            tell(&engine, &text, MemoryType::Episode, day(n)).id.unwrap()
+        })
+        .collect();
+    for (name, port) in [("staging", 8_080), ("production", 9_090), ("development", 7_070)] {
+        let text = format!("The port of the {name} server is {port}");
+        tell(&engine, &text, MemoryType::Fact, day(9));
+    }
+    let look = ConsolidateRequest { dry_run: true, ..ConsolidateRequest::default() };
+    let would = engine.consolidate(&look, day(10)).unwrap();
+    assert_eq!((would.patterns_created, would.merged, would.compared), (1, 4, 7), "{would:?}");
+    let done = engine.consolidate(&ConsolidateRequest::default(), day(10)).unwrap();
+    let cluster = &done.clusters[0];
+    assert_eq!(cluster.members, ids);
+    assert!(days.iter().all(|on| cluster.content.contains(on)), "{}", cluster.content);
+    let pattern = engine.get(cluster.pattern.as_ref().unwrap()).unwrap();
+    assert_eq!(
+        (pattern.memory_type, pattern.metadata["examples"].as_u64()),
+        (Some(MemoryType::Pattern), Some(4))
+    );
+    assert_eq!(
+        ask(&engine, "when did the ledger export run out of disk space?", day(11))[0],
+        pattern.content
+    );
+    assert!(ids.iter().all(|id| engine.get(id).unwrap().status == Status::Archived));
+    assert_eq!(engine.consolidate(&ConsolidateRequest::default(), day(11)).unwrap().patterns_created, 0);
+
+    engine.undo(cluster.event.unwrap(), day(12)).unwrap();
+    assert!(ids.iter().all(|id| engine.get(id).unwrap().status == Status::Active));
+    assert_eq!(engine.get(&pattern.id).unwrap().status, Status::Archived);
+    assert_eq!(
+        engine.consolidate(&ConsolidateRequest::default(), day(13)).unwrap().merged,
+        0,
+        "it was taken back"
+    );
+}
+
+/// Everything that people and programs do, in a random order: whatever it is, the store is sound and says the same when it is
+/// opened again.
+#[test]
+fn any_order_of_what_people_do_leaves_a_sound_store() {
+    let place = Place::new();
+    let mut engine = place.open();
+    let mut state = 11_u64;
+    let mut random = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % most
+    };
+    let things = ["billing API", "search worker", "mail gateway"];
+    let mut events: Vec<u64> = Vec::new();
+    for step in 0..160 {
+        let at = day(step);
+        let all = engine.list(&Default::default(), 100, 0).unwrap().memories;
+        let some = |n: usize| all.get(n % all.len().max(1)).map(|item| item.id.clone());
+        match random(14) {
+            0..=4 => {
+                let thing = things[random(3)];
+                let text = match random(4) {
+                    0 => format!("The {thing} listens on port {}", 8_000 + random(3)),
+                    1 => format!("The timeout of the {thing} is {} s", 10 + random(3)),
+                    2 => format!("The {thing} is{} allowed to write logs", ["", " not"][random(2)]),
+                    _ => format!("The {thing} failed on {} May", 1 + random(28)),
+                };
+                let request = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new(text) };
+                engine.curate(&request, at).unwrap();
+            }
+            5 => events.extend(engine.sweep(false, at).unwrap().event),
+            6 => events.extend(engine.prune(0.2, false, at).unwrap().event),
+            7 => {
+                let done = engine.consolidate(&ConsolidateRequest::default(), at).unwrap();
+                events.extend(done.clusters.iter().filter_map(|cluster| cluster.event));
+            }
+            8 => {
+                if let Some(id) = some(random(50)) {
+                    let verdict = Verdict::ALL[random(3)];
+                    events.push(engine.feedback(&id, verdict, at).unwrap().event);
+                }
+            }
+            9 => {
+                if let Some(id) = some(random(50)) {
+                    engine.forget(&ForgetRequest::Ids(vec![id]), false, at).unwrap();
+                }
+            }
+            10 => {
+                if let Some(review) = engine.reviews(false).unwrap().first() {
+                    let how = match random(3) {
+                        0 => Settlement::Accept,
+                        1 => Settlement::Both,
+                        _ => Settlement::Merge("The search worker may write some logs".into()),
+                    };
+                    engine.settle(review.review, &how, at).unwrap();
+                }
+            }
+            11 | 12 => {
+                if !events.is_empty() {
+                    // What cannot be undone any more says so.
+                    let _ = engine.undo(events[random(events.len())], at);
+                }
+            }
+            _ => {
+                if let Some(id) = some(random(50)) {
+                    let history = engine.history(&id).unwrap().history;
+                    let _ = engine.undo(history[random(history.len())].event, at);
+                }
+            }
+        }
+        if step % 20 == 0 {
+            engine.maintain(at).unwrap();
+            let before = engine.list(&Default::default(), 100, 0).unwrap();
+            drop(engine);
+            engine = place.open();
+            assert_eq!(engine.list(&Default::default(), 100, 0).unwrap(), before);
+        }
+        let bad: Vec<_> = engine
+            .doctor()
+            .unwrap()
+            .into_iter()
+            .filter(|check| check.outcome == bower_core::request::Outcome::Bad)
+            .collect();
+        assert!(bad.is_empty(), "step {step}: {bad:?}");
+    }
+}

@@ -1,0 +1,72 @@
+//! What is typed in about the life of memories: feedback, pins, runs over all of them, and taking back.
+
+use bower_core::item::{Scope, Verdict};
+use clap::Args;
+
+use super::words;
+
+/// `bower feedback`
+#[derive(Args, Debug)]
+pub struct FeedbackArgs {
+    /// The memory's id, or its first digits (at least 6)
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// useful: it helped, and is surer now. wrong: it is not so. stale: it is so no longer, and leaves answers
+    #[arg(value_name = "VERDICT", value_parser = words::<Verdict>(Verdict::ALL.iter().map(|v| v.word())))]
+    pub verdict: Verdict,
+}
+
+/// `bower pin`
+#[derive(Args, Debug)]
+pub struct PinArgs {
+    /// The memory's id, or its first digits (at least 6)
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Take the pin out
+    #[arg(long)]
+    pub off: bool,
+}
+
+/// `bower sweep`
+#[derive(Args, Debug)]
+pub struct SweepArgs {
+    /// Only say what would become of which memory, and why
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `bower prune`
+#[derive(Args, Debug)]
+pub struct PruneArgs {
+    /// Archive memories whose strength (importance as it counts now) is below this, 0 to 1
+    #[arg(long, value_name = "X", default_value_t = 0.05)]
+    pub threshold: f64,
+    /// Only say which would go, and why
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `bower consolidate`
+#[derive(Args, Debug)]
+pub struct ConsolidateArgs {
+    /// Cosine from which on two memories say much the same, above 0 and up to 1
+    #[arg(long, value_name = "X", default_value_t = 0.9)]
+    pub similarity: f32,
+    /// Only this scope's memories; no pattern crosses one
+    #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
+    pub scope: Option<Scope>,
+    /// Only say which patterns would be made of what
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How long it may take; what is left waits for the next run
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub seconds: u64,
+}
+
+/// `bower undo`
+#[derive(Args, Debug)]
+pub struct UndoArgs {
+    /// The event's number, as the command printed it, or as bower history shows it
+    #[arg(value_name = "EVENT")]
+    pub event: u64,
+}

@@ -1,0 +1,26 @@
+//! `bower feedback` and `bower pin`: what a person says of one memory.
+
+use bower_core::request::Item;
+use serde::Serialize;
+
+use super::{Session, now};
+use crate::cli::{FeedbackArgs, PinArgs};
+use crate::failure::Result;
+use crate::render;
+
+#[derive(Serialize)]
+struct Pinned {
+    memory: Item,
+}
+
+/// Keeps a verdict.
+pub fn feedback(arguments: &FeedbackArgs, session: &Session) -> Result<()> {
+    let kept = session.engine()?.feedback(&arguments.id, arguments.verdict, now())?;
+    session.out.say(&kept, |look| render::life::feedback(&kept, look))
+}
+
+/// Pins a memory, or takes the pin out.
+pub fn pin(arguments: &PinArgs, session: &Session) -> Result<()> {
+    let pinned = Pinned { memory: session.engine()?.pin(&arguments.id, !arguments.off, now())? };
+    session.out.say(&pinned, |look| render::life::pinned(&pinned.memory, look))
+}

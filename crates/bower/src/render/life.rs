@@ -1,0 +1,232 @@
+//! The life of memories as a person sees it: what was swept, pruned, consolidated, taken back, and what feedback did.
+
+use bower_core::item::{Tier, Turn, Verdict};
+use bower_core::request::{Consolidated, Feedback, Item, Pruned, Swept, Turned, Undone};
+use std::fmt::Write as _;
+
+use super::{Look, count, duration, folded, hanging, line, style, thousands};
+
+/// Lines of a list unless all are wanted.
+const FEW: usize = 10;
+
+/// `bower sweep`.
+pub fn swept(swept: &Swept, look: &Look) -> String {
+    let parts: Vec<String> = [
+        (swept.promoted, "promoted"),
+        (swept.demoted, "fading"),
+        (swept.raised, "in use again"),
+        (swept.archived, "archived"),
+    ]
+    .into_iter()
+    .filter(|(number, _)| *number > 0)
+    .map(|(number, what)| format!("{} {what}", thousands(number as u64)))
+    .collect();
+    let what = if parts.is_empty() { "nothing turned".to_owned() } else { parts.join(", ") };
+    let would = if swept.dry_run { "would be: " } else { "" };
+    let mut out =
+        format!("{would}{what} {}\n", look.paint(style::DIM, &format!("({})", duration(swept.took_ms))));
+    out += &turned(&swept.turned, look);
+    out += &waiting(swept.waiting, "bower sweep goes on", look);
+    out + &undo(swept.event.filter(|_| !parts.is_empty()), look)
+}
+
+/// `bower prune`.
+pub fn pruned(pruned: &Pruned, look: &Look) -> String {
+    let would = if pruned.dry_run { "would archive" } else { "archived" };
+    let what = format!(
+        "{would} {} below {}; {} stay",
+        memories(pruned.pruned as u64),
+        pruned.threshold,
+        thousands(pruned.remaining as u64)
+    );
+    let mut out = format!("{what} {}\n", look.paint(style::DIM, &format!("({})", duration(pruned.took_ms))));
+    out += &turned(&pruned.turned, look);
+    out += &waiting(pruned.waiting, "bower prune goes on", look);
+    out + &undo(pruned.event.filter(|_| pruned.pruned > 0), look)
+}
+
+fn memories(number: u64) -> String {
+    format!("{} {}", thousands(number), if number == 1 { "memory" } else { "memories" })
+}
+
+/// What turned, one a line, with why.
+fn turned(all: &[Turned], look: &Look) -> String {
+    let most = if look.verbose { usize::MAX } else { FEW };
+    let mut out = String::new();
+    for one in all.iter().take(most) {
+        let what = match one.turn {
+            Turn::Promote => "promote",
+            Turn::Demote => "fade   ",
+            Turn::Raise => "raise  ",
+            Turn::Archive => "archive",
+        };
+        let lead = format!("  {}  {what}  ", look.paint(style::NAME, &one.id));
+        let note = format!(
+            "{} ({}; strength {:.2}, last used {})",
+            line(&one.summary),
+            one.why,
+            one.strength,
+            look.age(one.access_time)
+        );
+        out += &hanging(&lead, &note, look);
+    }
+    if let Some(more) = all.len().checked_sub(most).filter(|&more| more > 0) {
+        let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
+    }
+    out
+}
+
+fn waiting(number: usize, then: &str, look: &Look) -> String {
+    if number == 0 {
+        return String::new();
+    }
+    folded("! ", &format!("{} wait for the next run: {then}", thousands(number as u64)), look)
+}
+
+fn undo(event: Option<u64>, look: &Look) -> String {
+    event.map_or_else(String::new, |event| {
+        look.paint(style::DIM, &format!("bower undo {event} takes it back")) + "\n"
+    })
+}
+
+/// `bower consolidate`.
+pub fn consolidated(done: &Consolidated, look: &Look) -> String {
+    let would = if done.dry_run { "would make" } else { "made" };
+    let what = match done.patterns_created {
+        0 => "nothing says much the same as two others".to_owned(),
+        number => format!("{would} {} of {}", count(number as u64, "pattern"), memories(done.merged as u64)),
+    };
+    let took = format!("({} compared, {})", thousands(done.compared as u64), duration(done.took_ms));
+    let mut out = format!("{what} {}\n", look.paint(style::DIM, &took));
+    let most = if look.verbose { usize::MAX } else { FEW };
+    for cluster in done.clusters.iter().take(most) {
+        let id = cluster.pattern.as_deref().unwrap_or("-");
+        let lead = format!("  {}  ", look.paint(style::NAME, id));
+        let event = cluster.event.map_or_else(String::new, |event| format!("; undo {event}"));
+        let note = format!("{} ({}{event})", line(&cluster.content), memories(cluster.members.len() as u64));
+        out += &hanging(&lead, &note, look);
+    }
+    if let Some(more) = done.clusters.len().checked_sub(most).filter(|&more| more > 0) {
+        let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
+    }
+    if done.without_vector > 0 {
+        let note = format!(
+            "{} without a vector were not compared: bower index on any path embeds them",
+            thousands(done.without_vector as u64)
+        );
+        out += &folded("! ", &note, look);
+    }
+    out + &waiting(done.waiting, "time was up; bower consolidate goes on", look)
+}
+
+/// `bower undo`.
+pub fn undone(undone: &Undone, look: &Look) -> String {
+    let mut out = format!(
+        "{} of event {} taken back: {} as before\n",
+        line(&undone.action),
+        undone.undoes,
+        memories(undone.items.len() as u64)
+    );
+    for left in &undone.unmoved {
+        out += &folded("! ", &format!("{} stays as it is: {}", left.id, line(&left.why)), look);
+    }
+    out
+}
+
+/// `bower feedback`.
+pub fn feedback(kept: &Feedback, look: &Look) -> String {
+    let memory = &kept.memory;
+    let what = match kept.verdict {
+        Verdict::Useful => "useful",
+        Verdict::Wrong => "wrong",
+        Verdict::Stale => "stale",
+    };
+    let moved = format!(
+        "{}  {what}: confidence {:.2} -> {:.2}, {}",
+        look.paint(style::NAME, &memory.id),
+        kept.confidence_before,
+        memory.confidence,
+        memory.status
+    );
+    format!("{moved} {}\n", look.paint(style::DIM, &format!("(undo: {})", kept.event)))
+}
+
+/// `bower pin`.
+pub fn pinned(memory: &Item, look: &Look) -> String {
+    let what = match memory.tier {
+        Tier::Pinned => "pinned: it never fades",
+        Tier::Active | Tier::Fading => "not pinned",
+    };
+    format!("{}  {what}\n", look.paint(style::NAME, &memory.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+    use bower_core::item::MemoryType;
+    use bower_core::request::{Cluster, Unmoved};
+
+    fn turn(turn: Turn, why: &str, strength: f64) -> Turned {
+        Turned {
+            id: "3f2a9c0011223344".into(),
+            summary: "The staging API listens on port 8080".into(),
+            memory_type: Some(MemoryType::Fact),
+            turn,
+            why: why.into(),
+            strength,
+            access_time: sample::time("2026-01-01T00:00:00Z"),
+        }
+    }
+
+    #[test]
+    fn what_time_did() {
+        let look = sample::look(80);
+        let some = Swept {
+            demoted: 1,
+            archived: 11,
+            waiting: 12_345,
+            event: Some(77),
+            turned: std::iter::once(turn(Turn::Demote, "not used for 90 days", 0.21))
+                .chain((0..11).map(|_| turn(Turn::Archive, "too weak to be asked for again", 0.01)))
+                .collect(),
+            took_ms: 12.0,
+            ..Swept::default()
+        };
+        insta::assert_snapshot!("swept", swept(&some, &look) + &swept(&Swept::default(), &look));
+        let weak = Pruned {
+            pruned: 1,
+            remaining: 1_999,
+            threshold: 0.05,
+            dry_run: true,
+            turned: vec![turn(Turn::Archive, "too weak to be asked for again", 0.041)],
+            took_ms: 3.0,
+            ..Pruned::default()
+        };
+        insta::assert_snapshot!("pruned", pruned(&weak, &look));
+        let made = Consolidated {
+            merged: 3,
+            patterns_created: 1,
+            compared: 4_000,
+            without_vector: 2,
+            clusters: vec![Cluster {
+                pattern: Some("9f2c41d07ab3e658".into()),
+                event: Some(81),
+                content: "The nightly job failed on 4 May\nAlso:\n- The nightly job failed on 5 May".into(),
+                memory_type: Some(MemoryType::Episode),
+                members: vec!["a".into(), "b".into(), "c".into()],
+            }],
+            took_ms: 120.0,
+            ..Consolidated::default()
+        };
+        insta::assert_snapshot!("consolidated", consolidated(&made, &look));
+        let back = Undone {
+            event: 90,
+            undoes: 77,
+            action: "sweep".into(),
+            items: vec!["x".into(), "y".into()],
+            unmoved: vec![Unmoved { id: "3f2a9c0011223344".into(), why: "it changed since".into() }],
+        };
+        insta::assert_snapshot!("undone", undone(&back, &look));
+    }
+}
