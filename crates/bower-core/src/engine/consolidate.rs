@@ -91,7 +91,9 @@ fn groups(engine: &Engine, scope: Option<Scope>) -> Result<Vec<(Group, Vec<RowId
         groups.entry((place, life.facts.memory_type)).or_default().push(life.row);
     })?;
     let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.iter_mut().for_each(|(_, rows)| rows.sort_unstable());
+    for (_, rows) in &mut groups {
+        rows.sort_unstable();
+    }
     groups.sort_unstable_by_key(|(_, rows)| rows.first().copied());
     Ok(groups)
 }

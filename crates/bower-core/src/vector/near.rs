@@ -34,19 +34,19 @@ pub fn near_pairs(vectors: &[Quantised], threshold: f32) -> Vec<NearPair> {
     let Some(stride) = vectors.first().map(|vector| vector.bytes.len()).filter(|stride| *stride > 0) else {
         return Vec::new();
     };
-    let mut rows = vec![128_u8; vectors.len() * stride];
+    let mut all = vec![128_u8; vectors.len() * stride];
     let mut scales = vec![0.0; vectors.len()];
     for (at, vector) in vectors.iter().enumerate().filter(|(_, vector)| vector.bytes.len() == stride) {
-        rows[at * stride..][..stride].copy_from_slice(&vector.bytes);
+        all[at * stride..][..stride].copy_from_slice(&vector.bytes);
         scales[at] = vector.scale;
     }
-    let all = Rows { stride, rows, scales, isa: Isa::best() };
-    if vectors.len() <= EXACT { all.each_with_each(threshold) } else { all.by_buckets(threshold) }
+    let rows = Rows { stride, bytes: all, scales, isa: Isa::best() };
+    if vectors.len() <= EXACT { rows.each_with_each(threshold) } else { rows.by_buckets(threshold) }
 }
 
 struct Rows {
     stride: usize,
-    rows: Vec<u8>,
+    bytes: Vec<u8>,
     scales: Vec<f32>,
     isa: Isa,
 }
@@ -57,7 +57,7 @@ impl Rows {
     }
 
     fn query(&self, at: usize) -> ByteQuery {
-        let bytes = self.rows[at * self.stride..][..self.stride].to_vec();
+        let bytes = self.bytes[at * self.stride..][..self.stride].to_vec();
         ByteQuery::from(&Quantised { bytes, scale: self.scales[at] })
     }
 
@@ -67,7 +67,7 @@ impl Rows {
         for one in 0..self.len() {
             let query = self.query(one);
             let dots = &mut dots[one + 1..];
-            bytes::dots(self.isa, &self.rows[(one + 1) * self.stride..], &query.values, dots);
+            bytes::dots(self.isa, &self.bytes[(one + 1) * self.stride..], &query.values, dots);
             for (two, dot) in (one + 1..).zip(dots) {
                 let cosine = *dot as f32 * query.scale * self.scales[two];
                 if cosine >= threshold {
@@ -82,7 +82,7 @@ impl Rows {
     fn mean(&self) -> (Vec<f32>, f32) {
         let mut sums = vec![0.0_f64; self.stride];
         let mut row = vec![0.0; self.stride];
-        for (bytes, scale) in self.rows.chunks_exact(self.stride).zip(&self.scales) {
+        for (bytes, scale) in self.bytes.chunks_exact(self.stride).zip(&self.scales) {
             restore(bytes, *scale, &mut row);
             sums.iter_mut().zip(&row).for_each(|(sum, value)| *sum += f64::from(*value));
         }
@@ -96,7 +96,7 @@ impl Rows {
         let words = self.stride / 64;
         let mut sketches = Vec::with_capacity(self.len() * words);
         let mut least = vec![0_u8; self.stride];
-        for (bytes, scale) in self.rows.chunks_exact(self.stride).zip(&self.scales) {
+        for (bytes, scale) in self.bytes.chunks_exact(self.stride).zip(&self.scales) {
             // A coordinate is above the mean where its byte is: one division a coordinate less.
             let to_byte = if *scale > 0.0 { 1.0 / scale } else { 0.0 };
             for (least, mean) in least.iter_mut().zip(mean) {
@@ -159,7 +159,7 @@ impl Rows {
             places.extend(group.iter().map(|pair| (pair & u64::from(u32::MAX)) as u32));
             dots.clear();
             dots.resize(places.len(), 0);
-            bytes::dots_at(self.isa, &self.rows, &places, &query.values, &mut dots);
+            bytes::dots_at(self.isa, &self.bytes, &places, &query.values, &mut dots);
             for (&two, dot) in places.iter().zip(&dots) {
                 let cosine = *dot as f32 * query.scale * self.scales[two as usize];
                 if cosine >= threshold {
@@ -217,7 +217,7 @@ mod tests {
         let stride = vectors[0].bytes.len();
         let rows = Rows {
             stride,
-            rows: vectors.iter().flat_map(|vector| vector.bytes.clone()).collect(),
+            bytes: vectors.iter().flat_map(|vector| vector.bytes.clone()).collect(),
             scales: vectors.iter().map(|vector| vector.scale).collect(),
             isa: Isa::best(),
         };

@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
             return spoken;
         }
         spoken.counts = self.tokens.iter().any(|token| matches!(token.word(), Word::Unit(_)));
-        for span in self.as_text().spans() {
+        for span in self.reading_text().spans() {
             let list = if span.is_relative { &mut spoken.relative } else { &mut spoken.absolute };
             list.push(span.interval);
         }
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The same words read for their dates, as those of a text.
-    pub fn as_text(self) -> Self {
+    pub fn reading_text(self) -> Self {
         Self { question: false, ..self }
     }
 

@@ -26,7 +26,7 @@ const BETWEEN: &[&str] = &["on", "the", "in", "at", "from", "around", "about"];
 /// Since when and until when a text holds that was written then. Nothing where it names several beginnings or several ends, or
 /// an end before its beginning. A weekday or a date without a year that looks ahead is the next one, others are the last.
 pub fn valid(text: &str, written: &Zoned) -> Valid {
-    let reader = Reader::new(text, written).as_text();
+    let reader = Reader::new(text, written).reading_text();
     let (mut froms, mut untils) = (Vec::new(), Vec::new());
     for span in reader.spans() {
         let mut before = span.first;
