@@ -22,7 +22,7 @@ use crate::corpus::Corpus;
 use crate::gauge::{Times, timed};
 use crate::{Failed, Options, Verdict, packed, table};
 
-/// One memory of so many is told three times, in words that differ little.
+/// One memory of so many is told three times, with other marks at its end.
 const AGAIN: usize = 100;
 /// Days over which the memories were written.
 const DAYS: i64 = 400;
@@ -89,11 +89,11 @@ fn settings(options: &Options) -> Settings {
 /// What is told as memory `at` of a corpus, and whose vector stands for it.
 fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
     let passage = corpus.passage(at);
-    let ending = ["", " Noted again.", " This was noted once more."][again];
+    let ending = ["", " .", " …"][again];
     let content = format!("{}{ending}", passage.text.trim());
     let output = corpus.output(at);
     let mut vector = output.vector;
-    // A few words more turn a vector a little.
+    // They turn a vector a little.
     let turn = 0.02 * again as f32;
     for (nth, value) in vector.iter_mut().enumerate() {
         *value += if nth % 2 == 0 { turn } else { -turn } * 0.2;

@@ -125,6 +125,7 @@ fn missing_hint(what: &str) -> &'static str {
     match what {
         "item" => "bower list shows ids; the first digits are enough where they are unique",
         "file" | "folder" | "file or folder" | "path" => "check the path; it is seen from the current folder",
+        "event" => "bower history ID shows the events of an item",
         "open review" => "bower review lists the open ones",
         _ => "check the spelling",
     }

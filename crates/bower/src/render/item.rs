@@ -4,7 +4,7 @@ use bower_core::item::{Kind, Tier};
 use bower_core::request::{Event, History, Item, Listing, Version};
 use bower_core::strength::strength;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::query::place;
 use super::table::{Column, Table};
@@ -41,11 +41,13 @@ pub fn one(item: &Item, given: Option<(u64, Timestamp)>, look: &Look) -> String 
     let written = format!("{} ({})", look.time(item.create_time), look.age(item.create_time));
     let used = match item.access_count {
         0 => "never".to_string(),
+        1 => format!("once, {}", look.age(item.access_time)),
         count => format!("{} times, last {}", thousands(count), look.age(item.access_time)),
     };
     table.row(["written", &written]).row(["used", &used]);
     if let Some((times, last)) = given {
-        table.row(["given", &format!("{} times, last {}", thousands(times), look.age(last))]);
+        let often = if times == 1 { "once".to_owned() } else { format!("{} times", thousands(times)) };
+        table.row(["given", &format!("{often}, last {}", look.age(last))]);
     }
     let strength = strength(&item.facts(), look.now);
     let importance = format!("{:.2}, now {strength:.2}; confidence {:.2}", item.importance, item.confidence);
@@ -159,11 +161,13 @@ fn events(events: &[Event], look: &Look) -> String {
     );
     for event in events {
         let detail = match &event.detail {
-            Value::Object(fields) => fields
-                .iter()
-                .map(|(key, value)| format!("{key} {}", scalar(value)))
-                .collect::<Vec<_>>()
-                .join(", "),
+            Value::Object(fields) => {
+                let said = fields.iter().filter(|(key, value)| {
+                    !matches!(key.as_str(), "was" | "is") && value.as_array().is_none_or(|list| !list.is_empty())
+                });
+                let said = said.map(|(key, value)| format!("{key} {}", scalar(value)));
+                said.chain(changes(fields)).collect::<Vec<_>>().join(", ")
+            }
             Value::Null => String::new(),
             other => scalar(other),
         };
@@ -171,6 +175,21 @@ fn events(events: &[Event], look: &Look) -> String {
         table.row([number.as_str(), &look.time(event.time), &event.action, &event.actor, &detail]);
     }
     table.print(look)
+}
+
+/// What an event changed, as people say it; what it started with is told by the item itself.
+fn changes(detail: &Map<String, Value>) -> Vec<String> {
+    let (Some(Value::Object(was)), Some(Value::Object(is))) = (detail.get("was"), detail.get("is")) else {
+        return Vec::new();
+    };
+    // Times are told by the events themselves, the chain by its forms.
+    let shown = ["status", "tier", "confidence", "observations"];
+    let value = |value: &Value| match value.as_f64() {
+        Some(number) if value.is_f64() => format!("{number:.2}"),
+        Some(_) | None => scalar(value),
+    };
+    let change = |key: &&str| Some(format!("{key} {} -> {}", value(was.get(*key)?), value(is.get(*key)?)));
+    shown.iter().filter_map(change).collect()
 }
 
 /// A field's value without the quotes of JSON.

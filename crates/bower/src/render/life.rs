@@ -62,7 +62,7 @@ fn turned(all: &[Turned], look: &Look) -> String {
         };
         let lead = format!("  {}  {what}  ", look.paint(style::NAME, &one.id));
         let note = format!(
-            "{} ({}; strength {:.2}, last used {})",
+            "{} ({}; strength {:.2}, last used or told {})",
             line(&one.summary),
             one.why,
             one.strength,
