@@ -6,6 +6,7 @@
 Each round does one of these, chosen by the seed, and kills a process in it with SIGKILL at a random moment:
   curate   keeps a memory                          index    adds, changes or removes files and indexes the folder
   fold     keeps a memory and folds the indexes    two      two writers at once; the other one must succeed
+  prune    archives every memory, or none; undone, all of them are there again
 Now and then the folder `index/` is deleted as well: it may be, at any time.
 
 A write is acknowledged when its success was printed. After each round the newest items and some others, and
@@ -145,7 +146,7 @@ class Trial:
         self.numbers = 0
         self.kills = self.rounds = self.acknowledged = 0
         self.killed_in = {}
-        self.spans = {'curate': 0.05, 'fold': 0.1, 'index': 0.3, 'two': 0.1}  # seconds, learnt as it goes
+        self.spans = {'curate': 0.05, 'fold': 0.1, 'index': 0.3, 'two': 0.1, 'prune': 0.02}  # seconds, learnt as it goes
         self.library = Library(folder, self.chance, self.fresh_word)
         self.pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 2)
 
@@ -183,7 +184,9 @@ class Trial:
 
     def round(self):
         self.rounds += 1
-        action = self.chance.choices(['curate', 'index', 'fold', 'two'], [3, 4, 3, 2])[0]
+        action = self.chance.choices(['curate', 'index', 'fold', 'two', 'prune'], [3, 4, 3, 2, 2])[0]
+        if action == 'prune':
+            return self.prune()
         processes = []
         if action == 'index':
             self.library.change()
@@ -214,6 +217,21 @@ class Trial:
                 raise Lost(f'{action}: a writer failed with {process.returncode}: {last_line(error)} {out[:300]!r}')
         if self.chance.random() < 0.04:
             shutil.rmtree(self.home / 'index', ignore_errors=True)
+
+    def prune(self):
+        """Whoever is killed in a run over all memories has turned all of them or none, and that can be undone."""
+        process = self.bower.start('prune', '--threshold', '1')
+        self.kill('prune', process)
+        process.communicate()
+        archived = self.bower.must('list', '--status', 'archived', '--limit', '1')
+        if archived['total'] == 0:
+            return
+        if self.bower.must('list', '--kind', 'memory', '--limit', '1')['total'] > 0:
+            raise Lost(f'{archived["total"]} memories are archived and others are not')
+        event = self.bower.must('history', archived['memories'][0]['id'])['history'][-1]['event']
+        undone = self.bower.must('undo', str(event))
+        if len(undone['items']) != archived['total'] or undone['unmoved']:
+            raise Lost(f'{archived["total"]} memories were archived, {len(undone["items"])} came back: {undone["unmoved"][:3]}')
 
     def kill(self, action, process):
         """Kills after a random part of the usual time, which is learnt from what happens."""

@@ -71,6 +71,9 @@ class StandIn(crash.Bower):
                 return 0, {'results': [{'memory': memory} for memory in found]}, ''
             case 'get':
                 return 0, {'memory': items[words[0]]}, ''
+            case 'list':
+                # Of what is archived, and of what is not.
+                return 0, {'total': 1 if self.flaw == 'halves' else 0, 'memories': []}, ''
             case 'doctor':
                 return 0, {'checks': [{'outcome': 'bad' if self.flaw == 'sick' else 'good'}]}, ''
         return 0, {'text_tail': 500 if self.flaw == 'stuck' else 0}, ''
@@ -95,7 +98,7 @@ class CrashTest(unittest.TestCase):
 
     def test_each_broken_promise_is_found(self):
         for flaw, expected in [('forgets', 'does not find'), ('early', 'does not find'), ('keeps', 'was removed'),
-                               ('sick', 'doctor'), ('stuck', 'do not fold')]:
+                               ('sick', 'doctor'), ('stuck', 'do not fold'), ('halves', 'others are not')]:
             with self.subTest(flaw):
                 code, told = self.trial(flaw, 2 if flaw == 'stuck' else 40)
                 self.assertEqual(code, 1, told)
