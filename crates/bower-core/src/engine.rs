@@ -5,6 +5,7 @@ mod answer;
 mod channels;
 mod consolidate;
 mod curate;
+mod echoes;
 mod evidence;
 mod fold;
 mod health;
@@ -85,6 +86,8 @@ pub struct Engine {
     has_kept: AtomicBool,
     /// What was used since the last [`Engine::keep_given`].
     fresh_used: Mutex<Vec<(RowId, Timestamp)>>,
+    /// The words of what they gave, to know an echo.
+    heard: Mutex<echoes::HeardRows>,
     /// What sessions were given since the last [`Engine::keep_given`].
     fresh_given: Mutex<Vec<(String, Vec<Given>)>>,
 }
@@ -113,6 +116,7 @@ impl Engine {
             fresh_exposed: Mutex::default(),
             has_kept: AtomicBool::new(false),
             fresh_used: Mutex::default(),
+            heard: Mutex::default(),
             fresh_given: Mutex::default(),
         })
     }

@@ -2,23 +2,20 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use std::sync::PoisonError;
 use std::time::Instant;
 
 use super::answer::milliseconds;
-use super::evidence::{MOST_EXPOSED, echoes_since};
+use super::echoes::is_echo;
 use super::late::vector_of;
 use super::neighbours::{Neighbour, neighbours};
 use super::when::zone;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
-use crate::item::{
-    Change, Channel, Fate, Gate, MemoryType, Relation, RowId, RowSet, Status, Tier, derive_id,
-};
+use crate::item::{Change, Channel, Fate, Gate, MemoryType, Relation, Status, Tier, derive_id};
 use crate::memory::claims::Claims;
 use crate::memory::conflict::Side;
 use crate::memory::gate::{self, Refusal};
-use crate::memory::judge::{self, Judged, judge_text};
+use crate::memory::judge::{self, Judged, judge_read, judge_text};
 use crate::memory::merge::{self, Bands, Decision, decide};
 use crate::memory::slot::{Slot, slot};
 use crate::rank::time::valid;
@@ -47,12 +44,11 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
     let tags = normal_tags(&request.tags)?;
 
     let strictness = request.gate.unwrap_or_else(|| engine.settings.gate_of(&collection));
-    let exposed = if strictness == Gate::Off { Vec::new() } else { exposed_texts(engine, now)? };
-    let exposed: Vec<&str> = exposed.iter().map(String::as_str).collect();
-    let verdict = gate::judge(content, strictness, &exposed, &gate::Constants::default());
+    let verdict = gate::judge(content, strictness, &gate::Constants::default());
     let redacted = verdict.redacted.as_ref();
     let content = redacted.map_or(content, |redacted| &redacted.text).to_owned();
-    let judged = judge_text(&content, request.memory_type, CONFIDENCE, &judge::Constants::default());
+    let judged =
+        judge_read(&content, &verdict.reading, request.memory_type, CONFIDENCE, &judge::Constants::default());
     let mut curated = Curated {
         id: None,
         summary: judged.summary.clone(),
@@ -62,7 +58,7 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
         accepted: false,
         reason: None,
         outcome: Fate::Refuse,
-        durability: verdict.durability,
+        durability: verdict.durability(),
         other: None,
         redacted: redacted
             .map(|redacted| redacted.found.iter().map(|kind| kind.label().to_owned()).collect())
@@ -71,7 +67,11 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
         degraded: Vec::new(),
     };
     let place = Place { collection, scope: request.scope, owner: request.owner.clone() };
-    let refused = verdict.refused.filter(|refusal| !is_told_to_be(*refusal, request.memory_type));
+    let refused = match verdict.refused.filter(|refusal| !is_told_to_be(*refusal, request.memory_type)) {
+        // Last, for it reads what answers gave.
+        None if strictness != Gate::Off && is_echo(engine, &content, now)? => Some(Refusal::Echo),
+        refused => refused,
+    };
     // The text of a memory, word for word: its tags may be new.
     let is_echo = refused == Some(Refusal::Echo) && is_kept(engine, &place, &content)?;
     if let Some(refusal) = refused.filter(|_| !is_echo) {
@@ -127,20 +127,6 @@ fn check(content: &str) -> Result<()> {
         return Err(Error::invalid("memory", reason));
     }
     Ok(())
-}
-
-/// What answers gave lately, in whatever process, as the text channel sees it.
-fn exposed_texts(engine: &Engine, now: Timestamp) -> Result<Vec<String>> {
-    let since = echoes_since(engine, now);
-    let fresh = engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner);
-    let lately = fresh.iter().rev().filter(|(_, time)| *time >= since);
-    let mut rows: Vec<RowId> = lately.map(|(row, _)| *row).collect();
-    drop(fresh);
-    rows.extend(engine.store.exposed(since, MOST_EXPOSED)?);
-    let mut seen = RowSet::new();
-    rows.retain(|&row| seen.insert(row));
-    rows.truncate(MOST_EXPOSED);
-    Ok(engine.store.texts(&rows)?.into_iter().map(|text| text.text).collect())
 }
 
 fn new_memory(

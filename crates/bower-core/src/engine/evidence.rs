@@ -28,9 +28,6 @@ pub const LEAST_BUDGET: usize = 32;
 /// The hits whose neighbours in their document are loaded to fill what is left of the budget.
 const WITH_NEIGHBOURS: usize = 5;
 
-/// Texts that answers gave last: some six answers of ten. What a new memory says is looked for in so many.
-pub(super) const MOST_EXPOSED: usize = 64;
-
 /// Exposures that wait to be written; who never writes them keeps the last.
 const MOST_FRESH: usize = 1_000;
 

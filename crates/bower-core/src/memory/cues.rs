@@ -1,5 +1,29 @@
 //! A text as plain words, so that a rule can look for a cue as a reader would: whatever its case, spaces and quotes.
 
+use super::gate::durability;
+use crate::item::Durability;
+
+/// A text as the rules of this room read it: made once and handed on from the gate to the judge.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    pub(super) cues: Cues,
+    durability: Durability,
+}
+
+impl Reading {
+    /// Reads a text, in time linear in its length.
+    pub fn of(text: &str) -> Self {
+        let cues = Cues::of(text);
+        let durability = durability(&cues);
+        Self { cues, durability }
+    }
+
+    /// How long what the text says is likely to hold.
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+}
+
 /// Words in lower case with one space around each; marks that end or part a clause are words of their own.
 ///
 /// `"We chose Rust, didn’t we?"` is `" . we chose rust , didn't we . "`: the text begins as a sentence does, so a cue
@@ -36,7 +60,11 @@ impl Cues {
                     plain.push(' ');
                     inside = false;
                 }
+                // `.env` and `.NET` end nothing.
+                let is_name =
+                    letter == '.' && !before.is_alphanumeric() && before != '.' && next.is_alphanumeric();
                 let mark = match letter {
+                    '.' if is_name => None,
                     '.' | '!' | '?' | '\n' | '…' | '。' | '！' | '？' => Some(" . "),
                     ',' | '、' | '，' => Some(" , "),
                     ':' | ';' | '：' | '；' => Some(" : "),
@@ -134,6 +162,7 @@ mod tests {
         check("!?.", " . ", 0);
         check("", " . ", 0);
         check("a - b -- c/d e_f", " . a b c/d e_f . ", 4);
+        check("Copy .env. Then ...go", " . copy env . then . go . ", 4);
     }
 
     #[test]

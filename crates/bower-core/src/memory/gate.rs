@@ -4,29 +4,37 @@
 //! use bower_core::item::{Durability, Gate};
 //! use bower_core::memory::gate::{Constants, Refusal, judge};
 //!
-//! let verdict = judge("The API listens on port 8080.", Gate::Normal, &[], &Constants::default());
-//! assert_eq!((verdict.refused, verdict.durability), (None, Durability::Lasting));
-//! let verdict = judge("ok, thanks!", Gate::Normal, &[], &Constants::default());
+//! let verdict = judge("The API listens on port 8080.", Gate::Normal, &Constants::default());
+//! assert_eq!((verdict.refused, verdict.durability()), (None, Durability::Lasting));
+//! let verdict = judge("ok, thanks!", Gate::Normal, &Constants::default());
 //! assert_eq!(verdict.refused, Some(Refusal::Chatter));
 //! ```
 //!
 //! Every rule works on the text alone, in time linear in its length, and knows English only: a text in another language
 //! meets the rules for what programs print and for secrets, and is never refused for its words.
 
+mod agent;
+mod boot;
 mod code;
 mod durability;
 mod echo;
+mod list;
+mod output;
 mod prose;
 mod random;
 mod secrets;
 mod shape;
+mod step;
+mod talk;
+mod tally;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use super::cues::Cues;
+use super::cues::Reading;
 use crate::item::{Durability, Gate};
 pub(super) use durability::durability;
+pub use echo::{Heard, is_echo};
 pub use secrets::SecretKind;
 
 /// The numbers of the gate.
@@ -51,6 +59,10 @@ pub struct Constants {
     pub least_token: usize,
     /// The same some words away from the name. API keys of the published forms have 20 or more.
     pub least_near: usize,
+    /// The same where the name is assigned to (`API_KEY=...`): NIST SP 800-63B asks for eight characters at least.
+    pub least_setting: usize,
+    /// Shorter values that no word announces may be ids: 192 bits, the least of the published forms, are 32 in base64.
+    pub least_bare: usize,
     /// The same beside `password`, where people choose: many services take six and more.
     pub least_password: usize,
     /// The longest run of letters and digits in a made value has at least so many; the last group of a UUID has 12.
@@ -63,6 +75,8 @@ pub struct Constants {
     pub least_left: usize,
     /// Longer texts are no chatter, whatever they are made of.
     pub most_chatter_words: usize,
+    /// The same for one sentence of several, its marks counted.
+    pub most_talk_words: usize,
     /// Longer texts are no sign of life.
     pub most_heartbeat_words: usize,
     /// From so many items on, a list of what was done is the account of a session.
@@ -80,12 +94,15 @@ impl Default for Constants {
             least_echo: 0.8,
             least_token: 16,
             least_near: 20,
+            least_setting: 8,
+            least_bare: 32,
             least_password: 6,
             least_piece: 12,
             most_run: 3.0,
             least_bits: 3.0,
             least_left: 3,
             most_chatter_words: 12,
+            most_talk_words: 16,
             most_heartbeat_words: 25,
             least_done: 3,
         }
@@ -118,6 +135,8 @@ pub enum Refusal {
     Echo,
     /// Words that keep a conversation going.
     Chatter,
+    /// What an agent does, counts or waits for while it works.
+    Step,
     /// The account of a session.
     SessionSummary,
     /// The state of a moment; refused in strict mode only.
@@ -136,10 +155,11 @@ impl Refusal {
         Self::Log,
         Self::Paths,
         Self::Code,
-        Self::Echo,
         Self::Chatter,
+        Self::Step,
         Self::SessionSummary,
         Self::Passing,
+        Self::Echo,
     ];
 
     /// The word for it in JSON, events and help.
@@ -156,6 +176,7 @@ impl Refusal {
             Self::BootFile => "boot-file",
             Self::Echo => "echo",
             Self::Chatter => "chatter",
+            Self::Step => "step",
             Self::SessionSummary => "session-summary",
             Self::Passing => "passing",
         }
@@ -179,6 +200,7 @@ impl Refusal {
             Self::BootFile => "it repeats a prompt or a file that every session reads; keep it there",
             Self::Echo => "this store returned it a moment ago; tell only what is new",
             Self::Chatter => "it tells nothing; say what is to be remembered",
+            Self::Step => "a step of the work at hand; say what it found, or what holds from now on",
             Self::SessionSummary => {
                 "the account of a session; keep each decision, fact and lesson of it as a memory of its own"
             }
@@ -206,54 +228,62 @@ pub struct Redacted {
 }
 
 /// What the gate says to a text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Verdict {
     /// Why it is not kept; `None` lets it in.
     pub refused: Option<Refusal>,
-    /// How long it is likely to hold.
-    pub durability: Durability,
     /// What to keep in its place, where it holds secrets. It is there for refused texts too, so that a log of them is safe.
     pub redacted: Option<Redacted>,
+    /// The words of what is kept, for whoever judges it next.
+    pub reading: Reading,
 }
 
-/// Judges a text that wants to become a memory. `returned` is what this store gave out recently, newest or oldest first.
+impl Verdict {
+    /// How long the text is likely to hold.
+    pub fn durability(&self) -> Durability {
+        self.reading.durability()
+    }
+}
+
+/// Judges a text that wants to become a memory.
 ///
 /// Rules are asked in the order of [`Refusal::ALL`], and the first that applies answers; of what programs print, what the
-/// text has most of. The account of a session comes last of what normal mode refuses, so that a caller who was told that
+/// text has most of. Whether a text is an echo is asked by [`is_echo`], last and by who knows what was returned: texts must
+/// be read for it. The account of a session comes last of what normal mode refuses here, so that a caller who was told that
 /// the text is a digest or a handoff may let it in. With the gate off nothing is refused and secrets stay: whoever
 /// switches it off wants the text byte for byte, as a restored backup or the import of an own export must be.
-pub fn judge(text: &str, gate: Gate, returned: &[&str], constants: &Constants) -> Verdict {
-    let cues = Cues::of(text);
-    let durability = durability(&cues);
+pub fn judge(text: &str, gate: Gate, constants: &Constants) -> Verdict {
     let most = match gate {
-        Gate::Off => return Verdict { refused: None, durability, redacted: None },
+        Gate::Off => return Verdict { refused: None, redacted: None, reading: Reading::of(text) },
         Gate::Normal => constants.most_chars,
         Gate::Strict => constants.most_chars_strict,
     };
     let redacted = redact(text, constants);
     let kept = redacted.as_ref().map_or(text, |redacted| &redacted.text);
+    let reading = Reading::of(kept);
+    let cues = &reading.cues;
     let refused = if text.chars().nth(most).is_some() {
         Some(Refusal::TooLong)
     } else if redacted.is_some() && is_little(kept, constants) {
         Some(Refusal::Secret)
-    } else if prose::is_boot_file(kept, &cues) {
+    } else if boot::is_boot_file(kept, cues) {
         Some(Refusal::BootFile)
     } else if let Some(printed) = shape::printed(kept, constants) {
         Some(printed)
-    } else if prose::is_heartbeat(kept, &cues, constants) {
+    } else if prose::is_heartbeat(kept, cues, constants) {
         Some(Refusal::Log)
-    } else if echo::is_echo(kept, returned, constants) {
-        Some(Refusal::Echo)
-    } else if prose::is_chatter(kept, &cues, constants) {
+    } else if talk::is_chatter(kept, cues, constants) {
         Some(Refusal::Chatter)
-    } else if prose::is_session_summary(kept, &cues, constants) {
+    } else if let Some(own) = prose::about_itself(kept, cues, constants) {
+        Some(own)
+    } else if prose::is_session_summary(kept, cues, constants) {
         Some(Refusal::SessionSummary)
-    } else if gate == Gate::Strict && durability == Durability::Passing {
+    } else if gate == Gate::Strict && reading.durability() == Durability::Passing {
         Some(Refusal::Passing)
     } else {
         None
     };
-    Verdict { refused, durability, redacted }
+    Verdict { refused, redacted, reading }
 }
 
 /// The text without its secrets; `None` where it holds none.
@@ -394,5 +424,7 @@ fn own_words(text: &str) -> usize {
     words.count() + unspaced / 2
 }
 
+#[cfg(test)]
+mod sample;
 #[cfg(test)]
 mod tests;

@@ -17,8 +17,7 @@ mod types;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::cues::Cues;
-use super::gate::durability;
+use super::cues::{Cues, Reading};
 use crate::item::{Durability, MemoryType};
 
 /// The numbers of the judgement. Importance is as the first source system has it (`min(length/500, 1) * .10` and so on);
@@ -109,13 +108,24 @@ pub struct Judged {
 
 /// Judges a text; `told` is its type where somebody named one, `confidence` how sure the teller is (0..1).
 pub fn judge_text(text: &str, told: Option<MemoryType>, confidence: f32, constants: &Constants) -> Judged {
-    let cues = Cues::of(text);
-    let memory_type = told.unwrap_or_else(|| types::type_of(text, &cues));
-    let lasts = durability(&cues);
+    judge_read(text, &Reading::of(text), told, confidence, constants)
+}
+
+/// The same of a text that the gate has read.
+pub fn judge_read(
+    text: &str,
+    reading: &Reading,
+    told: Option<MemoryType>,
+    confidence: f32,
+    constants: &Constants,
+) -> Judged {
+    let cues = &reading.cues;
+    let memory_type = told.unwrap_or_else(|| types::type_of(text, cues));
+    let lasts = reading.durability();
     let words = keywords::of(text);
     let decay_rate = decay_rate(memory_type, lasts);
     let entities = words.iter().filter(|word| word.is_entity).count();
-    let importance = importance(text, &cues, memory_type, entities, confidence, constants).max(floor(
+    let importance = importance(text, cues, memory_type, entities, confidence, constants).max(floor(
         memory_type,
         lasts,
         decay_rate,
@@ -312,7 +322,8 @@ mod tests {
 
     #[test]
     fn a_told_type_wins() {
-        let judged = judge_text("We decided to move.", Some(MemoryType::Episode), 0.5, &Constants::default());
+        let text = "We decided to move.";
+        let judged = judge_text(text, Some(MemoryType::Episode), 0.5, &Constants::default());
         assert_eq!(judged.memory_type, MemoryType::Episode);
         assert_eq!(judge("Nous avons choisi PostgreSQL.").memory_type, MemoryType::Fact);
     }

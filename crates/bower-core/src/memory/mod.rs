@@ -11,3 +11,5 @@ pub mod judge;
 pub mod merge;
 pub mod slot;
 pub mod sweep;
+
+pub use cues::Reading;

@@ -27,8 +27,16 @@ pub(super) fn of(body: &str) -> Code {
     if is_statement_of_sql(bare) {
         return Code::Sure;
     }
-    if is_loop(bare) {
+    if is_loop(bare) || is_clause_of_sql(bare) || is_shell(body) {
         return Code::Maybe;
+    }
+    // `npm ci && npm test`, `.card { padding: 8px; }`
+    let is_chain = bare.contains(" && ")
+        && bare.starts_with(|c: char| c.is_ascii_lowercase() || matches!(c, '.' | '/'))
+        && !bare.contains(": ");
+    let is_style = bare.ends_with('}') && bare.contains(" { ") && bare.contains(';');
+    if is_chain || is_style {
+        return Code::Sure;
     }
     if is_prose(bare) {
         return Code::No;
@@ -335,6 +343,49 @@ fn is_statement_of_sql(line: &str) -> bool {
     ];
     pairs.iter().any(|(head, then)| line.strip_prefix(head).is_some_and(|rest| rest.contains(then)))
         && !line.ends_with('.')
+}
+
+/// `FROM orders`, `GROUP BY 1`: a statement goes on over lines, each of which begins in capitals.
+fn is_clause_of_sql(line: &str) -> bool {
+    let heads = [
+        "SELECT ",
+        "FROM ",
+        "WHERE ",
+        "GROUP BY ",
+        "ORDER BY ",
+        "HAVING ",
+        "LIMIT ",
+        "JOIN ",
+        "LEFT JOIN ",
+        "INNER JOIN ",
+        "RIGHT JOIN ",
+        "INSERT INTO ",
+        "VALUES",
+        "SET ",
+        "UPDATE ",
+        "DELETE FROM ",
+        "CREATE ",
+        "ALTER ",
+        "RETURNING ",
+        "ON CONFLICT ",
+        "AND ",
+        "OR ",
+        "UNION",
+        "WITH ",
+    ];
+    heads.iter().any(|head| line.starts_with(head)) && !line.ends_with('.')
+}
+
+/// Lines of shell scripts: `for f in *.txt; do`, `done`, `save "$f" >> out.txt`, `set -euo pipefail`.
+fn is_shell(line: &str) -> bool {
+    matches!(line, "done" | "fi" | "esac" | "do" | "then" | "else" | ";;")
+        || [" do", ";do", " then", ";then"].iter().any(|end| line.ends_with(end) && line.contains(';'))
+        || line.starts_with("set -")
+        || line.contains("\"$")
+        || line.contains(" >> ")
+        || line.contains(" 2>&1")
+        || line.contains(" | grep ")
+        || line.contains(" $(")
 }
 
 #[cfg(test)]

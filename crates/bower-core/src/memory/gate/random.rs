@@ -39,6 +39,17 @@ const PLACEHOLDERS: &[&str] = &[
     "required",
     "optional",
     "1234567890",
+    "aes128",
+    "aes256",
+    "aes-256",
+    "sha-256",
+    "rsa2048",
+    "fido2",
+    "pbkdf",
+    "rfc",
+    "utf8",
+    "utf-8",
+    "iso8859",
 ];
 
 /// Whether a value only stands for one: `<password>`, `${TOKEN}`, `your-key-here`, `********`.
@@ -70,6 +81,13 @@ pub(super) fn is_random(value: &str, constants: &Constants) -> bool {
 /// Whether a short value is cut into runs as a made one is: `Xk9mQ2v`, but not `AES256` or `hunter2`.
 pub(super) fn is_short_run(value: &str, constants: &Constants) -> bool {
     mean_run(value.split(|c: char| !c.is_ascii_alphanumeric())) <= constants.most_run - 1.0
+}
+
+/// Whether a long row of letters and digits is no row of names: base64 has runs of one class that are half as long.
+pub(super) fn is_noise(value: &str, constants: &Constants) -> bool {
+    value.bytes().filter(u8::is_ascii_digit).count() >= 2
+        && mean_run(value.split(|c: char| !c.is_ascii_alphanumeric())) <= constants.most_run + 1.0
+        && bits(value) >= constants.least_bits
 }
 
 /// Mean length of the runs that a reader sees: digits, capitals, and small letters with the capital before them.

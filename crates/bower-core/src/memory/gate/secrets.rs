@@ -1,12 +1,15 @@
 //! Finds keys, tokens and passwords in a text by the forms that their issuers publish, and by the words beside them.
 //! What is found is only ever a place and a kind: no value leaves this file.
 
+mod named;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 
 use super::Constants;
-use super::random::{is_placeholder, is_random, is_short_run};
+use super::random::is_placeholder;
+use named::{bare, named, pairs, pins};
 
 /// What a secret opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -247,9 +250,6 @@ const FORMS: &[Form] = &[
     },
 ];
 
-/// What follows a word that names a secret is looked at for so many words.
-const NEAR: usize = 6;
-
 /// Every secret of a text, in its order, none inside another.
 pub(super) fn find(text: &str, constants: &Constants) -> Vec<Found> {
     let mut found = Vec::new();
@@ -260,6 +260,9 @@ pub(super) fn find(text: &str, constants: &Constants) -> Vec<Found> {
     web_tokens(text, &mut found);
     urls(text, &mut found);
     named(text, constants, &mut found);
+    pairs(text, constants, &mut found);
+    pins(text, &mut found);
+    bare(text, constants, &mut found);
     found.sort_by(|a, b| a.at.start.cmp(&b.at.start).then(b.at.end.cmp(&a.at.end)).then(a.kind.cmp(&b.kind)));
     let mut kept: Vec<Found> = Vec::with_capacity(found.len());
     for next in found {
@@ -351,8 +354,13 @@ fn is_varied(value: &str) -> bool {
     distinct >= 6 && value.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
 }
 
-/// JSON web tokens (RFC 7519): three parts of base64url, of which two begin with `{"` as `eyJ`.
+/// JSON web tokens (RFC 7519): parts of base64url between dots, of which the first begins with `{"` as `eyJ`. One part alone,
+/// or encrypted ones (RFC 7516, five parts), are as secret.
 fn web_tokens(text: &str, found: &mut Vec<Found>) {
+    // The shortest header, `{"alg":"none"}`, has 19 characters in base64.
+    const LEAST_HEAD: usize = 19;
+    // RFC 7515 signs with 32 bytes or more: 43 characters. Less than a third of that is no part of a token.
+    const LEAST_PART: usize = 14;
     let part = |from: usize| {
         from + text.as_bytes()[from..].iter().take_while(|byte| Alphabet::Url.has(**byte)).count()
     };
@@ -360,18 +368,23 @@ fn web_tokens(text: &str, found: &mut Vec<Found>) {
     while let Some(start) = text[from..].find("eyJ").map(|at| from + at) {
         let head = part(start);
         from = head;
-        if !starts_word(text, start) || !text[head..].starts_with(".eyJ") {
+        if !starts_word(text, start) {
             continue;
         }
-        let claims = part(head + 1);
-        from = claims;
-        if !text[claims..].starts_with('.') {
-            continue;
+        let mut end = head;
+        let mut parts = 1;
+        while parts < 5 && text[end..].starts_with('.') {
+            let next = part(end + 1);
+            if next - end - 1 < LEAST_PART {
+                break;
+            }
+            end = next;
+            parts += 1;
         }
-        let end = part(claims + 1);
         from = end;
-        // RFC 7515 signs with 32 bytes or more: 43 characters. Less than a third of that is no signature.
-        if end - claims > 14 {
+        let has = |test: fn(&u8) -> bool| text.as_bytes()[start..head].iter().any(test);
+        let is_head = head - start >= LEAST_HEAD && has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase);
+        if is_head || (parts >= 3 && head - start >= 8) {
             found.push(Found { at: start..end, kind: SecretKind::JsonWebToken });
         }
     }
@@ -388,260 +401,19 @@ fn urls(text: &str, found: &mut Vec<Found>) {
         let length = rest
             .iter()
             .take(LONGEST)
-            .take_while(|b| !b.is_ascii_whitespace() && !b"/?#\"'`<>".contains(b))
+            .take_while(|b| !b.is_ascii_whitespace() && !b"/\"'`<>".contains(b))
             .count();
         let authority = &rest[..length];
         let Some(user) = authority.iter().rposition(|b| *b == b'@') else { continue };
         let Some(colon) = authority[..user].iter().position(|b| *b == b':') else { continue };
         let at = start + colon + 1..start + user;
         let password = &text[at.clone()];
-        if !password.is_empty() && !is_placeholder(password) {
+        // Signs that end a URL's authority are written into passwords all the same; behind a port they are what they are.
+        let is_port =
+            password.split(['?', '#']).next().is_some_and(|port| port.bytes().all(|b| b.is_ascii_digit()))
+                && password.contains(['?', '#']);
+        if !password.is_empty() && !is_port && !is_placeholder(password) {
             found.push(Found { at, kind: SecretKind::UrlPassword });
         }
-    }
-}
-
-/// What a word names, as far as it names a secret.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
-    Password,
-    Token,
-    AwsSecret,
-    Authorization,
-}
-
-/// The secret that a name promises: `DB_PASSWORD`, `client_secret`, `apiKey`.
-fn names(word: &str, before: &str) -> Option<Names> {
-    let mut flat = [0_u8; 64];
-    let mut length = 0;
-    for byte in word.bytes().filter(u8::is_ascii_alphanumeric) {
-        if length == flat.len() {
-            return None;
-        }
-        flat[length] = byte.to_ascii_lowercase();
-        length += 1;
-    }
-    let flat = std::str::from_utf8(&flat[..length]).ok()?;
-    let ends = |names: &[&str]| names.iter().any(|name| flat.ends_with(name));
-    if ends(&["password", "passwd", "passphrase", "pwd", "passwort", "kennwort"])
-        || (flat.ends_with("pass") && word.contains('_'))
-    {
-        return Some(Names::Password);
-    }
-    if ends(&["secretaccesskey"]) {
-        return Some(Names::AwsSecret);
-    }
-    if flat == "authorization" {
-        return Some(Names::Authorization);
-    }
-    let keys = [
-        "apikey",
-        "accesskey",
-        "secretkey",
-        "privatekey",
-        "authkey",
-        "encryptionkey",
-        "signingkey",
-        "accountkey",
-    ];
-    if ends(&["secret", "token", "credential", "credentials"]) || ends(&keys) {
-        return Some(Names::Token);
-    }
-    let kinds = [
-        "api",
-        "access",
-        "secret",
-        "private",
-        "auth",
-        "encryption",
-        "signing",
-        "account",
-        "license",
-        "master",
-    ];
-    (flat == "key" && kinds.iter().any(|kind| before.eq_ignore_ascii_case(kind))).then_some(Names::Token)
-}
-
-/// Values beside a word that names a secret: `password=...`, `token: ...`, `the API key is ...`, `--password ...`.
-fn named(text: &str, constants: &Constants, found: &mut Vec<Found>) {
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    let bytes = text.as_bytes();
-    // The second half of an AWS pair has no form of its own, so it is looked for behind the first.
-    let pairs: Vec<usize> = found
-        .iter()
-        .filter(|found| found.kind == SecretKind::AwsAccessKey)
-        .map(|found| found.at.end)
-        .collect();
-    for end in pairs {
-        near(text, end, SecretKind::AwsSecretKey, constants, found);
-    }
-    let mut before = 0..0;
-    let mut at = 0;
-    while at < bytes.len() {
-        if !is_name(bytes[at]) {
-            at += 1;
-            continue;
-        }
-        let start = at;
-        while at < bytes.len() && is_name(bytes[at]) {
-            at += 1;
-        }
-        let last = std::mem::replace(&mut before, start..at);
-        let Some(what) = names(&text[start..at], &text[last]) else { continue };
-        if let Some(value) = assigned(text, start, at, what, constants) {
-            at = value.at.end;
-            found.push(value);
-        } else if what != Names::Authorization {
-            let kind = if what == Names::AwsSecret { SecretKind::AwsSecretKey } else { SecretKind::Token };
-            near(text, at, kind, constants, found);
-            if what == Names::Password {
-                told_of(text, at, constants, found);
-            }
-        }
-    }
-}
-
-/// `The password for the staging cluster is ...`: what a password is said to be some words later on its line.
-fn told_of(text: &str, from: usize, constants: &Constants, found: &mut Vec<Found>) {
-    let mut at = from;
-    let mut is_told = false;
-    for _ in 0..2 * NEAR {
-        at = text.len() - text[at..].trim_start_matches([' ', '\t']).len();
-        let rest = &text[at..];
-        let length = rest.bytes().take(LONGEST).take_while(|byte| !byte.is_ascii_whitespace()).count();
-        let length = (0..=length).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
-        if length == 0 {
-            return;
-        }
-        let word = &rest[..length];
-        let head = word.len() - word.trim_start_matches(['"', '\'', '`', '(', '*']).len();
-        let value = word[head..].trim_end_matches(['.', ',', ';', ')', '"', '\'', '`', '*']);
-        let inner = value.trim_end_matches(|c: char| !c.is_alphanumeric());
-        let has_sign = inner.chars().any(|c| c.is_ascii_punctuation() && !"-_/.,:'".contains(c));
-        let is_digit = |byte: u8| byte.is_ascii_digit();
-        // This far from the name only what nobody takes for a word or number.
-        let is_odd = value.bytes().any(is_digit) && (has_sign || is_short_run(value, constants));
-        if is_told && is_odd && is_password(value, false, constants) {
-            found.push(Found { at: at + head..at + head + value.len(), kind: SecretKind::Password });
-            return;
-        }
-        is_told = matches!(word, "is" | "was" | "=" | ":") || word.ends_with([':', '=']);
-        at += length;
-    }
-}
-
-/// The value that is given to the name at `start..end`, if it is one that keeps something shut.
-fn assigned(text: &str, start: usize, end: usize, what: Names, constants: &Constants) -> Option<Found> {
-    let is_flag = text[start..end].starts_with("--");
-    let rest = text[end..].trim_start_matches(['"', '\'', '`', '*']);
-    let spaced = rest.trim_start_matches([' ', '\t']);
-    let words = [" is ", " was "];
-    let is_told = words.iter().any(|word| rest.starts_with(word));
-    let behind = if let Some(rest) = spaced.strip_prefix("=>").or_else(|| spaced.strip_prefix(":=")) {
-        rest
-    } else if let Some(rest) = spaced.strip_prefix(['=', ':', '：']) {
-        rest
-    } else if let Some(rest) = words.iter().find_map(|word| rest.strip_prefix(word)) {
-        rest
-    } else if is_flag && rest.starts_with(' ') {
-        rest
-    } else {
-        return None;
-    };
-    let mut value = behind.trim_start_matches([' ', '\t']);
-    if what == Names::Authorization {
-        // RFC 6750 (Bearer) and RFC 7617 (Basic) name the scheme first.
-        let scheme = value.trim_start_matches(['"', '\'', '`']);
-        let (name, rest) = scheme.split_once(' ')?;
-        if !["bearer", "basic", "token"].iter().any(|scheme| name.eq_ignore_ascii_case(scheme)) {
-            return None;
-        }
-        value = rest.trim_start();
-    }
-    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '`' | '“' | '*'));
-    let value = value.trim_start_matches(['"', '\'', '`', '“', '*']);
-    // It is still the rest of the text.
-    let from = text.len() - value.len();
-    let stop = value
-        .char_indices()
-        .take(LONGEST)
-        .find(|(_, c)| c.is_whitespace() || matches!(c, '"' | '`' | '”' | '<') || (quote == Some(*c)))
-        .map_or_else(|| value.char_indices().nth(LONGEST).map_or(value.len(), |(at, _)| at), |(at, _)| at);
-    let value = value[..stop].trim_end_matches(['.', ',', ';', ')', '\'', '*', ']', '}']);
-    let (is_secret, kind) = match what {
-        Names::Password => {
-            let digits = value.bytes().any(|b| b.is_ascii_digit());
-            ((digits || !is_told) && is_password(value, quote.is_some(), constants), SecretKind::Password)
-        }
-        Names::Token => (is_token(value, constants), SecretKind::Token),
-        Names::AwsSecret => (is_token(value, constants), SecretKind::AwsSecretKey),
-        Names::Authorization => {
-            (value.len() >= constants.least_token && !is_placeholder(value), SecretKind::Authorization)
-        }
-    };
-    is_secret.then(|| Found { at: from..from + value.len(), kind })
-}
-
-/// A value that somebody chose: letters with digits or signs among them.
-fn is_password(value: &str, is_quoted: bool, constants: &Constants) -> bool {
-    if value.chars().count() < constants.least_password || is_placeholder(value) || is_reference(value) {
-        return false;
-    }
-    let letters = value.chars().any(char::is_alphabetic);
-    let digits = value.bytes().any(|b| b.is_ascii_digit());
-    // A hyphen or slash joins words (`case-sensitive`, `and/or`), a mark at the end ends them: they make no password.
-    let inner = value.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let signs = inner.chars().any(|c| !c.is_alphanumeric() && !"-_/.,:'’()…".contains(c));
-    if letters { digits || signs } else { digits && is_quoted }
-}
-
-/// A value that a machine made.
-fn is_token(value: &str, constants: &Constants) -> bool {
-    value.len() >= constants.least_token
-        && !is_placeholder(value)
-        && !is_reference(value)
-        && is_random(value, constants)
-}
-
-/// Whether a value only says where the secret is: a variable, a path, a call.
-fn is_reference(value: &str) -> bool {
-    value.starts_with(['/', '$', '{', '%', '<', '(', '[', '~', '&', '@'])
-        || value.starts_with("./")
-        || value.contains("::")
-        || value.contains("://")
-        || value.contains(['(', '['])
-}
-
-/// A random value of capitals, small letters and digits within a few words behind `from`, on its line.
-///
-/// Hex digits in one case are ids and sums far more often than secrets, so they do not count here.
-fn near(text: &str, from: usize, kind: SecretKind, constants: &Constants, found: &mut Vec<Found>) {
-    let mut at = from;
-    for _ in 0..NEAR {
-        at = text.len() - text[at..].trim_start_matches([' ', '\t']).len();
-        let rest = &text[at..];
-        if rest.is_empty() || rest.starts_with(char::is_whitespace) {
-            return;
-        }
-        let length = rest
-            .char_indices()
-            .take(LONGEST)
-            .find(|(_, c)| c.is_whitespace())
-            .map_or_else(|| rest.char_indices().nth(LONGEST).map_or(rest.len(), |(at, _)| at), |(at, _)| at);
-        let marks = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '_' | '-'));
-        let word = &rest[..length];
-        let head = word.len() - word.trim_start_matches(marks).len();
-        let value = word.trim_matches(marks);
-        let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
-        let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
-        if value.len() >= constants.least_near
-            && is_mixed
-            && is_token(value, constants)
-            && !value.contains("//")
-        {
-            found.push(Found { at: at + head..at + head + value.len(), kind });
-            return;
-        }
-        at += length;
     }
 }

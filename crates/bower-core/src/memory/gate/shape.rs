@@ -2,7 +2,7 @@
 //! by what stands above it.
 
 use super::code::{self, Code};
-use super::{Constants, Refusal};
+use super::{Constants, Refusal, output};
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Kind {
     /// How many lines without a sure one make it what it is: two may be quoted by chance, paths are named in lists.
     const fn least(self) -> usize {
         match self {
-            Self::Trace | Self::Git => 2,
-            Self::Diff | Self::Log | Self::Path | Self::Code => 3,
+            Self::Trace | Self::Git | Self::Log => 2,
+            Self::Diff | Self::Path | Self::Code => 3,
         }
     }
 
@@ -83,8 +83,11 @@ pub(super) fn printed(text: &str, constants: &Constants) -> Option<Refusal> {
         }
     }
     let all: usize = counts.iter().sum();
-    let is_junk =
-        all > 0 && if saying == 0 { all >= talk } else { all > saying * constants.most_quoted_lines };
+    // What begins as a program's output ends as one: the sentences below are the program's.
+    let begins = lines.iter().find(|line| **line != Line::Blank);
+    let is_printed = matches!(begins, Some(Line::Printed(Kind::Log | Kind::Git | Kind::Trace, true)));
+    let is_junk = (is_printed && all >= 2 * saying)
+        || all > 0 && if saying == 0 { all >= talk } else { all > saying * constants.most_quoted_lines };
     if !is_junk {
         return None;
     }
@@ -124,10 +127,13 @@ fn classify(text: &str, constants: &Constants) -> Vec<Line> {
     let raw: Vec<&str> = text.lines().collect();
     let mut above = Above::default();
     let mut lines = Vec::with_capacity(raw.len());
+    let columns = output::in_columns(&raw);
     for (at, line) in raw.iter().enumerate() {
         // Comments belong to the code below them.
         let below = raw.get(at + 1).copied().unwrap_or("");
-        lines.push(one(line, below, &mut above, constants));
+        let seen = one(line, below, &mut above, constants);
+        let is_own = matches!(seen, Line::Saying | Line::Talk | Line::Printed(_, false));
+        lines.push(if columns[at] && is_own { Line::Printed(Kind::Log, true) } else { seen });
     }
     lines
 }
@@ -159,7 +165,7 @@ fn one(line: &str, below: &str, above: &mut Above, constants: &Constants) -> Lin
     let printed = diff(line, below, above)
         .or_else(|| git(line, above))
         .or_else(|| trace(line, above))
-        .or_else(|| log(body).map(|sure| Line::Printed(Kind::Log, sure)))
+        .or_else(|| log(body).max(output::of(line, constants)).map(|sure| Line::Printed(Kind::Log, sure)))
         .or_else(|| path(line).map(|sure| Line::Printed(Kind::Path, sure)))
         .or_else(|| source(line, below, above));
     if let Some(printed) = printed {
@@ -408,7 +414,14 @@ fn log(body: &str) -> Option<bool> {
         if behind.split_whitespace().take(3).any(level) {
             return Some(true);
         }
-        return Some(false).filter(|_| stamp.len() >= 18);
+        // `10:02:11 Anna: we ship on Friday` is a talk that somebody wrote down.
+        let label = behind.split(": ").next().unwrap_or("");
+        let is_speaker = label.len() < behind.len()
+            && label.split(' ').count() <= 2
+            && label
+                .split(' ')
+                .all(|name| name.starts_with(char::is_uppercase) && name.chars().all(char::is_alphabetic));
+        return Some(false).filter(|_| !is_speaker);
     }
     if body.contains("level=") && body.contains("msg=") {
         return Some(true);
@@ -467,7 +480,7 @@ fn path(line: &str) -> Option<bool> {
         && rights.bytes().skip(1).take(9).all(|b| b"rwxsStT-".contains(&b))
         && body.split_whitespace().count() >= 6
     {
-        return Some(false);
+        return Some(true);
     }
     let word = body.strip_prefix("- ").or_else(|| body.strip_prefix("* ")).unwrap_or(body).trim_matches('`');
     if word.contains(char::is_whitespace) || word.contains("://") || word.starts_with('@') {
@@ -477,6 +490,9 @@ fn path(line: &str) -> Option<bool> {
         let (number, _) = rest.split_once([':', '-'])?;
         return (is_place && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
             .then_some(false);
+    }
+    if word.contains(['<', '>', '{', '}']) {
+        return None;
     }
     let word = word.trim_end_matches(['/', ',', ':']);
     let is_extension = |end: &str| {

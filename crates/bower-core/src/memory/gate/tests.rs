@@ -5,10 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-const NO: &[&str] = &[];
-
 fn refused(text: &str) -> Option<Refusal> {
-    judge(text, Gate::Normal, NO, &Constants::default()).refused
+    judge(text, Gate::Normal, &Constants::default()).refused
 }
 
 #[track_caller]
@@ -215,12 +213,18 @@ fn boot_files_are_read_anyway() {
 
 #[test]
 fn echoes_are_known_already() {
-    let returned = ["The billing API listens on port 8080.", "Anna prefers green tea."];
-    let judge = |text: &str| judge(text, Gate::Normal, &returned, &Constants::default()).refused;
-    assert_eq!(judge("According to memory, the billing API listens on port 8080."), Some(Refusal::Echo));
-    assert_eq!(judge("The billing API listens on port 8081."), None);
-    assert_eq!(judge("Anna prefers black tea."), None);
-    assert_eq!(refused("The billing API listens on port 8080."), None);
+    let returned = ["The billing API listens on port 8080.", "Anna prefers green tea."].map(Heard::of);
+    let check = |text: &str, expected| {
+        // No other rule knows it.
+        assert_eq!(
+            (refused(text), is_echo(text, &returned, &Constants::default())),
+            (None, expected),
+            "{text}"
+        );
+    };
+    check("According to memory, the billing API listens on port 8080.", true);
+    check("The billing API listens on port 8081.", false);
+    check("Anna prefers black tea.", false);
 }
 
 #[test]
@@ -285,10 +289,136 @@ fn a_session_is_not_one_memory() {
 }
 
 #[test]
+fn a_step_of_the_work_is_no_memory() {
+    check(
+        Refusal::Step,
+        &[
+            "Reading src/parser/mod.rs to see how tokens are made.",
+            "I ran `cargo test` and 3 tests failed.",
+            "Let me open the router and see where the 404 comes from.",
+            "Committed the changes and pushed the branch.",
+            "I will look at the schema next.",
+            "Found 17 matches in 5 files.",
+            "Step 4 of 9: rename the helper.",
+            "On to the next file.",
+            "The user has not answered yet.",
+        ],
+        &[
+            // What was found, what holds from now on, and why.
+            "I checked the config: the timeout is 30 seconds.",
+            "Updated config.yaml to use port 9090.",
+            "We added a retry because the gateway drops one request in a thousand.",
+            // Somebody else, an order, a subject.
+            "Ada is reading the parser's tests.",
+            "Read the meter on the last day of each month.",
+            "Running the tests in parallel breaks the upload test.",
+            // Nothing that a session handles.
+            "I read two books a month.",
+            "I will look at two flats on Friday.",
+            "Moved the API to port 9090.",
+            "The search index has 17 shards in 5 regions.",
+        ],
+    );
+}
+
+#[test]
+fn an_agent_tells_what_it_is() {
+    check(
+        Refusal::BootFile,
+        &[
+            "I am Orin, the operations assistant of the platform team.",
+            "My instructions: answer briefly, never guess.",
+            "Loaded CLAUDE.md: 22 rules, the first is to be brief.",
+            "The guidelines in SOUL.md require me to stop when I am told to.",
+            "The assistant should be helpful, harmless and honest.",
+            "Available tools: bash, edit, search.",
+            "# SOUL.md\n\nYou are Orin.\n- be brief",
+            "Working directory: /srv/acme\nPlatform: linux",
+        ],
+        &[
+            "I'm a lab assistant at the institute of geology.",
+            "My role at Acme is head of data.",
+            "CLAUDE.md is generated from docs/rules by `make rules`.",
+            "The agent must be restarted after each update.",
+            "You must use pnpm here, npm breaks the workspace links.",
+            "The working directory of the job is /srv/jobs.",
+        ],
+    );
+}
+
+#[test]
+fn talk_is_known_among_other_talk() {
+    let most = Constants::default().most_talk_words;
+    let offer = |words: usize| {
+        format!("Got it. Would you like me to {}?", vec!["paint"; words.saturating_sub(6)].join(" "))
+    };
+    assert_eq!(refused(&offer(most)), Some(Refusal::Chatter));
+    assert_eq!(refused(&offer(most + 2)), None);
+    check(
+        Refusal::Chatter,
+        &[
+            "Awesome, thanks a bunch!",
+            "That makes sense, carry on.",
+            "What did we decide about the billing port?",
+            "No relevant memories found.",
+            "Sorry for the confusion earlier!",
+        ],
+        &[
+            "Thanks to the index the report takes two seconds.",
+            "Good catch is the name of the fish shop in Bergen.",
+            "No backups are kept of the scratch volume.",
+            "I don't have access to the payroll system, ask Ada.",
+        ],
+    );
+}
+
+#[test]
+fn output_is_known_by_a_line() {
+    check(
+        Refusal::Log,
+        &[
+            "exit code 1",
+            "bash: foo: command not found",
+            "[3/7] Linking targets",
+            "Build finished in 12.3s",
+            "ada@build7:~/acme$ ls",
+            "NAME   READY   STATUS\nweb-1  1/1     Running",
+            "name,port,owner\nweb,8080,ada\nadmin,9090,ben",
+            "{\"tool\":\"bash\",\"args\":{\"cmd\":\"ls\"}}",
+            "added 67 packages, and audited 68 packages in 7s\n\nfound 0 vulnerabilities",
+        ],
+        &[
+            "Exit code 3 means that the license has expired.",
+            "web: 8080\nadmin: 9090\nmail: 25",
+            "Plan: Norway in May, Sweden in June.",
+            "The build takes twelve minutes on the old runner.",
+        ],
+    );
+}
+
+/// How many of the sample are refused, and which of it should (or should not) have been.
+fn tell(texts: &[&str], should: bool) -> (usize, String) {
+    let wrong: Vec<&str> = texts.iter().copied().filter(|text| refused(text).is_some() != should).collect();
+    (texts.len() - wrong.len(), wrong.join("\n"))
+}
+
+#[test]
+fn junk_is_told_from_the_world() {
+    for (junk, least) in [(sample::JUNK, 174), (sample::LATER_JUNK, 76), (sample::LAST_JUNK, 45)] {
+        let (right, wrong) = tell(junk, true);
+        assert!(right >= least, "{right} of {}, kept:\n{wrong}", junk.len());
+    }
+    for world in [sample::WORLD, sample::LATER_WORLD, sample::LAST_WORLD] {
+        let (right, wrong) = tell(world, false);
+        assert_eq!(right, world.len(), "refused:\n{wrong}");
+    }
+}
+
+#[test]
 fn a_memory_has_a_length() {
     let text = |n: usize| "word ".repeat(n / 5);
     let most = Constants::default();
-    let judge = |text: &str, gate| judge(text, gate, NO, &most).refused;
+    let judge = |text: &str, gate| judge(text, gate, &most).refused;
     assert_eq!(judge(&text(most.most_chars), Gate::Normal), None);
     assert_eq!(judge(&text(most.most_chars + 5), Gate::Normal), Some(Refusal::TooLong));
     assert_eq!(judge(&text(most.most_chars_strict + 5), Gate::Strict), Some(Refusal::TooLong));
@@ -297,13 +427,13 @@ fn a_memory_has_a_length() {
 
 #[test]
 fn only_strict_mode_minds_the_moment() {
-    let verdict = |gate| judge("The build is running.", gate, NO, &Constants::default());
+    let verdict = |gate| judge("The build is running.", gate, &Constants::default());
     assert_eq!(verdict(Gate::Strict).refused, Some(Refusal::Passing));
     assert_eq!(
-        (verdict(Gate::Normal).refused, verdict(Gate::Normal).durability),
+        (verdict(Gate::Normal).refused, verdict(Gate::Normal).durability()),
         (None, Durability::Passing)
     );
-    assert_eq!(judge("ok, thanks", Gate::Off, NO, &Constants::default()).refused, None);
+    assert_eq!(judge("ok, thanks", Gate::Off, &Constants::default()).refused, None);
 }
 
 #[track_caller]
@@ -332,7 +462,8 @@ fn published_forms_are_cut_out() {
             |what: &str| format!("The nightly job of the web team signs in with {what} from the runner.");
         redacts(&around(&key), &around(&format!("[redacted: {kind}]")), &[kind]);
         // One character more before it and it is another word.
-        assert_eq!(secrets::find(&format!("x{key}"), &Constants::default()), [], "{kind}");
+        let found = secrets::find(&format!("x{key}"), &Constants::default());
+        assert!(found.iter().all(|found| found.kind != kind), "{kind}");
     };
     for prefix in ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"] {
         check(prefix, 36, SecretKind::GitHubToken);
@@ -431,6 +562,52 @@ fn values_beside_a_name_are_cut_out() {
 }
 
 #[test]
+fn secrets_told_in_prose_are_cut_out() {
+    let one = |text: &str, expected: &str, kind| redacts(text, expected, &[kind]);
+    let password = SecretKind::Password;
+    one("The guest password is swordfish.", "The guest password is [redacted: password].", password);
+    one(
+        "The wifi password for guests is hunter2.",
+        "The wifi password for guests is [redacted: password].",
+        password,
+    );
+    one(
+        "Set the admin password to Sommer2024 yesterday.",
+        "Set the admin password to [redacted: password] yesterday.",
+        password,
+    );
+    one(
+        "The root password is correct-horse-battery-staple.",
+        "The root password is [redacted: password].",
+        password,
+    );
+    one("creds for the router: admin/hunter22", "creds for the router: admin/[redacted: password]", password);
+    one("The PIN of the door is 4821.", "The PIN of the door is [redacted: password].", password);
+    one(
+        "DATABASE_URL=postgres://root:kj#52%@db.acme.test:5432/main",
+        "DATABASE_URL=postgres://root:[redacted: password in a URL]@db.acme.test:5432/main",
+        SecretKind::UrlPassword,
+    );
+    // A setting is as short as a password may be, and no shorter.
+    let least = Constants::default().least_setting;
+    let value = &"a1b2c3d4e5f6"[..least];
+    one(&format!("SHOP_SECRET={value}"), "SHOP_SECRET=[redacted: token]", SecretKind::Token);
+    assert_eq!(redact(&format!("SHOP_SECRET={}", &value[1..]), &Constants::default()), None);
+    // A row of characters that no word announces.
+    let least = Constants::default().least_bare;
+    let text = |value: &str| format!("Anna sent {value} this morning for the shop.");
+    one(&text(&made("", least)), &text("[redacted: token]"), SecretKind::Token);
+    assert_eq!(redact(&text(&made("", least - 1)), &Constants::default()), None);
+    assert_eq!(redact(&format!("The sheet id is {}.", made("", 44)), &Constants::default()), None);
+    let head = made("eyJ", 30);
+    one(
+        &format!("Header {head} of the session"),
+        "Header [redacted: JSON web token] of the session",
+        SecretKind::JsonWebToken,
+    );
+}
+
+#[test]
 fn ids_sums_and_words_are_no_secrets() {
     let sum = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     for text in [
@@ -456,6 +633,15 @@ fn ids_sums_and_words_are_no_secrets() {
         "PEM files open with -----BEGIN PRIVATE KEY----- and are refused by the upload.",
         concat!("AK", "IAIOSFODNN7EXAMPLE is the key of their manual."),
         "The secret of good bread is time.",
+        "The password is required.",
+        "The password is stored in 1Password.",
+        "The password for prod is in Vault.",
+        "The pin: 13 of the header is ground.",
+        "GPIO pin 1345 is not connected.",
+        "MAX_TOKENS=4096",
+        "secret_name=acme-prod-db2",
+        "We pass 3arguments to it",
+        "http://localhost:8080?user=a@b",
         "Password reset mails expire after 30 minutes.",
         "https://github.com/acme/app/commit/3f2a91c07be45d6688a1f0c2d9e4b5a6c7d8e9f0",
     ] {
@@ -473,17 +659,18 @@ fn a_text_that_is_a_secret_is_refused() {
         &[&format!("The release job of the web repository signs in with {token}; rotate it in March.")],
     );
     // The refused text is safe to log.
-    let verdict = judge(&env, Gate::Normal, NO, &Constants::default());
+    let verdict = judge(&env, Gate::Normal, &Constants::default());
     let safe = verdict.redacted.unwrap().text;
     assert!(!safe.contains("hunter2") && !safe.contains(&token[4..]), "{safe}");
     // Off means byte for byte.
-    assert_eq!(judge(&env, Gate::Off, NO, &Constants::default()).redacted, None);
+    assert_eq!(judge(&env, Gate::Off, &Constants::default()).redacted, None);
 }
 
 proptest! {
     #[test]
     fn any_text_is_judged(text in "\\PC{0,200}", other in "\\PC{0,80}") {
-        let verdict = judge(&text, Gate::Strict, &[&other, &text], &Constants::default());
+        let verdict = judge(&text, Gate::Strict, &Constants::default());
+        is_echo(&text, &[Heard::of(&other), Heard::of(&text)], &Constants::default());
         if let Some(redacted) = verdict.redacted {
             prop_assert!(!redacted.found.is_empty());
         }
@@ -495,12 +682,13 @@ proptest! {
         "```", "\n", "diff --git a", "@@ -1 @@", "commit 3f2a91c", "token", "password", "=", ":", " is ", "\"", "'", "`", "eyJ", ".eyJ", ".",
         "-----BEGIN ", "PRIVATE KEY-----", "-----END ", "sk-", "ghp_", "://", "@", "at ", "(", ")", "版", "é", "👍", "Authorization: Bearer ",
         "├── ", "├", "total 4", "drwxr-xr-x ", "  File \"", "\", line ", "10:00:01 ", " INFO ", "[", "]", "- ", "AKIA", "//", "/*", "*/",
-        "\"\"\"", "You are a ", "agent", "##", "Let me check ", "\u{200d}", "--", " | 12 ++", "\t", "import ", "raise ", "İ", "ß", "。", "’",
+        "\"\"\"", "You are a ", "agent", "##", "Let me check ", "\u{200d}", "i'm instructed", "my ", "role is to ", "session ", "ended ", "I ", "will ", "read ", "next ", "3 of 4 ", "pin ", "creds ", "a/b1", "--", " | 12 ++", "\t", "import ", "raise ", "İ", "ß", "。", "’",
     ]), 0..40)) {
         let text: String = pieces.concat();
         for gate in Gate::ALL {
-            judge(&text, *gate, &[&text], &Constants::default());
+            judge(&text, *gate, &Constants::default());
         }
+        is_echo(&text, &[Heard::of(&text)], &Constants::default());
     }
 }
 
@@ -523,6 +711,7 @@ fn time_is_linear() {
     ] {
         let text = piece.repeat(400_000 / piece.len());
         let constants = Constants { most_chars: usize::MAX, ..Constants::default() };
-        judge(&text, Gate::Normal, &[&text], &constants);
+        judge(&text, Gate::Normal, &constants);
+        is_echo(&text, &[Heard::of(&text)], &constants);
     }
 }

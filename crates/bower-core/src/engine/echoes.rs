@@ -1,0 +1,102 @@
+//! Whether somebody tells this store what it said itself: what answers gave lately, in whatever process, is known again. Each
+//! of those texts is analysed once a process; a row never has another text.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+
+use jiff::Timestamp;
+
+use super::Engine;
+use super::answer::Depth;
+use super::evidence::echoes_since;
+use super::retrieve::{Scope, Words, text_channel};
+use crate::error::Result;
+use crate::item::{Profile, RowId, RowSet};
+use crate::memory::gate::{self, Heard};
+
+/// Texts that answers gave last, some six answers of ten, which are compared whatever their words are.
+const LAST: usize = 64;
+
+/// Of those that were given before, so many are compared whose words fit best. An echo of an answer repeats ten texts at most.
+const FITTING: usize = 16;
+
+/// What is given within a day by two hundred answers of ten; what was given before those is forgotten.
+const MOST: usize = 2_048;
+
+/// Analysed texts that are kept: half a kilobyte each for a text of forty words.
+const MOST_HEARD: usize = 1_024;
+
+/// What answers gave, as far as it was analysed.
+#[derive(Debug, Default)]
+pub(super) struct HeardRows(HashMap<RowId, Arc<Heard>>);
+
+/// Whether a text only says again what this store gave lately.
+pub(super) fn is_echo(engine: &Engine, content: &str, now: Timestamp) -> Result<bool> {
+    let given = given(engine, now)?;
+    if given.is_empty() {
+        return Ok(false);
+    }
+    let (last, before) = given.split_at(given.len().min(LAST));
+    let mut rows = last.to_vec();
+    if !before.is_empty() {
+        rows.extend(fitting(engine, content, before)?);
+    }
+    let constants = gate::Constants::default();
+    let heard = heard(engine, &rows)?;
+    let all: Vec<&Heard> = heard.iter().map(|(_, heard)| &**heard).collect();
+    if !gate::is_echo(content, &all, &constants) {
+        return Ok(false);
+    }
+    // Somebody may have forgotten one of them since it was analysed: what is gone was never said.
+    let rows: Vec<RowId> = heard.iter().map(|(row, _)| *row).collect();
+    let there: RowSet = engine.store.texts(&rows)?.into_iter().map(|text| text.row).collect();
+    let all: Vec<&Heard> =
+        heard.iter().filter(|(row, _)| there.contains(*row)).map(|(_, heard)| &**heard).collect();
+    Ok(gate::is_echo(content, &all, &constants))
+}
+
+/// The rows that answers gave lately, the last first.
+fn given(engine: &Engine, now: Timestamp) -> Result<Vec<RowId>> {
+    let since = echoes_since(engine, now);
+    let fresh = engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner);
+    let lately = fresh.iter().rev().filter(|(_, time)| *time >= since);
+    let mut rows: Vec<RowId> = lately.map(|(row, _)| *row).collect();
+    drop(fresh);
+    rows.extend(engine.store.exposed(since, MOST)?);
+    let mut seen = RowSet::new();
+    rows.retain(|&row| seen.insert(row));
+    rows.truncate(MOST);
+    Ok(rows)
+}
+
+/// Those of the rows whose words fit a text best.
+fn fitting(engine: &Engine, content: &str, rows: &[RowId]) -> Result<Vec<RowId>> {
+    let words = Words::of(content);
+    if words.terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keep: RowSet = rows.iter().copied().collect();
+    let newest = engine.store.coverage()?;
+    let scope = Scope {
+        keep: Some(&keep),
+        hidden: &RowSet::new(),
+        profile: Profile::Bower,
+        depth: Depth::Rows(FITTING),
+        newest: &newest,
+    };
+    Ok(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row).collect())
+}
+
+/// What was analysed of the rows that are there, and what had to be read for it.
+fn heard(engine: &Engine, rows: &[RowId]) -> Result<Vec<(RowId, Arc<Heard>)>> {
+    let mut kept = engine.heard.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing: Vec<RowId> = rows.iter().copied().filter(|row| !kept.0.contains_key(row)).collect();
+    if kept.0.len() + missing.len() > MOST_HEARD {
+        let wanted: RowSet = rows.iter().copied().collect();
+        kept.0.retain(|row, _| wanted.contains(*row));
+    }
+    for text in engine.store.texts(&missing)? {
+        kept.0.insert(text.row, Arc::new(Heard::of(&text.text)));
+    }
+    Ok(rows.iter().filter_map(|row| Some((*row, Arc::clone(kept.0.get(row)?)))).collect())
+}

@@ -1,0 +1,37 @@
+//! Lists of words, written as one text and looked up as a set.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+/// Words parted by `|`; the set is made when it is first asked.
+pub(super) struct List {
+    text: &'static str,
+    words: OnceLock<HashSet<&'static str>>,
+}
+
+impl List {
+    pub(super) const fn of(text: &'static str) -> Self {
+        Self { text, words: OnceLock::new() }
+    }
+
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.words.get_or_init(|| self.text.split('|').collect()).contains(word)
+    }
+
+    /// Whether any of the words is in the list.
+    pub(super) fn any(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.has(word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_whole() {
+        let list = List::of("one|two words|three");
+        assert!(list.has("one") && list.has("two words") && list.any(&["x", "three"]));
+        assert!(!list.has("two") && !list.has("") && !list.any(&["words", "thre"]));
+    }
+}
