@@ -7,8 +7,10 @@ mod consolidate;
 mod curate;
 mod echoes;
 mod evidence;
+mod export;
 mod fold;
 mod health;
+mod import;
 mod indexes;
 mod keep;
 mod known;
@@ -28,6 +30,7 @@ mod tails;
 mod when;
 
 use jiff::Timestamp;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,8 +40,9 @@ use known::Known;
 use crate::config::Settings;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::item::{Channel, Rerank, RowId, RowSet, Scored, Verdict};
+use crate::item::{Channel, Rerank, RowId, RowSet, Scope, Scored, Verdict};
 use crate::llm::Llm;
+use crate::request::moving::{ExportRequest, Exported, ImportProgress, ImportRequest, Migrated};
 use crate::request::{
     Answer, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest,
     Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest,
@@ -49,6 +53,7 @@ use crate::text::Language;
 
 pub use answer::{Depth, MAX_LIMIT, RankRequest, Ranking};
 pub use evidence::LEAST_BUDGET;
+pub use import::Import;
 pub use pipeline::DocumentInput;
 pub use rerank::Reranking;
 
@@ -155,7 +160,7 @@ impl Engine {
     /// Adds documents that are not files (a BEIR corpus, a page from elsewhere), the same way as [`Engine::index`]; they are
     /// folded when enough of them wait, so that a few at a time cost what they are.
     pub fn add_documents(&self, documents: Vec<DocumentInput>, now: Timestamp) -> Result<IndexReport> {
-        let report = pipeline::add_documents(self, documents, now)?;
+        let report = pipeline::add_documents(self, documents, Scope::Project, None, now)?;
         self.fold(fold::When::Due)?;
         Ok(report)
     }
@@ -303,6 +308,48 @@ impl Engine {
         let copied = SqliteStore::restore(&store_file(home), from, &settings, now)?;
         Self::open(home, settings, now)?.fold(fold::When::Always)?;
         Ok(copied)
+    }
+
+    /// Writes a selection as JSON lines that lose nothing: a header, then one piece a line. `name` is where to, for errors.
+    pub fn export_lines(
+        &self,
+        request: &ExportRequest,
+        out: &mut dyn Write,
+        name: &Path,
+        now: Timestamp,
+    ) -> Result<Exported> {
+        export::lines(self, request, out, name, now)
+    }
+
+    /// Writes the memories of a selection into a folder, one file each, to be read and edited; [`Engine::import_folder`] takes
+    /// the edits back.
+    pub fn export_folder(&self, request: &ExportRequest, folder: &Path) -> Result<Exported> {
+        export::folder(self, request, folder)
+    }
+
+    /// Writes what agents load at their start: `MEMORY.md`, and a file for each type, in so many tokens.
+    pub fn export_digest(
+        &self,
+        request: &ExportRequest,
+        folder: &Path,
+        budget_tokens: usize,
+    ) -> Result<Exported> {
+        export::digest(self, request, folder, budget_tokens)
+    }
+
+    /// Begins an import: files are given to it one after the other, and [`Import::finish`] ends it.
+    pub fn import<'a>(
+        &'a self,
+        request: ImportRequest,
+        now: Timestamp,
+        progress: &'a (dyn Fn(ImportProgress) + Sync),
+    ) -> Import<'a> {
+        Import::new(self, request, now, progress)
+    }
+
+    /// Takes over the memories that `brv` keeps below a folder.
+    pub fn migrate_from_brv(&self, path: &Path, dry_run: bool, now: Timestamp) -> Result<Migrated> {
+        import::migrate(self, path, dry_run, now)
     }
 
     /// Examines store, indexes and model.

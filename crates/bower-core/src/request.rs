@@ -1,6 +1,7 @@
 //! What the engine is asked and what it answers, as plain data. Serialised, these are the `data` of every front end.
 
 mod life;
+pub mod moving;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -91,12 +92,12 @@ fn thousandths<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok
 }
 
 /// A tier is the number 1, 2 or 3.
-mod tier_number {
+pub(crate) mod tier_number {
     use crate::item::Tier;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-    pub(super) fn serialize<S: Serializer>(tier: &Tier, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(tier: &Tier, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u8(match tier {
             Tier::Pinned => 1,
             Tier::Active => 2,
@@ -104,7 +105,7 @@ mod tier_number {
         })
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tier, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tier, D::Error> {
         match u8::deserialize(deserializer)? {
             1 => Ok(Tier::Pinned),
             2 => Ok(Tier::Active),

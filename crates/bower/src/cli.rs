@@ -6,6 +6,7 @@
 )]
 
 mod life;
+mod moving;
 
 use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, When};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
+pub use moving::{ExportArgs, Form, ImportArgs, MigrateArgs, MigrateFrom};
 
 /// A memory and a library for AI agents: one binary, one folder, no network needed
 #[derive(Debug, Parser)]
@@ -115,6 +117,12 @@ pub enum Command {
     Backup(BackupArgs),
     /// Put a backup in the place of the store, once it was found whole; what was there is kept beside it
     Restore(RestoreArgs),
+    /// Write memories out: as JSON lines that lose nothing, as files to edit, or as files that agents load
+    Export(ExportArgs),
+    /// Take in an export, an edited folder, conversations of ChatGPT or Claude, or a transcript
+    Import(ImportArgs),
+    /// Take over what another program keeps
+    Migrate(MigrateArgs),
     /// How much is stored and whether the indexes match it
     Status,
     /// Show or change settings
@@ -151,6 +159,9 @@ impl Command {
             Self::Undo(_) => "undo",
             Self::Backup(_) => "backup",
             Self::Restore(_) => "restore",
+            Self::Export(_) => "export",
+            Self::Import(_) => "import",
+            Self::Migrate(_) => "migrate",
             Self::Status => "status",
             Self::Config(_) => "config",
             Self::Doctor => "doctor",

@@ -24,17 +24,17 @@ use crate::store::{Decided, Kept, NewMemory, NewVector, Place, Stamp, Standing};
 use crate::text;
 
 /// A memory is a thought, not a file: longer texts are documents and belong to `index`.
-const MAX_CONTENT_BYTES: usize = 1 << 20;
+pub(super) const MAX_CONTENT_BYTES: usize = 1 << 20;
 
 /// A new memory's confidence: somebody said it once.
-const CONFIDENCE: f32 = 0.5;
+pub(super) const CONFIDENCE: f32 = 0.5;
 
 /// How often a decision is made anew because another process wrote to the same place meanwhile. Each takes a millisecond or
 /// two, so this is reached by dozens of processes that write to one place at once; then the memory is kept beside the others.
 const ATTEMPTS: usize = 16;
 
 /// Nothing that was written since makes such a decision void.
-const ANYTHING: Change = Change(i64::MAX.unsigned_abs());
+pub(super) const ANYTHING: Change = Change(i64::MAX.unsigned_abs());
 
 pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -> Result<Curated> {
     let start = Instant::now();

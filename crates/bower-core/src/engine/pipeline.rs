@@ -59,9 +59,11 @@ pub(super) fn index_files(
 pub(super) fn add_documents(
     engine: &Engine,
     documents: Vec<DocumentInput>,
+    scope: Scope,
+    owner: Option<String>,
     now: Timestamp,
 ) -> Result<IndexReport> {
-    run(engine, sources::Inputs::new(documents), now, &|_| {}).map(|(report, _)| report)
+    run(engine, sources::Inputs::new(documents, scope, owner), now, &|_| {}).map(|(report, _)| report)
 }
 
 /// Where documents come from.

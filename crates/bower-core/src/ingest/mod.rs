@@ -16,21 +16,29 @@
 //! # Ok(()) }
 //! ```
 
+mod archive;
+mod brv;
 mod code;
 mod diff;
 mod frontmatter;
 mod html;
 mod markdown;
 mod markup;
+mod page;
 mod parse;
 mod read;
 mod split;
 mod symbols;
 mod tags;
 mod text;
+mod transcript;
 mod walk;
 
+pub use archive::{Element, Form, conversation, each_element, recognise};
+pub use brv::{Topic, TopicFact, TopicFile, read_topic, topic_file};
 pub use diff::{Diff, diff};
+pub use page::{Page, print_page, read_page};
 pub use parse::{Chunk, Parsed, parse};
 pub use read::{content_hash, read};
+pub use transcript::{Speaker, Transcript, Turn, moment};
 pub use walk::{Found, Walk, WalkOptions, walk};

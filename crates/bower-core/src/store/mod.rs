@@ -2,6 +2,7 @@
 //!
 //! A write is one transaction with one change number and its events: all of it is there, or none of it.
 
+pub mod copies;
 pub mod sqlite;
 
 #[cfg(test)]
@@ -447,7 +448,7 @@ pub struct Counts {
 }
 
 /// The one place where items are written and read. Contract tests in `contract.rs` hold for every implementation.
-pub trait Store: Send + Sync {
+pub trait Store: copies::Moving + Send + Sync {
     /// The store's identity: made once, never changed, carried by every index made from it.
     fn identity(&self) -> &str;
     /// The schema's number.

@@ -11,6 +11,7 @@ mod keep;
 mod memories;
 mod minilm;
 mod model;
+mod moving;
 mod place;
 mod tails;
 mod tidy;

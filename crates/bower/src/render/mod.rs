@@ -8,6 +8,7 @@ pub mod index;
 pub mod item;
 pub mod life;
 pub mod model;
+pub mod moving;
 mod prose;
 pub mod query;
 pub mod review;

@@ -13,6 +13,7 @@ mod exits;
 #[cfg(unix)]
 mod files;
 mod life;
+mod moving;
 mod shapes;
 #[cfg(unix)]
 mod watching;

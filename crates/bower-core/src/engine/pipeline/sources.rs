@@ -64,11 +64,13 @@ pub struct DocumentInput {
 /// Documents handed in.
 pub(super) struct Inputs {
     documents: Vec<DocumentInput>,
+    scope: Scope,
+    owner: Option<String>,
 }
 
 impl Inputs {
-    pub(super) fn new(documents: Vec<DocumentInput>) -> Self {
-        Self { documents }
+    pub(super) fn new(documents: Vec<DocumentInput>, scope: Scope, owner: Option<String>) -> Self {
+        Self { documents, scope, owner }
     }
 
     /// What the store has of each document: looked up by name, so that a few documents cost the same in a large store.
@@ -94,8 +96,8 @@ impl Source for Inputs {
             let file = File {
                 path: PathBuf::from(&input.id),
                 collection: &collection,
-                scope: Scope::Project,
-                owner: None,
+                scope: self.scope,
+                owner: self.owner.clone(),
                 session: input.session,
             };
             let title = input.title.filter(|title| !title.trim().is_empty());

@@ -3,8 +3,10 @@
 mod backup;
 mod clocks;
 mod dated;
+mod export;
 mod find;
 mod halves;
+mod import;
 mod item;
 mod journal;
 mod known;

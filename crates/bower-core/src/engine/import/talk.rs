@@ -1,0 +1,343 @@
+//! Conversations: each turn is a document of its own, told apart by its speaker and its time, and all turns of a conversation
+//! are of one session, so that each counts for the others. That is how a question for one sentence of a long conversation
+//! finds it (`bower eval` on LoCoMo); as chunks of one document, turns would lose their times.
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use super::{BATCH, Import, new_item};
+use crate::engine::curate::{CONFIDENCE, MAX_CONTENT_BYTES};
+use crate::engine::{ACTOR, DocumentInput, pipeline};
+use crate::error::Result;
+use crate::ingest::{Element, Transcript, Turn, conversation, each_element};
+use crate::item::{Kind, Scope, Status, Tier, derive_id};
+use crate::memory::gate;
+use crate::memory::judge::{self, judge_text};
+use crate::memory::slot::slot;
+use crate::request::moving::ImportProgress;
+use crate::store::Stamp;
+use crate::store::copies::{Fate, ItemCopy, NewPiece};
+
+/// Where conversations go unless somebody says so: the name that Athena has for them.
+const SESSIONS: &str = "sessions";
+
+/// A longer line of a transcript is refused: a turn with a picture in it has some megabytes.
+const LONGEST_LINE: u64 = 256 << 20;
+
+/// Turns that have been read and not written yet.
+struct Talk<'i, 'a> {
+    import: &'i mut Import<'a>,
+    name: String,
+    zone: TimeZone,
+    turns: Vec<Turn>,
+    conversations: HashSet<String>,
+}
+
+impl<'i, 'a> Talk<'i, 'a> {
+    fn new(import: &'i mut Import<'a>, name: &str) -> Self {
+        let zone = TimeZone::get(&import.engine.settings.time_zone).unwrap_or(TimeZone::UTC);
+        Self { import, name: name.to_owned(), zone, turns: Vec::new(), conversations: HashSet::new() }
+    }
+}
+
+/// A list of conversations, or of the turns of one.
+pub(super) fn array(import: &mut Import<'_>, name: &str, reader: impl BufRead) -> Result<()> {
+    let mut talk = Talk::new(import, name);
+    let mut transcript = Transcript::new(stem(name));
+    let (mut number, mut failed) = (0_u64, None);
+    let outcome = each_element(reader, &mut |value| {
+        number += 1;
+        let taken = talk.element(&format!("{name}: element {number}"), value, &mut transcript);
+        failed = taken.err();
+        failed.is_none()
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if let Err(error) = outcome {
+        let reason = format!("{error}; what stands before it was taken in; is the file whole?");
+        talk.import.report.error(name, reason);
+    }
+    talk.end()
+}
+
+/// Objects one after the other.
+pub(super) fn objects(import: &mut Import<'_>, name: &str, mut reader: impl BufRead) -> Result<()> {
+    let mut talk = Talk::new(import, name);
+    let mut transcript = Transcript::new(stem(name));
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        let place = format!("{name}:{number}");
+        match (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(source) => {
+                talk.import.report.error(place, format!("cannot be read on: {source}"));
+                break;
+            }
+        }
+        let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+        if text.is_empty() {
+            continue;
+        }
+        match serde_json::from_slice::<Value>(text) {
+            Ok(value) => talk.element(&place, value, &mut transcript)?,
+            // One object over many lines.
+            Err(error) if number == 1 && error.is_eof() => {
+                let whole = std::io::Cursor::new(std::mem::take(&mut line)).chain(reader);
+                for (nth, value) in
+                    serde_json::Deserializer::from_reader(whole).into_iter::<Value>().enumerate()
+                {
+                    match value {
+                        Ok(value) => {
+                            talk.element(&format!("{name}: object {}", nth + 1), value, &mut transcript)?;
+                        }
+                        Err(error) => {
+                            talk.import.report.error(name, format!("{error}; is the file whole?"));
+                            break;
+                        }
+                    }
+                }
+                break;
+            }
+            Err(error) => talk.import.report.error(place, format!("{error}; the line was left out")),
+        }
+    }
+    talk.end()
+}
+
+impl Talk<'_, '_> {
+    fn element(&mut self, place: &str, value: Value, transcript: &mut Transcript) -> Result<()> {
+        match conversation(value) {
+            Ok(Element::Conversation(turns)) => {
+                for turn in turns {
+                    self.turn(turn)?;
+                }
+            }
+            Ok(Element::Other(Value::Object(mut fields))) if fields.contains_key("conversations") => {
+                let inner = fields.remove("conversations").unwrap_or_default();
+                for (number, value) in inner.as_array().into_iter().flatten().enumerate() {
+                    self.element(
+                        &format!("{place}, conversation {}", number + 1),
+                        value.clone(),
+                        transcript,
+                    )?;
+                }
+            }
+            Ok(Element::Other(value)) => match transcript.line(&value) {
+                Ok(Some(turn)) => self.turn(turn)?,
+                Ok(None) => {}
+                Err(reason) => self.import.report.error(place, reason),
+            },
+            Err(reason) => {
+                self.import.report.error(place, format!("{reason}; the conversation was left out"));
+            }
+        }
+        Ok(())
+    }
+
+    fn turn(&mut self, turn: Turn) -> Result<()> {
+        if self.conversations.insert(turn.conversation.clone()) {
+            self.import.report.conversations += 1;
+        }
+        self.import.report.turns += 1;
+        self.turns.push(turn);
+        if self.turns.len() >= BATCH { self.write() } else { Ok(()) }
+    }
+
+    fn end(mut self) -> Result<()> {
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let turns = std::mem::take(&mut self.turns);
+        let dealt = turns.len() as u64;
+        if self.import.request.as_memories {
+            self.keep(turns)?;
+        } else {
+            self.index(turns)?;
+        }
+        (self.import.progress)(ImportProgress::Items(dealt));
+        Ok(())
+    }
+
+    fn index(&mut self, turns: Vec<Turn>) -> Result<()> {
+        let mut seen = HashSet::new();
+        let documents: Vec<DocumentInput> = turns
+            .into_iter()
+            .map(|turn| self.document(turn))
+            .filter(|document| seen.insert(document.id.clone()))
+            .collect();
+        let import = &mut *self.import;
+        if import.request.dry_run {
+            let collection = import.request.collection.as_deref().unwrap_or(SESSIONS);
+            let paths: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
+            let known = import.engine.store.documents_at(collection, &paths)?;
+            let there = known.iter().flatten().count() as u64;
+            import.report.unchanged += there;
+            import.report.added += known.len() as u64 - there;
+            return Ok(());
+        }
+        let (scope, owner) = (import.request.scope.unwrap_or(Scope::Project), import.request.owner.clone());
+        let report = pipeline::add_documents(import.engine, documents, scope, owner, import.now)?;
+        import.report.added += report.indexed as u64;
+        import.report.unchanged += report.unchanged as u64;
+        import.report.embedded += report.embedded;
+        for skipped in report.skipped {
+            import.report.error(format!("{}: turn {}", self.name, skipped.path.display()), skipped.reason);
+        }
+        if import.report.degraded.is_empty() {
+            import.report.degraded = report.degraded;
+        }
+        Ok(())
+    }
+
+    fn document(&self, turn: Turn) -> DocumentInput {
+        let request = &self.import.request;
+        let name = turn.speaker.name(request.me.as_deref());
+        let is_long = turn.text.len() > self.import.engine.settings.text_chunk_max;
+        let mut title = turn.title.clone().unwrap_or_default();
+        if let Some(time) = turn.time {
+            let date = time.to_zoned(self.zone.clone()).strftime("%-d %B %Y, %H:%M").to_string();
+            title = if title.is_empty() { date } else { format!("{title}, {date}") };
+        }
+        if is_long {
+            // Its later parts would not say who speaks.
+            title = format!("{name}, {title}");
+        }
+        // What somebody else imported is not touched: the same conversation of two owners is two.
+        let place = match (request.scope, &request.owner) {
+            (None, None) => String::new(),
+            (scope, owner) => {
+                format!("{}:{}/", scope.unwrap_or(Scope::Project), owner.as_deref().unwrap_or_default())
+            }
+        };
+        // Long answers are Markdown: they are cut at their headings, and no code is parted from its fence.
+        let extension = if is_long { ".md" } else { "" };
+        DocumentInput {
+            id: format!("{place}{}/{}/{}{extension}", turn.origin, turn.conversation, turn.id),
+            title: Some(title),
+            text: format!("{name}: {}", turn.text.trim()),
+            collection: Some(request.collection.clone().unwrap_or_else(|| SESSIONS.to_owned())),
+            metadata: fields(&turn, &name),
+            session: Some(turn.conversation),
+        }
+    }
+
+    /// Each turn as what might be a memory, if the gate lets it pass. Nothing is compared or replaced: what was said years ago
+    /// is no news.
+    fn keep(&mut self, turns: Vec<Turn>) -> Result<()> {
+        let (mut pieces, mut seen) = (Vec::new(), HashSet::new());
+        for turn in turns {
+            let (id, item) = match self.candidate(&turn) {
+                Ok(found) => found,
+                Err(true) => {
+                    self.import.report.refused += 1;
+                    continue;
+                }
+                Err(false) => {
+                    let place = format!("{}: turn {}", self.name, turn.id);
+                    self.import
+                        .report
+                        .error(place, "it is longer than a memory may be; import it as a document");
+                    continue;
+                }
+            };
+            if !seen.insert(id.clone()) || !self.import.engine.store.rows_by_id(&id, 1)?.is_empty() {
+                self.import.report.unchanged += 1;
+                continue;
+            }
+            let why = Map::from_iter([("conversation".to_owned(), json!(turn.conversation))]);
+            let indexed = item.content.clone();
+            let new = new_item(self.import.engine, item, &indexed, "import", why, false)?;
+            pieces.push(NewPiece::Item(Box::new(new)));
+        }
+        let import = &mut *self.import;
+        let stamp = Stamp { now: import.now, actor: ACTOR };
+        for fate in import.engine.store.take_pieces(&pieces, import.request.dry_run, stamp)? {
+            match fate {
+                Fate::Added | Fate::Updated => import.report.added += 1,
+                Fate::Same | Fate::Newer => import.report.unchanged += 1,
+                Fate::Conflict(why) => import.report.conflict(self.name.clone(), why),
+            }
+        }
+        Ok(())
+    }
+
+    /// A turn as a memory; the error is true where the gate refused it, false where it is too long.
+    fn candidate(&self, turn: &Turn) -> std::result::Result<(String, ItemCopy), bool> {
+        let (request, settings) = (&self.import.request, &self.import.engine.settings);
+        let collection = request.collection.clone().unwrap_or_else(|| settings.memory_collection.clone());
+        let verdict =
+            gate::judge(turn.text.trim(), settings.gate_of(&collection), &[], &gate::Constants::default());
+        if verdict.refused.is_some() {
+            return Err(true);
+        }
+        let said = verdict.redacted.as_ref().map_or(turn.text.trim(), |redacted| redacted.text.as_str());
+        let name = turn.speaker.name(request.me.as_deref());
+        let content = format!("{name}: {said}");
+        if content.len() > MAX_CONTENT_BYTES {
+            return Err(false);
+        }
+        let judged = judge_text(&content, None, CONFIDENCE, &judge::Constants::default());
+        let (scope, owner) = (request.scope.unwrap_or(Scope::Project), request.owner.clone());
+        let id = derive_id(&["memory", &collection, scope.word(), owner.as_deref().unwrap_or(""), &content]);
+        let time = turn.time.unwrap_or(self.import.now);
+        let item = ItemCopy {
+            id: id.clone(),
+            kind: Kind::Memory,
+            memory_type: Some(judged.memory_type),
+            slot: slot(&content).map(|slot| slot.key),
+            content,
+            summary: judged.summary,
+            importance: judged.importance,
+            confidence: CONFIDENCE,
+            decay_rate: judged.decay_rate,
+            access_count: 0,
+            observations: 1,
+            create_time: time,
+            access_time: time,
+            update_time: time,
+            valid_from: None,
+            valid_to: None,
+            hidden_time: None,
+            supersedes_id: None,
+            source_conv_id: Some(turn.conversation.clone()),
+            tags: Vec::new(),
+            keywords: judged.keywords,
+            metadata: fields(turn, &name),
+            collection,
+            scope,
+            owner,
+            status: Status::Candidate,
+            tier: Tier::Active,
+            source: turn.origin.to_owned(),
+            exposed: None,
+            part: None,
+            vector: None,
+        };
+        Ok((id, item))
+    }
+}
+
+/// What a filter may ask for. `date` is where the ranking looks for an item's own time.
+fn fields(turn: &Turn, name: &str) -> Map<String, Value> {
+    let mut fields = Map::new();
+    fields.insert("speaker".to_owned(), json!(name));
+    if let Some(time) = turn.time {
+        fields.insert("date".to_owned(), json!(time.to_string()));
+    }
+    if let Some(title) = &turn.title {
+        fields.insert("conversation".to_owned(), json!(title));
+    }
+    fields.insert("origin".to_owned(), json!(turn.origin));
+    fields
+}
+
+fn stem(name: &str) -> &str {
+    Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name)
+}

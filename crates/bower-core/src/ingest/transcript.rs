@@ -1,0 +1,444 @@
+//! Conversations as turns: who said what, and when. One line of a transcript is read at a time; nothing here reads a file.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use std::collections::HashMap;
+
+use crate::item::derive_id;
+
+/// One thing that somebody said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The program that kept it: `chatgpt`, `claude`, `claude-code`, `codex`, `transcript`.
+    pub origin: &'static str,
+    /// The conversation's own id.
+    pub conversation: String,
+    /// What the conversation is called.
+    pub title: Option<String>,
+    /// The turn's id, where it has one; else its number in the conversation, from 1.
+    pub id: String,
+    /// Who said it: a name, or a role that has one.
+    pub speaker: Speaker,
+    /// When.
+    pub time: Option<Timestamp>,
+    /// What.
+    pub text: String,
+}
+
+/// Who says something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// Whoever uses the program.
+    User,
+    /// The program, by its name.
+    Assistant(&'static str),
+    /// Somebody with a name.
+    Named(String),
+}
+
+impl Speaker {
+    /// The name in front of what they say: with a capital, as names of speakers are recognised; `me` is the user's own.
+    pub fn name(&self, me: Option<&str>) -> String {
+        let name = match self {
+            Self::User => me.unwrap_or("User"),
+            Self::Assistant(name) => name,
+            Self::Named(name) => name.trim(),
+        };
+        let mut letters = name.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+
+    /// A role or a name, as transcripts have it.
+    pub(super) fn of(word: &str, assistant: &'static str) -> Option<Self> {
+        match word.trim().to_lowercase().as_str() {
+            "" | "system" | "tool" | "developer" | "function" => None,
+            "user" | "human" => Some(Self::User),
+            "assistant" | "ai" | "model" | "bot" => Some(Self::Assistant(assistant)),
+            _ => Some(Self::Named(word.trim().to_owned())),
+        }
+    }
+}
+
+/// Reads a transcript line by line: Claude Code's and Codex's sessions, and objects with a speaker and a text.
+#[derive(Debug)]
+pub struct Transcript {
+    /// What the conversation is called where no line says so: the file's name.
+    name: String,
+    /// Its id where no line names one: its name and its beginning, for two files may have one name, and a longer one begins as
+    /// it did.
+    unnamed: Option<String>,
+    /// The session, once a line has named one.
+    session: Option<String>,
+    /// Codex writes its first line before anything else.
+    is_codex: bool,
+    turns: HashMap<String, u32>,
+}
+
+impl Transcript {
+    /// `name` stands for the conversation where the lines name none.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), unnamed: None, session: None, is_codex: false, turns: HashMap::new() }
+    }
+
+    /// The turn of a line; nothing for a line that is no turn (tools, settings, what the program tells its model). The error says
+    /// what a line without any meaning lacks.
+    pub fn line(&mut self, line: &Value) -> Result<Option<Turn>, String> {
+        let Value::Object(fields) = line else {
+            return Err("a line is an object with a speaker and a text".to_owned());
+        };
+        let kind = fields.get("type").and_then(Value::as_str);
+        if let (Some(kind), Some(payload)) = (kind, fields.get("payload")) {
+            return Ok(self.codex(kind, payload, time_of(line)));
+        }
+        if fields.contains_key("sessionId")
+            || fields.contains_key("leafUuid")
+            || fields.contains_key("isSidechain")
+        {
+            return Ok(self.claude_code(line));
+        }
+        if fields.contains_key("instructions")
+            && fields.contains_key("timestamp")
+            && text(line, &["id"]).is_some()
+        {
+            // The first line of Codex as it was in its first year.
+            (self.is_codex, self.session) = (true, text(line, &["id"]).map(str::to_owned));
+            return Ok(None);
+        }
+        if self.is_codex {
+            return Ok(self.codex("response_item", line, time_of(line)));
+        }
+        self.plain(line)
+    }
+
+    fn codex(&mut self, kind: &str, payload: &Value, time: Option<Timestamp>) -> Option<Turn> {
+        match kind {
+            "session_meta" => {
+                self.session = text(payload, &["id"]).map(str::to_owned);
+                None
+            }
+            "response_item" if text(payload, &["type"]) == Some("message") => {
+                let speaker = Speaker::of(text(payload, &["role"])?, "Codex")?;
+                let said = content(payload.get("content")?);
+                // What the program itself tells its model stands between such marks, as if the user had said it.
+                let is_told = ["<environment_context", "<user_instructions", "# AGENTS.md instructions"]
+                    .iter()
+                    .any(|mark| said.trim_start().starts_with(mark));
+                (!is_told).then(|| self.turn("codex", None, None, speaker, time, said)).flatten()
+            }
+            _ => None,
+        }
+    }
+
+    fn claude_code(&mut self, line: &Value) -> Option<Turn> {
+        let flag = |name: &str| line.get(name).and_then(Value::as_bool).unwrap_or(false);
+        if flag("isSidechain") || flag("isMeta") || flag("isCompactSummary") {
+            return None;
+        }
+        let speaker = match text(line, &["type"])? {
+            "user" => Speaker::User,
+            "assistant" => Speaker::Assistant("Claude"),
+            _ => return None,
+        };
+        let said = content(line.get("message")?.get("content")?);
+        // Commands and their output are written as if the user had said them.
+        if ["<command-", "<local-command-", "Caveat: The messages below"]
+            .iter()
+            .any(|mark| said.starts_with(mark))
+        {
+            return None;
+        }
+        let session = text(line, &["sessionId"]).map(str::to_owned);
+        let id = text(line, &["uuid"]).map(str::to_owned);
+        self.turn("claude-code", session, id, speaker, time_of(line), said)
+    }
+
+    fn plain(&mut self, line: &Value) -> Result<Option<Turn>, String> {
+        let inner = line.get("message").filter(|inner| inner.is_object()).unwrap_or(line);
+        let who = |of: &Value| {
+            let named = text(of, SPEAKERS).map(str::to_owned);
+            // {"author": {"role": "user", "name": "Ada"}}
+            named.or_else(|| {
+                let of = of.get("author").or_else(|| of.get("sender")).or_else(|| of.get("user"))?;
+                text(of, &["name", "role"]).map(str::to_owned)
+            })
+        };
+        let said = TEXTS.iter().find_map(|name| inner.get(name)).map(content);
+        let (Some(who), Some(said)) = (who(inner).or_else(|| who(line)), said) else {
+            let fields: Vec<&str> = line
+                .as_object()
+                .map(|fields| fields.keys().map(String::as_str).take(5).collect())
+                .unwrap_or_default();
+            return Err(format!(
+                "no speaker ({}) or no text ({}) among {}",
+                SPEAKERS.join(", "),
+                TEXTS.join(", "),
+                fields.join(", ")
+            ));
+        };
+        let Some(speaker) = Speaker::of(&who, "Assistant") else { return Ok(None) };
+        let session = text(line, SESSIONS).map(str::to_owned);
+        let id = text(line, &["id", "uuid", "message_id"]).map(str::to_owned);
+        let time = time_of(line).or_else(|| time_of(inner));
+        Ok(self.turn("transcript", session, id, speaker, time, said))
+    }
+
+    fn turn(
+        &mut self,
+        origin: &'static str,
+        session: Option<String>,
+        id: Option<String>,
+        speaker: Speaker,
+        time: Option<Timestamp>,
+        text: String,
+    ) -> Option<Turn> {
+        let conversation = session.or_else(|| self.session.clone()).unwrap_or_else(|| {
+            let name = &self.name;
+            let unnamed = self.unnamed.get_or_insert_with(|| {
+                let time = time.map_or_else(String::new, |time| time.to_string());
+                format!("{name}-{}", &derive_id(&[&time, &text])[..8])
+            });
+            unnamed.clone()
+        });
+        let number = self.turns.entry(conversation.clone()).or_insert(0);
+        *number += 1;
+        let id = id.unwrap_or_else(|| number.to_string());
+        // What says nothing is no turn, but it has its number: more lines must not renumber those before.
+        (!text.trim().is_empty()).then(|| Turn {
+            origin,
+            conversation,
+            title: Some(self.name.clone()),
+            id,
+            speaker,
+            time,
+            text,
+        })
+    }
+}
+
+const SPEAKERS: &[&str] = &["speaker", "role", "author", "sender", "from", "name", "user"];
+const TEXTS: &[&str] = &["content", "text", "message", "body", "utterance"];
+const SESSIONS: &[&str] = &[
+    "session_id",
+    "conversation_id",
+    "session",
+    "conversation",
+    "thread_id",
+    "thread",
+    "chat_id",
+    "channel",
+];
+const TIMES: &[&str] =
+    &["timestamp", "time", "created_at", "create_time", "createdAt", "date", "datetime", "ts", "sent_at"];
+
+/// The first of some fields that holds a text with something in it.
+pub(super) fn text<'a>(of: &'a Value, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|name| of.get(name)?.as_str().filter(|text| !text.trim().is_empty()))
+}
+
+pub(super) fn time_of(of: &Value) -> Option<Timestamp> {
+    TIMES.iter().find_map(|name| moment(of.get(name)?))
+}
+
+/// A text, or the texts of a list of blocks. What is no text is named: somebody may look for the picture.
+pub(super) fn content(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let said: Vec<String> = blocks.iter().map(block).filter(|text| !text.trim().is_empty()).collect();
+            said.join("\n\n")
+        }
+        Value::Object(fields) => match (fields.get("parts"), fields.get("text")) {
+            (Some(parts), _) => content(parts),
+            (None, Some(text)) => content(text),
+            (None, None) => String::new(),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+    }
+}
+
+fn block(block: &Value) -> String {
+    let kind = text(block, &["type", "content_type"]).unwrap_or("text");
+    match block {
+        Value::String(text) => text.clone(),
+        Value::Object(_) if kind.contains("image") => "[image]".to_owned(),
+        // What was spoken comes as text beside the sound.
+        Value::Object(fields) if kind.contains("audio") => {
+            fields.get("text").and_then(Value::as_str).map_or_else(|| "[audio]".to_owned(), str::to_owned)
+        }
+        Value::Object(_) if matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking") => {
+            String::new()
+        }
+        Value::Object(_) if matches!(kind, "document" | "file") => {
+            let name = text(block, &["title", "name", "file_name"]);
+            name.map_or_else(|| "[file]".to_owned(), |name| format!("[file: {name}]"))
+        }
+        Value::Object(fields) => fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => String::new(),
+    }
+}
+
+/// A time as programs write it: RFC 3339 and near it, seconds, milliseconds, microseconds or nanoseconds since 1970, as a number
+/// or in quotes. A time without a zone is taken for UTC.
+pub fn moment(value: &Value) -> Option<Timestamp> {
+    match value {
+        Value::Number(number) => since_1970(number.as_f64()?),
+        Value::String(text) => {
+            let text = text.trim();
+            if let Ok(number) = text.parse::<f64>() {
+                return since_1970(number);
+            }
+            let spaced = text.replacen(' ', "T", 1);
+            let plain = |text: &str| {
+                let at =
+                    text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(DateTime::from)).ok()?;
+                at.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+            };
+            text.parse::<Timestamp>()
+                .or_else(|_| spaced.parse())
+                .ok()
+                .or_else(|| plain(text))
+                .or_else(|| plain(&spaced))
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Whether it counts seconds or parts of them is told by its size: in seconds, each would be a year after 5138.
+fn since_1970(number: f64) -> Option<Timestamp> {
+    if !number.is_finite() || number <= 0.0 {
+        return None;
+    }
+    let seconds = match number {
+        ..1e11 => number,
+        ..1e14 => number / 1e3,
+        ..1e17 => number / 1e6,
+        _ => number / 1e9,
+    };
+    // Microseconds are what the store keeps; a double holds them until 2255.
+    let whole = SignedDuration::from_micros((seconds * 1e6).round() as i64);
+    Timestamp::UNIX_EPOCH.checked_add(whole).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn turns(name: &str, lines: &[Value]) -> Vec<String> {
+        let mut transcript = Transcript::new(name);
+        lines
+            .iter()
+            .filter_map(|line| match transcript.line(line) {
+                Ok(turn) => turn.map(|turn| {
+                    let time = turn.time.map_or_else(|| "never".to_owned(), |time| time.to_string());
+                    let who = turn.speaker.name(None);
+                    format!("{}/{}/{} {time} {who}: {}", turn.origin, turn.conversation, turn.id, turn.text)
+                }),
+                Err(reason) => Some(reason),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn plain_lines_in_several_shapes() {
+        let lines = [
+            json!({"speaker": "ada", "text": "I moved the server.", "timestamp": "2023-05-08T13:56:00Z"}),
+            json!({"role": "user", "content": "Where to?", "created_at": 1_683_554_220}),
+            json!({"role": "assistant", "content": [{"type": "text", "text": "To Rome."}], "ts": "1683554280.5"}),
+            json!({"from": "Grace", "message": "Fine.", "date": "2023-05-08 14:00"}),
+            json!({"author": {"role": "user", "name": "Ada"}, "content": {"parts": ["a", "b"]}, "session_id": "s2"}),
+            json!({"role": "system", "content": "You are helpful."}),
+            json!({"role": "user", "content": "  "}),
+            json!({"who": "x"}),
+        ];
+        let first = &derive_id(&["2023-05-08T13:56:00Z", "I moved the server."])[..8];
+        let expected = [
+            "transcript/chat/1 2023-05-08T13:56:00Z Ada: I moved the server.",
+            "transcript/chat/2 2023-05-08T13:57:00Z User: Where to?",
+            "transcript/chat/3 2023-05-08T13:58:00.5Z Assistant: To Rome.",
+            "transcript/chat/4 2023-05-08T14:00:00Z Grace: Fine.",
+            "transcript/s2/1 never Ada: a\n\nb",
+            "no speaker (speaker, role, author, sender, from, name, user) or no text (content, text, message, body, utterance) \
+             among who",
+        ];
+        let found: Vec<String> =
+            turns("chat", &lines).iter().map(|turn| turn.replace(&format!("chat-{first}"), "chat")).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn sessions_of_claude_code() {
+        let of = |kind: &str, uuid: &str, content: Value| {
+            json!({"type": kind, "uuid": uuid, "parentUuid": null, "sessionId": "s1", "isSidechain": false,
+                "timestamp": "2025-06-01T10:00:00.000Z", "cwd": "/w", "message": {"role": kind, "content": content}})
+        };
+        let mut side = of("assistant", "u9", json!("aside"));
+        side["isSidechain"] = json!(true);
+        let lines = [
+            json!({"type": "summary", "summary": "Ports", "leafUuid": "u2"}),
+            of("user", "u1", json!("Which port?")),
+            of(
+                "assistant",
+                "u2",
+                json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "8080."},
+                {"type": "tool_use", "name": "Bash", "input": {}}]),
+            ),
+            of("user", "u3", json!([{"type": "tool_result", "content": "ok"}])),
+            of("user", "u4", json!("<command-name>/clear</command-name>")),
+            side,
+            json!({"type": "file-history-snapshot", "messageId": "m", "sessionId": "s1"}),
+        ];
+        let expected = [
+            "claude-code/s1/u1 2025-06-01T10:00:00Z User: Which port?",
+            "claude-code/s1/u2 2025-06-01T10:00:00Z Claude: 8080.",
+        ];
+        assert_eq!(turns("file", &lines), expected);
+    }
+
+    #[test]
+    fn sessions_of_codex() {
+        let message = |role: &str, kind: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]});
+        let line = |kind: &str, payload: Value| json!({"timestamp": "2025-12-08T00:37:46.102Z", "type": kind, "payload": payload});
+        let lines = [
+            line("session_meta", json!({"id": "c1", "cwd": "/w"})),
+            line(
+                "response_item",
+                message("user", "input_text", "<environment_context>x</environment_context>"),
+            ),
+            line("response_item", message("user", "input_text", "what is 2+2?")),
+            line("event_msg", json!({"type": "user_message", "message": "what is 2+2?"})),
+            line("response_item", json!({"type": "function_call", "name": "shell"})),
+            line("response_item", message("assistant", "output_text", "4")),
+            line("response_item", message("developer", "input_text", "be brief")),
+        ];
+        let expected = [
+            "codex/c1/1 2025-12-08T00:37:46.102Z User: what is 2+2?",
+            "codex/c1/2 2025-12-08T00:37:46.102Z Codex: 4",
+        ];
+        assert_eq!(turns("rollout", &lines), expected);
+        let older = [
+            json!({"id": "c0", "timestamp": "2025-05-01T00:00:00Z", "instructions": null}),
+            message("user", "input_text", "hello there"),
+        ];
+        assert_eq!(turns("rollout", &older), ["codex/c0/1 never User: hello there"]);
+    }
+
+    #[test]
+    fn times_are_told_by_their_size() {
+        for value in [
+            json!(1_683_554_160),
+            json!(1_683_554_160_000_i64),
+            json!(1_683_554_160_000_000_i64),
+            json!("1683554160"),
+        ] {
+            assert_eq!(moment(&value).unwrap().to_string(), "2023-05-08T13:56:00Z", "{value}");
+        }
+        assert_eq!(moment(&json!("2023-05-08")).unwrap().to_string(), "2023-05-08T00:00:00Z");
+        assert_eq!(moment(&json!("2023-05-08T15:56:00+02:00")).unwrap().to_string(), "2023-05-08T13:56:00Z");
+        for value in [json!("soon"), json!(0), json!(-5), json!(f64::MAX), json!(null)] {
+            assert_eq!(moment(&value), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,527 @@
+//! What comes into the store as it was elsewhere: with its times, counts, chain and history. A batch is one transaction; a piece
+//! that cannot stand beside what is there writes nothing and says why.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use serde_json::{Map, Value, json};
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+
+use super::SqliteStore;
+use super::export::{document_of, item_at};
+use super::read::first;
+use super::write::{json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
+use crate::item::{Change, RowId, Status};
+use crate::store::Stamp;
+use crate::store::copies::{
+    DocumentCopy, EventCopy, Fate, ItemCopy, Moving, NewItem, NewPiece, Piece, Pieces, RelationCopy,
+    ReviewCopy,
+};
+
+/// A longer chain than this is a circle; no real one is near it.
+const LONGEST_CHAIN: usize = 10_000;
+
+impl Moving for SqliteStore {
+    fn give_pieces(
+        &self,
+        rows: &[RowId],
+        vectors: bool,
+        now: Timestamp,
+        each: &mut dyn FnMut(Piece) -> bool,
+    ) -> crate::Result<Pieces> {
+        self.read_pieces(rows, vectors, now, each)
+    }
+
+    fn copies(&self, rows: &[RowId]) -> crate::Result<Vec<Option<ItemCopy>>> {
+        self.read_copies(rows)
+    }
+
+    fn take_pieces(&self, pieces: &[NewPiece], dry_run: bool, stamp: Stamp<'_>) -> crate::Result<Vec<Fate>> {
+        self.write_pieces(pieces, dry_run, stamp)
+    }
+
+    fn note(&self, action: &str, detail: &Map<String, Value>, stamp: Stamp<'_>) -> crate::Result<u64> {
+        self.write_note(action, detail, stamp)
+    }
+}
+
+impl SqliteStore {
+    pub(super) fn write_pieces(
+        &self,
+        pieces: &[NewPiece],
+        dry_run: bool,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<Vec<Fate>> {
+        let mut fates = None;
+        let written = self.write("take in the items", |connection| {
+            let batch = Batch {
+                connection,
+                stamp,
+                change: Cell::new(None),
+                refused: RefCell::default(),
+                together: Cell::new(None),
+            };
+            fates = Some(pieces.iter().map(|piece| batch.take(piece)).collect::<Result<Vec<_>>>()?);
+            // A dry run does everything and takes it back: what it reports is what would happen.
+            if dry_run { Err(rusqlite::Error::StatementChangedRows(0)) } else { Ok(()) }
+        });
+        match (written, fates) {
+            (Ok(()), Some(fates)) => Ok(fates),
+            (Err(_), Some(fates)) if dry_run => Ok(fates),
+            (Err(error), _) => Err(error),
+            (Ok(()), None) => Ok(Vec::new()),
+        }
+    }
+
+    pub(super) fn write_note(
+        &self,
+        action: &str,
+        detail: &Map<String, Value>,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<u64> {
+        self.write("leave an event", |connection| {
+            let change = next_change(connection)?;
+            record(connection, change, stamp, action, None, &Value::Object(detail.clone()))
+        })
+    }
+}
+
+/// One transaction.
+struct Batch<'a> {
+    connection: &'a Connection,
+    stamp: Stamp<'a>,
+    change: Cell<Option<Change>>,
+    /// Documents that were not taken: their chunks are not either.
+    refused: RefCell<HashSet<String>>,
+    /// The events that are being written, by the number that they had together.
+    together: Cell<Option<u64>>,
+}
+
+impl Batch<'_> {
+    /// The number of this change; taken when the first piece is written, so that a batch of nothing new is no change.
+    fn change(&self) -> Result<Change> {
+        if let Some(change) = self.change.get() {
+            return Ok(change);
+        }
+        let change = next_change(self.connection)?;
+        self.change.set(Some(change));
+        Ok(change)
+    }
+
+    fn take(&self, piece: &NewPiece) -> Result<Fate> {
+        match piece {
+            NewPiece::Document(document) => self.document(document),
+            NewPiece::Item(new) => self.item(new),
+            NewPiece::Relation(relation) => self.relation(relation),
+            NewPiece::Review(review) => self.review(review),
+            NewPiece::Event(event) => self.event(event),
+        }
+    }
+
+    fn document(&self, document: &DocumentCopy) -> Result<Fate> {
+        if let Some((_, there)) = document_of(self.connection, &document.id)? {
+            let same = there.hash == document.hash
+                && there.collection == document.collection
+                && there.path == document.path
+                && there.recipe == document.recipe;
+            if same {
+                return Ok(Fate::Same);
+            }
+            self.refused.borrow_mut().insert(document.id.clone());
+            return Ok(Fate::Conflict("another version of this document is here".to_owned()));
+        }
+        self.connection
+            .prepare_cached(
+                "INSERT INTO documents (id, collection, path, file_name, title, version, hash, recipe, bytes, metadata,
+                 create_time, update_time) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            )?
+            .execute(params![
+                document.id,
+                document.collection,
+                document.path,
+                document.file_name,
+                document.title,
+                document.version,
+                document.hash,
+                document.recipe,
+                document.bytes.cast_signed(),
+                json_text(&document.metadata)?,
+                document.create_time.as_microsecond(),
+                document.update_time.as_microsecond(),
+            ])?;
+        let detail = json!({ "path": document.path });
+        record(self.connection, self.change()?, self.stamp, "import", Some(&document.id), &detail)?;
+        Ok(Fate::Added)
+    }
+
+    fn item(&self, new: &NewItem) -> Result<Fate> {
+        let item = normal(&new.item);
+        let document = match &item.part {
+            None => None,
+            Some(part) => match document_of(self.connection, &part.document)? {
+                Some((row, _)) if !self.refused.borrow().contains(&part.document) => Some(row),
+                Some(_) | None => return Ok(Fate::Conflict("its document was not taken in".to_owned())),
+            },
+        };
+        let Some(row) = row_of(self.connection, &item.id)? else {
+            if let Some(why) = self.breaks_a_chain(&item)? {
+                return Ok(Fate::Conflict(why));
+            }
+            self.insert(new, &item, document)?;
+            return Ok(Fate::Added);
+        };
+        let there = normal(&ItemCopy { exposed: None, ..item_at(self.connection, row, false)? });
+        if let Some(why) = stranger(&there, &item) {
+            return Ok(Fate::Conflict(why.to_owned()));
+        }
+        let same = there == ItemCopy { exposed: None, vector: None, ..item.clone() };
+        Ok(match item.update_time.cmp(&there.update_time) {
+            _ if same => Fate::Same,
+            std::cmp::Ordering::Less => Fate::Newer,
+            std::cmp::Ordering::Equal => {
+                let what = differences(&there, &item).join(", ");
+                Fate::Conflict(format!("it is here with another {what}, and neither is newer"))
+            }
+            std::cmp::Ordering::Greater => {
+                if let Some(why) = self.breaks_a_chain(&item)? {
+                    Fate::Conflict(why)
+                } else {
+                    self.update(row, new, &there, &item)?;
+                    Fate::Updated
+                }
+            }
+        })
+    }
+
+    /// Why the chains would not hold with this item, if they would not: each memory has one successor at most, of its own place,
+    /// and who has one is superseded.
+    fn breaks_a_chain(&self, item: &ItemCopy) -> Result<Option<String>> {
+        let stands = |status: Status| matches!(status, Status::Candidate | Status::Active);
+        if stands(item.status) {
+            let successor: Option<String> = self
+                .connection
+                .prepare_cached("SELECT id FROM items WHERE supersedes_id = ?1 LIMIT 1")?
+                .query_row([&item.id], |row| row.get(0))
+                .optional()?;
+            if let Some(successor) = successor {
+                return Ok(Some(format!("{successor} replaced it here")));
+            }
+        }
+        let Some(older) = &item.supersedes_id else { return Ok(None) };
+        let rival: Option<String> = self
+            .connection
+            .prepare_cached("SELECT id FROM items WHERE supersedes_id = ?1 AND id <> ?2 LIMIT 1")?
+            .query_row([older, &item.id], |row| row.get(0))
+            .optional()?;
+        if let Some(rival) = rival {
+            return Ok(Some(format!("it replaces {older}, which {rival} replaced here")));
+        }
+        let mut back = Some(older.clone());
+        for _ in 0..LONGEST_CHAIN {
+            let Some(id) = back else { break };
+            if id == item.id {
+                return Ok(Some("its chain is a circle".to_owned()));
+            }
+            back = self
+                .connection
+                .prepare_cached("SELECT supersedes_id FROM items WHERE id = ?1")?
+                .query_row([&id], |row| row.get(0))
+                .optional()?
+                .flatten();
+        }
+        let Some(row) = row_of(self.connection, older)? else { return Ok(None) };
+        let there = item_at(self.connection, row, false)?;
+        Ok(if !is_same_place(&there, item) {
+            Some(format!("it replaces {older}, which is of another collection, scope or owner here"))
+        } else if stands(there.status) {
+            Some(format!("it replaces {older}, which was changed here later and stands"))
+        } else {
+            None
+        })
+    }
+
+    fn insert(&self, new: &NewItem, item: &ItemCopy, document: Option<i64>) -> Result<()> {
+        let (connection, change) = (self.connection, self.change()?);
+        let part = item.part.as_ref();
+        connection
+            .prepare_cached(
+                "INSERT INTO items (id, kind, collection, type, importance, confidence, decay_rate, access_count, observations,
+                 create_time, access_time, update_time, valid_from, valid_to, scope, owner, status, tier, metadata, source,
+                 source_conv_id, supersedes_id, document, position, first_line, last_line, text_change, slot, hidden_time)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+                 ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
+            )?
+            .execute(params![
+                item.id,
+                item.kind.word(),
+                item.collection,
+                item.memory_type.map(crate::item::MemoryType::word),
+                item.importance,
+                item.confidence,
+                item.decay_rate,
+                item.access_count.cast_signed(),
+                item.observations.cast_signed(),
+                item.create_time.as_microsecond(),
+                item.access_time.as_microsecond(),
+                item.update_time.as_microsecond(),
+                item.valid_from.map(Timestamp::as_microsecond),
+                item.valid_to.map(Timestamp::as_microsecond),
+                item.scope.word(),
+                item.owner,
+                item.status.word(),
+                item.tier as i64 + 1,
+                json_text(&item.metadata)?,
+                item.source,
+                item.source_conv_id,
+                item.supersedes_id,
+                document,
+                part.map(|part| part.position),
+                part.map(|part| part.lines.0),
+                part.map(|part| part.lines.1),
+                change.0,
+                item.slot,
+                item.hidden_time.map(Timestamp::as_microsecond),
+            ])?;
+        let row = row_id(connection.last_insert_rowid())?;
+        connection
+            .prepare_cached(
+                "INSERT INTO texts (row, summary, section, key, content, keywords) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                row.0,
+                item.summary,
+                part.and_then(|part| part.section.as_deref()),
+                part.and_then(|part| part.key.as_deref()),
+                item.content,
+                json_text(&item.keywords)?,
+            ])?;
+        put_tags(connection, row, &item.tags)?;
+        put_tail(connection, row, change, &new.terms)?;
+        if let Some(vector) = &new.vector {
+            put_vector(connection, row, vector, change)?;
+        }
+        if let Some(exposed) = item.exposed {
+            connection
+                .prepare_cached("INSERT INTO exposures (row, time, times) VALUES (?1, ?2, ?3)")?
+                .execute(params![row.0, exposed.time.as_microsecond(), exposed.times.cast_signed()])?;
+        }
+        record(connection, change, self.stamp, new.action, Some(&item.id), &Value::Object(new.why.clone()))?;
+        Ok(())
+    }
+
+    /// Gives an item other fields; its text, place and row stay.
+    fn update(&self, row: RowId, new: &NewItem, there: &ItemCopy, item: &ItemCopy) -> Result<()> {
+        let (connection, change) = (self.connection, self.change()?);
+        connection
+            .prepare_cached(
+                "UPDATE items SET type = ?2, importance = ?3, confidence = ?4, decay_rate = ?5, access_count = ?6,
+                 observations = ?7, create_time = ?8, access_time = ?9, update_time = ?10, valid_from = ?11, valid_to = ?12,
+                 status = ?13, tier = ?14, metadata = ?15, source = ?16, source_conv_id = ?17, supersedes_id = ?18,
+                 slot = ?19, hidden_time = ?20 WHERE row = ?1",
+            )?
+            .execute(params![
+                row.0,
+                item.memory_type.map(crate::item::MemoryType::word),
+                item.importance,
+                item.confidence,
+                item.decay_rate,
+                item.access_count.cast_signed(),
+                item.observations.cast_signed(),
+                item.create_time.as_microsecond(),
+                item.access_time.as_microsecond(),
+                item.update_time.as_microsecond(),
+                item.valid_from.map(Timestamp::as_microsecond),
+                item.valid_to.map(Timestamp::as_microsecond),
+                item.status.word(),
+                item.tier as i64 + 1,
+                json_text(&item.metadata)?,
+                item.source,
+                item.source_conv_id,
+                item.supersedes_id,
+                item.slot,
+                item.hidden_time.map(Timestamp::as_microsecond),
+            ])?;
+        connection
+            .prepare_cached("UPDATE texts SET summary = ?2, keywords = ?3 WHERE row = ?1")?
+            .execute(params![row.0, item.summary, json_text(&item.keywords)?])?;
+        connection.prepare_cached("DELETE FROM tags WHERE row = ?1")?.execute([row.0])?;
+        put_tags(connection, row, &item.tags)?;
+        let mut why = new.why.clone();
+        why.insert("changed".to_owned(), json!(differences(there, item)));
+        record(connection, change, self.stamp, new.action, Some(&item.id), &Value::Object(why))?;
+        Ok(())
+    }
+
+    fn relation(&self, relation: &RelationCopy) -> Result<Fate> {
+        let (from, to) = match self.both(&relation.from, &relation.to)? {
+            Ok(rows) => rows,
+            Err(why) => return Ok(Fate::Conflict(why)),
+        };
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT OR IGNORE INTO relations (row, relation, other, strength, create_time) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                from.0,
+                relation.relation.word(),
+                to.0,
+                relation.strength,
+                relation.create_time.as_microsecond()
+            ])?;
+        Ok(if added > 0 { Fate::Added } else { Fate::Same })
+    }
+
+    fn review(&self, review: &ReviewCopy) -> Result<Fate> {
+        let (newer, older) = match self.both(&review.newer, &review.older)? {
+            Ok(rows) => rows,
+            Err(why) => return Ok(Fate::Conflict(why)),
+        };
+        let ended = review.outcome.map(crate::item::Ruling::word);
+        let closed = review.close_time.map(Timestamp::as_microsecond);
+        let there: Option<(i64, Option<String>)> = self
+            .connection
+            .prepare_cached(
+                "SELECT review, outcome FROM reviews WHERE row = ?1 AND other = ?2 AND create_time = ?3",
+            )?
+            .query_row(params![newer.0, older.0, review.create_time.as_microsecond()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        if let Some((number, outcome)) = there {
+            if outcome.is_some() || ended.is_none() {
+                return Ok(Fate::Same);
+            }
+            self.connection
+                .prepare_cached("UPDATE reviews SET outcome = ?2, close_time = ?3 WHERE review = ?1")?
+                .execute(params![number, ended, closed])?;
+            return Ok(Fate::Updated);
+        }
+        // People know a review by its number: it keeps it where it can.
+        let number = review.review.cast_signed();
+        let taken = number < 1
+            || self.connection.prepare_cached("SELECT 1 FROM reviews WHERE review = ?1")?.exists([number])?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO reviews (review, row, other, reason, create_time, outcome, close_time)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![
+                (!taken).then_some(number),
+                newer.0,
+                older.0,
+                review.reason,
+                review.create_time.as_microsecond(),
+                ended,
+                closed
+            ])?;
+        Ok(Fate::Added)
+    }
+
+    fn event(&self, event: &EventCopy) -> Result<Fate> {
+        let known = self
+            .connection
+            .prepare_cached(
+                "SELECT 1 FROM items WHERE id = ?1 UNION ALL SELECT 1 FROM documents WHERE id = ?1",
+            )?
+            .exists([&event.subject])?;
+        if !known {
+            return Ok(Fate::Conflict("what it happened to is not here".to_owned()));
+        }
+        let (time, detail) = (event.time.as_microsecond(), event.detail.to_string());
+        let values = params![event.subject, time, event.action, event.actor, detail];
+        let there = self
+            .connection
+            .prepare_cached(
+                "SELECT 1 FROM events WHERE subject = ?1 AND time = ?2 AND action = ?3 AND actor = ?4 AND detail = ?5",
+            )?
+            .exists(values)?;
+        if there {
+            return Ok(Fate::Same);
+        }
+        // What was one transaction there is one change here, and nothing else is.
+        if self.together.replace(Some(event.together)) != Some(event.together) {
+            self.change.set(None);
+        }
+        let stamp = Stamp { now: event.time, actor: &event.actor };
+        record(self.connection, self.change()?, stamp, &event.action, Some(&event.subject), &event.detail)?;
+        Ok(Fate::Added)
+    }
+
+    /// The rows of two items of one place, or why there are none.
+    fn both(&self, one: &str, other: &str) -> Result<Result<(RowId, RowId), String>> {
+        let rows = (row_of(self.connection, one)?, row_of(self.connection, other)?);
+        let (Some(one), Some(other)) = rows else { return Ok(Err("one side is not here".to_owned())) };
+        let of = |row| item_at(self.connection, row, false);
+        Ok(if is_same_place(&of(one)?, &of(other)?) {
+            Ok((one, other))
+        } else {
+            Err("its sides are of different collections, scopes or owners".to_owned())
+        })
+    }
+}
+
+fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
+    connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
+}
+
+/// An item as the store writes it: tags in order, and a time since when it is hidden exactly where it is.
+fn normal(item: &ItemCopy) -> ItemCopy {
+    let mut item = item.clone();
+    item.tags.sort_unstable();
+    item.tags.dedup();
+    item.hidden_time = match item.status {
+        Status::Candidate | Status::Active => None,
+        Status::Superseded | Status::Archived => Some(item.hidden_time.unwrap_or(item.update_time)),
+    };
+    item
+}
+
+fn is_same_place(one: &ItemCopy, other: &ItemCopy) -> bool {
+    (&one.collection, one.scope, &one.owner) == (&other.collection, other.scope, &other.owner)
+}
+
+/// Why an item is not the one that has its id here.
+fn stranger(there: &ItemCopy, item: &ItemCopy) -> Option<&'static str> {
+    if there.kind != item.kind || there.content != item.content {
+        Some("another text has this id here")
+    } else if !is_same_place(there, item) {
+        Some("it is of another collection, scope or owner here")
+    } else if there.part.as_ref().map(|part| &part.document) != item.part.as_ref().map(|part| &part.document)
+    {
+        Some("it is a part of another document here")
+    } else {
+        None
+    }
+}
+
+/// The fields in which two forms of an item differ.
+fn differences(one: &ItemCopy, other: &ItemCopy) -> Vec<&'static str> {
+    let bits = |item: &ItemCopy| [item.importance, item.confidence, item.decay_rate].map(f32::to_bits);
+    [
+        ("type", one.memory_type != other.memory_type),
+        ("summary", one.summary != other.summary),
+        ("importance", bits(one)[0] != bits(other)[0]),
+        ("confidence", bits(one)[1] != bits(other)[1]),
+        ("decay_rate", bits(one)[2] != bits(other)[2]),
+        ("access_count", one.access_count != other.access_count),
+        ("observations", one.observations != other.observations),
+        ("create_time", one.create_time != other.create_time),
+        ("access_time", one.access_time != other.access_time),
+        ("valid_from", one.valid_from != other.valid_from),
+        ("valid_to", one.valid_to != other.valid_to),
+        ("supersedes_id", one.supersedes_id != other.supersedes_id),
+        ("source_conv_id", one.source_conv_id != other.source_conv_id),
+        ("slot", one.slot != other.slot),
+        ("tags", one.tags != other.tags),
+        ("keywords", one.keywords != other.keywords),
+        ("metadata", one.metadata != other.metadata),
+        ("status", one.status != other.status),
+        ("tier", one.tier != other.tier),
+        ("source", one.source != other.source),
+        ("place in its document", one.part != other.part),
+    ]
+    .into_iter()
+    .filter_map(|(name, differs)| differs.then_some(name))
+    .collect()
+}

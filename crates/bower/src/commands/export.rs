@@ -1,0 +1,99 @@
+//! `bower export`: out of the store, in one of three forms. A file appears under its name when it is whole.
+
+use bower_core::Error;
+use bower_core::item::Status;
+use bower_core::request::moving::{ExportRequest, Exported};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use super::{Session, now, selection};
+use crate::cli::{ExportArgs, Form};
+use crate::failure::{Failure, Result};
+use crate::render;
+
+/// Writes it, and says what it was.
+pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
+    let now = now();
+    let mut select = selection(&arguments.select, now)?;
+    if arguments.all {
+        select.statuses = Status::ALL.to_vec();
+    }
+    let request = ExportRequest {
+        select,
+        documents: arguments.documents,
+        vectors: arguments.vectors,
+        force: arguments.force,
+    };
+    let to = arguments.to.as_deref().filter(|to| *to != Path::new("-"));
+    if arguments.form != Form::Jsonl && (arguments.documents || arguments.vectors) {
+        return Err(Failure::usage(
+            "--documents and --vectors are for --as jsonl",
+            "leave them out: files for people and agents hold memories alone",
+        ));
+    }
+    let engine = session.engine()?;
+    let exported = match (arguments.form, to) {
+        (Form::Jsonl, None) => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            let exported = engine.export_lines(&request, &mut out, Path::new("standard output"), now);
+            let exported = match exported {
+                // The reader has seen enough (`bower export | head`).
+                Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => {
+                    return Ok(());
+                }
+                other => other?,
+            };
+            session
+                .out
+                .note(render::moving::exported(&exported, "standard output", &session.out.look()).trim_end());
+            return Ok(());
+        }
+        (Form::Jsonl, Some(file)) => {
+            to_file(file, arguments.force, |out| Ok(engine.export_lines(&request, out, file, now)?))?
+        }
+        (Form::Markdown | Form::MemoryMd, None) => {
+            return Err(Failure::usage(
+                "these are several files, and no folder is named",
+                "bower export FOLDER --as markdown",
+            ));
+        }
+        (Form::Markdown, Some(folder)) => engine.export_folder(&request, folder)?,
+        (Form::MemoryMd, Some(folder)) => {
+            engine.export_digest(&request, folder, arguments.budget as usize)?
+        }
+    };
+    let name = to.unwrap_or(Path::new("-")).display().to_string();
+    session.out.say(&exported, |look| render::moving::exported(&exported, &name, look))
+}
+
+/// Writes aside, and gives the file its name at the end.
+fn to_file(
+    file: &Path,
+    force: bool,
+    write: impl FnOnce(&mut dyn Write) -> Result<Exported>,
+) -> Result<Exported> {
+    if file.is_dir() {
+        return Err(Failure::usage(
+            format!("{} is a folder", file.display()),
+            "name a file, or --as markdown for a folder of files",
+        ));
+    }
+    if file.exists() && !force {
+        return Err(Failure::usage(
+            format!("{} is there already", file.display()),
+            "name another file, or add --force",
+        ));
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed = |source| Failure::from(Error::io("write", file, source));
+    let mut aside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let exported = {
+        let mut out = BufWriter::new(aside.as_file_mut());
+        let exported = write(&mut out)?;
+        out.flush().map_err(failed)?;
+        exported
+    };
+    aside.as_file().sync_all().map_err(failed)?;
+    aside.persist(file).map_err(|error| failed(error.error))?;
+    Ok(exported)
+}

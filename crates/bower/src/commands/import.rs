@@ -1,0 +1,231 @@
+//! `bower import`: into the store, from whatever a file shows itself to be. One file that cannot be read does not stop the rest.
+
+use bower_core::engine::Import;
+use bower_core::request::moving::{ImportProgress, ImportRequest};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fs::File;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::{Session, now};
+use crate::cli::ImportArgs;
+use crate::failure::{Exit, Failure, Result};
+use crate::render;
+
+/// How a zip file begins.
+const ZIP: [u8; 4] = *b"PK\x03\x04";
+
+/// Reads everything that is named, and says what became of it. Where nothing at all could be read, the status says so.
+pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
+    if arguments.as_memories && arguments.delete {
+        return Err(Failure::usage(
+            "--as-memories is for conversations, --delete for edited folders",
+            "give one of them",
+        ));
+    }
+    for path in &arguments.paths {
+        if path != Path::new("-") && !path.exists() {
+            return Err(Failure {
+                message: format!("no file or folder {}", path.display()),
+                hint: Some("check the path; relative paths start at the current folder".into()),
+                exit: Exit::Nothing,
+                causes: Vec::new(),
+            });
+        }
+    }
+    let request = ImportRequest {
+        owner: arguments.owner.clone(),
+        scope: arguments.scope,
+        collection: arguments.collection.clone(),
+        as_memories: arguments.as_memories,
+        me: arguments.me.clone(),
+        delete: arguments.delete,
+        dry_run: arguments.dry_run,
+    };
+    let engine = session.engine()?;
+    let bar = bar(session);
+    let items = bar.clone();
+    let progress = move |step: ImportProgress| match step {
+        ImportProgress::Items(dealt) => {
+            items.inc(dealt);
+            items.set_message(format!("{} items", items.position()));
+        }
+        ImportProgress::Vectors(made) => {
+            items.inc(made as u64);
+            items.set_message("making vectors");
+        }
+        ImportProgress::Folding => items.set_message("bringing the indexes up to date"),
+    };
+    let ended = (|| {
+        let mut import = engine.import(request, now(), &progress);
+        for path in &arguments.paths {
+            if path == Path::new("-") {
+                import.file("standard input", std::io::stdin().lock())?;
+            } else if path.is_dir() {
+                folder(&mut import, path)?;
+            } else {
+                file(&mut import, path)?;
+            }
+        }
+        Ok::<_, Failure>(import.finish()?)
+    })();
+    bar.finish_and_clear();
+    let imported = ended?;
+    session.out.say(&imported, |look| render::moving::imported(&imported, look))?;
+    session.maintain(&engine);
+    let nothing =
+        imported.failed > 0 && imported.added + imported.updated + imported.unchanged + imported.newer == 0;
+    Ok(if nothing { ExitCode::from(Exit::Environment as u8) } else { ExitCode::SUCCESS })
+}
+
+fn bar(session: &Session) -> ProgressBar {
+    if session.out.quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    }
+    let bar = ProgressBar::new_spinner();
+    bar.set_style(
+        ProgressStyle::with_template("{spinner} {msg}, {elapsed}")
+            .expect("the template is a constant that was tried"),
+    );
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+fn file(import: &mut Import<'_>, path: &Path) -> Result<()> {
+    let name = path.display().to_string();
+    let mut opened = match File::open(path) {
+        Ok(opened) => opened,
+        Err(source) => {
+            import.unreadable(&name, &format!("cannot be read: {source}"));
+            return Ok(());
+        }
+    };
+    let mut start = [0; 4];
+    let is_zip = opened.read_exact(&mut start).is_ok() && start == ZIP;
+    if is_zip {
+        return archive(import, &name, opened);
+    }
+    let opened = match File::open(path) {
+        Ok(opened) => opened,
+        Err(source) => {
+            import.unreadable(&name, &format!("cannot be read: {source}"));
+            return Ok(());
+        }
+    };
+    Ok(import.file(&name, opened)?)
+}
+
+/// The conversations in a zip file; whatever else a chat program puts beside them is left alone.
+fn archive(import: &mut Import<'_>, name: &str, opened: File) -> Result<()> {
+    let mut archive = match zip::ZipArchive::new(opened) {
+        Ok(archive) => archive,
+        Err(error) => {
+            import.unreadable(name, &format!("it is no whole zip file: {error}; fetch it again"));
+            return Ok(());
+        }
+    };
+    let names: Vec<String> = archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
+    let chosen = wanted(names.iter().map(String::as_str));
+    if chosen.is_empty() {
+        import.unreadable(
+            name,
+            "no conversations.json and no .jsonl in it; is it an export of ChatGPT or Claude?",
+        );
+        return Ok(());
+    }
+    for inner in chosen {
+        let label = format!("{name}/{inner}");
+        match archive.by_name(inner) {
+            Ok(entry) => import.file(&label, entry)?,
+            Err(error) => import.unreadable(&label, &format!("cannot be unpacked: {error}")),
+        }
+    }
+    Ok(())
+}
+
+/// Which files of an archive or a folder hold conversations: `conversations.json` (or its parts) where there is one, else all
+/// JSON lines, else all JSON.
+fn wanted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = names.filter(|name| !name.ends_with('/')).collect();
+    names.sort_unstable();
+    let last = |name: &'a str| name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let ends = |name: &str, endings: &[&str]| {
+        let lower = name.to_lowercase();
+        endings.iter().any(|ending| lower.ends_with(ending))
+    };
+    let sorts: [&dyn Fn(&'a str) -> bool; 3] = [
+        &|name| last(name).starts_with("conversations") && ends(name, &[".json"]),
+        &|name| ends(name, &[".jsonl", ".ndjson"]),
+        &|name| ends(name, &[".json"]) && !last(name).starts_with('.'),
+    ];
+    for is_wanted in sorts {
+        let found: Vec<&str> = names.iter().copied().filter(|name| is_wanted(name)).collect();
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+/// A folder of memories as files, or of conversations.
+fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
+    let mut files = Vec::new();
+    below(path, &mut files).map_err(|source| bower_core::Error::io("read the folder", path, source))?;
+    let has_manifest = path.join(".bower-export.json").exists();
+    let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+    let mut chosen: Vec<&str> =
+        if has_manifest { Vec::new() } else { wanted(names.iter().map(String::as_str)) };
+    chosen.extend(
+        names
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !has_manifest && name.to_lowercase().ends_with(".zip")),
+    );
+    let has_pages = names.iter().any(|name| name.to_lowercase().ends_with(".md"));
+    if has_manifest || (chosen.is_empty() && has_pages) {
+        return Ok(import.folder(path)?);
+    }
+    if chosen.is_empty() {
+        import.unreadable(
+            &path.display().to_string(),
+            "nothing in it is an export, an archive or a transcript",
+        );
+    }
+    chosen.into_iter().try_for_each(|name| file(import, Path::new(name)))
+}
+
+/// Files below a folder; links are left alone.
+fn below(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            below(&entry.path(), found)?;
+        } else if kind.is_file() {
+            found.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversations_are_found_among_what_lies_beside_them() {
+        let check = |names: &[&str], expected: &[&str]| {
+            assert_eq!(wanted(names.iter().copied()), expected, "{names:?}")
+        };
+        check(&["user.json", "conversations.json", "chat.html", "x/"], &["conversations.json"]);
+        check(
+            &["a/conversations-001.json", "a/conversations-000.json", "b.jsonl"],
+            &["a/conversations-000.json", "a/conversations-001.json"],
+        );
+        check(&["b.jsonl", "a.JSONL", "c.json"], &["a.JSONL", "b.jsonl"]);
+        check(&["c.json", ".hidden.json", "d.md"], &["c.json"]);
+        check(&["d.md"], &[]);
+    }
+}

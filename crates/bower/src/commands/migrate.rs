@@ -1,0 +1,16 @@
+//! `bower migrate`: takes over what another program keeps.
+
+use super::{Session, now};
+use crate::cli::{MigrateArgs, MigrateFrom};
+use crate::failure::Result;
+use crate::render;
+
+/// Reads the other store, and says what came of it.
+pub fn run(arguments: &MigrateArgs, session: &Session) -> Result<()> {
+    let MigrateFrom::FromBrv { path, dry_run } = &arguments.from;
+    let engine = session.engine()?;
+    let migrated = engine.migrate_from_brv(path, *dry_run, now())?;
+    session.out.say(&migrated, |look| render::moving::migrated(&migrated, look))?;
+    session.maintain(&engine);
+    Ok(())
+}
