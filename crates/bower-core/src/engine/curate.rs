@@ -13,7 +13,7 @@ use super::when::zone;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::item::{
-    Change, Channel, Fate, Gate, MemoryType, Relation, RowId, RowSet, Status, Tier, derive_id,
+    Change, Channel, Fate, Gate, MemoryType, Reach, Relation, RowId, RowSet, Status, Tier, derive_id,
 };
 use crate::memory::claims::Claims;
 use crate::memory::conflict::Side;
@@ -47,7 +47,8 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
     let tags = normal_tags(&request.tags)?;
 
     let strictness = request.gate.unwrap_or_else(|| engine.settings.gate_of(&collection));
-    let exposed = if strictness == Gate::Off { Vec::new() } else { exposed_texts(engine, now)? };
+    let place = Place { collection, scope: request.scope, owner: request.owner.clone() };
+    let exposed = if strictness == Gate::Off { Vec::new() } else { exposed_texts(engine, &place, now)? };
     let exposed: Vec<&str> = exposed.iter().map(String::as_str).collect();
     let verdict = gate::judge(content, strictness, &exposed, &gate::Constants::default());
     let redacted = verdict.redacted.as_ref();
@@ -70,7 +71,6 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
         review: None,
         degraded: Vec::new(),
     };
-    let place = Place { collection, scope: request.scope, owner: request.owner.clone() };
     let refused = verdict.refused.filter(|refusal| !is_told_to_be(*refusal, request.memory_type));
     // The text of a memory, word for word: its tags may be new.
     let is_echo = refused == Some(Refusal::Echo) && is_kept(engine, &place, &content)?;
@@ -129,8 +129,8 @@ fn check(content: &str) -> Result<()> {
     Ok(())
 }
 
-/// What answers gave lately, in whatever process, as the text channel sees it.
-fn exposed_texts(engine: &Engine, now: Timestamp) -> Result<Vec<String>> {
+/// What answers gave lately, in whatever process, as the text channel sees it; of what whoever writes to the place may know.
+fn exposed_texts(engine: &Engine, place: &Place, now: Timestamp) -> Result<Vec<String>> {
     let since = echoes_since(engine, now);
     let fresh = engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner);
     let lately = fresh.iter().rev().filter(|(_, time)| *time >= since);
@@ -140,6 +140,10 @@ fn exposed_texts(engine: &Engine, now: Timestamp) -> Result<Vec<String>> {
     let mut seen = RowSet::new();
     rows.retain(|&row| seen.insert(row));
     rows.truncate(MOST_EXPOSED);
+    let writer = (place.scope, place.owner.as_deref());
+    let items = engine.store.items(&rows)?.into_iter().flatten();
+    let known = items.filter(|item| Reach::is_known_at(writer, (item.scope, item.owner.as_deref())));
+    let rows: Vec<RowId> = known.map(|item| item.row).collect();
     Ok(engine.store.texts(&rows)?.into_iter().map(|text| text.text).collect())
 }
 
