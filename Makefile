@@ -33,7 +33,8 @@ test: tools-build test-tools lint model ## Everything that decides whether a cha
 	tools/crash.py --bower target/debug/bower --kills $(TEST_KILLS) --seed $(SEED)
 
 .PHONY: test-full
-test-full: test crash ## `make test`, then the long crash run
+test-full: test crash ## `make test`, then the long crash run and 1,000 forgets
+	BOWER_FORGETS=1000 $(CARGO) test --locked -p bower-core --test suite forgetting::no_file
 
 .PHONY: test-tools
 test-tools: ## The scripts' own tests

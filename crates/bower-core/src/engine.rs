@@ -9,6 +9,7 @@ mod echoes;
 mod evidence;
 mod export;
 mod fold;
+mod forget;
 mod health;
 mod import;
 mod indexes;
@@ -22,6 +23,7 @@ mod order;
 mod pipeline;
 mod ranking;
 mod rerank;
+mod residue;
 mod retrieve;
 mod review;
 mod scorers;
@@ -40,13 +42,13 @@ use known::Known;
 use crate::config::Settings;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::item::{Channel, Rerank, RowId, RowSet, Scope, Scored, Verdict};
+use crate::item::{Channel, Reach, Rerank, RowId, RowSet, Scope, Scored, Verdict};
 use crate::llm::Llm;
 use crate::request::moving::{ExportRequest, Exported, ImportProgress, ImportRequest, Migrated};
 use crate::request::{
     Answer, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest,
-    Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest,
-    Review, Selection, Settlement, StatusReport, StoreCopy, Swept, Undone,
+    Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned,
+    QueryRequest, Residue, Review, Selection, Settlement, StatusReport, StoreCopy, Swept, Undone,
 };
 use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
@@ -225,29 +227,68 @@ impl Engine {
         lookup::get(self, id)
     }
 
+    /// The same for whoever sees only what is within a reach: what is outside is not found.
+    pub fn get_within(&self, id: &str, reach: &Reach) -> Result<Item> {
+        lookup::get_within(self, id, reach)
+    }
+
     /// Items of a selection, newest first.
     pub fn list(&self, select: &Selection, limit: usize, offset: usize) -> Result<Listing> {
         lookup::list(self, select, limit, offset)
     }
 
-    /// Removes items from every table and index, and says what went.
+    /// Removes items from every table and index, with what was made of them, and says what went.
     pub fn forget(&self, request: &ForgetRequest, dry_run: bool, now: Timestamp) -> Result<Forgotten> {
-        lookup::forget(self, request, dry_run, now)
+        let how = Forgetting { dry_run, ..Forgetting::of(request.clone()) };
+        forget::forget(self, &how, now)
+    }
+
+    /// The same by somebody's wishes. When it returns, no file of the store and its indexes holds a trace, or the answer says
+    /// what stood in the way.
+    pub fn forget_as(&self, how: &Forgetting, now: Timestamp) -> Result<Forgotten> {
+        forget::forget(self, how, now)
+    }
+
+    /// Where some words stand below the home, in whatever file.
+    pub fn residue(&self, words: &str) -> Result<Residue> {
+        residue::search(self, words)
     }
 
     /// What a memory said at each time, and what happened to it, oldest first. Works for items that are gone.
     pub fn history(&self, id: &str) -> Result<History> {
-        lookup::history(self, id)
+        lookup::history(self, id, &Reach::default())
+    }
+
+    /// The same for whoever sees only what is within a reach. What was forgotten is outside every reach that names something:
+    /// nobody knows any more whose it was.
+    pub fn history_within(&self, id: &str, reach: &Reach) -> Result<History> {
+        lookup::history(self, id, reach)
     }
 
     /// Contradictions that nothing could settle: the open ones, or all, oldest first.
     pub fn reviews(&self, all: bool) -> Result<Vec<Review>> {
-        review::list(self, all)
+        review::list(self, all, &Reach::default())
+    }
+
+    /// Those of which both sides are within a reach.
+    pub fn reviews_within(&self, all: bool, reach: &Reach) -> Result<Vec<Review>> {
+        review::list(self, all, reach)
     }
 
     /// Ends a review.
     pub fn settle(&self, review: u64, how: &Settlement, now: Timestamp) -> Result<Review> {
-        review::settle(self, review, how, now)
+        review::settle(self, review, how, now, &Reach::default())
+    }
+
+    /// The same for whoever sees only what is within a reach.
+    pub fn settle_within(
+        &self,
+        review: u64,
+        how: &Settlement,
+        now: Timestamp,
+        reach: &Reach,
+    ) -> Result<Review> {
+        review::settle(self, review, how, now, reach)
     }
 
     /// What somebody says of a memory moves its confidence; one that is stale leaves answers.
@@ -379,9 +420,11 @@ impl Engine {
         if self.has_kept.swap(false, Ordering::Relaxed) {
             keep::sweep_when_due(self, now)?;
         }
+        // What somebody who was killed began to forget comes first.
+        let purged = answer::best_effort(self.purge(fold::When::Due, None, now).map(drop));
         let folded = self.fold(fold::When::Due)?;
         self.store.trim_log()?;
-        Ok(folded)
+        purged.map(|()| folded)
     }
 }
 

@@ -231,6 +231,65 @@ words! {
     Scope, "scope" { Project = "project", Agent = "agent", Mission = "mission", User = "user" }
 }
 
+impl Scope {
+    /// How few may see it: a project is everybody's, a user one person's and that person's agents', an agent one agent's, a
+    /// mission the smallest of all, one task's.
+    fn strictness(self) -> u8 {
+        match self {
+            Self::Project => 0,
+            Self::User => 1,
+            Self::Agent => 2,
+            Self::Mission => 3,
+        }
+    }
+
+    /// Whether no more may see it than another.
+    pub fn is_within(self, wider: Self) -> bool {
+        self.strictness() >= wider.strictness()
+    }
+}
+
+/// The strictest of some scopes, which what is made of items of all of them must have; none of none.
+///
+/// Items of different owners have none in common, whatever their scopes: nothing may be made of them together.
+pub fn strictest(scopes: &[Scope]) -> Option<Scope> {
+    scopes.iter().copied().max_by_key(|scope| scope.strictness())
+}
+
+/// What a request may see or change: what it names, and nothing else; where it names nothing, everything.
+///
+/// This is the whole rule (`docs/scopes.md`): each reader and writer asks it, or has the store select by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// Only items of this scope.
+    pub scope: Option<Scope>,
+    /// Only items of this owner.
+    pub owner: Option<String>,
+}
+
+impl Reach {
+    /// Whether it holds nothing back: a user alone.
+    pub fn is_everything(&self) -> bool {
+        self.scope.is_none() && self.owner.is_none()
+    }
+
+    /// Whether an item is within it.
+    pub fn holds(&self, scope: Scope, owner: Option<&str>) -> bool {
+        self.scope.is_none_or(|wanted| wanted == scope)
+            && self.owner.as_deref().is_none_or(|wanted| Some(wanted) == owner)
+    }
+
+    /// Whether whoever writes to a place may be told that an item is there: what is its own, and what everybody may see. An
+    /// echo of anything else is no echo, for to refuse it would tell.
+    pub fn is_known_at(place: (Scope, Option<&str>), item: (Scope, Option<&str>)) -> bool {
+        match (place.1, item.1) {
+            (None, None) => true,
+            (Some(_), None) => place.0.is_within(item.0),
+            (mine, theirs) => mine == theirs && place.0.is_within(item.0),
+        }
+    }
+}
+
 words! {
     /// Where an item is in its life.
     Status, "status" { Candidate = "candidate", Active = "active", Superseded = "superseded", Archived = "archived" }
@@ -501,6 +560,45 @@ mod tests {
             let expected: Vec<_> = set.iter().filter(|row| (start..=end).contains(&row.0)).collect();
             assert_eq!(found, expected, "{start}..={end}");
         }
+    }
+
+    #[test]
+    fn what_is_made_of_several_is_for_the_fewest() {
+        use Scope::{Agent, Mission, Project, User};
+        let check = |scopes: &[Scope], expected| assert_eq!(strictest(scopes), expected, "{scopes:?}");
+        check(&[], None);
+        check(&[Project], Some(Project));
+        check(&[User, Project], Some(User));
+        check(&[Project, Agent, User], Some(Agent));
+        check(&[Mission, Agent, User, Project], Some(Mission));
+        for &one in Scope::ALL {
+            for &two in Scope::ALL {
+                let both = strictest(&[one, two]).unwrap();
+                assert_eq!(strictest(&[two, one]), Some(both));
+                assert!(both.is_within(one) && both.is_within(two) && (both == one || both == two));
+            }
+        }
+    }
+
+    #[test]
+    fn a_reach_holds_what_it_names() {
+        let reach = |scope, owner: Option<&str>| Reach { scope, owner: owner.map(str::to_owned) };
+        let ann = Some("ann");
+        assert!(Reach::default().holds(Scope::Mission, ann) && Reach::default().is_everything());
+        assert!(reach(Some(Scope::Agent), None).holds(Scope::Agent, ann));
+        assert!(!reach(Some(Scope::Agent), None).holds(Scope::Project, None));
+        assert!(
+            reach(None, ann).holds(Scope::User, ann) && !reach(None, ann).holds(Scope::User, Some("bob"))
+        );
+        assert!(!reach(None, ann).holds(Scope::Project, None), "an owner's are those that name the owner");
+        let known = |place, item| Reach::is_known_at(place, item);
+        assert!(known((Scope::Agent, ann), (Scope::Project, None)));
+        assert!(!known((Scope::Project, ann), (Scope::Agent, None)));
+        assert!(
+            known((Scope::Agent, ann), (Scope::User, ann)) && !known((Scope::User, ann), (Scope::Agent, ann))
+        );
+        assert!(!known((Scope::Mission, None), (Scope::Project, ann)));
+        assert!(known((Scope::Project, None), (Scope::Mission, None)), "a user alone");
     }
 
     #[test]

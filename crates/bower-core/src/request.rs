@@ -8,15 +8,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
+mod forget;
+
 use crate::evidence::Evidence;
 use crate::filter::Filter;
 use crate::item::{
-    Band, Channel, Durability, Fate, Gate, Kind, MemoryType, Part, Profile, Rerank, RowId, Ruling, Scope,
-    Status, Tier, When,
+    Band, Channel, Durability, Fate, Gate, Kind, MemoryType, Part, Profile, Reach, Rerank, RowId, Ruling,
+    Scope, Status, Tier, When,
 };
 use crate::rank::candidate::Factor;
 use crate::rank::rerank::Reranked;
 
+pub use forget::{
+    Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
+};
 pub use life::{
     Cluster, ConsolidateRequest, Consolidated, Feedback, Held, Pruned, Swept, Turned, Undone, Unmoved,
 };
@@ -85,6 +90,13 @@ pub struct Item {
     pub tier: Tier,
 }
 
+impl Item {
+    /// Whether a request of this reach may see it.
+    pub fn is_within(&self, reach: &Reach) -> bool {
+        reach.holds(self.scope, self.owner.as_deref())
+    }
+}
+
 /// Times and shares are told to the third digit: what follows is noise.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn thousandths<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -143,10 +155,19 @@ pub struct Selection {
     pub scope: Option<Scope>,
     /// Owner to keep.
     pub owner: Option<String>,
+    /// Where items came from, any of these: a document's path or a folder above it; a memory's source or conversation.
+    pub sources: Vec<String>,
     /// Statuses to keep; empty is candidate and active, or what `clocks` says.
     pub statuses: Vec<Status>,
     /// The past that is asked about.
     pub clocks: Clocks,
+}
+
+impl Selection {
+    /// Who asks: what is outside is not there for this request.
+    pub fn reach(&self) -> Reach {
+        Reach { scope: self.scope, owner: self.owner.clone() }
+    }
 }
 
 /// The two clocks of a question: what the store knew, and what was so. Neither is the present.
@@ -598,41 +619,6 @@ pub struct Listing {
     pub memories: Vec<Item>,
     /// How many the selection holds in all.
     pub total: usize,
-}
-
-/// What to forget.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ForgetRequest {
-    /// These items, by id (or a unique prefix of at least 6 digits).
-    Ids(Vec<String>),
-    /// Everything that a selection holds.
-    Selected(Box<Selection>),
-}
-
-/// Proof of a deletion.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Forgotten {
-    /// The ids.
-    pub forgotten: Vec<String>,
-    /// What was removed where.
-    pub receipt: Receipt,
-}
-
-/// Counts of what a deletion removed. It says nothing of the text.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Receipt {
-    /// Items.
-    pub items: usize,
-    /// Their vectors.
-    pub vectors: usize,
-    /// Documents left without a chunk and removed with them.
-    pub documents: usize,
-    /// The event that records it.
-    pub event: u64,
-    /// SHA-256 over the sorted ids.
-    pub sha256: String,
-    /// Whether this was only a dry run.
-    pub dry_run: bool,
 }
 
 /// A store in one file.

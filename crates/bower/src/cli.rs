@@ -94,7 +94,7 @@ pub enum Command {
     Get(IdArgs),
     /// List items, newest first
     List(ListArgs),
-    /// Delete items for good and print a receipt
+    /// Delete items for good, out of every table, index and log, and print a receipt
     Forget(ForgetArgs),
     /// What a memory said at each time and what happened to it, oldest first; works for deleted ones too
     History(IdArgs),
@@ -127,8 +127,8 @@ pub enum Command {
     Status,
     /// Show or change settings
     Config(ConfigArgs),
-    /// Examine the store, the indexes and the model
-    Doctor,
+    /// Examine the store, the indexes and the model; or look for words in every file
+    Doctor(DoctorArgs),
     /// Fetch, list and check local models
     Model(ModelArgs),
     /// Judge the ranking on a labelled set
@@ -164,7 +164,7 @@ impl Command {
             Self::Migrate(_) => "migrate",
             Self::Status => "status",
             Self::Config(_) => "config",
-            Self::Doctor => "doctor",
+            Self::Doctor(_) => "doctor",
             Self::Model(_) => "model",
             Self::Eval(_) => "eval",
             Self::Completions(_) => "completions",
@@ -210,6 +210,9 @@ pub struct SelectArgs {
     /// Only this owner's
     #[arg(long, value_name = "OWNER")]
     pub owner: Option<String>,
+    /// Only documents at this path or in this folder, and memories of this source or conversation; may be given again
+    #[arg(long, value_name = "PATH|NAME")]
+    pub source: Vec<String>,
     /// Only memories, or only chunks of documents
     #[arg(long, value_name = "KIND", value_parser = words::<Kind>(Kind::ALL.iter().map(|v| v.word())))]
     pub kind: Option<Kind>,
@@ -333,6 +336,19 @@ pub struct IdArgs {
     /// The item's id, or its first digits where they are unique
     #[arg(value_name = "ID")]
     pub id: String,
+    #[command(flatten)]
+    pub reach: ReachArgs,
+}
+
+/// Whose items a command may see. What is outside is not there for it; without these flags everything is.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ReachArgs {
+    /// Only within this scope: what is outside is not found
+    #[arg(long, global = true, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
+    pub scope: Option<Scope>,
+    /// Only this owner's: what is another's is not found
+    #[arg(long, global = true, value_name = "OWNER")]
+    pub owner: Option<String>,
 }
 
 /// `bower review`
@@ -340,6 +356,8 @@ pub struct IdArgs {
 pub struct ReviewArgs {
     #[command(subcommand)]
     pub action: Option<ReviewAction>,
+    #[command(flatten)]
+    pub reach: ReachArgs,
 }
 
 /// What to do with reviews; without it the open ones are listed.
@@ -394,6 +412,19 @@ pub struct ListArgs {
 }
 
 /// `bower forget`
+///
+/// Deletes memories and chunks of documents for good: text, vector, terms, tags, keywords, fields, relations, reviews, cached
+/// questions that said the same, and what events say in words, from the store, its log, its indexes and the free space of its
+/// file. When the command ends, no file of the store has a trace, or the receipt says what stood in the way; whatever is
+/// killed, the next command that has time goes on. The history keeps ids, times, rules and figures.
+///
+/// What was made of a forgotten item goes along: another form of the same memory (or one that a relation ties to it) that
+/// holds each of its sentences, what consolidation made of it where it holds one of its sentences, and the chunks before and
+/// after it in its document that overlap it. --keep-derived leaves them. Others that say the same are named, and stay.
+///
+/// Not under its reach: the documents themselves, wherever they lie (a forgotten chunk comes back when its file changes and
+/// is indexed again), and backups and exports that you made; those that lie below the home and hold the text are named.
+/// Copies that `bower restore` kept beside the store lose the same items.
 #[derive(Args, Debug)]
 pub struct ForgetArgs {
     /// Ids of items, or their first digits (at least 6) where they are unique
@@ -405,8 +436,20 @@ pub struct ForgetArgs {
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,
+    /// Leave what was made of it: longer forms, patterns, overlapping chunks
+    #[arg(long)]
+    pub keep_derived: bool,
     #[command(flatten)]
     pub select: SelectArgs,
+}
+
+/// `bower doctor`
+#[derive(Args, Debug)]
+pub struct DoctorArgs {
+    /// Look for these words in every file below the home, as bytes in UTF-8 and UTF-16 and in any case; `-` reads them from
+    /// standard input, where no history of commands keeps them. Exit status 1 where they stand anywhere
+    #[arg(long, value_name = "WORDS")]
+    pub residue: Option<String>,
 }
 
 /// `bower backup`

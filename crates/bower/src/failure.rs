@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// The exit status of a command that did not do what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// What was asked for by id or path is not there.
+    /// What was asked for by id or path is not there; what should stand nowhere stands somewhere.
     Nothing = 1,
     /// The command line cannot be acted on.
     Usage = 2,

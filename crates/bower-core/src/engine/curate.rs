@@ -44,6 +44,7 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
     let tags = normal_tags(&request.tags)?;
 
     let strictness = request.gate.unwrap_or_else(|| engine.settings.gate_of(&collection));
+    let place = Place { collection, scope: request.scope, owner: request.owner.clone() };
     let verdict = gate::judge(content, strictness, &gate::Constants::default());
     let redacted = verdict.redacted.as_ref();
     let content = redacted.map_or(content, |redacted| &redacted.text).to_owned();
@@ -66,10 +67,9 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
         review: None,
         degraded: Vec::new(),
     };
-    let place = Place { collection, scope: request.scope, owner: request.owner.clone() };
     let refused = match verdict.refused.filter(|refusal| !is_told_to_be(*refusal, request.memory_type)) {
         // Last, for it reads what answers gave.
-        None if strictness != Gate::Off && is_echo(engine, &content, now)? => Some(Refusal::Echo),
+        None if strictness != Gate::Off && is_echo(engine, &place, &content, now)? => Some(Refusal::Echo),
         refused => refused,
     };
     // The text of a memory, word for word: its tags may be new.

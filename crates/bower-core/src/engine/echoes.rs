@@ -11,8 +11,9 @@ use super::answer::Depth;
 use super::evidence::echoes_since;
 use super::retrieve::{Scope, Words, text_channel};
 use crate::error::Result;
-use crate::item::{Profile, RowId, RowSet};
+use crate::item::{Profile, Reach, RowId, RowSet};
 use crate::memory::gate::{self, Heard};
+use crate::store::Place;
 
 /// Texts that answers gave last, some six answers of ten, which are compared whatever their words are.
 const LAST: usize = 64;
@@ -30,8 +31,8 @@ const MOST_HEARD: usize = 1_024;
 #[derive(Debug, Default)]
 pub(super) struct HeardRows(HashMap<RowId, Arc<Heard>>);
 
-/// Whether a text only says again what this store gave lately.
-pub(super) fn is_echo(engine: &Engine, content: &str, now: Timestamp) -> Result<bool> {
+/// Whether a text only says again what this store gave lately, of what whoever writes to the place may know.
+pub(super) fn is_echo(engine: &Engine, place: &Place, content: &str, now: Timestamp) -> Result<bool> {
     let given = given(engine, now)?;
     if given.is_empty() {
         return Ok(false);
@@ -47,9 +48,14 @@ pub(super) fn is_echo(engine: &Engine, content: &str, now: Timestamp) -> Result<
     if !gate::is_echo(content, &all, &constants) {
         return Ok(false);
     }
-    // Somebody may have forgotten one of them since it was analysed: what is gone was never said.
+    // Somebody may have forgotten one of them since it was analysed: what is gone was never said. Nor was what others own: to
+    // refuse its echo would tell that it is there.
     let rows: Vec<RowId> = heard.iter().map(|(row, _)| *row).collect();
-    let there: RowSet = engine.store.texts(&rows)?.into_iter().map(|text| text.row).collect();
+    let writer = (place.scope, place.owner.as_deref());
+    let there: RowSet = (engine.store.items(&rows)?.into_iter().flatten())
+        .filter(|item| Reach::is_known_at(writer, (item.scope, item.owner.as_deref())))
+        .map(|item| item.row)
+        .collect();
     let all: Vec<&Heard> =
         heard.iter().filter(|(row, _)| there.contains(*row)).map(|(_, heard)| &**heard).collect();
     Ok(gate::is_echo(content, &all, &constants))

@@ -14,7 +14,7 @@ use super::retrieve::text_tail;
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
-use crate::item::{Allowed, Kind, RowId, RowSet, Status, indexed_text};
+use crate::item::{Allowed, Kind, RowId, RowSet, Scope, Status, indexed_text};
 use crate::rank::budget::{Candidate, Question, estimate_tokens, pack as pack_candidates};
 use crate::rank::prefetch::{Background, Bar, Signals, passes};
 use crate::request::{Hit, Item, QueryRequest};
@@ -64,10 +64,10 @@ pub(super) struct Known {
 impl Known {
     /// Those of the request's session; none where it names none.
     pub(super) fn of(engine: &Engine, request: &QueryRequest) -> Result<Self> {
-        let Some(session) = &request.session else { return Ok(Self::default()) };
-        let kept = engine.store.given(session)?;
+        let Some(session) = session_of(request) else { return Ok(Self::default()) };
+        let kept = engine.store.given(&session)?;
         let fresh = engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = fresh.iter().filter(|(other, _)| other == session).flat_map(|(_, given)| given);
+        let fresh = fresh.iter().filter(|(other, _)| *other == session).flat_map(|(_, given)| given);
         Ok(Self { hashes: kept.iter().chain(fresh).map(|given| given.text_hash).collect() })
     }
 
@@ -178,13 +178,25 @@ pub(super) fn pack(
     Ok(Some(evidence))
 }
 
+/// The session's name: of those who name a scope or an owner, each has sessions of its own, for "already given" tells that
+/// somebody else was given it.
+fn session_of(request: &QueryRequest) -> Option<String> {
+    let session = request.session.as_ref()?;
+    let reach = request.select.reach();
+    if reach.is_everything() {
+        return Some(session.clone());
+    }
+    let scope = reach.scope.map_or("", Scope::word);
+    Some(format!("{scope}\u{1f}{}\u{1f}{session}", reach.owner.unwrap_or_default()))
+}
+
 fn note_given<'a>(engine: &Engine, request: &QueryRequest, items: impl Iterator<Item = &'a Item>) {
-    let Some(session) = &request.session else { return };
+    let Some(session) = session_of(request) else { return };
     let given: Vec<Given> =
         items.map(|item| Given { row: item.row, text_hash: text_hash(&item.content) }).collect();
     if !given.is_empty() {
         let mut fresh = engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
-        fresh.push((session.clone(), given));
+        fresh.push((session, given));
     }
 }
 

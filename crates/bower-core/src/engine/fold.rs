@@ -2,14 +2,16 @@
 //! its process. The store is read, and at the end what only the tails needed is dropped from it in one short
 //! transaction, so a fold holds up no writer for long; a reader keeps the generation that it opened.
 
+use jiff::Timestamp;
 use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::forget::{Purged, Traces};
 use super::indexes::{Derived, Found, covered};
-use super::{Engine, LANGUAGE};
+use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::item::{Change, RowId};
-use crate::store::{IndexedText, KeptTerms, Store};
+use crate::store::{IndexedText, KeptTerms, Stamp, Store};
 use crate::{text, tokens, vector};
 
 /// When to fold.
@@ -37,6 +39,9 @@ fn is_worth_folding(waiting: usize, indexed: u64, most: usize) -> bool {
 
 /// Memory for terms that are not yet written, in bytes.
 const FOLD_MEMORY: usize = 64 << 20;
+
+/// The file whose lock is the right to fold.
+const LOCK: &str = "fold.lock";
 
 /// Rows read from the store at once while folding.
 const PAGE: usize = 512;
@@ -148,7 +153,148 @@ impl Engine {
         }
     }
 
+    /// Leaves no trace in any file of what was forgotten, and takes back the mark that says that this is due. `None` where nothing
+    /// is due or another process is folding.
+    ///
+    /// `traces` are those of what was forgotten just now. Who goes on for another process knows none: the store's file is then
+    /// written anew, whatever is in it.
+    pub(super) fn purge(
+        &self,
+        when: When,
+        traces: Option<&Traces>,
+        now: Timestamp,
+    ) -> Result<Option<Purged>> {
+        let store = &*self.store;
+        if store.purge_due()?.is_none() {
+            return Ok(None);
+        }
+        let Some(_lock) = FoldLock::take(self.indexes.folder(), when)? else { return Ok(None) };
+        // Another process may have done it while this one came here.
+        let Some(due) = store.purge_due()? else { return Ok(None) };
+        let mut purged = Purged::default();
+        self.purge_indexes(due, traces.is_none(), &mut purged.waits)?;
+        self.indexes.reopen();
+        self.tidy_store(when)?;
+        const LOG: &str = "another process still reads what the store's log holds";
+        if !store.empty_log()? {
+            purged.waits.push(LOG.to_owned());
+        }
+        let finder = traces.map(|traces| traces.finder(store, &self.indexes.text(store)?)).transpose()?;
+        let mut is_left = traces.is_none();
+        if let Some(finder) = finder.flatten() {
+            store.free_space(&mut |bytes| is_left = is_left || finder.is_match(bytes))?;
+        }
+        if is_left {
+            store.compact()?;
+            purged.compacted = true;
+            if !store.empty_log()? && purged.waits.is_empty() {
+                purged.waits.push(LOG.to_owned());
+            }
+        }
+        self.purge_copies(now, &mut purged)?;
+        if purged.waits.is_empty() {
+            store.end_purge(due)?;
+        }
+        Ok(Some(purged))
+    }
+
+    /// Writes each index anew where it has a row that was forgotten or replaced, and removes what belongs to no index. `all` looks
+    /// for what killed folds left, too.
+    fn purge_indexes(&self, due: Change, all: bool, waits: &mut Vec<String>) -> Result<()> {
+        let store = &*self.store;
+        let text = self.indexes.text(store)?;
+        match &text {
+            Found::Good(index) if all || index.coverage().change < due || index.keeps_dead() => {
+                self.fold_text_by(true)?;
+            }
+            Found::Good(_) => {}
+            Found::Absent | Found::Unusable(_) => remove_folder(&self.indexes.text_dir())?,
+        }
+        let folder = self.indexes.folder().to_path_buf();
+        for (path, name) in entries(&folder)? {
+            if name.starts_with("vectors-") {
+                self.purge_vectors(&path, due)?;
+            } else if name.starts_with("tokens-") {
+                self.purge_tokens(&path, due)?;
+            } else if name != LOCK && name != "text" {
+                remove(&path)?;
+            }
+        }
+        // Indexes of other stores: what was in this home before a copy took its place.
+        for (path, _) in folder.parent().map_or(Ok(Vec::new()), entries)? {
+            if path != folder {
+                remove(&path)?;
+            }
+        }
+        self.indexes.reopen();
+        if self.indexes.text(store)?.good().is_some_and(text::TextIndex::keeps_dead) {
+            waits.push("the text index could not be written anew".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Removes what was forgotten from the copies that `restore` kept beside the store: nobody asked for those.
+    fn purge_copies(&self, now: Timestamp, purged: &mut Purged) -> Result<()> {
+        let store = &*self.store;
+        let mut ids = None;
+        for (path, name) in entries(&self.home)? {
+            let kept = name.strip_prefix("memory.db.replaced-");
+            if !kept.is_some_and(|time| !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit())) {
+                continue;
+            }
+            let ids: &Vec<String> = match &mut ids {
+                Some(ids) => ids,
+                none => none.insert(store.forgotten_ids()?),
+            };
+            match store.forget_in_copy(&path, ids, Stamp { now, actor: ACTOR }) {
+                Ok(0) => {}
+                Ok(_) => purged.copies.push(path),
+                Err(error) => purged.waits.push(error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    fn purge_vectors(&self, dir: &Path, due: Change) -> Result<()> {
+        let store = &*self.store;
+        // Of whichever model: one that is not here has an index all the same.
+        let Some(index) = usable::<vector::VectorIndex>(dir, store)? else { return remove_folder(dir) };
+        if index.coverage().change < due || index.keeps_dead() {
+            let after = index.coverage().change;
+            let next = store.coverage()?;
+            let gone = store.gone(after, next.change)?;
+            let rows = store.vector_rows(index.model(), after, next.change)?;
+            let mut fresh = pages(&rows, |page| fresh_vectors(store, index.model(), page));
+            vector::purge(dir, &index, next, &gone, &mut fresh)?;
+        }
+        if let Some(index) = usable::<vector::VectorIndex>(dir, store)? {
+            index.clear_leftovers();
+        }
+        Ok(())
+    }
+
+    fn purge_tokens(&self, dir: &Path, due: Change) -> Result<()> {
+        let store = &*self.store;
+        let Some(index) = usable::<tokens::TokenIndex>(dir, store)? else { return remove_folder(dir) };
+        if index.coverage().change < due || index.keeps_dead() {
+            let after = index.coverage().change;
+            let next = store.coverage()?;
+            let gone = store.gone(after, next.change)?;
+            let rows = store.code_rows(index.model(), after, next.change)?;
+            let mut fresh = pages(&rows, |page| fresh_codes(store, index.model(), page));
+            tokens::purge(dir, &index, next, &gone, &mut fresh)?;
+        }
+        if let Some(index) = usable::<tokens::TokenIndex>(dir, store)? {
+            index.clear_leftovers();
+        }
+        Ok(())
+    }
+
     fn fold_text(&self) -> Result<()> {
+        self.fold_text_by(false)
+    }
+
+    fn fold_text_by(&self, purge: bool) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.text_dir());
         let found = self.indexes.text(store)?;
         clear_unusable(&found, &dir)?;
@@ -157,7 +303,7 @@ impl Engine {
         let gone = store.gone(after, next.change)?;
         let rows = store.text_rows(after, next.change)?;
         let mut fresh = pages(&rows, |page| fresh_texts(store, page));
-        let plan = text::FoldPlan { next, language: LANGUAGE, gone: &gone, memory_bytes: FOLD_MEMORY };
+        let plan = text::FoldPlan { next, language: LANGUAGE, gone: &gone, memory_bytes: FOLD_MEMORY, purge };
         text::fold(&dir, &plan, &mut fresh)
     }
 
@@ -169,11 +315,7 @@ impl Engine {
         let next = store.coverage()?;
         let gone = store.gone(after, next.change)?;
         let rows = store.vector_rows(model, after, next.change)?;
-        let mut fresh = pages(&rows, |page| {
-            let vectors = store.vectors(model, page)?;
-            let whole = page.iter().zip(vectors).filter_map(|(row, half)| half.map(|half| (*row, half)));
-            Ok(whole.map(|(row, half)| (row, vector::floats(&half))).collect())
-        });
+        let mut fresh = pages(&rows, |page| fresh_vectors(store, model, page));
         vector::fold(&dir, found.good(), next, model, dimension, &gone, &mut fresh)
     }
 
@@ -185,10 +327,7 @@ impl Engine {
         let next = store.coverage()?;
         let gone = store.gone(after, next.change)?;
         let rows = store.code_rows(scheme, after, next.change)?;
-        let mut fresh = pages(&rows, |page| {
-            let codes = store.codes(scheme, page)?;
-            Ok(page.iter().zip(codes).filter_map(|(row, codes)| Some((*row, codes?))).collect())
-        });
+        let mut fresh = pages(&rows, |page| fresh_codes(store, scheme, page));
         tokens::fold(&dir, found.good(), next, scheme, &gone, &mut fresh)
     }
 }
@@ -227,6 +366,49 @@ fn fresh_texts(store: &dyn Store, rows: &[RowId]) -> Result<Vec<text::FreshText>
     Ok(fresh)
 }
 
+fn fresh_vectors(store: &dyn Store, model: &str, page: &[RowId]) -> Result<Vec<(RowId, Vec<f32>)>> {
+    let vectors = store.vectors(model, page)?;
+    let whole = page.iter().zip(vectors).filter_map(|(row, half)| half.map(|half| (*row, half)));
+    Ok(whole.map(|(row, half)| (row, vector::floats(&half))).collect())
+}
+
+fn fresh_codes(store: &dyn Store, scheme: &str, page: &[RowId]) -> Result<Vec<(RowId, Vec<u8>)>> {
+    let codes = store.codes(scheme, page)?;
+    Ok(page.iter().zip(codes).filter_map(|(row, codes)| Some((*row, codes?))).collect())
+}
+
+/// The index in a folder, where it is whole and of this store's history.
+fn usable<T: Derived>(dir: &Path, store: &dyn Store) -> Result<Option<T>> {
+    match T::open(dir) {
+        Ok(Some(index)) if store.confirms(index.coverage())? => Ok(Some(index)),
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
+
+/// What is in a folder, by path and name; nothing where there is none.
+fn entries(folder: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let list = match std::fs::read_dir(folder) {
+        Ok(list) => list,
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(Error::io("list", folder, source)),
+    };
+    let entry = |entry: std::io::Result<std::fs::DirEntry>| {
+        let entry = entry.map_err(|source| Error::io("list", folder, source))?;
+        Ok((entry.path(), entry.file_name().to_string_lossy().into_owned()))
+    };
+    list.map(entry).collect()
+}
+
+fn remove_folder(dir: &Path) -> Result<()> {
+    if dir.exists() { remove(dir) } else { Ok(()) }
+}
+
+/// Removes what belongs to no index.
+fn remove(path: &Path) -> Result<()> {
+    let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    removed.map_err(|source| Error::io("remove", path, source))
+}
+
 /// What is loaded for some rows, a page at a time.
 fn pages<'a, T: 'a>(
     rows: &'a [RowId],
@@ -247,7 +429,7 @@ impl FoldLock {
     /// `None` where somebody else folds; who folds always waits for them, since what they fold may be older than what it wants.
     fn take(folder: &Path, when: When) -> Result<Option<Self>> {
         std::fs::create_dir_all(folder).map_err(|source| Error::io("create the folder", folder, source))?;
-        let path = folder.join("fold.lock");
+        let path = folder.join(LOCK);
         let file = File::options()
             .create(true)
             .truncate(false)

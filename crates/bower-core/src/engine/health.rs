@@ -120,6 +120,14 @@ fn folder_bytes(folder: &Path) -> u64 {
 pub(super) fn doctor(engine: &Engine) -> Result<Vec<Check>> {
     let store = &*engine.store;
     let mut checks = vec![store_check(store)];
+    if store.purge_due()?.is_some() {
+        checks.push(Check {
+            name: "forgotten".into(),
+            outcome: Outcome::Weak,
+            detail: "what was forgotten may still have left traces in files: that was cut short".into(),
+            hint: Some("any bower query, curate or index goes on with it".into()),
+        });
+    }
     let text = engine.indexes.text(store)?;
     checks.push(index_check("text index", &text, store, TextIndex::verify));
     match engine.model.get() {

@@ -1,26 +1,30 @@
-//! Items by id and by selection: get, list, forget, history.
+//! Items by id and by selection: get, list, history. What is outside a request's reach is not found, and its id not counted.
 
-use jiff::Timestamp;
-
-use super::{ACTOR, Engine, fold};
+use super::Engine;
 use crate::error::{Error, Result};
-use crate::item::RowId;
+use crate::item::{Reach, RowId};
 use crate::memory::merge::changed;
-use crate::request::{ForgetRequest, Forgotten, History, Item, Listing, Selection, Version};
-use crate::store::Stamp;
+use crate::request::{History, Item, Listing, Selection, Version};
 
 /// Ids may be shortened to this many digits, as long as only one item has them.
 const SHORTEST_PREFIX: usize = 6;
 /// A whole id.
 const ID_DIGITS: usize = 16;
 
+/// Items that begin alike and are looked through for those within a reach. Ids are hashes: so many never begin alike.
+const MOST_ALIKE: usize = 1_000;
+
 pub(super) fn get(engine: &Engine, id: &str) -> Result<Item> {
-    let (row, id) = resolve(engine, id)?;
+    get_within(engine, id, &Reach::default())
+}
+
+pub(super) fn get_within(engine: &Engine, id: &str, reach: &Reach) -> Result<Item> {
+    let (row, id) = resolve(engine, id, reach)?;
     let item = engine.store.items(&[row])?.pop().flatten();
     item.ok_or(Error::NotFound { what: "item", id })
 }
 
-fn resolve(engine: &Engine, id: &str) -> Result<(RowId, String)> {
+pub(super) fn resolve(engine: &Engine, id: &str, reach: &Reach) -> Result<(RowId, String)> {
     let given = id.trim().to_lowercase();
     let is_id =
         (SHORTEST_PREFIX..=ID_DIGITS).contains(&given.len()) && given.bytes().all(|b| b.is_ascii_hexdigit());
@@ -29,7 +33,14 @@ fn resolve(engine: &Engine, id: &str) -> Result<(RowId, String)> {
             format!("an id is {ID_DIGITS} hex digits, or the first {SHORTEST_PREFIX} or more of them");
         return Err(Error::invalid(format!("id {id:?}"), reason));
     }
-    let mut found = engine.store.rows_by_id(&given, 2)?;
+    let mut found = if reach.is_everything() {
+        engine.store.rows_by_id(&given, 2)?
+    } else {
+        let all = engine.store.rows_by_id(&given, MOST_ALIKE)?;
+        let rows: Vec<RowId> = all.iter().map(|(row, _)| *row).collect();
+        let items = engine.store.items(&rows)?.into_iter().flatten();
+        items.filter(|item| item.is_within(reach)).map(|item| (item.row, item.id)).collect()
+    };
     match (found.pop(), found.pop()) {
         (Some(only), None) => Ok(only),
         (Some(_), Some(_)) => {
@@ -45,44 +56,12 @@ pub(super) fn list(engine: &Engine, select: &Selection, limit: usize, offset: us
     Ok(Listing { memories, total })
 }
 
-pub(super) fn forget(
-    engine: &Engine,
-    request: &ForgetRequest,
-    dry_run: bool,
-    now: Timestamp,
-) -> Result<Forgotten> {
-    let rows: Vec<RowId> = match request {
-        ForgetRequest::Ids(ids) => {
-            let mut rows = ids.iter().map(|id| Ok(resolve(engine, id)?.0)).collect::<Result<Vec<_>>>()?;
-            rows.sort_unstable();
-            rows.dedup();
-            rows
-        }
-        ForgetRequest::Selected(select) if **select == Selection::default() => {
-            return Err(Error::invalid("forget", "nothing is selected; name ids or a filter"));
-        }
-        ForgetRequest::Selected(select) => {
-            let (rows, _) = engine.store.page(select, usize::MAX >> 1, 0)?;
-            rows
-        }
-    };
-    let mut forgotten: Vec<String> =
-        engine.store.items(&rows)?.into_iter().flatten().map(|item| item.id).collect();
-    forgotten.sort_unstable();
-    let receipt = engine.store.forget(&rows, dry_run, Stamp { now, actor: ACTOR })?;
-    if !dry_run {
-        // The words leave the indexes now, not with the next fold that happens to be due.
-        engine.fold(fold::When::Always)?;
-    }
-    Ok(Forgotten { forgotten, receipt })
-}
-
 /// What happened to an item in all its forms.
-pub(super) fn history(engine: &Engine, id: &str) -> Result<History> {
-    let (row, given) = match resolve(engine, id) {
+pub(super) fn history(engine: &Engine, id: &str, reach: &Reach) -> Result<History> {
+    let (row, given) = match resolve(engine, id, reach) {
         Ok((row, id)) => (Some(row), id),
         // A forgotten item still has its history, by its whole id.
-        Err(Error::NotFound { id, .. }) => (None, id),
+        Err(Error::NotFound { id, .. }) if reach.is_everything() => (None, id),
         Err(error) => return Err(error),
     };
     let rows = row.map_or(Ok(Vec::new()), |row| engine.store.chain(row))?;

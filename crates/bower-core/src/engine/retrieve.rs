@@ -56,6 +56,11 @@ impl Scope<'_> {
         Allowed { keep: self.keep, drop: self.hidden }
     }
 
+    /// How many new rows were searched: those that the question may see, where it names any.
+    fn searched_of(&self, new: &NewRows) -> usize {
+        self.keep.map_or(new.rows.len(), |keep| new.rows.keys().filter(|row| keep.contains(**row)).count())
+    }
+
     /// The hidden rows with those that are stale in an index: what its search must leave out.
     fn dropped(&self, gone: &RowSet) -> RowSet {
         let mut dropped = gone.clone();
@@ -186,6 +191,7 @@ pub(super) fn text_channel(
     let tail_rows = new.rows.len();
     let stale = new.gone.len().saturating_sub(tail_rows) as u64;
     let searched = folded.saturating_sub(stale) + tail_rows as u64;
+    let tail_rows = scope.searched_of(&new);
     Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), scorer })
 }
 
@@ -329,5 +335,6 @@ pub(super) fn by_vector<'a>(
     let tail_rows = new.rows.len();
     let stale = new.gone.len().saturating_sub(tail_rows);
     let searched = (folded.saturating_sub(stale) + tail_rows) as u64;
+    let tail_rows = scope.searched_of(&new);
     Ok(Near { rows, tail_rows, searched, scorer })
 }

@@ -36,6 +36,8 @@ pub struct Fold<'a, R: Room> {
     pub model: &'a str,
     /// Which rows are not to be found any more. A fresh row wins over it.
     pub gone: &'a RowSet,
+    /// No file keeps a row that is not to be found: whatever has one is written anew without it.
+    pub purge: bool,
 }
 
 impl<R: Room> Fold<'_, R> {
@@ -80,7 +82,7 @@ impl<R: Room> Fold<'_, R> {
             None => (&[], &[]),
         };
         let views: Vec<_> = segments.iter().map(Segment::view).collect();
-        let fates = fates(&views, self.gone, &fresh_rows);
+        let fates = fates(&views, self.gone, &fresh_rows, self.purge);
 
         let mut kept = Vec::new();
         let mut dead_files = Vec::new();

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::manifest::NAME;
-use super::{Manifest, Room, Segment, corrupt};
+use super::manifest::{NAME, remove_leftovers};
+use super::{Disk, Manifest, Room, Segment, corrupt};
 use crate::error::Result;
 use crate::item::{Coverage, RowSet};
 
@@ -90,6 +90,17 @@ impl<R: Room> Generation<R> {
     /// Whether none can.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether its files keep rows that are not to be found any more.
+    pub fn keeps_dead(&self) -> bool {
+        self.manifest.segments.iter().any(|entry| entry.dead.is_some())
+    }
+
+    /// Removes files of the folder that no generation names: those of a fold that was killed. The caller holds the lock that
+    /// keeps folds of this folder out.
+    pub fn clear_leftovers(&self) {
+        remove_leftovers(&self.dir, Some(&self.manifest), 0, &mut Disk::default());
     }
 
     /// How many segments it has: at most about the binary logarithm of its rows over 4,096.

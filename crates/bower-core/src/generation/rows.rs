@@ -70,8 +70,8 @@ impl Rows<'_> {
 /// Decides which segments are merged with the fresh rows, and which of each segment's rows are dead.
 ///
 /// Merged is every segment up to twice as large as what has been gathered so far (up to 4,096 rows always), and one with
-/// many dead rows: `fold.rs` says what that costs.
-pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet) -> Vec<Fate> {
+/// many dead rows: `fold.rs` says what that costs. `purge` leaves no dead row in any file: who forgets pays for that.
+pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet, purge: bool) -> Vec<Fate> {
     let mut fates: Vec<Fate> = segments
         .iter()
         .map(|segment| {
@@ -96,7 +96,8 @@ pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet) -> Vec<Fate> 
     let mut total = fresh.len();
     for at in 0..segments.len() {
         let live = live(at, &fates);
-        if live > 0 && fates[at].dead_count * DEAD_SHARE > segments[at].ids.len() {
+        let is_worn = fates[at].dead_count * DEAD_SHARE > segments[at].ids.len();
+        if live > 0 && (is_worn || (purge && fates[at].dead_count > 0)) {
             fates[at].merged = true;
             total += live;
         }

@@ -92,7 +92,7 @@ impl<R: Room> Folder<R> {
         fresh: &mut dyn Iterator<Item = Result<(RowId, R::Fresh)>>,
     ) -> Result<()> {
         let next = Coverage { store: "s".into(), change: Change(change), mark: 7 };
-        Fold { dir: self.path(), current, next, model: "m", gone }.run(&self.room, disk, fresh)
+        Fold { dir: self.path(), current, next, model: "m", gone, purge: false }.run(&self.room, disk, fresh)
     }
 }
 
@@ -267,7 +267,8 @@ pub fn a_failed_fold_leaves_no_files_behind<R: Sample>() {
         assert_eq!(folder.files(), files);
     }
     let next = before.coverage().clone();
-    let other = Fold { dir: folder.path(), current: Some(&before), next, model: "other", gone: &none };
+    let other =
+        Fold { dir: folder.path(), current: Some(&before), next, model: "other", gone: &none, purge: false };
     let refused = other.run(&folder.room, &mut disk, &mut std::iter::empty()).unwrap_err().to_string();
     assert!(refused.starts_with(R::INDEX), "{refused}");
     assert!(refused.ends_with(&format!("holds {} of m, not of other", R::ROWS)), "{refused}");

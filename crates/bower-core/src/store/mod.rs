@@ -156,6 +156,15 @@ impl Standing {
     }
 }
 
+/// A row that is tied to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The tied row.
+    pub row: RowId,
+    /// The other is one of the examples that it was made of.
+    pub is_made_of_it: bool,
+}
+
 /// What became of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
@@ -501,6 +510,25 @@ pub trait Store: copies::Moving + Send + Sync {
     fn put_codes(&self, codes: &[(RowId, NewTokens)], upto: Change, stamp: Stamp<'_>) -> Result<usize>;
     /// Removes items from every table, with their text; the events that remain hold no text.
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt>;
+    /// Rows that are tied to some rows by a chain or a relation, each once; the rows themselves are not among them.
+    fn linked(&self, rows: &[RowId]) -> Result<Vec<Link>>;
+    /// Feeds the text of every item.
+    fn each_text(&self, each: &mut dyn FnMut(RowId, &str)) -> Result<()>;
+    /// The last change that forgot something of which files may still hold traces. Stays until [`Store::end_purge`], whoever is
+    /// killed meanwhile.
+    fn purge_due(&self) -> Result<Option<Change>>;
+    /// The ids of what was forgotten and is to be purged.
+    fn forgotten_ids(&self) -> Result<Vec<String>>;
+    /// Removes items by id from another store's file, a copy of this one, and leaves it one whole file; how many it had.
+    fn forget_in_copy(&self, copy: &std::path::Path, ids: &[String], stamp: Stamp<'_>) -> Result<usize>;
+    /// No file holds a trace of what was forgotten up to a change.
+    fn end_purge(&self, upto: Change) -> Result<()>;
+    /// Empties the log; false where somebody still reads what it holds.
+    fn empty_log(&self) -> Result<bool>;
+    /// Feeds what the store's file holds where nothing is kept: what was moved or deleted may have left its bytes there.
+    fn free_space(&self, each: &mut dyn FnMut(&[u8])) -> Result<()>;
+    /// Writes the whole file anew, so that nothing is in it but what is kept. Proportional to the size of the store.
+    fn compact(&self) -> Result<()>;
     /// Keeps query vectors, oldest use dropped beyond `most`.
     fn cache_vectors(&self, vectors: &[(String, NewVector)], most: usize, stamp: Stamp<'_>) -> Result<()>;
     /// Drops the tail's terms up to a change that the text index now holds, and the list of removed rows up to one that

@@ -35,6 +35,8 @@ pub struct FoldPlan<'a> {
     pub gone: &'a RowSet,
     /// Memory for terms that are not yet written, in bytes; at least 15 MB are used. Larger means fewer merges.
     pub memory_bytes: usize,
+    /// No file keeps a word of a removed row alone: each segment that has one is written anew without it.
+    pub purge: bool,
 }
 
 /// A row to fold in.
@@ -120,6 +122,13 @@ pub fn fold(
     if !merged.is_empty() {
         let merged = by_first_row(&index, &merged).map_err(failed)?;
         writer.merge(&merged).wait().map_err(failed)?;
+    }
+    if plan.purge {
+        for worn in index.searchable_segment_metas().map_err(failed)? {
+            if worn.num_deleted_docs() > 0 {
+                writer.merge(&[worn.id()]).wait().map_err(failed)?;
+            }
+        }
     }
     writer.garbage_collect_files().wait().map_err(failed)?;
     writer.wait_merging_threads().map_err(failed)
@@ -279,7 +288,7 @@ mod tests {
         let (fast, slow) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fold_texts(slow.path(), &texts);
         let next = Coverage { store: "s".into(), change: Change(1), mark: 1 };
-        let plan = FoldPlan { next, language: ENGLISH, gone: &RowSet::new(), memory_bytes: 0 };
+        let plan = FoldPlan { next, language: ENGLISH, gone: &RowSet::new(), memory_bytes: 0, purge: false };
         let mut fresh = (0..).zip(&texts).map(|(row, text)| {
             let terms = encode_terms(text, ENGLISH);
             Ok(FreshText { row: RowId(row), parent: u64::from(row / 3), terms })

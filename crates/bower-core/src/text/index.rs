@@ -147,6 +147,18 @@ impl TextIndex {
         self.searcher.num_docs()
     }
 
+    /// Whether its files keep words of rows that are not to be found any more.
+    pub fn keeps_dead(&self) -> bool {
+        self.searcher.segment_readers().iter().any(|segment| segment.num_deleted_docs() > 0)
+    }
+
+    /// For each of some words as they are indexed, how many rows of its files have it; those that are not to be found any more
+    /// count too.
+    pub fn kept_with(&self, words: &[String]) -> Result<Vec<u64>> {
+        let terms = words.iter().map(|word| QueryTerm { term: word.clone(), weight: 1.0 });
+        self.rows_with(&terms.collect::<Vec<_>>())
+    }
+
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -414,7 +426,13 @@ pub(super) mod tests {
 
     pub(super) fn put(dir: &Path, change: u64, gone: &[u32], rows: &[(u32, &str)]) {
         let gone = gone.iter().map(|&row| RowId(row)).collect();
-        let plan = FoldPlan { next: coverage(change), language: ENGLISH, gone: &gone, memory_bytes: 0 };
+        let plan = FoldPlan {
+            next: coverage(change),
+            language: ENGLISH,
+            gone: &gone,
+            memory_bytes: 0,
+            purge: false,
+        };
         fold(dir, &plan, &mut rows.iter().map(|&(row, text)| Ok(fresh(row, text)))).unwrap();
     }
 
@@ -459,7 +477,13 @@ pub(super) mod tests {
     fn a_fold_that_fails_leaves_the_last_one() {
         let dir = tempfile::tempdir().unwrap();
         put(dir.path(), 1, &[], &[(1, "one")]);
-        let plan = FoldPlan { next: coverage(2), language: ENGLISH, gone: &RowSet::new(), memory_bytes: 0 };
+        let plan = FoldPlan {
+            next: coverage(2),
+            language: ENGLISH,
+            gone: &RowSet::new(),
+            memory_bytes: 0,
+            purge: false,
+        };
         let rows = [Ok(fresh(2, "one two")), Err(Error::invalid("row 3", "gone"))];
         assert!(fold(dir.path(), &plan, &mut rows.into_iter()).is_err());
         assert_eq!(TextIndex::open(dir.path()).unwrap().unwrap().coverage(), &coverage(1));

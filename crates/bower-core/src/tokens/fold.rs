@@ -26,5 +26,17 @@ pub fn fold(
     gone: &RowSet,
     fresh: &mut FreshRows<'_, TokenRows>,
 ) -> Result<()> {
-    Fold { dir, current, next, model, gone }.run(&TokenRows, &mut Disk::default(), fresh)
+    Fold { dir, current, next, model, gone, purge: false }.run(&TokenRows, &mut Disk::default(), fresh)
+}
+
+/// The same for the opened index itself, with its own scheme, and so that no file keeps what is not to be found.
+pub fn purge(
+    dir: &Path,
+    current: &TokenIndex,
+    next: Coverage,
+    gone: &RowSet,
+    fresh: &mut FreshRows<'_, TokenRows>,
+) -> Result<()> {
+    let fold = Fold { dir, current: Some(current), next, model: current.model(), gone, purge: true };
+    fold.run(&TokenRows, &mut Disk::default(), fresh)
 }

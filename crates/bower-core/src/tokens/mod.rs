@@ -13,7 +13,7 @@ mod segment;
 mod testing;
 
 pub use crate::generation::MANIFEST;
-pub use fold::fold;
+pub use fold::{fold, purge};
 pub use query::{MOST_TOKENS, TokenQuery, from_bytes, to_bytes};
 
 use crate::error::{Error, Result};

@@ -27,8 +27,21 @@ pub fn fold(
     gone: &RowSet,
     fresh: &mut FreshRows<'_, VectorRows>,
 ) -> Result<()> {
-    let fold = Fold { dir, current, next, model, gone };
+    let fold = Fold { dir, current, next, model, gone, purge: false };
     fold.run(&VectorRows::new(dimension)?, &mut Disk::default(), fresh)
+}
+
+/// The same for the opened index itself, with its own model and dimension, and so that no file keeps what is not to be found.
+pub fn purge(
+    dir: &Path,
+    current: &VectorIndex,
+    next: Coverage,
+    gone: &RowSet,
+    fresh: &mut FreshRows<'_, VectorRows>,
+) -> Result<()> {
+    let room = VectorRows::new(current.dimension())?;
+    let fold = Fold { dir, current: Some(current), next, model: current.model(), gone, purge: true };
+    fold.run(&room, &mut Disk::default(), fresh)
 }
 
 #[cfg(test)]

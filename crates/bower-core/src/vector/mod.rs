@@ -18,7 +18,7 @@ mod testing;
 pub use crate::generation::MANIFEST;
 pub use exact::{ExactQuery, cosine_f16, floats, halves, score_exact};
 pub use examine::{Background, likenesses};
-pub use fold::fold;
+pub use fold::{fold, purge};
 pub use near::{NearPair, near_pairs};
 pub use packed::{pack, unpack};
 pub use quantise::Quantised;

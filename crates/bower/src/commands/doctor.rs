@@ -1,11 +1,13 @@
-//! `bower doctor`: examines everything, the settings first; what is broken shows in the exit status.
+//! `bower doctor`: examines everything, the settings first, or looks for words in every file; what is wrong shows in the exit
+//! status.
 
 use bower_core::engine::Engine;
 use bower_core::request::{Check, Outcome};
 use serde::Serialize;
 use std::process::ExitCode;
 
-use super::{Session, now};
+use super::{Session, now, text_of};
+use crate::cli::DoctorArgs;
 use crate::failure::{Exit, Failure, Result};
 use crate::render;
 
@@ -16,7 +18,10 @@ struct Examined {
 }
 
 /// Prints every examination. A store that cannot be opened is a finding, not an end.
-pub fn run(session: &Session) -> Result<ExitCode> {
+pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
+    if let Some(words) = &arguments.residue {
+        return residue(words, session);
+    }
     let home = session.home()?;
     let mut checks = Vec::new();
     match session.settings(&home) {
@@ -38,6 +43,14 @@ pub fn run(session: &Session) -> Result<ExitCode> {
     let examined = Examined { healthy: checks.iter().all(|check| check.outcome != Outcome::Bad), checks };
     session.out.say(&examined, |look| render::store::doctor(&examined.checks, look))?;
     Ok(if examined.healthy { ExitCode::SUCCESS } else { ExitCode::from(Exit::Environment as u8) })
+}
+
+/// Says where some words stand; nowhere is what one hopes for.
+fn residue(words: &str, session: &Session) -> Result<ExitCode> {
+    let words = text_of(&[words.to_owned()], "doctor --residue")?;
+    let residue = session.engine()?.residue(&words)?;
+    session.out.say(&residue, |look| render::forget::residue(&residue, look))?;
+    Ok(if residue.found { ExitCode::from(Exit::Nothing as u8) } else { ExitCode::SUCCESS })
 }
 
 fn good(name: &str, detail: String) -> Check {

@@ -5,7 +5,7 @@ use bower_core::strength::strength;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Session, now};
+use super::{Session, now, reach};
 use crate::cli::IdArgs;
 use crate::failure::Result;
 use crate::render;
@@ -24,7 +24,7 @@ struct Got {
 /// Prints it.
 pub fn run(arguments: &IdArgs, session: &Session) -> Result<()> {
     let (engine, now) = (session.engine()?, now());
-    let memory = engine.get(arguments.id.trim())?;
+    let memory = engine.get_within(arguments.id.trim(), &reach(&arguments.reach))?;
     let given = engine.exposure(&memory)?;
     let got = Got {
         strength: (strength(&memory.facts(), now) * 1e3).round() / 1e3,

@@ -27,12 +27,13 @@ mod when;
 
 use bower_core::engine::Engine;
 use bower_core::filter::Filter;
+use bower_core::item::Reach;
 use bower_core::request::{Clocks, Selection, StatusReport};
 use jiff::{Timestamp, Zoned};
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Read, Write};
 
-use crate::cli::{Global, SelectArgs};
+use crate::cli::{Global, ReachArgs, SelectArgs};
 use crate::failure::{Failure, Result};
 use crate::llm;
 use crate::settings::{self, Chosen, Home, Layers, Origin, Resolved};
@@ -199,9 +200,33 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
         version: arguments.version.clone(),
         scope: arguments.scope,
         owner: arguments.owner.clone(),
+        sources: sources(&arguments.source)?,
         statuses: arguments.status.clone(),
         clocks,
     })
+}
+
+/// Whose items a command may see.
+fn reach(arguments: &ReachArgs) -> Reach {
+    Reach { scope: arguments.scope, owner: arguments.owner.clone() }
+}
+
+/// Sources as they were typed, and as the paths that they may be: documents are kept under absolute ones.
+fn sources(typed: &[String]) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    for source in typed {
+        if source.trim().is_empty() {
+            return Err(Failure::usage("--source is empty", "give a path, a source or a conversation"));
+        }
+        all.push(source.clone());
+        let path = std::path::Path::new(source);
+        // A link on the way has another name than the one under which it was indexed; what is gone can only be named.
+        let found = [std::path::absolute(path).ok(), path.canonicalize().ok()];
+        all.extend(found.into_iter().flatten().filter_map(|path| path.to_str().map(str::to_owned)));
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
 }
 
 /// Asks before what cannot be taken back. Where nobody is there to ask it is an error with this hint.

@@ -3,7 +3,7 @@
 use bower_core::request::{Review, Settlement};
 use serde::Serialize;
 
-use super::{Session, now, text_of};
+use super::{Session, now, reach, text_of};
 use crate::cli::{ReviewAction, ReviewArgs};
 use crate::failure::Result;
 use crate::render;
@@ -15,9 +15,10 @@ struct Reviews {
 
 /// Lists them, or ends one.
 pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
+    let reach = reach(&arguments.reach);
     let (review, how) = match arguments.action.unwrap_or(ReviewAction::List { all: false }) {
         ReviewAction::List { all } => {
-            let found = Reviews { reviews: session.engine()?.reviews(all)? };
+            let found = Reviews { reviews: session.engine()?.reviews_within(all, &reach)? };
             return session.out.say(&found, |look| render::review::list(&found.reviews, look));
         }
         ReviewAction::Accept { review } => (review, Settlement::Accept),
@@ -26,7 +27,7 @@ pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
         ReviewAction::Merge { review, text } => (review, Settlement::Merge(text_of(&text, "review merge")?)),
     };
     let engine = session.engine()?;
-    let settled = engine.settle(review, &how, now())?;
+    let settled = engine.settle_within(review, &how, now(), &reach)?;
     session.out.say(&settled, |look| render::review::settled(&settled, look))?;
     session.maintain(&engine);
     Ok(())

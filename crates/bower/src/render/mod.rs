@@ -4,6 +4,7 @@
 pub mod config;
 pub mod evidence;
 pub mod excerpt;
+pub mod forget;
 pub mod index;
 pub mod item;
 pub mod life;

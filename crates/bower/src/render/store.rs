@@ -1,7 +1,7 @@
-//! The store as a person sees it: status, doctor, receipts.
+//! The store as a person sees it: status, doctor, copies.
 
 use bower_core::item::Fate;
-use bower_core::request::{Check, Curated, Degraded, Forgotten, Outcome, StatusReport, StoreCopy};
+use bower_core::request::{Check, Curated, Degraded, Outcome, StatusReport, StoreCopy};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -54,33 +54,6 @@ pub fn degraded(degraded: &[Degraded], what: &str, look: &Look) -> String {
         let note = format!("{what} {}: {}", one.channel, line(&one.reason));
         all + &folded("! ", &note, look)
     })
-}
-
-/// `bower forget`.
-pub fn forgotten(forgotten: &Forgotten, look: &Look) -> String {
-    let receipt = &forgotten.receipt;
-    let what = [
-        count(receipt.items as u64, "item"),
-        count(receipt.vectors as u64, "vector"),
-        count(receipt.documents as u64, "document"),
-    ]
-    .join(", ");
-    let mut out = String::new();
-    if receipt.dry_run {
-        let _ = writeln!(out, "would delete {what}");
-    } else {
-        let _ = writeln!(out, "deleted {what}");
-        let event = format!("event {}, sha256 {}", receipt.event, receipt.sha256);
-        let _ = writeln!(out, "{}", look.paint(style::DIM, &event));
-    }
-    let most = if look.verbose { usize::MAX } else { 10 };
-    for id in forgotten.forgotten.iter().take(most) {
-        let _ = writeln!(out, "  {}", look.paint(style::NAME, id));
-    }
-    if let Some(more) = forgotten.forgotten.len().checked_sub(most).filter(|&more| more > 0) {
-        let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
-    }
-    out
 }
 
 /// `bower backup`.
@@ -226,7 +199,7 @@ mod tests {
     use super::*;
     use crate::render::sample;
     use bower_core::item::{Channel, Durability, MemoryType, Scope};
-    use bower_core::request::{Held, ModelState, Other, Receipt};
+    use bower_core::request::{Held, ModelState, Other};
 
     fn report() -> StatusReport {
         StatusReport {
@@ -285,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_and_deleted() {
+    fn what_was_written() {
         let kept = Curated {
             id: Some("9f2c41d07ab3e658".into()),
             summary: "x".into(),
@@ -336,9 +309,5 @@ mod tests {
             ..plain
         };
         insta::assert_snapshot!("curated", all.concat() + &curated(&refused, &look));
-        let receipt =
-            Receipt { items: 12, vectors: 12, documents: 1, event: 9, sha256: "ab12".into(), dry_run: false };
-        let gone = Forgotten { forgotten: (0..12).map(|n| format!("{n:016x}")).collect(), receipt };
-        insta::assert_snapshot!("forgotten", forgotten(&gone, &look));
     }
 }

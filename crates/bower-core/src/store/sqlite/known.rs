@@ -100,7 +100,13 @@ impl SqliteStore {
 
 /// What a selection and its rows take, about.
 fn bytes(select: &Selection, rows: &RowSet) -> usize {
-    let words = select.collections.iter().chain(&select.tags).chain(&select.version).chain(&select.owner);
+    let words = select
+        .collections
+        .iter()
+        .chain(&select.tags)
+        .chain(&select.version)
+        .chain(&select.owner)
+        .chain(&select.sources);
     let words: usize = words.map(|word| size_of::<String>() + word.len()).sum();
     let lists = select.kinds.len() + select.types.len() + select.statuses.len();
     let filter = select.filter.as_ref().map_or(0, filter_bytes);

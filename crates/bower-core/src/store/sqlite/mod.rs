@@ -5,6 +5,7 @@ mod clocks;
 mod dated;
 mod export;
 mod find;
+mod forget;
 mod halves;
 mod import;
 mod item;
@@ -13,10 +14,12 @@ mod known;
 mod life;
 mod lives;
 mod lookup;
+mod pages;
 mod read;
 mod schema;
 mod select;
 mod sessions;
+mod sound;
 mod write;
 
 use jiff::Timestamp;
@@ -204,6 +207,9 @@ impl SqliteStore {
 
     /// A new connection with this store's pragmas. Touches the file's header only.
     ///
+    /// What is deleted is overwritten with zeros by whoever deletes it: a text that is forgotten later has left its terms and
+    /// its older chunks in pages that nobody touches any more, and only here is it known where.
+    ///
     /// The file is read, not mapped: each connection maps it anew, with 64 KiB around each page that it touches, and after a
     /// thousand questions all of it is resident once for each. A question reads about 110 pages, .1 ms in all.
     fn connect(&self) -> Result<Connection> {
@@ -237,7 +243,7 @@ impl SqliteStore {
         connection
             .execute_batch(&format!(
                 "PRAGMA synchronous = {synchronous}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
-                 PRAGMA mmap_size = 0; PRAGMA cache_size = -{};
+                 PRAGMA secure_delete = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -{};
                  PRAGMA wal_autocheckpoint = {LOG_PAGES};",
                 self.cache_kib() / AT_REST as u64
             ))

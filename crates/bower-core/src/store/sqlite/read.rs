@@ -8,17 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::halves::{damaged, half};
+use super::halves::half;
 use super::item::{self, read_item};
-use super::life::broken_chains;
-use super::lives::is_miscounted;
 use super::write::{cache_key, row_id};
 use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, RowId, RowSet, Ruling, Scope, Status, derive_id, indexed_text};
 use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy, Undone};
 use crate::store::{
-    Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, Life,
+    Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, Life, Link,
     NewDocument, NewMemory, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store, TailText, Turned,
     Turning, Written,
 };
@@ -104,7 +102,7 @@ fn read_parent(row: &Row<'_>) -> rusqlite::Result<u64> {
 const IMPORTANCE_STEPS: f64 = (1u64 << 40) as f64;
 
 /// Adds up what `from` says of each sort of items.
-fn read_counts(connection: &Connection, from: &str) -> rusqlite::Result<Counts> {
+pub(super) fn read_counts(connection: &Connection, from: &str) -> rusqlite::Result<Counts> {
     let mut statement = connection.prepare(&format!(
         "SELECT kind, collection, type, status, number, importance FROM ({from}) WHERE number > 0"
     ))?;
@@ -288,10 +286,46 @@ impl Store for SqliteStore {
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt> {
         let receipt = self.remove_items(rows, dry_run, stamp)?;
         if !dry_run {
-            // The log still holds the pages as they were.
+            // The log still holds the pages as they were; whoever ends the purge makes sure that it went.
             self.checkpoint()?;
         }
         Ok(receipt)
+    }
+
+    fn linked(&self, rows: &[RowId]) -> Result<Vec<Link>> {
+        self.read_linked(rows)
+    }
+
+    fn each_text(&self, each: &mut dyn FnMut(RowId, &str)) -> Result<()> {
+        self.read_each_text(each)
+    }
+
+    fn purge_due(&self) -> Result<Option<Change>> {
+        self.read_purge_due()
+    }
+
+    fn end_purge(&self, upto: Change) -> Result<()> {
+        self.delete_purge_mark(upto)
+    }
+
+    fn forgotten_ids(&self) -> Result<Vec<String>> {
+        self.read_forgotten_ids()
+    }
+
+    fn forget_in_copy(&self, copy: &Path, ids: &[String], stamp: Stamp<'_>) -> Result<usize> {
+        self.remove_from_copy(copy, ids, stamp)
+    }
+
+    fn empty_log(&self) -> Result<bool> {
+        self.empty_whole_log()
+    }
+
+    fn free_space(&self, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.read_free_space(each)
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.write_anew()
     }
 
     fn cache_vectors(&self, vectors: &[(String, NewVector)], most: usize, stamp: Stamp<'_>) -> Result<()> {
@@ -451,7 +485,7 @@ impl Store for SqliteStore {
         self.read("read the changes", |connection| {
             connection
                 .prepare_cached(
-                    "SELECT row FROM removals WHERE change > ?1 AND change <= ?2
+                    "SELECT row FROM removals WHERE change > ?1 AND change <= ?2 AND row > 0
                      UNION ALL SELECT row FROM items WHERE text_change > ?1 AND text_change <= ?2",
                 )?
                 .query_map([after.0, upto.0], first)?
@@ -714,56 +748,7 @@ impl Store for SqliteStore {
     }
 
     fn verify(&self) -> Result<Vec<String>> {
-        self.read("examine the store", |connection| {
-            let mut findings = connection
-                .prepare("PRAGMA integrity_check(20)")?
-                .query_map([], |row| row.get::<_, String>(0))?
-                .filter(|line| !matches!(line, Ok(line) if line == "ok"))
-                .collect::<rusqlite::Result<Vec<_>>>()?;
-            let mut orphans = connection.prepare("PRAGMA foreign_key_check")?;
-            let mut rows = orphans.query([])?;
-            while let Some(row) = rows.next()? {
-                let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
-                findings.push(format!("a row of {table} names a row of {parent} that is not there"));
-            }
-            findings.extend(damaged(connection)?);
-            if self.schema >= schema::KEEPS_LIFE {
-                findings.extend(broken_chains(connection)?);
-            }
-            let bare: u64 = connection.query_row(
-                "SELECT count(*) FROM items i LEFT JOIN texts t ON t.row = i.row WHERE t.row IS NULL",
-                [],
-                |row| row.get(0),
-            )?;
-            if bare > 0 {
-                findings.push(format!("{bare} items have no text"));
-            }
-            if self.schema >= schema::KEEPS_COUNTS
-                && read_counts(connection, "SELECT * FROM counts")?
-                    != read_counts(connection, schema::COUNTED)?
-            {
-                findings.push("the numbers of items that are kept are wrong".to_owned());
-            }
-            if self.schema >= schema::KEEPS_HOLDERS && is_miscounted(connection)? {
-                findings.push("the numbers of memories that scopes hold are wrong".to_owned());
-            }
-            for (table, all) in schema::ALL_FIELDS {
-                if self.schema >= schema::KEEPS_FIELDS {
-                    let wrong: u64 = connection.query_row(
-                        &format!(
-                            "SELECT (SELECT count(*) FROM (SELECT * FROM {table} EXCEPT {all}))
-                             + (SELECT count(*) FROM ({all} EXCEPT SELECT * FROM {table}))"
-                        ),
-                        [],
-                        |row| row.get(0),
-                    )?;
-                    if wrong > 0 {
-                        findings.push(format!("{table} differs from the metadata in {wrong} places"));
-                    }
-                }
-            }
-            Ok(findings)
-        })
+        self.read_findings()
     }
 }
 

@@ -96,6 +96,9 @@ pub(super) fn conjuncts(select: &Selection) -> Vec<Conjunct> {
     if let Some(owner) = &select.owner {
         and(Condition::of("i.owner = ?", owner.clone()), None);
     }
+    if !select.sources.is_empty() {
+        and(from_sources(&select.sources), None);
+    }
     match &select.filter {
         // Each part by itself: one that few rows pass spares the others' rows.
         Some(Filter::All(parts)) => {
@@ -124,6 +127,28 @@ pub(super) fn every(conditions: impl Iterator<Item = Condition>) -> Condition {
         all.sql.push_str(&part.sql);
         all.values.extend(part.values);
     }
+    all
+}
+
+/// Chunks of documents at or below some paths, and memories of some sources or conversations.
+fn from_sources(sources: &[String]) -> Condition {
+    let mut all = Condition::default();
+    for source in sources {
+        // Below a folder is what goes on with a separator: everything between that and the character behind it.
+        let folder = source.trim_end_matches(['/', '\\']);
+        if !all.sql.is_empty() {
+            all.sql.push_str(" OR ");
+        }
+        all.sql.push_str(
+            "i.document IN (SELECT d.row FROM documents d WHERE d.path IN (?, ?) OR (d.path > ? AND d.path < ?)
+             OR (d.path > ? AND d.path < ?)) OR i.source_conv_id = ? OR (i.kind = 'memory' AND i.source = ?)",
+        );
+        let bounds =
+            [format!("{folder}/"), format!("{folder}0"), format!("{folder}\\"), format!("{folder}]")];
+        let values = [source.clone(), folder.to_owned()].into_iter().chain(bounds);
+        all.values.extend(values.chain([source.clone(), source.clone()]).map(Sql::Text));
+    }
+    all.sql = format!("({})", all.sql);
     all
 }
 

@@ -6,8 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::halves::kept;
 use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore};
-use crate::item::{Change, Kind, RowId, Status, hex};
-use crate::request::Receipt;
+use crate::item::{Change, Kind, RowId, Status};
 use crate::store::{NewChunk, NewDocument, NewTokens, NewVector, Stamp, Written};
 
 /// The next change number. Taken inside the transaction, so numbers appear in the order of commits.
@@ -111,7 +110,12 @@ pub(super) fn put_tail(connection: &Connection, row: RowId, change: Change, term
 }
 
 /// Removes one item from every table and remembers the row, so that indexes mask it.
-fn remove_row(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<bool> {
+pub(super) fn remove_row(
+    connection: &Connection,
+    row: RowId,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<bool> {
     for table in ["tags", "vectors", "token_tail", "tail", "injections", "exposures", "texts"] {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
     }
@@ -217,65 +221,6 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn remove_items(
-        &self,
-        rows: &[RowId],
-        dry_run: bool,
-        stamp: Stamp<'_>,
-    ) -> crate::Result<Receipt> {
-        let forget = |connection: &Connection| {
-            let mut receipt = Receipt { dry_run, ..Receipt::default() };
-            let mut ids = Vec::new();
-            let mut documents = std::collections::BTreeSet::new();
-            // What is forgotten is overwritten with zeros; other deletions need not pay for that.
-            connection.pragma_update(None, "secure_delete", true)?;
-            let change = next_change(connection)?;
-            for row in rows {
-                let found: Option<(String, Option<i64>, bool)> = connection
-                    .prepare_cached(
-                        "SELECT id, document, EXISTS (SELECT 1 FROM vectors v WHERE v.row = i.row)
-                         FROM items i WHERE row = ?1",
-                    )?
-                    .query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-                    .optional()?;
-                let Some((id, document, embedded)) = found else { continue };
-                remove_row(connection, *row, change, stamp)?;
-                record(connection, change, stamp, "forget", Some(&id), &json!({}))?;
-                documents.extend(document);
-                receipt.items += 1;
-                receipt.vectors += usize::from(embedded);
-                ids.push(id);
-            }
-            for document in documents {
-                receipt.documents += connection
-                    .prepare_cached(
-                        "DELETE FROM documents WHERE row = ?1 AND NOT EXISTS (SELECT 1 FROM items WHERE document = ?1)",
-                    )?
-                    .execute([document])?;
-            }
-            ids.sort_unstable();
-            receipt.sha256 = hex(&Sha256::digest(ids.join("\n").as_bytes()));
-            let detail = json!({ "items": receipt.items, "vectors": receipt.vectors,
-                "documents": receipt.documents, "sha256": receipt.sha256 });
-            receipt.event = record(connection, change, stamp, "forget", None, &detail)?;
-            Ok(receipt)
-        };
-        if !dry_run {
-            return self.write("forget the items", |transaction| forget(transaction));
-        }
-        // A dry run does everything and takes it back: what it reports is what would happen.
-        let mut receipt = None;
-        let undone = self.write::<()>("forget the items", |transaction| {
-            receipt = Some(forget(transaction)?);
-            Err(rusqlite::Error::StatementChangedRows(0))
-        });
-        match (receipt, undone) {
-            (Some(receipt), _) => Ok(Receipt { event: 0, ..receipt }),
-            (None, Err(error)) => Err(error),
-            (None, Ok(())) => Ok(Receipt { dry_run, ..Receipt::default() }),
-        }
-    }
-
     pub(super) fn write_cache(
         &self,
         vectors: &[(String, NewVector)],
@@ -318,7 +263,10 @@ impl SqliteStore {
     pub(super) fn delete_tail(&self, text: Change, every: Change) -> crate::Result<()> {
         self.write("shorten the tail", |connection| {
             connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([text.0])?;
-            connection.prepare_cached("DELETE FROM removals WHERE change <= ?1")?.execute([every.0])?;
+            // The mark that a purge is due stays until the purge is done.
+            connection
+                .prepare_cached("DELETE FROM removals WHERE change <= ?1 AND row > 0")?
+                .execute([every.0])?;
             Ok(())
         })
     }

@@ -1,0 +1,398 @@
+//! Forgetting: an item leaves every table, the questions that said the same leave the cache, and of its events only rules,
+//! figures and ids remain. The same transaction leaves the mark that files are to be purged.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::halves::half;
+use super::read::{first, json_field};
+use super::write::{cache_key, json_text, next_change, record, remove_row};
+use super::{SqliteStore, lock, pages};
+use crate::item::{Change, Kind, Relation, RowId, hex};
+use crate::request::Receipt;
+use crate::store::{Link, Stamp, Store};
+use crate::vector::{ExactQuery, floats};
+
+/// A question whose vector is this close to a forgotten text's said the same: from here on one text replaces another
+/// (systems.md, section 1: .95 and more supersedes).
+const SAME: f32 = 0.95;
+
+/// Fields of events that hold one of our own words, or an id: they outlive what they describe. Every other word was written by
+/// somebody (tags, paths) and goes with the item.
+const OUR_WORDS: &[&str] =
+    &["rule", "other", "by", "replaces", "type", "ruling", "action", "status", "tier", "scope", "sha256"];
+
+/// The row of the mark that a purge is due, in the list of removed rows; no item has it.
+const MARK: i64 = 0;
+
+impl SqliteStore {
+    pub(super) fn remove_items(
+        &self,
+        rows: &[RowId],
+        dry_run: bool,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<Receipt> {
+        let forget = |connection: &Connection| {
+            let mut receipt = Receipt { dry_run, ..Receipt::default() };
+            let mut ids = Vec::new();
+            let mut documents = BTreeSet::new();
+            let mut questions = Questions::of(connection)?;
+            let change = next_change(connection)?;
+            for row in rows {
+                let Some(gone) = Gone::of(connection, *row)? else { continue };
+                gone.count(connection, *row, &mut receipt)?;
+                questions.leave(connection, *row, &gone)?;
+                remove_row(connection, *row, change, stamp)?;
+                receipt.events += clean_events(connection, &gone.id)?;
+                record(connection, change, stamp, "forget", Some(&gone.id), &json!({}))?;
+                documents.extend(gone.document);
+                ids.push(gone.id);
+            }
+            receipt.cached = questions.drop(connection)?;
+            for document in documents {
+                let removed: Option<String> = connection
+                    .prepare_cached(
+                        "DELETE FROM documents WHERE row = ?1 AND NOT EXISTS (SELECT 1 FROM items WHERE document = ?1)
+                         RETURNING id",
+                    )?
+                    .query_row([document], |row| row.get(0))
+                    .optional()?;
+                if let Some(id) = removed {
+                    receipt.documents += 1;
+                    receipt.events += clean_events(connection, &id)?;
+                }
+            }
+            ids.sort_unstable();
+            receipt.sha256 = hex(&Sha256::digest(ids.join("\n").as_bytes()));
+            let detail = json!({ "items": receipt.items, "vectors": receipt.vectors,
+                "documents": receipt.documents, "sha256": receipt.sha256 });
+            receipt.event = record(connection, change, stamp, "forget", None, &detail)?;
+            connection
+                .prepare_cached("INSERT OR IGNORE INTO removals (change, row) VALUES (?1, ?2)")?
+                .execute(params![change.0, MARK])?;
+            Ok(receipt)
+        };
+        if !dry_run {
+            return self.write("forget the items", |transaction| forget(transaction));
+        }
+        // A dry run does everything and takes it back: what it reports is what would happen.
+        let mut receipt = None;
+        let undone = self.write::<()>("forget the items", |transaction| {
+            receipt = Some(forget(transaction)?);
+            Err(rusqlite::Error::StatementChangedRows(0))
+        });
+        match (receipt, undone) {
+            (Some(receipt), _) => Ok(Receipt { event: 0, ..receipt }),
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Ok(Receipt { dry_run, ..Receipt::default() }),
+        }
+    }
+
+    pub(super) fn read_linked(&self, rows: &[RowId]) -> crate::Result<Vec<Link>> {
+        self.read("read what the items are tied to", |connection| {
+            let mut forms = connection.prepare_cached(
+                "SELECT o.row FROM items i JOIN items o ON o.id = i.supersedes_id WHERE i.row = ?1
+                 UNION SELECT n.row FROM items i JOIN items n ON n.supersedes_id = i.id WHERE i.row = ?1",
+            )?;
+            let mut related = connection.prepare_cached(
+                "SELECT other, relation = ?2 FROM relations WHERE row = ?1
+                 UNION ALL SELECT row, 0 FROM relations WHERE other = ?1",
+            )?;
+            let mut links: Vec<Link> = Vec::new();
+            for row in rows {
+                for found in forms.query_map([row.0], first)? {
+                    links.push(Link { row: found?, is_made_of_it: false });
+                }
+                for found in related.query_map(params![row.0, Relation::ExampleOf.word()], |row| {
+                    Ok((first(row)?, row.get(1)?))
+                })? {
+                    let (row, is_made_of_it) = found?;
+                    links.push(Link { row, is_made_of_it });
+                }
+            }
+            links.sort_unstable_by_key(|link| (link.row, !link.is_made_of_it));
+            links.dedup_by_key(|link| link.row);
+            links.retain(|link| !rows.contains(&link.row));
+            Ok(links)
+        })
+    }
+
+    pub(super) fn read_each_text(&self, each: &mut dyn FnMut(RowId, &str)) -> crate::Result<()> {
+        self.read("read all texts", |connection| {
+            let mut statement = connection.prepare_cached("SELECT row, content FROM texts ORDER BY row")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                each(first(row)?, row.get_ref(1)?.as_str()?);
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn read_purge_due(&self) -> crate::Result<Option<Change>> {
+        self.read("read what is to be purged", |connection| {
+            let last: Option<u64> = connection
+                .prepare_cached("SELECT max(change) FROM removals WHERE row = ?1")?
+                .query_row([MARK], |row| row.get(0))?;
+            Ok(last.map(Change))
+        })
+    }
+
+    pub(super) fn delete_purge_mark(&self, upto: Change) -> crate::Result<()> {
+        self.write("end the purge", |connection| {
+            connection
+                .prepare_cached("DELETE FROM removals WHERE row = ?1 AND change <= ?2")?
+                .execute(params![MARK, upto.0])?;
+            Ok(())
+        })
+    }
+
+    pub(super) fn empty_whole_log(&self) -> crate::Result<bool> {
+        if self.is_read_only() {
+            return Ok(false);
+        }
+        let reader = self.reader()?;
+        // Waits for readers of older pages as long as for any lock, and tells where they stayed.
+        let busy: bool = reader
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .map_err(|source| self.failed("empty the log", source))?;
+        Ok(!busy)
+    }
+
+    pub(super) fn read_free_space(&self, each: &mut dyn FnMut(&[u8])) -> crate::Result<()> {
+        pages::free_space(self.path(), each).map_err(|source| crate::Error::io("read", self.path(), source))
+    }
+
+    pub(super) fn read_forgotten_ids(&self) -> crate::Result<Vec<String>> {
+        self.read("read what was forgotten", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT DISTINCT e.subject FROM removals r JOIN events e ON e.change = r.change
+                     WHERE r.row = ?1 AND e.action = 'forget' AND e.subject IS NOT NULL ORDER BY 1",
+                )?
+                .query_map([MARK], |row| row.get(0))?
+                .collect()
+        })
+    }
+
+    pub(super) fn remove_from_copy(
+        &self,
+        copy: &Path,
+        ids: &[String],
+        stamp: Stamp<'_>,
+    ) -> crate::Result<usize> {
+        let copy = Self::open(copy, &self.settings, stamp.now)?;
+        let mut rows = Vec::new();
+        for id in ids {
+            rows.extend(copy.rows_by_id(id, 1)?.into_iter().map(|(row, _)| row));
+        }
+        if rows.is_empty() {
+            // Opening it may have made it a newer store; nothing else was done to it.
+            copy.one_file()?;
+            return Ok(0);
+        }
+        let removed = copy.remove_items(&rows, false, stamp)?.items;
+        copy.write_anew()?;
+        copy.one_file()?;
+        Ok(removed)
+    }
+
+    /// Leaves no log beside the file.
+    fn one_file(&self) -> crate::Result<()> {
+        let connections: Vec<Connection> = lock(&self.idle).drain(..).collect();
+        let connection = connections.into_iter().next().map_or_else(|| self.connect(), Ok)?;
+        connection
+            .pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
+            .map_err(|source| self.failed("empty the log", source))
+    }
+
+    pub(super) fn write_anew(&self) -> crate::Result<()> {
+        if self.is_read_only() {
+            return Err(crate::Error::ReadOnly { path: self.path().to_path_buf() });
+        }
+        let _turn = lock(&self.writing);
+        let mut reader = self.reader()?;
+        // Beside the log it needs as much again: on the disk, for the store may be larger than the memory.
+        let written = reader
+            .execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY")
+            .map_err(|source| self.failed("write the store anew", source));
+        if written.is_err() {
+            reader.connection = None;
+        }
+        written
+    }
+}
+
+/// An item that is about to go.
+struct Gone {
+    id: String,
+    kind: String,
+    document: Option<i64>,
+    metadata: String,
+    summary: String,
+    content: String,
+}
+
+impl Gone {
+    fn of(connection: &Connection, row: RowId) -> Result<Option<Self>> {
+        connection
+            .prepare_cached(
+                "SELECT i.id, i.kind, i.document, i.metadata, coalesce(t.summary, ''), coalesce(t.content, '')
+                 FROM items i LEFT JOIN texts t ON t.row = i.row WHERE i.row = ?1",
+            )?
+            .query_row([row.0], |row| {
+                Ok(Self {
+                    id: row.get(0)?,
+                    kind: row.get(1)?,
+                    document: row.get(2)?,
+                    metadata: row.get(3)?,
+                    summary: row.get(4)?,
+                    content: row.get(5)?,
+                })
+            })
+            .optional()
+    }
+
+    /// Adds what goes with it.
+    fn count(&self, connection: &Connection, row: RowId, receipt: &mut Receipt) -> Result<()> {
+        let count = |sql: &str| -> Result<usize> {
+            connection.prepare_cached(sql)?.query_row([row.0], |row| row.get(0))
+        };
+        receipt.items += 1;
+        if self.kind == Kind::Memory.word() {
+            receipt.memories += 1;
+        } else {
+            receipt.chunks += 1;
+        }
+        receipt.vectors += count("SELECT count(*) FROM vectors WHERE row = ?1")?;
+        receipt.tags += count("SELECT count(*) FROM tags WHERE row = ?1")?;
+        receipt.relations += count("SELECT count(*) FROM relations WHERE row = ?1 OR other = ?1")?;
+        receipt.reviews += count("SELECT count(*) FROM reviews WHERE row = ?1 OR other = ?1")?;
+        receipt.given += count("SELECT count(*) FROM injections WHERE row = ?1")?
+            + count("SELECT count(*) FROM exposures WHERE row = ?1")?;
+        let fields: Map<String, Value> = json_field(&self.metadata)?;
+        receipt.fields += fields.len();
+        Ok(())
+    }
+
+    /// Texts that a question may have been, word for word.
+    fn asked(&self) -> BTreeSet<&str> {
+        let content = self.content.trim();
+        let bare = |text: &'static [char]| content.trim_end_matches(text);
+        [&self.content, content, bare(&['.']), bare(&['.', '!', '?']), self.summary.as_str()]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect()
+    }
+}
+
+/// The cached questions with their vectors. Their keys are hashes, so what they asked is told by where they are.
+struct Questions {
+    models: Vec<(i64, String)>,
+    cached: Vec<(Vec<u8>, i64, Vec<u8>)>,
+    going: BTreeSet<Vec<u8>>,
+}
+
+impl Questions {
+    fn of(connection: &Connection) -> Result<Self> {
+        let models = connection
+            .prepare_cached("SELECT row, name FROM models")?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_>>()?;
+        let cached = connection
+            .prepare_cached("SELECT key, model, vector FROM embedding_cache")?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<Result<_>>()?;
+        Ok(Self { models, cached, going: BTreeSet::new() })
+    }
+
+    /// Notes the questions that were an item's text, or said the same.
+    fn leave(&mut self, connection: &Connection, row: RowId, gone: &Gone) -> Result<()> {
+        if self.cached.is_empty() {
+            return Ok(());
+        }
+        for text in gone.asked() {
+            self.going.extend(self.models.iter().map(|(_, name)| cache_key(name, text)));
+        }
+        let mut statement = connection.prepare_cached("SELECT model, vector FROM vectors WHERE row = ?1")?;
+        let mut found = statement.query([row.0])?;
+        let mut buffer = Vec::new();
+        while let Some(row) = found.next()? {
+            let model: i64 = row.get(0)?;
+            let Some(half) = half(row, 1, &mut buffer)? else { continue };
+            let vector = floats(half);
+            let said = ExactQuery::new(&vector);
+            let same =
+                self.cached.iter().filter(|(_, of, asked)| *of == model && said.cosine_f16(asked) >= SAME);
+            self.going.extend(same.map(|(key, ..)| key.clone()));
+        }
+        Ok(())
+    }
+
+    /// Drops them; how many there were.
+    fn drop(self, connection: &Connection) -> Result<usize> {
+        let mut delete = connection.prepare_cached("DELETE FROM embedding_cache WHERE key = ?1")?;
+        self.going.iter().map(|key| delete.execute([key])).sum()
+    }
+}
+
+/// Takes what somebody wrote out of the events of a subject; how many held something.
+fn clean_events(connection: &Connection, subject: &str) -> Result<usize> {
+    let events: Vec<(i64, String)> = connection
+        .prepare_cached("SELECT event, detail FROM events WHERE subject = ?1 AND detail <> '{}'")?
+        .query_map([subject], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_>>()?;
+    let mut cleaned = 0;
+    for (event, detail) in events {
+        let found: Value = json_field(&detail)?;
+        let clean = without_words(found.clone(), "").unwrap_or_else(|| json!({}));
+        if clean != found {
+            connection
+                .prepare_cached("UPDATE events SET detail = ?2 WHERE event = ?1")?
+                .execute(params![event, json_text(&clean)?])?;
+            cleaned += 1;
+        }
+    }
+    Ok(cleaned)
+}
+
+/// A value without words of others; `None` where it is nothing but one.
+fn without_words(value: Value, key: &str) -> Option<Value> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => Some(value),
+        Value::String(text) => (OUR_WORDS.contains(&key) || is_hash(&text)).then_some(Value::String(text)),
+        Value::Array(values) => {
+            Some(Value::Array(values.into_iter().filter_map(|value| without_words(value, key)).collect()))
+        }
+        Value::Object(fields) => Some(Value::Object(
+            fields
+                .into_iter()
+                .filter_map(|(name, value)| {
+                    let value = without_words(value, &name)?;
+                    Some((name, value))
+                })
+                .collect(),
+        )),
+    }
+}
+
+/// An id, or the hash of something.
+fn is_hash(text: &str) -> bool {
+    matches!(text.len(), 16 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_keep_rules_figures_and_ids() {
+        let detail = json!({ "rule": "new_value", "cosine": 0.5, "tags": ["the cellar", "0011223344556677"],
+            "path": "/notes/the cellar.md", "other": "0011223344556677", "before": { "tier": "2", "note": "x", "n": 1 } });
+        let clean = json!({ "rule": "new_value", "cosine": 0.5, "tags": ["0011223344556677"],
+            "other": "0011223344556677", "before": { "tier": "2", "n": 1 } });
+        assert_eq!(without_words(detail, ""), Some(clean));
+    }
+}

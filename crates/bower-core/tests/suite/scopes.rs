@@ -1,0 +1,226 @@
+//! What a request names is all that it sees: random stores, random requests by every way in, and nothing from outside comes
+//! back, not even an id.
+
+use bower_core::engine::Engine;
+use bower_core::item::{Gate, Reach, Scope, Status};
+use bower_core::request::{
+    CurateRequest, ForgetRequest, Forgetting, Hit, Item, QueryRequest, Selection, Settlement,
+};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+use crate::place::{Place, now};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most
+    }
+
+    fn of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+}
+
+const OWNERS: &[Option<&str>] = &[None, Some("ann"), Some("bob")];
+
+/// The same things are told at every place, with the same tags, so that whatever crosses would be found.
+fn text(random: &mut Random) -> String {
+    let thing = ["API", "gateway", "backup", "queue"][random.below(4)];
+    match random.below(3) {
+        0 => format!("The {thing} port is {}.", 8_000 + random.below(5)),
+        1 => format!(
+            "The {thing} is{} encrypted before it leaves the building.",
+            ["", " not"][random.below(2)]
+        ),
+        _ => format!("The {thing} runs at {} o'clock in the cellar, says the porter.", random.below(5)),
+    }
+}
+
+/// Whose each item is, by id.
+type Owners = BTreeMap<String, (Scope, Option<String>)>;
+
+fn owners(engine: &Engine) -> Owners {
+    let select = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
+    let all = engine.list(&select, 100_000, 0).unwrap().memories;
+    all.into_iter().map(|item| (item.id, (item.scope, item.owner))).collect()
+}
+
+fn check(reach: &Reach, owners: &Owners, ids: impl IntoIterator<Item = String>) {
+    for id in ids {
+        let (scope, owner) = &owners[&id];
+        assert!(reach.holds(*scope, owner.as_deref()), "{id} is of {scope} {owner:?}, outside {reach:?}");
+    }
+}
+
+fn named(item: &Item) -> Vec<String> {
+    [Some(&item.id), item.supersedes_id.as_ref(), item.superseded_by_id.as_ref()]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect()
+}
+
+fn hit(hit: &Hit) -> Vec<String> {
+    [named(&hit.memory), hit.duplicates.clone()].concat()
+}
+
+#[test]
+fn nothing_comes_back_from_outside_of_what_a_request_names() {
+    let place = Place::new();
+    place.write("CANONICAL.md", "# Facts\n\nThe API port is 8001, and the gateway runs in the cellar.\n");
+    let engine = place.open();
+    place.index(&engine);
+    let random = &mut Random(42);
+    let mut at = now();
+    for round in 0..120 {
+        at += SignedDuration::from_hours(7);
+        let content = text(random);
+        let request = CurateRequest {
+            scope: random.of(Scope::ALL),
+            owner: random.of(OWNERS).map(str::to_owned),
+            tags: vec!["ops".into()],
+            gate: Some(random.of(&[Gate::Off, Gate::Normal])),
+            ..CurateRequest::new(content)
+        };
+        let told = engine.curate(&request, at).unwrap();
+        let all = owners(&engine);
+        let own = Reach { scope: Some(request.scope), owner: request.owner.clone() };
+        let place_of = |id: &String| all[id].clone() == (request.scope, request.owner.clone());
+        assert!(told.id.iter().chain(told.other.iter().map(|other| &other.id)).all(place_of), "{told:?}");
+        if let Some(review) = told.review {
+            assert!(engine.reviews_within(false, &own).unwrap().iter().any(|one| one.review == review));
+        }
+        if round % 10 == 9 {
+            place.index(&engine);
+        }
+
+        let reach = Reach {
+            scope: (random.below(3) > 0).then(|| random.of(Scope::ALL)),
+            owner: (random.below(3) > 0).then(|| random.of(&["ann", "bob", "eve"]).to_owned()),
+        };
+        let statuses = if random.below(3) == 0 { Status::ALL.to_vec() } else { Vec::new() };
+        let select =
+            Selection { scope: reach.scope, owner: reach.owner.clone(), statuses, ..Selection::default() };
+        let held: Vec<&String> = all
+            .iter()
+            .filter(|(_, (scope, owner))| reach.holds(*scope, owner.as_deref()))
+            .map(|(id, _)| id)
+            .collect();
+
+        let listing = engine.list(&select, 1_000, 0).unwrap();
+        assert_eq!(listing.total, listing.memories.len());
+        check(&reach, &all, listing.memories.iter().flat_map(named));
+
+        let question = QueryRequest {
+            text: text(random) + " #ops in CANONICAL.md",
+            fast: random.below(2) == 0,
+            limit: 1 + random.below(20),
+            profile: Some(random.of(bower_core::item::Profile::ALL)),
+            diversity: (random.below(2) == 0).then_some(0.5),
+            budget_tokens: (random.below(2) == 0).then_some(400),
+            session: (random.below(2) == 0).then(|| "one session for all".to_owned()),
+            select: select.clone(),
+            ..QueryRequest::default()
+        };
+        let answer = engine.query(&question, at).unwrap();
+        check(&reach, &all, answer.hits.iter().flat_map(hit));
+        assert!(answer.total_found <= held.len() && answer.effort.tail <= held.len(), "{answer:?}");
+        assert!(answer.already_given.unwrap_or(0) <= held.len());
+        let pieces = answer.evidence.iter().flat_map(|evidence| &evidence.pieces);
+        check(&reach, &all, pieces.flat_map(|piece| piece.ids.iter().cloned()));
+
+        // One id after the other: what is outside is not found, whole or by its first digits.
+        for id in all.keys() {
+            let (found, past) = (engine.get_within(id, &reach), engine.history_within(&id[..9], &reach));
+            assert_eq!(found.is_ok(), held.contains(&id));
+            assert!(past.is_err() || held.contains(&id));
+            check(
+                &reach,
+                &all,
+                past.iter().flat_map(|past| past.chain.iter().flat_map(|form| named(&form.memory))),
+            );
+        }
+        for review in engine.reviews(true).unwrap() {
+            let sides = [&review.newer, &review.older].map(|item| item.is_within(&reach));
+            let seen = engine.reviews_within(true, &reach).unwrap();
+            assert_eq!(seen.iter().any(|one| one.review == review.review), sides == [true, true]);
+            if sides != [true, true] {
+                assert!(engine.settle_within(review.review, &Settlement::Both, at, &reach).is_err());
+            }
+        }
+
+        let victim = all.keys().nth(random.below(all.len())).unwrap().clone();
+        let within = held.contains(&&victim);
+        let how =
+            Forgetting { reach: reach.clone(), ..Forgetting::of(ForgetRequest::Ids(vec![victim.clone()])) };
+        match engine.forget_as(&Forgetting { dry_run: round % 4 > 0, ..how }, at) {
+            Ok(forgotten) => {
+                assert!(within);
+                check(&reach, &all, forgotten.forgotten.into_iter().chain(forgotten.held_by));
+            }
+            Err(error) => assert!(!within && error.to_string().starts_with("no item"), "{error}"),
+        }
+    }
+}
+
+fn tell(engine: &Engine, text: &str, owner: Option<&str>, at: Timestamp) -> bool {
+    let request = CurateRequest { owner: owner.map(str::to_owned), ..CurateRequest::new(text) };
+    engine.curate(&request, at).unwrap().accepted
+}
+
+/// To refuse an echo tells that somebody has it.
+#[test]
+fn an_echo_of_what_is_another_s_is_no_echo() {
+    let place = Place::without_model();
+    let engine = place.open();
+    let text = "The nightly export of the warehouse starts at 02:30 and takes forty minutes.";
+    let shared = "The weekly report of the factory is printed on green paper in the cellar.";
+    assert!(tell(&engine, text, Some("ann"), now()) && tell(&engine, shared, None, now()));
+    for words in ["nightly export of the warehouse", "weekly report of the factory"] {
+        engine.query(&QueryRequest { text: words.into(), ..QueryRequest::default() }, now()).unwrap();
+    }
+    let echo = |text: &str| format!("According to memory: {}{}", text[..1].to_lowercase(), &text[1..]);
+    assert!(!tell(&engine, &echo(text), Some("ann"), now()), "her own");
+    assert!(tell(&engine, &echo(text), Some("bob"), now()), "another's");
+    assert!(!tell(&engine, &echo(shared), Some("bob"), now()), "everybody's");
+    assert!(!tell(&engine, &echo(shared), None, now()));
+}
+
+/// What one was given in a session, another was not.
+#[test]
+fn sessions_of_different_owners_know_nothing_of_each_other() {
+    let place = Place::without_model();
+    let engine = place.open();
+    for owner in ["ann", "bob"] {
+        assert!(tell(&engine, "The spare valve is in the cellar.", Some(owner), now()));
+    }
+    let ask = |owner: &str| {
+        let select = Selection { owner: Some(owner.into()), ..Selection::default() };
+        let session = Some("tuesday".to_owned());
+        let text = "where is the valve?".to_owned();
+        let answer =
+            engine.query(&QueryRequest { text, session, select, ..QueryRequest::default() }, now()).unwrap();
+        (answer.hits.len(), answer.already_given)
+    };
+    assert_eq!((ask("ann"), ask("bob")), ((1, Some(0)), (1, Some(0))));
+    assert_eq!((ask("ann"), ask("bob")), ((0, Some(1)), (0, Some(1))));
+}
+
+#[test]
+fn a_field_is_no_way_around() {
+    let place = Place::without_model();
+    let engine = place.open();
+    let hers = CurateRequest {
+        owner: Some("ann".into()),
+        metadata: serde_json::Map::from_iter([("project".to_owned(), json!("x"))]),
+        ..CurateRequest::new("The spare valve is in the cellar.")
+    };
+    engine.curate(&hers, now()).unwrap();
+    let filter = bower_core::filter::Filter::parse(r#"{"$or":[{"owner":"ann"},{"project":"x"}]}"#).unwrap();
+    let select = Selection { owner: Some("bob".into()), filter: Some(filter), ..Selection::default() };
+    assert_eq!(engine.list(&select, 10, 0).unwrap().total, 0);
+}
