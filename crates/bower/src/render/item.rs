@@ -163,7 +163,8 @@ fn events(events: &[Event], look: &Look) -> String {
         let detail = match &event.detail {
             Value::Object(fields) => {
                 let said = fields.iter().filter(|(key, value)| {
-                    !matches!(key.as_str(), "was" | "is") && value.as_array().is_none_or(|list| !list.is_empty())
+                    !matches!(key.as_str(), "was" | "is")
+                        && value.as_array().is_none_or(|list| !list.is_empty())
                 });
                 let said = said.map(|(key, value)| format!("{key} {}", scalar(value)));
                 said.chain(changes(fields)).collect::<Vec<_>>().join(", ")
