@@ -7,9 +7,8 @@ use std::time::Instant;
 
 use bower_core::embed::{Embedder, MiniLm};
 use bower_core::item::Fate;
-use bower_core::memory::claims::Claims;
-use bower_core::memory::merge::{Bands, Decision, Kept, Rule, Told, decide};
-use bower_core::memory::slot::{Slot, slot};
+use bower_core::memory::merge::{Bands, Decision, Kept, Rule, Told, asked, decide};
+use bower_core::memory::said::Said;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -40,11 +39,11 @@ struct Pair {
     label: Label,
     /// Without a score a pair has no sameness to find (SciFact).
     has_score: bool,
-    kept: Claims,
-    kept_slot: Option<Slot>,
-    told: Claims,
-    told_slot: Option<Slot>,
+    kept: Said,
+    told: Said,
     cosine: f32,
+    /// Of both without names and values, where that may decide.
+    likeness: Option<f32>,
 }
 
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
@@ -103,21 +102,11 @@ fn time_ms(pairs: &[Pair]) -> f64 {
     let mut least = f64::INFINITY;
     for pairs in pairs.chunks_exact(BESIDE).take(50) {
         let start = Instant::now();
-        let parts: Vec<(Claims, Option<Slot>)> =
-            pairs.iter().map(|pair| (Claims::of(pair.kept.plain()), slot(pair.kept.plain()))).collect();
-        let kept: Vec<Kept<'_>> = parts
-            .iter()
-            .map(|(claims, slot)| Kept {
-                claims,
-                slot: slot.as_ref(),
-                confidence: 0.5,
-                time: Timestamp::UNIX_EPOCH,
-                cosine: Some(0.9),
-                pinned: false,
-            })
-            .collect();
-        let claims = Claims::of(pairs[0].told.plain());
-        let told = Told { claims: &claims, slot: None, confidence: 0.5, time: Timestamp::UNIX_EPOCH };
+        let parts: Vec<Said> = pairs.iter().map(|pair| Said::of(pair.kept.claims.plain())).collect();
+        let kept: Vec<Kept<'_>> = parts.iter().map(|said| kept(said, Some(0.9), None)).collect();
+        let said = Said::of(pairs[0].told.claims.plain());
+        let told = told(&said, Timestamp::UNIX_EPOCH);
+        std::hint::black_box(asked(&told, &kept));
         std::hint::black_box(decide(&told, &kept, &Bands::default()));
         least = least.min(start.elapsed().as_secs_f64() * 1e3);
     }
@@ -168,16 +157,18 @@ fn figures(name: &str, pairs: &[Pair]) -> (Vec<String>, bool) {
 /// The second sentence told so many days after the first, both half sure.
 fn decided(pair: &Pair, days: i64, bands: &Bands) -> Decision {
     let later = Timestamp::from_second(days * 86_400).unwrap_or(Timestamp::UNIX_EPOCH);
-    let told = Told { claims: &pair.told, slot: pair.told_slot.as_ref(), confidence: 0.5, time: later };
-    let kept = Kept {
-        claims: &pair.kept,
-        slot: pair.kept_slot.as_ref(),
-        confidence: 0.5,
-        time: Timestamp::UNIX_EPOCH,
-        cosine: Some(pair.cosine),
-        pinned: false,
-    };
-    decide(&told, &[kept], bands)
+    decide(&told(&pair.told, later), &[kept(&pair.kept, Some(pair.cosine), pair.likeness)], bands)
+}
+
+fn told(said: &Said, time: Timestamp) -> Told<'_> {
+    let Said { claims, slot, frame } = said;
+    Told { claims, slot: slot.as_ref(), frame, confidence: 0.5, time }
+}
+
+fn kept(said: &Said, cosine: Option<f32>, likeness: Option<f32>) -> Kept<'_> {
+    let Said { claims, slot, frame } = said;
+    let time = Timestamp::UNIX_EPOCH;
+    Kept { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, cosine, likeness, pinned: false }
 }
 
 /// "The same" from each cosine on: for the same words, for a word more on one side, for one word exchanged.
@@ -265,14 +256,22 @@ fn read(file: &Path, model: &MiniLm) -> Result<Vec<Pair>, Failed> {
             other => return Err(format!("line {}: label {other}", at + 1).into()),
         };
         let cosine = vector(kept)?.iter().zip(&vector(told)?).map(|(one, two)| one * two).sum();
+        let (kept_said, told_said) = (Said::of(kept), Said::of(told));
+        let beside = self::kept(&kept_said, Some(cosine), None);
+        let masked = asked(&self::told(&told_said, Timestamp::UNIX_EPOCH), &[beside]).pop().flatten();
+        let likeness = match masked {
+            Some([one, two]) => {
+                Some(vector(&one)?.iter().zip(&vector(&two)?).map(|(one, two)| one * two).sum())
+            }
+            None => None,
+        };
         pairs.push(Pair {
             label,
             has_score: score.is_some(),
-            kept: Claims::of(kept),
-            kept_slot: slot(kept),
-            told: Claims::of(told),
-            told_slot: slot(told),
+            kept: kept_said,
+            told: told_said,
             cosine,
+            likeness,
         });
     }
     Ok(pairs)

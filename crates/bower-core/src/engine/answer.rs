@@ -10,7 +10,9 @@ use super::retrieve::{
 };
 use super::{ACTOR, Engine, evidence, keep, order, ranking};
 use crate::error::{Error, Result};
-use crate::item::{Channel, Coverage, Profile, RowId, RowSet, Scored, When};
+use crate::item::{Channel, Coverage, Kind, Profile, RowId, RowSet, Scored, When};
+use crate::memory::frame::seems_to_replace;
+use crate::memory::said::Said;
 use crate::rank::candidate::{Places, Ranked};
 use crate::request::{
     Answer, ChannelEffort, Clocks, Degraded, Effort, Hit, Item, QueryRequest, Selection, Signal,
@@ -136,6 +138,7 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
         !given
     })?;
     below_successors(&mut hits);
+    below_newer(&mut hits, &ranking.likeness);
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?;
     let evidence = evidence::pack(engine, request, &terms, &hits)?;
@@ -213,6 +216,41 @@ fn below_successors(hits: &mut Vec<Hit>) {
         let hit = hits.remove(old);
         hits.insert(new, hit);
     }
+}
+
+/// What tells another value of what a newer memory tells stands below it, though nobody could say for sure that it was replaced.
+fn below_newer(hits: &mut Vec<Hit>, likeness: &order::Likeness) {
+    let is_memory = |hit: &Hit| hit.memory.kind == Kind::Memory;
+    if hits.iter().filter(|hit| is_memory(hit)).count() < 2 {
+        return;
+    }
+    let read = |hit: &Hit| is_memory(hit).then(|| Said::of(&hit.memory.content));
+    let said: Vec<Option<Said>> = hits.iter().map(read).collect();
+    let yields = |old: usize, new: usize| {
+        let (one, two) = (&hits[old].memory, &hits[new].memory);
+        let is_later = one.create_time < two.create_time
+            && (&one.collection, one.scope, &one.owner) == (&two.collection, two.scope, &two.owner);
+        let texts = said[old].as_ref().zip(said[new].as_ref()).filter(|_| is_later);
+        texts.is_some_and(|(earlier, later)| seems_to_replace(earlier, later, likeness.of(one.row, two.row)))
+    };
+    let order = yielding(hits.len(), yields);
+    let mut kept: Vec<Option<Hit>> = std::mem::take(hits).into_iter().map(Some).collect();
+    hits.extend(order.into_iter().filter_map(|at| kept[at].take()));
+}
+
+/// The order of so many places in which each that yields to a later one stands right behind the last of those.
+fn yielding(count: usize, yields: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut place = 0;
+    // Each step settles a place or moves one down; what would go round ends here.
+    for _ in 0..count * 2 {
+        let Some(&old) = order.get(place) else { break };
+        match (place + 1..count).rev().find(|&new| yields(old, order[new])) {
+            Some(new) => order[place..=new].rotate_left(1),
+            None => place += 1,
+        }
+    }
+    order
 }
 
 /// Rows that no question by these clocks sees.
@@ -335,4 +373,22 @@ pub(super) fn best_effort(written: Result<()>) -> Result<()> {
 
 pub(super) fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_yields_stands_right_behind_the_last_it_yields_to() {
+        let newer = |pairs: &'static [(usize, usize)]| move |old, new| pairs.contains(&(old, new));
+        assert_eq!(yielding(4, newer(&[(0, 2)])), [1, 2, 0, 3]);
+        assert_eq!(yielding(4, newer(&[(0, 1), (0, 3), (1, 3)])), [2, 3, 1, 0]);
+        assert_eq!(yielding(3, newer(&[])), [0, 1, 2]);
+        assert_eq!(yielding(0, newer(&[])), [0; 0]);
+        // Nobody is lost where both yield.
+        let mut round = yielding(2, newer(&[(0, 1), (1, 0)]));
+        round.sort_unstable();
+        assert_eq!(round, [0, 1]);
+    }
 }

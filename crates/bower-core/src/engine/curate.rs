@@ -2,21 +2,22 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::time::Instant;
 
 use super::answer::milliseconds;
 use super::echoes::is_echo;
 use super::late::vector_of;
-use super::neighbours::{Neighbour, neighbours};
+use super::neighbours::{Likenesses, Neighbour, neighbours};
 use super::when::zone;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
-use crate::item::{Change, Channel, Fate, Gate, MemoryType, Relation, Status, Tier, derive_id};
-use crate::memory::claims::Claims;
+use crate::item::{Change, Channel, Fate, Gate, MemoryType, Relation, RowId, Status, Tier, derive_id};
 use crate::memory::conflict::Side;
 use crate::memory::gate::{self, Refusal};
 use crate::memory::judge::{self, Judged, judge_read, judge_text};
 use crate::memory::merge::{self, Bands, Decision, decide};
+use crate::memory::said::Said;
 use crate::memory::slot::{Slot, slot};
 use crate::rank::time::valid;
 use crate::request::{CurateRequest, Curated, Degraded, Item, Other};
@@ -87,12 +88,12 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
             None
         }
     };
-    let slot = slot(&content);
+    let said = Said::of(&content);
     let holds = valid(&content, &now.to_zoned(zone(engine)?));
-    let mut memory = new_memory(request, &place, content, judged, slot.as_ref(), vector);
+    let mut memory = new_memory(request, &place, content, judged, said.slot.as_ref(), vector);
     memory.tags = tags;
     (memory.valid_from, memory.valid_to) = (holds.from, holds.until);
-    let (kept, decision, other) = keep(engine, &place, &mut memory, slot.as_ref(), is_echo, now)?;
+    let (kept, decision, other) = keep(engine, &place, &mut memory, &said, is_echo, now)?;
 
     curated.accepted = true;
     curated.outcome = decision.fate;
@@ -168,13 +169,13 @@ fn keep(
     engine: &Engine,
     place: &Place,
     memory: &mut NewMemory,
-    slot: Option<&Slot>,
+    said: &Said,
     is_echo: bool,
     now: Timestamp,
 ) -> Result<(Kept, Decision, Option<Item>)> {
-    let claims = Claims::of(&memory.content);
-    let told = merge::Told { claims: &claims, slot, confidence: CONFIDENCE, time: now };
-    let key = slot.map(|slot| slot.key.as_str());
+    let Said { claims, slot, frame } = said;
+    let told = merge::Told { claims, slot: slot.as_ref(), frame, confidence: CONFIDENCE, time: now };
+    let (mut read, mut likenesses) = (HashMap::new(), Likenesses::default());
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -185,9 +186,9 @@ fn keep(
             (Vec::new(), ANYTHING)
         } else {
             let vector = memory.vector.as_ref();
-            (neighbours(engine, place, &memory.content, key, vector, &newest)?, newest.change)
+            (neighbours(engine, place, &memory.content, said, vector, &newest)?, newest.change)
         };
-        let decision = weigh(&told, &near);
+        let decision = weigh(engine, &told, &near, &mut read, &mut likenesses);
         let other = decision.target.map(|at| near[at].item.clone());
         let decided = Decided {
             standing: standing(&decision, other.as_ref()),
@@ -202,22 +203,31 @@ fn keep(
     }
 }
 
-fn weigh(told: &merge::Told<'_>, near: &[Neighbour]) -> Decision {
-    let read: Vec<(Claims, Option<Slot>)> =
-        near.iter().map(|one| (Claims::of(&one.item.content), slot(&one.item.content))).collect();
-    let kept: Vec<merge::Kept<'_>> = near
-        .iter()
-        .zip(&read)
-        .map(|(one, (claims, slot))| merge::Kept {
-            claims,
-            slot: slot.as_ref(),
-            confidence: one.item.confidence,
-            time: one.item.create_time,
-            cosine: one.cosine,
-            pinned: one.item.tier == Tier::Pinned,
-        })
-        .collect();
-    decide(told, &kept, &Bands::default())
+/// Decides, with what was read of the memories in an earlier attempt.
+fn weigh(
+    engine: &Engine,
+    told: &merge::Told<'_>,
+    near: &[Neighbour],
+    read: &mut HashMap<RowId, Said>,
+    likenesses: &mut Likenesses,
+) -> Decision {
+    for one in near {
+        read.entry(one.item.row).or_insert_with(|| Said::of(&one.item.content));
+    }
+    let kept = |one: &Neighbour, likeness: Option<f32>| merge::Kept {
+        claims: &read[&one.item.row].claims,
+        slot: read[&one.item.row].slot.as_ref(),
+        frame: &read[&one.item.row].frame,
+        confidence: one.item.confidence,
+        time: one.item.create_time,
+        cosine: one.cosine,
+        likeness,
+        pinned: one.item.tier == Tier::Pinned,
+    };
+    let mut memories: Vec<merge::Kept<'_>> = near.iter().map(|one| kept(one, None)).collect();
+    let asked = merge::asked(told, &memories);
+    likenesses.give(engine, &asked, &mut memories);
+    decide(told, &memories, &Bands::default())
 }
 
 /// What the store is to do.

@@ -46,6 +46,9 @@ const LOCK: &str = "fold.lock";
 /// Rows read from the store at once while folding.
 const PAGE: usize = 512;
 
+/// Why a purge waits: its words are still in the log.
+const LOG: &str = "another process still reads what the store's log holds";
+
 impl Engine {
     /// Brings the indexes up to date; false where nothing was due or another process is folding.
     pub(super) fn fold(&self, when: When) -> Result<bool> {
@@ -175,7 +178,6 @@ impl Engine {
         self.purge_indexes(due, traces.is_none(), &mut purged.waits)?;
         self.indexes.reopen();
         self.tidy_store(when)?;
-        const LOG: &str = "another process still reads what the store's log holds";
         if !store.empty_log()? {
             purged.waits.push(LOG.to_owned());
         }

@@ -1,5 +1,6 @@
 //! The memories that a told text could repeat, extend, replace or deny: those of its place, by slot, by meaning and by words.
 
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
 use super::Engine;
@@ -7,6 +8,8 @@ use super::answer::{Depth, hidden};
 use super::retrieve::{Scope, Words, by_vector, text_channel};
 use crate::error::Result;
 use crate::item::{Coverage, Kind, Profile, RowId, RowSet, Status};
+use crate::memory::merge::Kept;
+use crate::memory::said::Said;
 use crate::request::{Clocks, Item};
 use crate::store::{NewVector, Place};
 use crate::vector::{ExactQuery, floats};
@@ -14,6 +17,12 @@ use crate::vector::{ExactQuery, floats};
 /// Memories that each way of finding gives. A text that is told again stands in the first places; what comes after the tenth
 /// has to do with the same subject at most.
 const EACH: usize = 10;
+
+/// Memories of the same names.
+const OF_THING: usize = 40;
+
+/// So many texts are embedded without their names and values for one that is told, the nearest first: a millisecond each.
+const MOST_MASKED: usize = 16;
 
 /// Places whose rows are kept: 125 KB each in a store of a million rows.
 const MOST_PLACES: usize = 16;
@@ -53,7 +62,7 @@ pub(super) fn neighbours(
     engine: &Engine,
     place: &Place,
     content: &str,
-    slot: Option<&str>,
+    said: &Said,
     vector: Option<&NewVector>,
     newest: &Coverage,
 ) -> Result<Vec<Neighbour>> {
@@ -69,6 +78,7 @@ pub(super) fn neighbours(
         depth: Depth::Rows(EACH),
         newest,
     };
+    let slot = said.slot.as_ref().map(|slot| slot.key.as_str());
     let mut rows: Vec<RowId> = slot.map_or(Ok(Vec::new()), |slot| engine.store.in_slot(place, slot, EACH))?;
     if let Some(vector) = vector {
         let near =
@@ -78,6 +88,12 @@ pub(super) fn neighbours(
     let words = Words::of(content);
     if !words.terms.is_empty() {
         rows.extend(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row));
+    }
+    // What is told of a thing is mostly known of it in other words, which neither the vector nor the words find first.
+    let names = Words::of(&said.frame.names().collect::<Vec<_>>().join(" "));
+    if !names.terms.is_empty() {
+        let scope = Scope { depth: Depth::Rows(OF_THING), ..scope };
+        rows.extend(text_channel(engine, &names, &scope, &mut drop)?.rows.iter().map(|hit| hit.row));
     }
     let mut seen = RowSet::new();
     rows.retain(|&row| seen.insert(row));
@@ -91,6 +107,35 @@ pub(super) fn neighbours(
     };
     let items = engine.store.items(&rows)?.into_iter().zip(cosines);
     Ok(items.filter_map(|(item, cosine)| Some(Neighbour { item: item.filter(stands)?, cosine })).collect())
+}
+
+/// The vectors of texts without names and values, each made once.
+#[derive(Debug, Default)]
+pub(super) struct Likenesses(HashMap<String, Option<Vec<f32>>>);
+
+impl Likenesses {
+    /// Gives memories the likeness of what is asked; the nearest first, as far as it may cost.
+    pub(super) fn give(&mut self, engine: &Engine, asked: &[Option<[String; 2]>], kept: &mut [Kept<'_>]) {
+        let Ok(embedder) = engine.model.get() else { return };
+        let mut order: Vec<usize> = (0..kept.len()).filter(|&at| asked[at].is_some()).collect();
+        order.sort_by(|&one, &two| {
+            kept[two].cosine.unwrap_or(0.0).total_cmp(&kept[one].cosine.unwrap_or(0.0))
+        });
+        for at in order {
+            let Some(texts) = &asked[at] else { continue };
+            let fresh = texts.iter().filter(|text| !self.0.contains_key(*text)).count();
+            if self.0.len() + fresh > MOST_MASKED {
+                continue;
+            }
+            for text in texts {
+                self.0.entry(text.clone()).or_insert_with(|| embedder.embed(text).ok());
+            }
+            let vectors = [&texts[0], &texts[1]].map(|text| self.0[text].as_deref());
+            if let [Some(one), Some(two)] = vectors {
+                kept[at].likeness = Some(one.iter().zip(two).map(|(one, two)| one * two).sum());
+            }
+        }
+    }
 }
 
 fn cosines(engine: &Engine, vector: Option<&NewVector>, rows: &[RowId]) -> Result<Vec<Option<f32>>> {

@@ -28,7 +28,7 @@ impl Likeness {
     }
 
     /// The cosine of two rows; `None` where one is not among the best, or has no vector.
-    fn of(&self, one: RowId, two: RowId) -> Option<f32> {
+    pub(super) fn of(&self, one: RowId, two: RowId) -> Option<f32> {
         self.at(*self.places.get(&one)?, *self.places.get(&two)?)
     }
 

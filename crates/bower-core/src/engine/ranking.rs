@@ -70,6 +70,8 @@ pub(super) fn by_default(
         native::gain_from_neighbours(&mut ranked, &likenesses, constants);
         ranking.likeness = Likeness::new(&best, likenesses);
     }
+    let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
+    native::gain_from_names(&mut ranked, &named, constants);
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking);
     scores.take_places(gathered, ranking);

@@ -160,7 +160,7 @@ impl Finder {
         let letters = self.pieces.first().map_or(0, |piece| {
             piece.marks.iter().map(|mark| if let Mark::Letter(c) = mark { c.len_utf8() } else { 1 }).sum()
         });
-        bytes as f64 * LETTER.powi(letters as i32)
+        bytes as f64 * LETTER.powf(letters as f64)
     }
 }
 

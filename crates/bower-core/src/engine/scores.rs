@@ -111,7 +111,10 @@ impl Scores {
         let first = &parts[0].words;
         let mut all = Self {
             rows: Vec::with_capacity(gathered.len()),
-            words: Examined::new(0, first.weights.clone(), first.idf_sum),
+            words: Examined {
+                names: first.names.clone(),
+                ..Examined::new(0, first.weights.clone(), first.idf_sum)
+            },
             parents: Vec::with_capacity(gathered.len()),
             cosines: Vec::with_capacity(gathered.len()),
             tokens: Vec::with_capacity(gathered.len()),
@@ -168,6 +171,12 @@ impl Scores {
             vector: self.cosines[at],
             tokens: self.tokens[at],
         }
+    }
+
+    /// The share of what the question names that a memory has; `None` for what is none, or where nothing is named.
+    pub(super) fn named(&self, row: RowId) -> Option<f32> {
+        let at = self.place(row).filter(|&at| self.parents[at] == 0)?;
+        self.words.named(at)
     }
 
     /// A candidate's place among them.

@@ -130,13 +130,17 @@ impl fmt::Display for Difference {
 impl Claims {
     /// Reads a text. Rules are for English; numbers, codes and dates in digits are found in any language.
     pub fn of(text: &str) -> Self {
-        let tokens = tokens(text);
+        Self::read(text, &tokens(text))
+    }
+
+    /// The claims of a text whose tokens are known.
+    pub(super) fn read(text: &str, tokens: &[Token<'_>]) -> Self {
         let mut claims = Self { plain: plain(text), ..Self::default() };
         let mut spans: Vec<(Range<usize>, String)> = Vec::new();
-        let capitals_say_nothing = is_title(&tokens);
+        let capitals_say_nothing = is_title(tokens);
         let mut at = 0;
         while at < tokens.len() {
-            let used = claims.measure(&tokens, at, &mut spans);
+            let used = claims.measure(tokens, at, &mut spans);
             if used > 0 {
                 at += used;
                 continue;
@@ -148,7 +152,7 @@ impl Claims {
                     claims.spoken.insert(token.lower.clone());
                 }
                 Kind::Code => claims.names.push(token.text.to_owned()),
-                Kind::Word => claims.word(&tokens, at, capitals_say_nothing),
+                Kind::Word => claims.word(tokens, at, capitals_say_nothing),
                 Kind::Number | Kind::Mark => {}
             }
             if !token.is_mark() {
@@ -156,7 +160,7 @@ impl Claims {
             }
             at += 1;
         }
-        claims.is_passive = is_passive(&tokens);
+        claims.is_passive = is_passive(tokens);
         // Each of these is compared with each of another text's.
         let lists = [claims.numbers.len(), claims.times.len(), claims.names.len(), claims.versions.len()];
         claims.is_crowded = lists.into_iter().any(|claimed| claimed > MOST_CLAIMS);
@@ -499,7 +503,7 @@ fn plain(text: &str) -> String {
 }
 
 /// `v1.2.3`, `1.2.3-rc1`: not an address of four numbers.
-fn is_version(text: &str) -> bool {
+pub(super) fn is_version(text: &str) -> bool {
     let bare = text.strip_prefix(['v', 'V']).unwrap_or(text);
     let mut parts = bare.split(['.', '-', '+']);
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());

@@ -6,9 +6,11 @@ pub mod conflict;
 pub mod consolidate;
 mod cues;
 pub mod feedback;
+pub mod frame;
 pub mod gate;
 pub mod judge;
 pub mod merge;
+pub mod said;
 pub mod slot;
 pub mod sweep;
 

@@ -3,7 +3,7 @@
 
 mod parts;
 mod verbs;
-mod words;
+pub(super) mod words;
 
 use std::ops::ControlFlow;
 
@@ -48,12 +48,13 @@ pub enum Holds {
 impl Slot {
     /// Whether both values are the same; a quantity without a unit is the same quantity with one.
     pub fn same_value(&self, other: &Self) -> bool {
-        same_value(&self.value, &other.value)
+        let (one, two) = ((&*self.value, &*self.shown), (&*other.value, &*other.shown));
+        self.value == other.value || is_bare(one.0, two.1) || is_bare(two.0, one.1)
     }
 
     /// Whether the text says that this value was there before.
     pub fn ends(&self, earlier: &Self) -> bool {
-        self.former.as_ref().is_some_and(|former| same_value(former, &earlier.value))
+        self.former.as_ref().is_some_and(|former| *former == earlier.value || is_bare(former, &earlier.shown))
     }
 
     /// Whether both values are one thing in two versions or sizes: "PostgreSQL 16", "PostgreSQL 17".
@@ -71,18 +72,23 @@ impl Slot {
     }
 }
 
-fn same_value(one: &str, two: &str) -> bool {
-    let with_unit = |long: &str, short: &str| {
-        let rest = long.strip_prefix(short).and_then(|rest| rest.strip_prefix(' '));
-        let is_number = !short.is_empty() && short.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        is_number && rest.is_some_and(|unit| !unit.contains(' '))
-    };
-    one == two || with_unit(one, two) || with_unit(two, one)
+/// Whether a value is a number without a unit, and what is written elsewhere is the same number with one: "30" and "30s".
+fn is_bare(value: &str, shown: &str) -> bool {
+    let digits = |c: char| c.is_ascii_digit() || c == '.';
+    let is_number = !value.is_empty() && value.chars().all(digits);
+    let shown = shown.trim_start_matches(['$', '€', '£']).replace(',', "");
+    let rest = shown.strip_prefix(value).filter(|rest| !rest.starts_with(|c: char| digits(c)));
+    is_number && rest.is_some_and(|unit| unit.split_whitespace().count() <= 1)
 }
 
 /// The slot of a text; none where it says several things, nothing single, nothing certain or nothing of the present. Several
 /// sentences have none; a reason ("because ..."), a remark in brackets or a date ("since March") may follow the one statement.
 pub fn slot(text: &str) -> Option<Slot> {
+    read(text, &tokens(text))
+}
+
+/// The slot of a text whose tokens are known.
+pub(super) fn read(text: &str, tokens: &[Token<'_>]) -> Option<Slot> {
     let text = text.trim();
     if text.is_empty()
         || text.len() > LONGEST
@@ -90,7 +96,7 @@ pub fn slot(text: &str) -> Option<Slot> {
     {
         return None;
     }
-    let mut clause = Clause { tokens: tokens(text), ..Clause::default() };
+    let mut clause = Clause { tokens: tokens.to_vec(), ..Clause::default() };
     clause.strip()?;
     clause.assigned().or_else(|| clause.said()).or_else(|| clause.headed())
 }
@@ -162,27 +168,34 @@ impl<'a> Clause<'a> {
 
     /// "Note: ...", "Update: ...".
     fn take_labels(&mut self) {
-        while let [first, second, ..] = self.tokens.as_slice()
-            && second.is(":")
-            && first.kind == Kind::Word
-        {
-            let is_update = first.among(words::UPDATE_LABELS);
-            if !is_update && !first.among(words::LABELS) {
-                return;
+        // "FYI Update: ...", "Reminder - Correction: ..."
+        for _ in 0..3 {
+            let length = self.tokens.len();
+            while let [first, second, ..] = self.tokens.as_slice()
+                && second.is(":")
+                && first.kind == Kind::Word
+            {
+                let is_update = first.among(words::UPDATE_LABELS);
+                if !is_update && !first.among(words::LABELS) {
+                    return;
+                }
+                self.says_update |= is_update;
+                self.tokens.drain(..2);
             }
-            self.says_update |= is_update;
-            self.tokens.drain(..2);
-        }
-        if self.tokens.first().is_some_and(|first| first.is("actually")) {
-            self.says_update = true;
-            self.drop_first(1);
-        }
-        let begins = |phrase: &&&[&str]| {
-            self.tokens.len() > phrase.len()
-                && phrase.iter().zip(&self.tokens).all(|(word, token)| token.is(word))
-        };
-        if let Some(phrase) = words::OPENINGS.iter().find(begins) {
-            self.drop_first(phrase.len());
+            if self.tokens.first().is_some_and(|first| first.is("actually")) {
+                self.says_update = true;
+                self.drop_first(1);
+            }
+            let begins = |phrase: &&&[&str]| {
+                self.tokens.len() > phrase.len()
+                    && phrase.iter().zip(&self.tokens).all(|(word, token)| token.is(word))
+            };
+            if let Some(phrase) = words::OPENINGS.iter().find(begins) {
+                self.drop_first(phrase.len());
+            }
+            if self.tokens.len() == length {
+                break;
+            }
         }
         // "From now on", "as of today"
         let opening: Vec<&str> = self.tokens.iter().take(3).map(|token| token.lower.as_str()).collect();

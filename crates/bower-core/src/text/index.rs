@@ -155,7 +155,7 @@ impl TextIndex {
     /// For each of some words as they are indexed, how many rows of its files have it; those that are not to be found any more
     /// count too.
     pub fn kept_with(&self, words: &[String]) -> Result<Vec<u64>> {
-        let terms = words.iter().map(|word| QueryTerm { term: word.clone(), weight: 1.0 });
+        let terms = words.iter().map(|word| QueryTerm { term: word.clone(), weight: 1.0, is_name: false });
         self.rows_with(&terms.collect::<Vec<_>>())
     }
 
@@ -222,7 +222,8 @@ impl TextIndex {
         let used = tail::select(terms, &statistics);
         let bm25 = tail::weigh(terms, &statistics, &used);
         let idf_sum = tail::idf_sum(terms, &statistics);
-        Ok(Prepared { infos, used, bm25, idf_sum })
+        let names = used.iter().map(|&nth| terms[nth].is_name).collect();
+        Ok(Prepared { infos, used, bm25, idf_sum, names })
     }
 
     /// The best `k` rows for a question among those of the index that are allowed and those of the tail, best first.
@@ -323,6 +324,8 @@ pub struct Prepared {
     used: Vec<usize>,
     bm25: Bm25,
     idf_sum: f32,
+    /// Of each of those, whether the question names something by it.
+    pub(super) names: Vec<bool>,
 }
 
 /// The best `k` rows seen.

@@ -21,6 +21,8 @@ pub struct QueryTerm {
     pub term: String,
     /// Multiplies the term's BM25 score: how often the question has it (1 and up).
     pub weight: f32,
+    /// Whether the question names something by it: a capital amid a sentence, a compound (`web-041`, `userId`), a word with digits.
+    pub is_name: bool,
 }
 
 /// The distinct terms of a question in the order of their first occurrence; empty only where the text is.
@@ -35,11 +37,12 @@ pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
     let mut first = true;
     Analyzer::new(language).each(text, Purpose::Query, |found| {
         let stop = language == Language::English && is_stop(text, &found, has_lower, first);
+        let is_name = is_name(text, &found, has_lower, first);
         first = false;
         if stop {
-            stops.add(found.term);
+            stops.add(found.term, false);
         } else {
-            kept.add(found.term);
+            kept.add(found.term, is_name);
         }
         let full = kept.list.len() >= MOST_TERMS;
         if full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -56,6 +59,22 @@ pub fn query_names(text: &str) -> Vec<String> {
         }
     }
     names
+}
+
+/// Whether a word names something. Acronyms name a kind of thing as often ("the IP"), and so does a capital at the start.
+fn is_name(text: &str, found: &Found<'_>, has_lower: bool, first: bool) -> bool {
+    let shown = &text[found.at.clone()];
+    let has_digit = found.folded.contains(|c: char| c.is_ascii_digit());
+    let has_letter = found.folded.contains(char::is_alphabetic);
+    match found.shape {
+        Shape::Joined => true,
+        Shape::Word if has_digit => has_letter,
+        Shape::Word => {
+            let is_shouted = !shown.contains(char::is_lowercase);
+            has_lower && !first && !is_shouted && shown.starts_with(char::is_uppercase)
+        }
+        Shape::Gram | Shape::Sign => false,
+    }
 }
 
 fn is_stop(text: &str, found: &Found<'_>, has_lower: bool, first: bool) -> bool {
@@ -77,19 +96,32 @@ struct Terms {
 }
 
 impl Terms {
-    fn add(&mut self, term: &str) {
+    fn add(&mut self, term: &str, is_name: bool) {
         if let Some(&at) = self.at.get(term) {
             self.list[at].weight += 1.0;
+            self.list[at].is_name |= is_name;
             return;
         }
         self.at.insert(term.to_owned(), self.list.len());
-        self.list.push(QueryTerm { term: term.to_owned(), weight: 1.0 });
+        self.list.push(QueryTerm { term: term.to_owned(), weight: 1.0, is_name });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_names_things_by_their_shape() {
+        let names = |text: &str| {
+            let terms = query_terms(text, Language::English).into_iter().filter(|term| term.is_name);
+            terms.map(|term| term.term).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names("which IP does host web-041 have?"), "web041");
+        assert_eq!(names("Where does Ada Brandt sit?"), "ada brandt");
+        assert_eq!(names("user_name of UX-4221"), "usernam ux4221");
+        assert_eq!(names("What is the port?") + &names("WHAT IS THE PORT") + &names("Deploys"), "");
+    }
 
     fn check(text: &str, expected: &str) {
         let terms = query_terms(text, Language::English);

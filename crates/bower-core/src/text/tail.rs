@@ -390,6 +390,7 @@ pub fn examine_tail(terms: &[QueryTerm], rows: &[RowId], tail: &Tail) -> Examine
     let bm25 = weigh(terms, &tail.statistics, &used);
     let idf_sum = idf_sum(terms, &tail.statistics);
     let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), idf_sum);
+    examined.names = used.iter().map(|&nth| terms[nth].is_name).collect();
     tail.examine(&bm25, &used, rows, &mut examined);
     examined
 }

@@ -40,7 +40,9 @@ fn standing(folder: &Path, letters: &BTreeSet<String>) -> Vec<String> {
     let wanted: HashSet<u64> = letters.iter().map(|word| start(word.as_bytes())).collect();
     // Most places are ruled out by their first two bytes.
     let mut firsts = vec![false; 1 << 16];
-    wanted.iter().for_each(|word| firsts[(word & 0xFFFF) as usize] = true);
+    for word in &wanted {
+        firsts[(word & 0xFFFF) as usize] = true;
+    }
     let mut found = Vec::new();
     for path in files(folder) {
         let mut bytes = fs::read(&path).unwrap();
@@ -198,7 +200,7 @@ fn what_holds_all_of_it_goes_along_unless_it_is_to_stay() {
     let alone = Forgetting { keep_derived: true, dry_run: true, ..Forgetting::of(ids(&short)) };
     let would = forget(&engine, &alone);
     assert_eq!((would.forgotten.len(), would.derived.len(), would.erased), (1, 0, None));
-    assert_eq!(would.held_by, [long.clone()], "it is said that another holds it");
+    assert_eq!(would.held_by, std::slice::from_ref(&long), "it is said that another holds it");
     // The longer one says more: the shorter does not hold all of that.
     let other = Forgetting { dry_run: true, ..Forgetting::of(ids(&long)) };
     assert_eq!(forget(&engine, &other).derived, Vec::<String>::new());

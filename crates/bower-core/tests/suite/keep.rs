@@ -4,7 +4,7 @@ use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::item::{Gate, MemoryType, Scope, Status, Tier, Turn, Verdict};
 use bower_core::request::{
-    ConsolidateRequest, CurateRequest, Curated, ForgetRequest, QueryRequest, Settlement,
+    ConsolidateRequest, CurateRequest, Curated, ForgetRequest, QueryRequest, Selection, Settlement,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -225,7 +225,7 @@ fn any_order_of_what_people_do_leaves_a_sound_store() {
     let mut events: Vec<u64> = Vec::new();
     for step in 0..160 {
         let at = day(step);
-        let all = engine.list(&Default::default(), 100, 0).unwrap().memories;
+        let all = engine.list(&Selection::default(), 100, 0).unwrap().memories;
         let some = |n: usize| all.get(n % all.len().max(1)).map(|item| item.id.clone());
         match random(14) {
             0..=4 => {
@@ -281,10 +281,10 @@ fn any_order_of_what_people_do_leaves_a_sound_store() {
         }
         if step % 20 == 0 {
             engine.maintain(at).unwrap();
-            let before = engine.list(&Default::default(), 100, 0).unwrap();
+            let before = engine.list(&Selection::default(), 100, 0).unwrap();
             drop(engine);
             engine = place.open();
-            assert_eq!(engine.list(&Default::default(), 100, 0).unwrap(), before);
+            assert_eq!(engine.list(&Selection::default(), 100, 0).unwrap(), before);
         }
         let bad: Vec<_> = engine
             .doctor()

@@ -198,7 +198,7 @@ fn a_folder_is_edited_and_taken_back() {
     edit(&folder, "Rome", |text| {
         text.replace("tags: []", "tags:\n  - infra # where\n  - 'it'\nvalid_from: 2025-03-01")
     });
-    edit(&folder, "Backups", |text| text.replace("Backups", "Backups"));
+    edit(&folder, "Backups", str::to_owned);
     std::fs::write(folder.join("new.md"), "---\ntags: [office]\n---\nThe office plant is a ficus.\n")
         .unwrap();
     let dry = take_folder(&engine, &folder, ImportRequest { dry_run: true, ..ImportRequest::default() }, 11);
@@ -447,7 +447,7 @@ proptest! {
                 ..CurateRequest::new(text.clone())
             };
             // What is blank is refused, and what is not is kept.
-            let _ = engine.curate(&request, later(nth as i64));
+            let _ = engine.curate(&request, later(nth.try_into().unwrap()));
         }
         let all = export(&engine, &everything());
         let other = there.open();

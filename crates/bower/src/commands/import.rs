@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn conversations_are_found_among_what_lies_beside_them() {
         let check = |names: &[&str], expected: &[&str]| {
-            assert_eq!(wanted(names.iter().copied()), expected, "{names:?}")
+            assert_eq!(wanted(names.iter().copied()), expected, "{names:?}");
         };
         check(&["user.json", "conversations.json", "chat.html", "x/"], &["conversations.json"]);
         check(

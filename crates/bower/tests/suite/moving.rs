@@ -10,7 +10,7 @@ fn message(id: &str, role: &str, time: f64, text: &str) -> Value {
         "weight": 1.0, "metadata": {}, "recipient": "all", "channel": null})
 }
 
-/// A conversation of ChatGPT with an answer that was regenerated.
+/// A conversation of `ChatGPT` with an answer that was regenerated.
 fn chatgpt(id: &str, title: &str) -> Value {
     json!({"title": title, "create_time": 1_683_554_100.5, "update_time": 1_683_554_300.0, "conversation_id": id, "id": id,
     "current_node": "n3", "moderation_results": [], "is_archived": false, "default_model_slug": "gpt-4", "mapping": {

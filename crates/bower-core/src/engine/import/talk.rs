@@ -273,7 +273,7 @@ impl Talk<'_, '_> {
         let (request, settings) = (&self.import.request, &self.import.engine.settings);
         let collection = request.collection.clone().unwrap_or_else(|| settings.memory_collection.clone());
         let verdict =
-            gate::judge(turn.text.trim(), settings.gate_of(&collection), &[], &gate::Constants::default());
+            gate::judge(turn.text.trim(), settings.gate_of(&collection), &gate::Constants::default());
         if verdict.refused.is_some() {
             return Err(true);
         }

@@ -262,6 +262,11 @@ fn unit_of(word: &str) -> Option<&'static Unit> {
     UNITS.iter().find(|unit| unit.2.contains(&lower.as_str()))
 }
 
+/// Whether a word is a unit.
+pub(in crate::memory) fn is_unit(word: &str) -> bool {
+    unit_of(word).is_some()
+}
+
 /// The number that begins at a token, and how many tokens it takes with its unit.
 pub(in crate::memory) fn read(tokens: &[Token<'_>], at: usize) -> Option<(Number, usize)> {
     let token = tokens.get(at)?;

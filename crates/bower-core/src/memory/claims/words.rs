@@ -185,6 +185,8 @@ pub(super) const OPPOSITES: &[Opposites] = &[
     pair("effective", "ineffective"),
     pair("dependent", "independent"),
     pair("correct", "incorrect"),
+    pair("correct", "wrong"),
+    pair("right", "wrong"),
     pair("complete", "incomplete"),
     pair("present", "absent"),
     pair("accepted", "rejected"),

@@ -124,6 +124,7 @@ impl fmt::Display for Why {
             }
             Rule::Pinned => write!(f, "against what is pinned: {difference}"),
             Rule::Undecided => f.write_str("one denies the other, and nothing tells which is right"),
+            Rule::OtherFact if difference.is_empty() => f.write_str("another fact"),
             Rule::OtherFact => write!(f, "another fact: {difference}"),
             Rule::OtherSlot => write!(f, "another subject or attribute{}", self.likeness()),
             Rule::Near => write!(f, "near{}", self.likeness()),

@@ -3,6 +3,7 @@
 use super::super::claims::dates;
 use super::super::claims::numbers;
 use super::super::claims::tokens::{Kind, Token};
+use super::super::frame::parts::GENERIC;
 use super::words;
 
 /// More words are not a subject or a value, but a story.
@@ -57,8 +58,15 @@ impl Subject {
         }
         let mut role: Option<&str> = None;
         let mut heads = true;
-        for token in tokens {
+        for (at, token) in tokens.iter().enumerate() {
             let word = token.lower.as_str();
+            // "project Norby" is Norby, whatever it is.
+            let is_named = |next: &Token<'_>| {
+                next.kind == Kind::Code || (next.is_capital() && !next.opens) || next.lower.contains('-')
+            };
+            if GENERIC.contains(&word) && tokens.get(at + 1).is_some_and(is_named) {
+                continue;
+            }
             if token.is_mark() || words::REFUSED.contains(&word) {
                 return None;
             }

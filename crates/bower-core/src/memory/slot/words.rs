@@ -35,6 +35,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "day",
     "deadline",
     "default",
+    "department",
     "directory",
     "disk",
     "duration",
@@ -44,6 +45,9 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "encoding",
     "endpoint",
     "engine",
+    "estimate",
+    "expiration",
+    "extension",
     "file",
     "firewall",
     "floor",
@@ -77,6 +81,8 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "model",
     "name",
     "number",
+    "office",
+    "os",
     "owner",
     "parallelism",
     "password",
@@ -88,6 +94,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "plan",
     "platform",
     "port",
+    "position",
     "price",
     "priority",
     "provider",
@@ -96,6 +103,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "rate",
     "ratio",
     "region",
+    "renewal",
     "retention",
     "role",
     "room",
@@ -104,13 +112,18 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "schedule",
     "score",
     "setting",
+    "severity",
     "shell",
     "size",
     "slot",
+    "squad",
     "stage",
     "state",
     "status",
+    "subscription",
+    "system",
     "target",
+    "team",
     "theme",
     "threshold",
     "tier",
@@ -127,7 +140,9 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "username",
     "value",
     "vendor",
+    "verbosity",
     "version",
+    "warranty",
     "weight",
     "width",
     "window",
@@ -141,6 +156,7 @@ pub(super) const PLAIN_VALUES: &[&str] = &[
     "color",
     "compiler",
     "default",
+    "department",
     "editor",
     "encoding",
     "firewall",
@@ -154,19 +170,27 @@ pub(super) const PLAIN_VALUES: &[&str] = &[
     "license",
     "linter",
     "mode",
+    "os",
     "phase",
     "plan",
     "platform",
+    "position",
     "priority",
     "region",
     "role",
     "runtime",
+    "severity",
     "shell",
+    "squad",
     "stage",
+    "state",
     "status",
+    "subscription",
+    "team",
     "theme",
     "tier",
     "unit",
+    "verbosity",
 ];
 
 /// Words that make any noun single-valued.
@@ -427,7 +451,7 @@ pub(super) const IDLE: &[&str] =
     &["already", "currently", "exactly", "just", "officially", "presently", "really", "still", "today"];
 
 /// Words before a colon that are no subject.
-pub(super) const LABELS: &[&str] = &[
+pub(in crate::memory) const LABELS: &[&str] = &[
     "a",
     "answer",
     "bug",
@@ -464,10 +488,11 @@ pub(super) const LABELS: &[&str] = &[
 ];
 
 /// Sentences of one word before a statement.
-pub(super) const LABELS_ALONE: &[&str] = &["noted", "ok", "okay", "done", "right"];
+pub(in crate::memory) const LABELS_ALONE: &[&str] = &["noted", "ok", "okay", "done", "right"];
 
 /// Words before a colon that say that something changed.
-pub(super) const UPDATE_LABELS: &[&str] = &["change", "correction", "edit", "news", "update", "updated"];
+pub(in crate::memory) const UPDATE_LABELS: &[&str] =
+    &["change", "correction", "edit", "news", "update", "updated"];
 
 /// Prepositions that say where or for what something holds; a key drops them.
 pub(super) const LOOSE_PREPOSITIONS: &[&str] = &["at", "for", "in", "inside", "of", "on", "within"];
@@ -609,12 +634,12 @@ const CANONICAL: &[(&str, &str)] = &[
 ];
 
 /// A word in lower case in the spelling that all its spellings share.
-pub(super) fn canonical(word: &str) -> &str {
+pub(in crate::memory) fn canonical(word: &str) -> &str {
     CANONICAL.iter().find(|(spelling, _)| *spelling == word).map_or(word, |(_, canonical)| canonical)
 }
 
 /// An English noun without its plural ending.
-pub(super) fn singular(word: &str) -> String {
+pub(in crate::memory) fn singular(word: &str) -> String {
     if word.len() < 4
         || !word.is_ascii()
         || word.ends_with("ss")

@@ -12,6 +12,10 @@
 //! types a name that occurs in one place wants that place, though a model that does not know the name sees likenesses
 //! elsewhere. The mean and the deviation of `v` in `g` are those of all rows that could have been found. Then each of
 //! the best 50 gains .6 of the mean score of its 4 nearest neighbours in meaning there.
+//! At last a memory gains 4.0 (n - mean n), where `n` is the share of what the question names (by how rare the names are) that
+//! it says: of short texts of one kind those of other things are as near in meaning. In two made months of 1,100 facts each
+//! (`bower-bench life`) that finds 98.4 % in the first five, and 97 % without; at 3.0 before the neighbours 97.1 and 98.0 %.
+//! What belongs to a document gains nothing.
 //!
 //! One set of constants for conversations, science, code and notes: nDCG@10 over six labelled sets .614, where rank fusion of
 //! the same two channels has .545; ARCHITECTURE.md has the sets and what each part adds. Weights are flat around these
@@ -36,6 +40,8 @@ pub struct Constants {
     pub parent_weight: f32,
     /// What it is worth that the whole text is spoken by somebody whom the question names, 0 and up.
     pub speaker_weight: f32,
+    /// What it is worth for a memory to say all that the question names, 0 and up: short texts of one kind differ in little else.
+    pub name_weight: f32,
     /// What it is worth to have every word of the question where one of them is rare, 0 and up. Without it a chunk that alone
     /// held the only word asked for, one that the model does not know, was once the 21st of some thousand.
     pub complete_weight: f32,
@@ -65,6 +71,7 @@ impl Default for Constants {
             tokens_weight: 0.4,
             parent_weight: 0.3,
             speaker_weight: 1.0,
+            name_weight: 4.0,
             complete_weight: 6.0,
             complete_few: 3,
             neighbour_weight: 0.6,
@@ -79,7 +86,7 @@ impl Default for Constants {
 }
 
 /// Factors that a score may have, so that each list of them is allocated once.
-const MOST_FACTORS: usize = 8;
+const MOST_FACTORS: usize = 9;
 
 /// What is known of one candidate. Scores are true scores, whichever channel found it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -206,6 +213,24 @@ pub fn gain_from_times(ranked: &mut [Ranked], gains: &[f32]) {
     ranked.sort_unstable_by(Ranked::cmp_best_first);
 }
 
+/// Adds what it is worth to a memory to say what the question names: `named` is the share of that, 0..1, by how rare it is, for
+/// each of `ranked`; `None` for what is no memory, as what stands in a document is named by its title too. Short texts of one kind
+/// differ in little but their names, and their neighbours are of other things, so this comes after what neighbours are worth.
+pub fn gain_from_names(ranked: &mut [Ranked], named: &[Option<f32>], constants: &Constants) {
+    let all = || named.iter().flatten().map(|share| f64::from(*share));
+    let mean = mean(all());
+    if all().all(|share| (share - mean).abs() < 1e-6) {
+        return;
+    }
+    for (one, share) in ranked.iter_mut().zip(named) {
+        let Some(share) = share else { continue };
+        one.factors
+            .push(Factor::plus("names", f64::from(constants.name_weight) * (f64::from(*share) - mean)));
+        *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
+    }
+    ranked.sort_unstable_by(Ranked::cmp_best_first);
+}
+
 /// Lets the best gain from their nearest neighbours in meaning among them: what many good candidates resemble is more
 /// likely what is asked for. `likenesses` holds the cosines of the first n of `ranked`, row by row, n * n of them, as
 /// [`Constants::neighbourhood`] says; what is ranked below stays below. Does nothing where the lengths do not fit.
@@ -326,6 +351,7 @@ mod tests {
         tokens_weight: 0.5,
         parent_weight: 0.3,
         speaker_weight: 1.0,
+        name_weight: 3.0,
         complete_weight: 6.0,
         complete_few: 3,
         neighbour_weight: 0.5,
@@ -426,6 +452,19 @@ mod tests {
         check(&ranked, &[(2, 3.5), (1, 3.0)]);
         gain_from_times(&mut ranked, &[]);
         check(&ranked, &[(2, 3.5), (1, 3.0)]);
+    }
+
+    #[test]
+    fn a_memory_gains_by_what_the_question_names() {
+        let start = |row, score| Ranked::new(RowId(row), vec![Factor::plus("words", score)]);
+        let mut ranked = [start(1, 2.0), start(2, 1.0), start(3, 0.5)];
+        // The mean is .5, and a chunk gains nothing: 2 - 3 * .5, 1 + 3 * .5, .5.
+        gain_from_names(&mut ranked, &[Some(0.0), Some(1.0), None], &PLAIN);
+        check(&ranked, &[(2, 2.5), (1, 0.5), (3, 0.5)]);
+        let before = ranked.clone();
+        gain_from_names(&mut ranked, &[Some(1.0), None, Some(1.0)], &PLAIN);
+        gain_from_names(&mut ranked, &[None; 3], &PLAIN);
+        assert_eq!(ranked, before);
     }
 
     #[test]

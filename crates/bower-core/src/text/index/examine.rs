@@ -22,6 +22,8 @@ pub struct Examined {
     pub rows: Vec<RowWords>,
     /// The greatest that each used term can add (its rarity times how often the question has it, times k1 + 1).
     pub weights: Vec<f32>,
+    /// Of each used term, whether the question names something by it; empty where no words are known.
+    pub names: Vec<bool>,
     /// What each used term adds to each row: `weights.len()` numbers a row.
     pub parts: Vec<f32>,
     /// The sum of weight times rarity (idf) over all of the question's terms, those that no row has among them.
@@ -43,7 +45,8 @@ impl Examined {
     /// So many rows that have no words yet.
     pub fn new(rows: usize, weights: Vec<f32>, idf_sum: f32) -> Self {
         let parts = vec![0.0; rows * weights.len()];
-        Self { rows: vec![RowWords::default(); rows], parts, weights, idf_sum }
+        let names = vec![false; weights.len()];
+        Self { rows: vec![RowWords::default(); rows], parts, names, weights, idf_sum }
     }
 
     /// Rows that nothing is known of: no text channel took part.
@@ -55,6 +58,15 @@ impl Examined {
     pub fn idf_found(&self, place: usize) -> f32 {
         let parts = self.parts_of(place).iter().zip(&self.weights);
         parts.filter(|(part, _)| **part > 0.0).map(|(_, weight)| weight / MOST_OF_A_TERM).sum()
+    }
+
+    /// The share of what the question names, by how rare it is, that the row at a place has; none where it names nothing.
+    pub fn named(&self, place: usize) -> Option<f32> {
+        let weights = || self.weights.iter().zip(&self.names).filter(|(_, is_name)| **is_name);
+        let all: f32 = weights().map(|(weight, _)| weight).sum();
+        let parts = self.parts_of(place).iter().zip(self.weights.iter().zip(&self.names));
+        let found = parts.filter(|(part, (_, is_name))| **is_name && **part > 0.0);
+        (all > 0.0).then(|| found.map(|(_, (weight, _))| weight).sum::<f32>() / all)
     }
 
     /// Adds what another says of the row at one of its places; both are of one question.
@@ -115,8 +127,9 @@ impl TextIndex {
         tail: &Tail,
     ) -> Result<Examined> {
         let failed = |cause: TantivyError| Error::index("examine rows of", &self.dir, cause);
-        let Prepared { used, bm25, idf_sum, .. } = question;
+        let Prepared { used, bm25, idf_sum, names: named, .. } = question;
         let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), *idf_sum);
+        examined.names.clone_from(named);
         let mut wanted = tail.examine(bm25, used, rows, &mut examined);
         for (ord, (segment, columns)) in self.searcher.segment_readers().iter().zip(&self.columns).enumerate()
         {
