@@ -110,10 +110,22 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
     Ok(curated)
 }
 
-/// Whoever says that a text is the account of a session wants it kept as that.
+/// Whoever says that a text is the account of a session wants it kept as that, and whoever says that it holds as a rule means
+/// no step of the work at hand.
 fn is_told_to_be(refusal: Refusal, told: Option<MemoryType>) -> bool {
-    refusal == Refusal::SessionSummary
-        && matches!(told, Some(MemoryType::Digest | MemoryType::Handoff | MemoryType::Episode))
+    let accounts = [MemoryType::Digest, MemoryType::Handoff, MemoryType::Episode];
+    let rules = [
+        MemoryType::Preference,
+        MemoryType::Convention,
+        MemoryType::Decision,
+        MemoryType::Procedure,
+        MemoryType::Pattern,
+        MemoryType::Gotcha,
+    ];
+    told.is_some_and(|told| {
+        (refusal == Refusal::SessionSummary && accounts.contains(&told))
+            || (refusal == Refusal::Step && rules.contains(&told))
+    })
 }
 
 fn check(content: &str) -> Result<()> {

@@ -23,6 +23,7 @@ pub const KNOBS: &[Knob] = &[
     knob("bower.tokens_weight", WEIGHT, "weight of late interaction; less where meaning is trusted"),
     knob("bower.parent_weight", WEIGHT, "weight of the words of the document or session"),
     knob("bower.speaker_weight", WEIGHT, "what it is worth that somebody speaks whom the question names"),
+    knob("bower.name_weight", WEIGHT, "what it is worth for a memory to say all that the question names"),
     knob(
         "bower.complete_weight",
         WEIGHT,

@@ -16,7 +16,8 @@ fn redact(value: &mut Value, key: &str, place: &str) {
         Value::Array(values) => values.iter_mut().for_each(|value| redact(value, key, place)),
         Value::String(text) => {
             let is_hex = text.bytes().all(|b| b.is_ascii_hexdigit());
-            if key.ends_with("_time") || key == "time" {
+            let is_time = key.ends_with("_time") || matches!(key, "time" | "sweep");
+            if is_time {
                 assert!(text.ends_with('Z') && text.contains('T'), "RFC 3339 in UTC: {key} {text}");
                 *text = "[time]".into();
             } else if is_hex && (text.len() == 16 || text.len() == 64) {

@@ -194,6 +194,13 @@ pub(super) const JUNK: &[&str] = &[
 
 /// Memories, each of which has something of the junk above.
 pub(super) const WORLD: &[&str] = &[
+    "Running the tests in parallel corrupts the fixture database.",
+    // What somebody does as a rule.
+    "We write tests first.",
+    "We write tests first, then code.",
+    "I write the tests first.",
+    "We run the linter first, then the tests.",
+    "Tests are written first.",
     "AGENTS.md of the shop repository asks for pnpm.",
     "CLAUDE.md is generated from docs/rules by `make rules`.",
     "The rules of the linter are in config/lint.toml.",

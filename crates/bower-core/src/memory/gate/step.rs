@@ -611,6 +611,13 @@ fn has_particle(verb: &Verb, rest: &[&str]) -> bool {
     }
 }
 
+/// Verbs of which a gerund is the subject: `Running the tests in parallel corrupts the database`.
+pub(super) static DOES: List = List::of(
+    "is|are|was|breaks|takes|needs|fails|means|corrupts|causes|drops|deletes|locks|kills|wipes|triggers|blocks|leaks|throws|\
+     crashes|hangs|requires|allows|prevents|resets|creates|produces|gives|leaves|keeps|makes|costs|slows|speeds|saves|avoids|\
+     helps|doubles|halves|overwrites|invalidates|exposes|disables|enables|ignores|skips",
+);
+
 /// Whether a clause has a verb that is neither an infinitive nor a participle: words that are always one, or a word in `-s`
 /// that no plural of a session's things explains.
 fn has_verb(rest: &[&str]) -> bool {
@@ -625,11 +632,12 @@ fn has_verb(rest: &[&str]) -> bool {
         {
             return false;
         }
-        TELLS.has(word)
-            && !matches!(
-                *word,
-                "uses" | "shows" | "needed" | "reads" | "writes" | "runs" | "returns" | "works" | "loops"
-            )
+        (at > 0 && DOES.has(word))
+            || TELLS.has(word)
+                && !matches!(
+                    *word,
+                    "uses" | "shows" | "needed" | "reads" | "writes" | "runs" | "returns" | "works" | "loops"
+                )
             || matches!(
                 *word,
                 "took"

@@ -4,7 +4,7 @@
 use super::Constants;
 use super::agent::begins;
 use super::list::List;
-use super::step::is_step;
+use super::step::{DOES, is_step};
 use crate::memory::cues::Cues;
 
 /// What is said to keep a conversation going.
@@ -120,7 +120,7 @@ fn is_announced(sentence: &str, may_offer: bool) -> bool {
 /// `, I rarely read chat`: a clause of somebody's behind a comma.
 fn is_own_clause(words: &[&str]) -> bool {
     matches!(words, ["," | "that", "i" | "we" | "he" | "she" | "they" | "it" | "i'm" | "the" | "is" | "are", next, ..] if *next != "will")
-        || matches!(words, ["is" | "are" | "was" | "breaks" | "takes" | "needs" | "fails" | "means", ..])
+        || words.first().is_some_and(|word| DOES.has(word))
 }
 
 /// Whether a sentence is made of talk, with one name at most.

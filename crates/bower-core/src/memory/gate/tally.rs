@@ -142,5 +142,15 @@ pub(super) fn is_of_work(words: &[&str]) -> bool {
     let is_order = words
         .first()
         .is_some_and(|first| VERBS.iter().any(|verb| verb.base == *first && verb.past != *first));
-    work > 0 && course && !is_state && !is_rule && !is_order && words.len() >= 3
+    work > 0 && course && !is_state && !is_rule && !is_order && !is_habit(words) && words.len() >= 3
+}
+
+/// What somebody does as a rule: `We write tests first`, `Tests are written first`.
+fn is_habit(words: &[&str]) -> bool {
+    let does = |word: &&str| VERBS.iter().any(|verb| verb.base == *word && verb.past != *word);
+    match words {
+        ["we" | "i" | "they" | "you", verb, ..] if does(verb) => true,
+        [.., "first"] => words.iter().any(|word| matches!(*word, "is" | "are")),
+        _ => false,
+    }
 }
