@@ -338,7 +338,7 @@ impl Claims {
         self.denied(later, &mut found);
         self.counted(later, &mut found);
         let (lost, fresh) = parted(&self.times, &later.times, When::fits);
-        pair(What::Date, &lost, &fresh, |when| when.normal(), &mut found);
+        pair(What::Date, &lost, &fresh, |when| when.shown(), &mut found);
         let (lost, fresh) = parted(&self.versions, &later.versions, |one, two| one == two);
         pair(What::Version, &lost, &fresh, |version| (*version).clone(), &mut found);
         self.named(later, &mut found);

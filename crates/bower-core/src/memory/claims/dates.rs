@@ -62,6 +62,30 @@ impl When {
         }
     }
 
+    /// As people write it: `2026-05-04`, `4 May`, `Monday`.
+    pub fn shown(&self) -> String {
+        let capital = |word: &str| {
+            let (first, rest) = word.split_at(word.len().min(1));
+            first.to_uppercase() + rest
+        };
+        match self {
+            // A whole date needs no language.
+            Self::Date { year: Some(_), month: Some(_), day: Some(_) } => self.normal(),
+            Self::Date { year, month, day } => {
+                let month = month.and_then(|month| MONTHS.get(usize::from(month).checked_sub(1)?));
+                let parts = [
+                    day.map(|day| day.to_string()),
+                    month.map(|month| capital(month)),
+                    year.map(|year| year.to_string()),
+                ];
+                parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+            }
+            Self::Weekday(day) => capital(DAYS[usize::from(*day) % 7]),
+            Self::Quarter(_) => self.normal().to_uppercase(),
+            Self::Clock(_) | Self::Every(_) | Self::Relative(_) => self.normal(),
+        }
+    }
+
     /// The one form that all spellings share.
     pub fn normal(&self) -> String {
         match self {

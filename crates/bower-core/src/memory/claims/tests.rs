@@ -31,7 +31,7 @@ fn quantities_differ_in_number_or_unit() {
 
 #[test]
 fn times_and_versions_differ() {
-    check("the demo is on Friday", "the demo is on Monday", "Date: friday -> monday");
+    check("the demo is on Friday", "the demo is on Monday", "Date: Friday -> Monday");
     check("the demo is on May 5", "the demo is on 2024-05-05", "");
     check("the demo is at 10:30", "the demo is at 10:45", "Date: 10:30 -> 10:45");
     check("backups run daily", "backups run weekly", "Date: daily -> weekly");

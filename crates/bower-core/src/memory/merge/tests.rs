@@ -174,7 +174,7 @@ fn near_twins_without_a_slot_are_two_facts() {
         (
             "It broke when Alice deployed on Monday",
             "It broke when Alice deployed on Friday",
-            "monday -> friday",
+            "Monday -> Friday",
         ),
         ("It broke when Alice deployed twice", "It broke when Carol deployed twice", "Alice -> Carol"),
         ("It crashes with v1.2.3 of the driver", "It crashes with v1.2.4 of the driver", "1.2.3 -> 1.2.4"),
@@ -259,7 +259,7 @@ fn more_detail_is_appended_and_less_is_known() {
         "Deploys need an approval",
         "Deploys need an approval on Fridays",
         0.9,
-        "link: another fact: only now: friday",
+        "link: another fact: only now: Friday",
     );
 }
 
