@@ -292,13 +292,17 @@ impl Engine {
     }
 
     /// What somebody says of a memory moves its confidence; one that is stale leaves answers.
-    pub fn feedback(&self, id: &str, verdict: Verdict, now: Timestamp) -> Result<Feedback> {
-        keep::feedback(self, id, verdict, now)
+    ///
+    /// What is outside `reach` is not found.
+    pub fn feedback(&self, id: &str, verdict: Verdict, reach: &Reach, now: Timestamp) -> Result<Feedback> {
+        keep::feedback(self, id, verdict, reach, now)
     }
 
     /// Pins a memory, so that it never fades, or takes the pin out.
-    pub fn pin(&self, id: &str, pinned: bool, now: Timestamp) -> Result<Item> {
-        keep::pin(self, id, pinned, now)
+    ///
+    /// What is outside `reach` is not found.
+    pub fn pin(&self, id: &str, pinned: bool, reach: &Reach, now: Timestamp) -> Result<Item> {
+        keep::pin(self, id, pinned, reach, now)
     }
 
     /// How often answers gave an item, and when last; none where they never did. That is no use of it.

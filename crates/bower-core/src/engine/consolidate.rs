@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -12,14 +13,14 @@ use super::late::vector_of;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::item::{MemoryType, RowId, Scope, Status, Tier};
+use crate::item::{MemoryType, Reach, RowId, Status, Tier, strictest};
 use crate::memory::claims::Claims;
-use crate::memory::consolidate::{LEAST_MEMBERS, Pattern, clusters, joins, pattern};
+use crate::memory::consolidate::{LEAST_MEMBERS, LONGEST, Pattern, clusters, joins, numbers, pattern};
 use crate::memory::judge::{self, judge_text};
 use crate::request::{Cluster, ConsolidateRequest, Consolidated, Item};
-use crate::store::{NewMemory, Place, Stamp};
+use crate::store::{IndexedText, NewMemory, Place, Stamp};
 use crate::text;
-use crate::vector::{Quantised, floats, near_pairs};
+use crate::vector::{NearPair, Quantised, floats, near_pairs};
 
 /// Memories that may be compared: of one place and type, none of them pinned.
 type Group = (Place, Option<MemoryType>);
@@ -37,7 +38,7 @@ pub(super) fn consolidate(
     let embedder = engine.model.get().map_err(|state| {
         Error::invalid("consolidate", format!("it compares meanings, and there is no model: {}", state.why()))
     })?;
-    let mut groups = groups(engine, request.scope)?;
+    let mut groups = groups(engine, &request.reach)?;
     groups.retain(|(_, rows)| rows.len() >= LEAST_MEMBERS);
     let mut done = Consolidated { dry_run: request.dry_run, ..Consolidated::default() };
     for ((place, memory_type), rows) in groups {
@@ -49,22 +50,22 @@ pub(super) fn consolidate(
             continue;
         }
         let mut texts = Texts::default();
-        texts.load(engine, &rows.found, &pairs)?;
-        let found =
-            clusters(rows.found.len(), &pairs, &mut |one, other| match (texts.of(one), texts.of(other)) {
-                (Some((_, one)), Some((_, other))) => joins(memory_type, one, other),
-                (None, _) | (_, None) => false,
-            });
+        texts.load(engine, &rows.found, &pairs, memory_type)?;
+        let found = clusters(rows.found.len(), &pairs, &mut |one, other| texts.join(one, other, memory_type));
         for members in found {
             if start.elapsed().as_millis() >= u128::from(request.most_ms) {
                 done.waiting += 1;
                 continue;
             }
-            let told: Vec<(&Item, &Claims)> = members.iter().filter_map(|&at| texts.of(at)).collect();
-            let texts: Vec<(&str, &Claims)> =
-                told.iter().map(|(item, claims)| (item.content.as_str(), *claims)).collect();
-            let Some(pattern) = pattern(&texts) else { continue };
-            let items: Vec<&Item> = pattern.members.iter().map(|&at| told[at].0).collect();
+            let told: Vec<(&str, &Claims)> = members.iter().filter_map(|&at| texts.of(at)).collect();
+            let Some(pattern) = pattern(&told) else { continue };
+            let asked: Vec<RowId> = pattern.members.iter().map(|&at| rows.found[members[at]]).collect();
+            let items: Vec<Item> = engine.store.items(&asked)?.into_iter().flatten().collect();
+            if items.len() < asked.len() {
+                // One of them was forgotten meanwhile.
+                continue;
+            }
+            let items: Vec<&Item> = items.iter().collect();
             if let Some(cluster) = keep(engine, embedder, &place, &pattern, &items, request.dry_run, now)? {
                 done.merged += cluster.members.len();
                 done.patterns_created += 1;
@@ -77,10 +78,10 @@ pub(super) fn consolidate(
 }
 
 /// Rows by place and type, each in the order in which they were written.
-fn groups(engine: &Engine, scope: Option<Scope>) -> Result<Vec<(Group, Vec<RowId>)>> {
+fn groups(engine: &Engine, reach: &Reach) -> Result<Vec<(Group, Vec<RowId>)>> {
     let mut groups: HashMap<Group, Vec<RowId>> = HashMap::new();
     engine.store.lives(&mut |life| {
-        if life.facts.tier == Tier::Pinned || scope.is_some_and(|scope| scope != life.scope) {
+        if life.facts.tier == Tier::Pinned || !reach.holds(life.scope, life.owner) {
             return;
         }
         let place = Place {
@@ -122,12 +123,25 @@ fn vectors(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<(
     Ok((Compared { found, missing }, vectors))
 }
 
-/// The memories that are near another, read once.
+/// A text that is near another. What it claims is read when somebody has to know.
+struct Near {
+    text: String,
+    numbers: Option<u64>,
+    claims: OnceCell<Claims>,
+}
+
+/// The texts that are near others, read once.
 #[derive(Default)]
-struct Texts(HashMap<usize, (Item, Claims)>);
+struct Texts(HashMap<usize, Near>);
 
 impl Texts {
-    fn load(&mut self, engine: &Engine, rows: &[RowId], pairs: &[(u32, u32, f32)]) -> Result<()> {
+    fn load(
+        &mut self,
+        engine: &Engine,
+        rows: &[RowId],
+        pairs: &[NearPair],
+        memory_type: Option<MemoryType>,
+    ) -> Result<()> {
         let mut near = vec![0_usize; rows.len()];
         for &(one, two, _) in pairs {
             near[one as usize] += 1;
@@ -143,18 +157,29 @@ impl Texts {
         wanted.sort_unstable();
         wanted.dedup();
         let asked: Vec<RowId> = wanted.iter().map(|&at| rows[at]).collect();
-        for (at, item) in wanted.into_iter().zip(engine.store.items(&asked)?) {
-            if let Some(item) = item.filter(|item| matches!(item.status, Status::Candidate | Status::Active))
-            {
-                let claims = Claims::of(&item.content);
-                self.0.insert(at, (item, claims));
-            }
+        let places: HashMap<RowId, usize> = asked.iter().copied().zip(wanted).collect();
+        for IndexedText { row, text, .. } in engine.store.texts(&asked)? {
+            let numbers = numbers(memory_type, &text);
+            self.0.insert(places[&row], Near { text, numbers, claims: OnceCell::new() });
         }
         Ok(())
     }
 
-    fn of(&self, at: usize) -> Option<(&Item, &Claims)> {
-        self.0.get(&at).map(|(item, claims)| (item, claims))
+    fn of(&self, at: usize) -> Option<(&str, &Claims)> {
+        let near = self.0.get(&at)?;
+        Some((&near.text, near.claims.get_or_init(|| Claims::of(&near.text))))
+    }
+
+    /// Whether two may stand in one pattern: what is cheap to tell first.
+    fn join(&self, one: usize, other: usize, memory_type: Option<MemoryType>) -> bool {
+        let (Some(first), Some(second)) = (self.0.get(&one), self.0.get(&other)) else { return false };
+        if first.numbers != second.numbers || first.text.len().max(second.text.len()) > LONGEST {
+            return false;
+        }
+        match (self.of(one), self.of(other)) {
+            (Some((_, one)), Some((_, other))) => joins(memory_type, one, other),
+            (None, _) | (_, None) => false,
+        }
     }
 }
 
@@ -205,7 +230,7 @@ fn keep(
             ("first_told".to_owned(), json!(first.create_time)),
             ("last_told".to_owned(), json!(last.create_time)),
         ]),
-        scope: place.scope,
+        scope: strictest(&items.iter().map(|item| item.scope).collect::<Vec<_>>()).unwrap_or(place.scope),
         owner: place.owner.clone(),
         status: Status::Active,
         tier: Tier::Active,

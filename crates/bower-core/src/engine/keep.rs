@@ -8,10 +8,10 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use super::answer::{best_effort, milliseconds};
-use super::lookup::get;
+use super::lookup::get_within;
 use super::{ACTOR, Engine};
 use crate::error::{Error, Result};
-use crate::item::{Band, Kind, RowId, Scope, Status, Tier, Turn, Verdict};
+use crate::item::{Band, Kind, Reach, RowId, Scope, Status, Tier, Turn, Verdict};
 use crate::memory::feedback::effect;
 use crate::memory::sweep::{self, Constants, Rule};
 use crate::request::{Feedback, Held, Hit, Item, Pruned, QueryRequest, Swept, Turned, Undone};
@@ -251,18 +251,19 @@ pub(super) fn undo(engine: &Engine, event: u64, now: Timestamp) -> Result<Undone
 fn turn_one(
     engine: &Engine,
     id: &str,
+    reach: &Reach,
     now: Timestamp,
     decide: &dyn Fn(&Item) -> Turning,
 ) -> Result<(Item, Item, u64)> {
     for _ in 0..ATTEMPTS {
-        let before = get(engine, id)?;
+        let before = get_within(engine, id, reach)?;
         if before.kind == Kind::Chunk {
             let reason = "it is a part of a document; only memories have a life of their own";
             return Err(Error::invalid(format!("{} is no memory", before.id), reason));
         }
         let turned = engine.store.turn(None, &[decide(&before)], Stamp { now, actor: ACTOR })?;
         if !turned.rows.is_empty() {
-            let after = get(engine, &before.id)?;
+            let after = get_within(engine, &before.id, reach)?;
             return Ok((before, after, turned.event));
         }
     }
@@ -273,8 +274,14 @@ fn seen(item: &Item) -> Seen {
     Seen { status: item.status, tier: item.tier, confidence: item.confidence, accessed: None }
 }
 
-pub(super) fn feedback(engine: &Engine, id: &str, verdict: Verdict, now: Timestamp) -> Result<Feedback> {
-    let (before, memory, event) = turn_one(engine, id, now, &|item| {
+pub(super) fn feedback(
+    engine: &Engine,
+    id: &str,
+    verdict: Verdict,
+    reach: &Reach,
+    now: Timestamp,
+) -> Result<Feedback> {
+    let (before, memory, event) = turn_one(engine, id, reach, now, &|item| {
         let effect = effect(verdict, item.confidence, item.status);
         Turning {
             row: item.row,
@@ -291,8 +298,8 @@ pub(super) fn feedback(engine: &Engine, id: &str, verdict: Verdict, now: Timesta
     Ok(Feedback { memory, verdict, confidence_before: before.confidence, event })
 }
 
-pub(super) fn pin(engine: &Engine, id: &str, pinned: bool, now: Timestamp) -> Result<Item> {
-    let (_, after, _) = turn_one(engine, id, now, &|item| Turning {
+pub(super) fn pin(engine: &Engine, id: &str, pinned: bool, reach: &Reach, now: Timestamp) -> Result<Item> {
+    let (_, after, _) = turn_one(engine, id, reach, now, &|item| Turning {
         row: item.row,
         action: if pinned { "pin" } else { "unpin" },
         seen: seen(item),

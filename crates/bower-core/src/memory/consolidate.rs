@@ -49,10 +49,22 @@ pub fn clusters(
     clusters
 }
 
-/// Whether two memories of a type may stand in one pattern. Of what happened, the times and amounts may differ: it happened
-/// again. Of all else nothing may: another number is another fact.
-pub fn joins(memory_type: Option<MemoryType>, one: &Claims, other: &Claims) -> bool {
-    let again = match memory_type {
+/// What tells most texts apart that must not stand in one pattern, at a hundredth of the cost of reading what they claim: a hash
+/// of their numbers. Where it differs, [`joins`] is false; `None` for types of which numbers may differ.
+pub fn numbers(memory_type: Option<MemoryType>, text: &str) -> Option<u64> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut numbers: Vec<&str> =
+        text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut hash = DefaultHasher::new();
+    numbers.hash(&mut hash);
+    (!happens(memory_type)).then(|| hash.finish())
+}
+
+/// Whether memories of a type tell what happened, and may happen again.
+fn happens(memory_type: Option<MemoryType>) -> bool {
+    match memory_type {
         Some(
             MemoryType::Episode
             | MemoryType::Context
@@ -69,7 +81,13 @@ pub fn joins(memory_type: Option<MemoryType>, one: &Claims, other: &Claims) -> b
             | MemoryType::Procedure,
         )
         | None => false,
-    };
+    }
+}
+
+/// Whether two memories of a type may stand in one pattern. Of what happened, the times and amounts may differ: it happened
+/// again. Of all else nothing may: another number is another fact, in whatever unit it is written.
+pub fn joins(memory_type: Option<MemoryType>, one: &Claims, other: &Claims) -> bool {
+    let again = happens(memory_type);
     one.differences(other)
         .iter()
         .all(|difference| again && matches!(difference.what, What::Date | What::Number))
@@ -170,6 +188,14 @@ mod tests {
         check(MemoryType::Episode, "The nightly job failed", "The nightly job did not fail", false);
         check(MemoryType::Fact, "The API port is 8080", "The API's port is 8080", true);
         check(MemoryType::Fact, "The API port is 8080", "The API port is 9090", false);
+    }
+
+    #[test]
+    fn other_digits_are_seen_without_reading_claims() {
+        let of = |text: &str| numbers(Some(MemoryType::Fact), text);
+        assert_eq!(of("The API port is 8080."), of("Port 8080 is the API's"));
+        assert_ne!(of("The API port is 8080"), of("The API port is 9090"));
+        assert_eq!(numbers(Some(MemoryType::Episode), "It failed on 4 May"), None);
     }
 
     #[test]

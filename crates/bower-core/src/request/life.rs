@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Item, thousandths};
-use crate::item::{Facts, MemoryType, Scope, Turn, Verdict};
+use crate::item::{Facts, MemoryType, Reach, Scope, Turn, Verdict};
 
 /// One memory that a run turned, or would.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -76,14 +76,14 @@ pub struct Pruned {
 }
 
 /// How memories are consolidated.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ConsolidateRequest {
     /// Cosine from which on two memories are near, above 0 and up to 1.
     pub similarity: f32,
     /// Only looked at.
     pub dry_run: bool,
-    /// The scope whose memories are consolidated; all where none is told. No cluster crosses one.
-    pub scope: Option<Scope>,
+    /// Whose memories are consolidated. No cluster crosses a scope or an owner.
+    pub reach: Reach,
     /// How long it may take, in milliseconds; what is left waits for the next run.
     pub most_ms: u64,
 }
@@ -91,7 +91,7 @@ pub struct ConsolidateRequest {
 impl Default for ConsolidateRequest {
     /// Cosine .90 (systems.md, section 1).
     fn default() -> Self {
-        Self { similarity: 0.9, dry_run: false, scope: None, most_ms: 60_000 }
+        Self { similarity: 0.9, dry_run: false, reach: Reach::default(), most_ms: 60_000 }
     }
 }
 

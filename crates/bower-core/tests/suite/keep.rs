@@ -2,7 +2,7 @@
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
-use bower_core::item::{Gate, MemoryType, Scope, Status, Tier, Turn, Verdict};
+use bower_core::item::{Gate, MemoryType, Reach, Scope, Status, Tier, Turn, Verdict};
 use bower_core::request::{
     ConsolidateRequest, CurateRequest, Curated, ForgetRequest, QueryRequest, Selection, Settlement,
 };
@@ -74,7 +74,7 @@ fn the_weak_are_pruned_and_the_pinned_and_the_decided_are_not() {
         .zip(["The old printer jams", "We chose the blue paint", "The spare key is under the pot"])
         .map(|(memory_type, text)| tell(&engine, text, memory_type, day(0)).id.unwrap())
         .collect();
-    assert_eq!(engine.pin(&ids[2], true, day(1)).unwrap().tier, Tier::Pinned);
+    assert_eq!(engine.pin(&ids[2], true, &Reach::default(), day(1)).unwrap().tier, Tier::Pinned);
     let would = engine.prune(0.05, true, day(3_000)).unwrap();
     assert_eq!((would.pruned, would.remaining, would.event), (1, 2, None));
     assert_eq!((would.turned[0].id.as_str(), would.turned[0].strength < 0.05), (ids[0].as_str(), true));
@@ -85,7 +85,7 @@ fn the_weak_are_pruned_and_the_pinned_and_the_decided_are_not() {
     engine.undo(pruned.event.unwrap(), day(3_001)).unwrap();
     assert_eq!(engine.get(&ids[0]).unwrap().status, Status::Active);
     assert!(engine.prune(1.5, true, day(1)).unwrap_err().to_string().contains("use 0 to 1"));
-    assert_eq!(engine.pin(&ids[2], false, day(1)).unwrap().tier, Tier::Active);
+    assert_eq!(engine.pin(&ids[2], false, &Reach::default(), day(1)).unwrap().tier, Tier::Active);
 }
 
 #[test]
@@ -118,14 +118,14 @@ fn feedback_moves_confidence_and_what_is_stale_leaves_answers() {
     let place = Place::without_model();
     let engine = place.open();
     let id = tell(&engine, "The harbour office opens at nine", MemoryType::Fact, day(0)).id.unwrap();
-    let useful = engine.feedback(&id, Verdict::Useful, day(1)).unwrap();
+    let useful = engine.feedback(&id, Verdict::Useful, &Reach::default(), day(1)).unwrap();
     assert!((useful.memory.confidence - 0.55).abs() < 1e-6 && useful.memory.access_count == 1, "{useful:?}");
-    let wrong = engine.feedback(&id, Verdict::Wrong, day(2)).unwrap();
+    let wrong = engine.feedback(&id, Verdict::Wrong, &Reach::default(), day(2)).unwrap();
     assert!((wrong.memory.confidence - 0.3).abs() < 1e-6, "{wrong:?}");
-    let wrong = engine.feedback(&id, Verdict::Wrong, day(2)).unwrap();
+    let wrong = engine.feedback(&id, Verdict::Wrong, &Reach::default(), day(2)).unwrap();
     assert_eq!(wrong.memory.status, Status::Candidate);
     engine.undo(wrong.event, day(3)).unwrap();
-    let stale = engine.feedback(&id, Verdict::Stale, day(4)).unwrap();
+    let stale = engine.feedback(&id, Verdict::Stale, &Reach::default(), day(4)).unwrap();
     assert_eq!((stale.memory.status, stale.memory.valid_to), (Status::Archived, Some(day(4))));
     assert!(ask(&engine, "harbour office", day(5)).is_empty());
     // It was so, and is so again.
@@ -248,7 +248,7 @@ fn any_order_of_what_people_do_leaves_a_sound_store() {
             8 => {
                 if let Some(id) = some(random(50)) {
                     let verdict = Verdict::ALL[random(3)];
-                    events.push(engine.feedback(&id, verdict, at).unwrap().event);
+                    events.push(engine.feedback(&id, verdict, &Reach::default(), at).unwrap().event);
                 }
             }
             9 => {

@@ -1,9 +1,9 @@
 //! What is typed in about the life of memories: feedback, pins, runs over all of them, and taking back.
 
-use bower_core::item::{Scope, Verdict};
+use bower_core::item::Verdict;
 use clap::Args;
 
-use super::words;
+use super::{ReachArgs, words};
 
 /// `bower feedback`
 #[derive(Args, Debug)]
@@ -14,6 +14,8 @@ pub struct FeedbackArgs {
     /// useful: it helped, and is surer now. wrong: it is not so. stale: it is so no longer, and leaves answers
     #[arg(value_name = "VERDICT", value_parser = words::<Verdict>(Verdict::ALL.iter().map(|v| v.word())))]
     pub verdict: Verdict,
+    #[command(flatten)]
+    pub reach: ReachArgs,
 }
 
 /// `bower pin`
@@ -25,6 +27,8 @@ pub struct PinArgs {
     /// Take the pin out
     #[arg(long)]
     pub off: bool,
+    #[command(flatten)]
+    pub reach: ReachArgs,
 }
 
 /// `bower sweep`
@@ -52,15 +56,14 @@ pub struct ConsolidateArgs {
     /// Cosine from which on two memories say much the same, above 0 and up to 1
     #[arg(long, value_name = "X", default_value_t = 0.9)]
     pub similarity: f32,
-    /// Only this scope's memories; no pattern crosses one
-    #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
-    pub scope: Option<Scope>,
     /// Only say which patterns would be made of what
     #[arg(long)]
     pub dry_run: bool,
     /// How long it may take; what is left waits for the next run
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub seconds: u64,
+    #[command(flatten)]
+    pub reach: ReachArgs,
 }
 
 /// `bower undo`

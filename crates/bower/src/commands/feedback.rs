@@ -3,7 +3,7 @@
 use bower_core::request::Item;
 use serde::Serialize;
 
-use super::{Session, now};
+use super::{Session, now, reach};
 use crate::cli::{FeedbackArgs, PinArgs};
 use crate::failure::Result;
 use crate::render;
@@ -15,12 +15,15 @@ struct Pinned {
 
 /// Keeps a verdict.
 pub fn feedback(arguments: &FeedbackArgs, session: &Session) -> Result<()> {
-    let kept = session.engine()?.feedback(&arguments.id, arguments.verdict, now())?;
+    let kept =
+        session.engine()?.feedback(&arguments.id, arguments.verdict, &reach(&arguments.reach), now())?;
     session.out.say(&kept, |look| render::life::feedback(&kept, look))
 }
 
 /// Pins a memory, or takes the pin out.
 pub fn pin(arguments: &PinArgs, session: &Session) -> Result<()> {
-    let pinned = Pinned { memory: session.engine()?.pin(&arguments.id, !arguments.off, now())? };
+    let pinned = Pinned {
+        memory: session.engine()?.pin(&arguments.id, !arguments.off, &reach(&arguments.reach), now())?,
+    };
     session.out.say(&pinned, |look| render::life::pinned(&pinned.memory, look))
 }

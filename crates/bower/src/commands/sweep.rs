@@ -2,7 +2,7 @@
 
 use bower_core::request::ConsolidateRequest;
 
-use super::{Session, now};
+use super::{Session, now, reach};
 use crate::cli::{ConsolidateArgs, PruneArgs, SweepArgs, UndoArgs};
 use crate::failure::Result;
 use crate::render;
@@ -24,7 +24,7 @@ pub fn consolidate(arguments: &ConsolidateArgs, session: &Session) -> Result<()>
     let request = ConsolidateRequest {
         similarity: arguments.similarity,
         dry_run: arguments.dry_run,
-        scope: arguments.scope,
+        reach: reach(&arguments.reach),
         most_ms: arguments.seconds.saturating_mul(1_000),
     };
     let engine = session.engine()?;

@@ -70,7 +70,10 @@ impl When {
         };
         match self {
             // A whole date needs no language.
-            Self::Date { year: Some(_), month: Some(_), day: Some(_) } => self.normal(),
+            Self::Date { year: Some(_), month: Some(_), day: Some(_) }
+            | Self::Clock(_)
+            | Self::Every(_)
+            | Self::Relative(_) => self.normal(),
             Self::Date { year, month, day } => {
                 let month = month.and_then(|month| MONTHS.get(usize::from(month).checked_sub(1)?));
                 let parts = [
@@ -82,7 +85,6 @@ impl When {
             }
             Self::Weekday(day) => capital(DAYS[usize::from(*day) % 7]),
             Self::Quarter(_) => self.normal().to_uppercase(),
-            Self::Clock(_) | Self::Every(_) | Self::Relative(_) => self.normal(),
         }
     }
 

@@ -28,11 +28,19 @@ fn tier(word: i64) -> Tier {
 impl SqliteStore {
     pub(super) fn read_lives(&self, each: &mut dyn FnMut(Life<'_>)) -> crate::Result<()> {
         self.read("read the lives of memories", |connection| {
-            let mut statement = connection.prepare_cached(
+            // Row by row through an index takes twice as long as reading them all, where most of them are memories.
+            let memories: i64 = connection
+                .prepare_cached("SELECT coalesce(sum(number), 0) FROM counts WHERE kind = 'memory'")?
+                .query_row([], |row| row.get(0))?;
+            let rows: i64 = connection
+                .prepare_cached("SELECT coalesce(max(row), 0) FROM items")?
+                .query_row([], |row| row.get(0))?;
+            let how = if 2 * memories > rows { "NOT INDEXED" } else { "" };
+            let mut statement = connection.prepare_cached(&format!(
                 "SELECT row, id, type, status, tier, importance, confidence, observations, decay_rate, access_count,
                  create_time, access_time, scope, owner, collection, source
-                 FROM items WHERE kind = 'memory' AND status IN ('candidate', 'active')",
-            )?;
+                 FROM items {how} WHERE kind = 'memory' AND status IN ('candidate', 'active')",
+            ))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let text = |at| row.get_ref(at).and_then(|value| Ok(value.as_str()?));
