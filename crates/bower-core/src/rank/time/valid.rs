@@ -1,6 +1,6 @@
 //! Since when and until when a statement holds, as far as it says so itself: "since May 2024", "starting Monday", "until 10 July".
 
-use jiff::{SignedDuration, Timestamp, Zoned};
+use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
 use super::Interval;
 use super::aims::Reader;
@@ -38,7 +38,7 @@ pub fn valid(text: &str, written: &Zoned) -> Valid {
         while said(BETWEEN).is_some() {}
         let start = before.checked_sub(1);
         let says = |words: &[&str]| start.is_some_and(|at| words.iter().any(|word| reader.text_is(at, word)));
-        let ahead = forward(span.interval, span.is_relative, written.timestamp());
+        let ahead = forward(span.interval, span.is_relative, written);
         let as_of = from
             || span.first >= 2
                 && reader.text_is(span.first - 1, "of")
@@ -68,28 +68,25 @@ pub fn valid(text: &str, written: &Zoned) -> Valid {
     }
 }
 
-/// The next such time, where a text that names none exactly looks ahead.
-fn forward(found: Interval, is_relative: bool, written: Timestamp) -> Interval {
-    if !is_relative || found.until > written {
+/// The next such time, where a text that names none exactly looks ahead: a week or a year later by the calendar, for days of
+/// which the clocks are changed have other lengths.
+fn forward(found: Interval, is_relative: bool, written: &Zoned) -> Interval {
+    let gone = written.timestamp().duration_since(found.until);
+    if !is_relative || gone.is_negative() {
         return found;
     }
-    let week = SignedDuration::from_hours(24 * 7);
-    let gone = written.duration_since(found.until);
-    let ahead = if gone < week && found.seconds() < 7.0 * 86_400.0 {
-        week
+    let ahead = if gone < SignedDuration::from_hours(24 * 7) && found.seconds() < 7.0 * 86_400.0 {
+        Span::new().weeks(1)
     } else if gone < SignedDuration::from_hours(24 * 366) {
-        // The same day of the next year: of leap years the difference is told in days, not in hours.
-        let leap = |at: Timestamp| at.to_zoned(jiff::tz::TimeZone::UTC).date();
-        let later = leap(found.from).checked_add(jiff::Span::new().years(1)).unwrap_or(leap(found.from));
-        SignedDuration::from_hours(
-            24 * i64::from(later.since(leap(found.from)).map_or(365, |span| span.get_days())),
-        )
+        Span::new().years(1)
     } else {
         return found;
     };
-    match (found.from.checked_add(ahead), found.until.checked_add(ahead)) {
-        (Ok(from), Ok(until)) => Interval { from, until },
-        (Err(_), _) | (_, Err(_)) => found,
+    let later =
+        |at: Timestamp| Some(at.to_zoned(written.time_zone().clone()).checked_add(ahead).ok()?.timestamp());
+    match (later(found.from), later(found.until)) {
+        (Some(from), Some(until)) => Interval { from, until },
+        (None, _) | (_, None) => found,
     }
 }
 
@@ -126,6 +123,14 @@ mod tests {
         check("Starting Monday, standup is at nine", Some("2024-03-18"), None);
         check("Standup is at nine since Monday", Some("2024-03-11"), None);
         check("Ada is away until 2 February", None, Some("2025-02-03"));
+    }
+
+    /// Clocks go forward on 31 March 2024 in Berlin: midnight is an hour earlier in UTC from then on.
+    #[test]
+    fn a_week_ahead_is_the_same_hour_after_a_change_of_clocks() {
+        let written: Zoned = "2024-03-28T15:00:00+01:00[Europe/Berlin]".parse().unwrap();
+        let monday = valid("Starting Monday, standup is at nine", &written).from.unwrap();
+        assert_eq!(monday.to_string(), "2024-03-31T22:00:00Z");
     }
 
     #[test]
