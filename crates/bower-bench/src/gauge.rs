@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use bower_core::embed::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
 
@@ -78,6 +81,51 @@ impl Times {
             "cpu_p50_ms": of(&self.cpu, 0.5),
             "cpu_ms": round(self.cpu.mean() / 1e6),
         })
+    }
+}
+
+/// The local model with a clock on it.
+pub struct Timed {
+    pub model: Arc<MiniLm>,
+    pub ns: Arc<AtomicU64>,
+}
+
+impl Timed {
+    fn take<T>(&self, once: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let made = once();
+        self.ns.fetch_add(u64::try_from(start.elapsed().as_nanos()).unwrap_or(0), Ordering::Relaxed);
+        made
+    }
+}
+
+impl Embedder for Timed {
+    fn model(&self) -> &str {
+        self.model.model()
+    }
+
+    fn dimension(&self) -> usize {
+        self.model.dimension()
+    }
+
+    fn embed(&self, text: &str) -> bower_core::Result<Vec<f32>> {
+        self.take(|| self.model.embed(text))
+    }
+
+    fn tokens(&self) -> Option<&str> {
+        self.model.tokens()
+    }
+
+    fn embed_text(&self, text: &str) -> bower_core::Result<EmbeddedText> {
+        self.take(|| self.model.embed_text(text))
+    }
+
+    fn embed_question(&self, text: &str) -> bower_core::Result<EmbeddedQuestion> {
+        self.take(|| self.model.embed_question(text))
+    }
+
+    fn count_pieces(&self, text: &str) -> bower_core::Result<usize> {
+        self.model.count_pieces(text)
     }
 }
 

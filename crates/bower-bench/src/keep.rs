@@ -4,10 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use bower_core::config::Settings;
-use bower_core::embed::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
+use bower_core::embed::{Embedder, MiniLm};
 use bower_core::engine::Engine;
 use bower_core::item::{Change, Gate, Scope, Status, Tier, derive_id};
 use bower_core::memory::judge::{self, judge_text};
@@ -19,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Map;
 
 use crate::corpus::Corpus;
-use crate::gauge::{Times, timed};
+use crate::gauge::{Timed, Times, timed};
 use crate::{Failed, Options, Verdict, packed, table};
 
 /// One memory of so many is told three times, with other marks at its end.
@@ -30,51 +29,6 @@ const DAYS: i64 = 400;
 const ONES: usize = 200;
 /// Runs of what can be taken back; the least is the figure.
 const RUNS: usize = 3;
-
-/// The model, and the time that it took.
-struct Clocked {
-    model: MiniLm,
-    microseconds: Arc<AtomicU64>,
-}
-
-impl Clocked {
-    fn clock<T>(&self, once: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let result = once();
-        self.microseconds.fetch_add(start.elapsed().as_micros() as u64, Ordering::Relaxed);
-        result
-    }
-}
-
-impl Embedder for Clocked {
-    fn model(&self) -> &str {
-        self.model.model()
-    }
-
-    fn dimension(&self) -> usize {
-        self.model.dimension()
-    }
-
-    fn embed(&self, text: &str) -> bower_core::Result<Vec<f32>> {
-        self.clock(|| self.model.embed(text))
-    }
-
-    fn tokens(&self) -> Option<&str> {
-        self.model.tokens()
-    }
-
-    fn embed_text(&self, text: &str) -> bower_core::Result<EmbeddedText> {
-        self.clock(|| self.model.embed_text(text))
-    }
-
-    fn embed_question(&self, text: &str) -> bower_core::Result<EmbeddedQuestion> {
-        self.clock(|| self.model.embed_question(text))
-    }
-
-    fn count_pieces(&self, text: &str) -> bower_core::Result<usize> {
-        self.model.count_pieces(text)
-    }
-}
 
 fn settings(options: &Options) -> Settings {
     // One project may hold them all: what a sweep takes by age alone is measured.
@@ -172,7 +126,7 @@ fn build(
 /// The store, and what was measured in it.
 struct Bench {
     engine: Engine,
-    /// Microseconds in the model.
+    /// Nanoseconds in the model.
     spent: Arc<AtomicU64>,
     now: Timestamp,
     rows: Vec<Vec<String>>,
@@ -184,7 +138,7 @@ impl Bench {
     fn beside<T>(&self, once: impl FnOnce() -> T) -> (T, f64, f64, f64) {
         let before = self.spent.load(Ordering::Relaxed);
         let (done, wall, cpu) = timed(once);
-        let model = (self.spent.load(Ordering::Relaxed) - before) as f64 / 1e3;
+        let model = (self.spent.load(Ordering::Relaxed) - before) as f64 / 1e6;
         (done, wall - model, cpu - model, model)
     }
 
@@ -322,7 +276,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     let written = written?;
     eprintln!("{written} memories written in {:.1} s", build_ms / 1e3);
     let spent = Arc::new(AtomicU64::new(0));
-    let clocked = Clocked { model: MiniLm::open(&packed(options)?)?, microseconds: Arc::clone(&spent) };
+    let clocked = Timed { model: Arc::new(MiniLm::open(&packed(options)?)?), ns: Arc::clone(&spent) };
     let now = written_until + SignedDuration::from_hours(24);
     let engine = Engine::open(&home, settings(options), now)?.with_embedder(Box::new(clocked));
     while engine.maintain(now)? {}

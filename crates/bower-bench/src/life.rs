@@ -20,9 +20,10 @@ use bower_core::embed::MiniLm;
 use bower_core::engine::Engine;
 use serde_json::{Value, json};
 
+use crate::gauge::Timed;
 use crate::{Failed, Options, Verdict, table};
 pub use agent::Keeper;
-use agent::{Lived, Timed};
+use agent::Lived;
 use judge::{Figure, Limit, Verdicts};
 use stream::{Plan, Step};
 

@@ -2,11 +2,8 @@
 //! what the engine replied, and judges nothing.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
-use bower_core::embed::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
 use bower_core::engine::Engine;
 use bower_core::evidence;
 use bower_core::item::Fate;
@@ -205,49 +202,4 @@ fn tell(engine: &Engine, write: &Write, spent: &mut Spent, model_ns: &AtomicU64)
         replaces,
         reason: curated.reason,
     })
-}
-
-/// The local model with a clock on it.
-pub struct Timed {
-    pub model: Arc<MiniLm>,
-    pub ns: Arc<AtomicU64>,
-}
-
-impl Timed {
-    fn take<T>(&self, once: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let made = once();
-        self.ns.fetch_add(u64::try_from(start.elapsed().as_nanos()).unwrap_or(0), Ordering::Relaxed);
-        made
-    }
-}
-
-impl Embedder for Timed {
-    fn model(&self) -> &str {
-        self.model.model()
-    }
-
-    fn dimension(&self) -> usize {
-        self.model.dimension()
-    }
-
-    fn embed(&self, text: &str) -> bower_core::Result<Vec<f32>> {
-        self.take(|| self.model.embed(text))
-    }
-
-    fn tokens(&self) -> Option<&str> {
-        self.model.tokens()
-    }
-
-    fn embed_text(&self, text: &str) -> bower_core::Result<EmbeddedText> {
-        self.take(|| self.model.embed_text(text))
-    }
-
-    fn embed_question(&self, text: &str) -> bower_core::Result<EmbeddedQuestion> {
-        self.take(|| self.model.embed_question(text))
-    }
-
-    fn count_pieces(&self, text: &str) -> bower_core::Result<usize> {
-        self.model.count_pieces(text)
-    }
 }

@@ -65,7 +65,6 @@ pub(super) fn consolidate(
                 // One of them was forgotten meanwhile.
                 continue;
             }
-            let items: Vec<&Item> = items.iter().collect();
             if let Some(cluster) = keep(engine, embedder, &place, &pattern, &items, request.dry_run, now)? {
                 done.merged += cluster.members.len();
                 done.patterns_created += 1;
@@ -190,11 +189,11 @@ fn keep(
     embedder: &dyn Embedder,
     place: &Place,
     pattern: &Pattern,
-    items: &[&Item],
+    items: &[Item],
     dry_run: bool,
     now: Timestamp,
 ) -> Result<Option<Cluster>> {
-    let mut oldest_first: Vec<&&Item> = items.iter().collect();
+    let mut oldest_first: Vec<&Item> = items.iter().collect();
     oldest_first.sort_by_key(|item| (item.create_time, item.row));
     let (Some(first), Some(last)) = (oldest_first.first(), oldest_first.last()) else { return Ok(None) };
     let mut cluster = Cluster {

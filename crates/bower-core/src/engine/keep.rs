@@ -193,9 +193,11 @@ pub(super) fn sweep_when_due(engine: &Engine, now: Timestamp) -> Result<bool> {
         return Ok(false);
     }
     let last = engine.store.last_runs()?.remove("sweep");
-    let is_due = last.is_none_or(|last| now.duration_since(last).as_hours() >= hours);
+    if last.is_some_and(|last| now.duration_since(last).as_hours() < hours) {
+        return Ok(false);
+    }
     let held: u64 = engine.store.held()?.iter().map(|(_, _, memories)| memories).sum();
-    if !is_due || held == 0 || held > SWEEPS_BY_ITSELF {
+    if held == 0 || held > SWEEPS_BY_ITSELF {
         return Ok(false);
     }
     best_effort(sweep(engine, false, now).map(drop))?;

@@ -106,7 +106,7 @@ pub struct Consolidated {
     pub waiting: usize,
     /// Only looked at.
     pub dry_run: bool,
-    /// The last event, for `undo`; each cluster has its own.
+    /// Each pattern, with its event for `undo`.
     pub clusters: Vec<Cluster>,
     /// Memories that were looked at.
     pub compared: usize,

@@ -9,7 +9,8 @@ use std::collections::HashSet;
 
 use super::SqliteStore;
 use super::export::{document_of, item_at};
-use super::read::first;
+use super::journal::row_of;
+use super::life::LONGEST_CHAIN;
 use super::write::{json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
 use crate::item::{Change, RowId, Status};
 use crate::store::Stamp;
@@ -17,9 +18,6 @@ use crate::store::copies::{
     DocumentCopy, EventCopy, Fate, ItemCopy, Moving, NewItem, NewPiece, Piece, Pieces, RelationCopy,
     ReviewCopy,
 };
-
-/// A longer chain than this is a circle; no real one is near it.
-const LONGEST_CHAIN: usize = 10_000;
 
 impl Moving for SqliteStore {
     fn give_pieces(
@@ -459,10 +457,6 @@ impl Batch<'_> {
             Err("its sides are of different collections, scopes or owners".to_owned())
         })
     }
-}
-
-fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
-    connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
 }
 
 /// An item as the store writes it: tags in order, and a time since when it is hidden exactly where it is.

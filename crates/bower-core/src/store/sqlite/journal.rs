@@ -137,7 +137,7 @@ fn object<'a>(detail: &'a Map<String, Value>, key: &str) -> Option<&'a Map<Strin
     detail.get(key)?.as_object()
 }
 
-fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
+pub(super) fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
     connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
 }
 

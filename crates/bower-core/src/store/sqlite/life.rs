@@ -17,7 +17,7 @@ use crate::store::{Decided, Kept, NewMemory, Place, ReviewRow, Stamp, Standing};
 const OBSERVED: f64 = 0.05;
 
 /// A longer chain than this is a circle; no real one is near it.
-const LONGEST_CHAIN: usize = 10_000;
+pub(super) const LONGEST_CHAIN: usize = 10_000;
 
 impl SqliteStore {
     pub(super) fn write_memory(
@@ -198,7 +198,7 @@ fn by_id(connection: &Connection, id: &str) -> Result<Option<(RowId, Status)>> {
         .optional()
 }
 
-fn id_of(connection: &Connection, row: RowId) -> Result<String> {
+pub(super) fn id_of(connection: &Connection, row: RowId) -> Result<String> {
     connection.prepare_cached("SELECT id FROM items WHERE row = ?1")?.query_row([row.0], |row| row.get(0))
 }
 

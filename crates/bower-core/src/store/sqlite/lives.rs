@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 use super::journal::{State, turn};
-use super::life::{insert_memory, relate};
+use super::life::{id_of, insert_memory, relate};
 use super::read::{first, parse_word, timestamp};
 use super::write::{next_change, record};
 use super::{SqliteStore, schema};
@@ -174,9 +174,7 @@ impl SqliteStore {
                     ("pattern".to_owned(), json!(pattern.id)),
                 ]);
                 turn(connection, *member, &before, &after, &mut detail, stamp)?;
-                let id: String = connection
-                    .prepare_cached("SELECT id FROM items WHERE row = ?1")?
-                    .query_row([member.0], |row| row.get(0))?;
+                let id = id_of(connection, *member)?;
                 record(connection, change, stamp, Turn::Archive.word(), Some(&id), &Value::Object(detail))?;
             }
             let detail = json!({ "pattern": pattern.id, "turned": members.len() });
