@@ -1,6 +1,7 @@
 //! What is put into a prompt: pieces of whole sentences with their citations, and the block that carries them.
 //! No text of a piece can end the block or begin another document of it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -10,7 +11,7 @@ use crate::item::RowId;
 pub const OPENING: &str = "## Relevant Knowledge\n\n";
 
 /// What fits a budget, best piece first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
     /// Each with its citation; no sentence stands in two of them.
     pub pieces: Vec<Piece>,
@@ -25,7 +26,7 @@ pub struct Evidence {
 }
 
 /// Whole sentences of one item, or of neighbours in one document.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Piece {
     /// Sentences in the order of the document. `[…]` stands where some were left out.
     pub text: String,

@@ -2,6 +2,7 @@
 //! Nothing here reads or writes; a value of these types cannot be wrong.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write};
@@ -11,12 +12,14 @@ use std::str::FromStr;
 use crate::error::Error;
 
 /// An item's row in its store: never reused, never renumbered. `u32` keeps the indexes small (4 billion inserts).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct RowId(pub u32);
 
 /// The number of a change, from the store's one counter. All rows written in one transaction share it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Change(pub u64);
 
@@ -24,7 +27,7 @@ pub struct Change(pub u64);
 ///
 /// `mark` is the store's fingerprint of that change, so that an index is also refused when a backup was restored
 /// and other changes were then written under the same numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     /// The store's identity, made once when it was created.
     pub store: String,
@@ -180,7 +183,7 @@ impl Allowed<'_> {
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum $name { $(#[doc = concat!("`", $word, "`")] $(#[$vdoc])* #[serde(rename = $word)] $variant),+ }
 
         impl $name {
@@ -476,7 +479,7 @@ words! {
 }
 
 /// A part of an answer that can be missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Part {
     /// One of the channels.

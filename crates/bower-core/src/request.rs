@@ -4,6 +4,7 @@ mod life;
 pub mod moving;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ pub use life::{
 };
 
 /// A whole item as its reader sees it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
     /// The row in this store; not shown.
     #[serde(skip, default = "no_row")]
@@ -87,6 +88,7 @@ pub struct Item {
     pub status: Status,
     /// Its budget class, as a number.
     #[serde(with = "tier_number")]
+    #[schemars(with = "u8", range(min = 1, max = 3))]
     pub tier: Tier,
 }
 
@@ -232,7 +234,7 @@ impl Default for QueryRequest {
 }
 
 /// An answer: hits, what it cost, and what was missing.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Answer {
     /// The question as asked.
     pub query: String,
@@ -268,7 +270,7 @@ pub struct Answer {
 }
 
 /// An item that was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Hit {
     /// The item.
     pub memory: Item,
@@ -299,7 +301,7 @@ pub struct Hit {
 }
 
 /// A channel's opinion of one item.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Signal {
     /// Who says so.
     pub channel: Channel,
@@ -311,7 +313,7 @@ pub struct Signal {
 }
 
 /// A channel, or a step behind the channels, that did not take part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Degraded {
     /// Which.
     pub channel: Part,
@@ -320,7 +322,7 @@ pub struct Degraded {
 }
 
 /// What an answer cost.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Effort {
     /// Each channel with its candidates and time.
     pub channels: Vec<ChannelEffort>,
@@ -342,7 +344,7 @@ pub struct Effort {
 }
 
 /// The reranker's part of the effort.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RerankEffort {
     /// Who.
     pub reranker: Rerank,
@@ -356,7 +358,7 @@ pub struct RerankEffort {
 }
 
 /// One channel's part of the effort.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct ChannelEffort {
     /// Which.
     pub channel: Channel,
@@ -411,7 +413,7 @@ impl CurateRequest {
 }
 
 /// What became of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Curated {
     /// The memory's id: of a confirmed one, the id that it had. None where nothing was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -449,7 +451,7 @@ pub struct Curated {
 }
 
 /// A memory that a new one was compared with.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Other {
     /// Its id.
     pub id: String,
@@ -462,7 +464,7 @@ pub struct Other {
 }
 
 /// An item's history: what happened, and what it said at each time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct History {
     /// The events of all its forms, oldest first.
     pub history: Vec<Event>,
@@ -471,7 +473,7 @@ pub struct History {
 }
 
 /// One form of a memory.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Version {
     /// The memory as it was then.
     pub memory: Item,
@@ -481,7 +483,7 @@ pub struct Version {
 }
 
 /// Two memories that contradict each other, and how that ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Review {
     /// Its number.
     pub review: u64,
@@ -573,7 +575,7 @@ pub enum IndexProgress {
 }
 
 /// What an index run did.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct IndexReport {
     /// Files looked at.
     pub files: usize,
@@ -604,7 +606,7 @@ pub struct IndexReport {
 }
 
 /// A file that was left out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Skipped {
     /// The file.
     pub path: PathBuf,
@@ -613,7 +615,7 @@ pub struct Skipped {
 }
 
 /// A page of items.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Listing {
     /// Newest first.
     pub memories: Vec<Item>,
@@ -622,7 +624,7 @@ pub struct Listing {
 }
 
 /// A store in one file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StoreCopy {
     /// Memories that are candidate or active, and chunks.
     pub items: u64,
@@ -638,7 +640,7 @@ pub struct StoreCopy {
 }
 
 /// The state of a store and its indexes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StatusReport {
     /// Memories that are not archived or superseded.
     pub total_memories: u64,
@@ -683,7 +685,7 @@ pub struct StatusReport {
 }
 
 /// The local model as the engine found it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ModelState {
     /// Its name.
     pub name: String,
@@ -702,7 +704,7 @@ impl ModelState {
 }
 
 /// One examination by `doctor`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
     /// What was examined.
     pub name: String,
@@ -716,7 +718,7 @@ pub struct Check {
 }
 
 /// How an examination ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Nothing to do.
@@ -728,7 +730,7 @@ pub enum Outcome {
 }
 
 /// One line of an item's history.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Event {
     /// Its number.
     pub event: u64,

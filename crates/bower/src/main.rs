@@ -9,7 +9,9 @@ mod llm;
 mod loopback;
 mod model;
 mod render;
+mod service;
 mod settings;
+mod when;
 mod wire;
 
 use clap::Parser;

@@ -1,5 +1,6 @@
 //! What every profile sees of an item and what it makes of it, as plain data. A score is exactly the fold of its factors.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
 
@@ -55,7 +56,7 @@ pub struct Candidate {
 }
 
 /// How a factor enters the score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
     /// Added to what stands before it.
@@ -67,7 +68,7 @@ pub enum Step {
 }
 
 /// One term or multiplier of a score.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Factor {
     /// What it stands for.
     pub name: &'static str,

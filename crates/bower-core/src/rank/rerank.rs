@@ -1,6 +1,7 @@
 //! Reranking: when it is worth its time, what an answer of a language model says, and the order that comes of new scores.
 //! Whatever a reranker says, no row is lost, none appears twice, and rows that it did not score keep their places.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::item::RowId;
@@ -15,7 +16,7 @@ pub struct Gate {
 }
 
 /// A row that a reranker scored.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Reranked {
     /// The row; not shown.
     #[serde(skip)]

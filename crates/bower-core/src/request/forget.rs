@@ -1,5 +1,6 @@
 //! What is to be forgotten, and the proof that it was. Nothing here holds a word of what was forgotten.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -36,7 +37,7 @@ impl Forgetting {
 }
 
 /// Proof of a deletion.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Forgotten {
     /// The ids, derived ones among them.
     pub forgotten: Vec<String>,
@@ -54,7 +55,7 @@ pub struct Forgotten {
 }
 
 /// Counts of what a deletion removed. It says nothing of the text.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Receipt {
     /// Items.
     pub items: usize,
@@ -89,7 +90,7 @@ pub struct Receipt {
 }
 
 /// What was done to the files below the home, so that none of them holds the text.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Erased {
     /// No file of the store and its indexes holds a trace. Where it is false, the next command that has time goes on.
     pub complete: bool,
@@ -107,7 +108,7 @@ pub struct Erased {
 }
 
 /// A file that holds a part of a forgotten text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Elsewhere {
     /// The file.
     pub path: PathBuf,
@@ -116,7 +117,7 @@ pub struct Elsewhere {
 }
 
 /// Where some words stand below the home.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Residue {
     /// Whether they stand anywhere.
     pub found: bool,
@@ -136,7 +137,7 @@ pub struct Residue {
 }
 
 /// A file with the words in it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ResidueFile {
     /// The file.
     pub path: PathBuf,
@@ -147,7 +148,7 @@ pub struct ResidueFile {
 }
 
 /// A word as the text index keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ResidueTerm {
     /// The word's stem.
     pub term: String,

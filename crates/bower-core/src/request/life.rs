@@ -1,13 +1,14 @@
 //! What is asked and answered about the life of memories that nobody tells anything about.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Item, thousandths};
 use crate::item::{Facts, MemoryType, Reach, Scope, Turn, Verdict};
 
 /// One memory that a run turned, or would.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Turned {
     /// Its id.
     pub id: String,
@@ -28,7 +29,7 @@ pub struct Turned {
 }
 
 /// What a sweep did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Swept {
     /// Candidates that are active now.
     pub promoted: usize,
@@ -53,7 +54,7 @@ pub struct Swept {
 }
 
 /// What was pruned.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Pruned {
     /// Memories that left answers.
     pub pruned: usize,
@@ -96,7 +97,7 @@ impl Default for ConsolidateRequest {
 }
 
 /// What was consolidated.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Consolidated {
     /// Memories that a pattern stands for now.
     pub merged: usize,
@@ -118,7 +119,7 @@ pub struct Consolidated {
 }
 
 /// Memories that say much the same, and the pattern that stands for them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cluster {
     /// The pattern's id; none of a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +137,7 @@ pub struct Cluster {
 }
 
 /// What was taken back.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Undone {
     /// The event that says so; 0 where nothing could be taken back.
     pub event: u64,
@@ -151,7 +152,7 @@ pub struct Undone {
 }
 
 /// An item that an undo left as it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Unmoved {
     /// Its id.
     pub id: String,
@@ -160,7 +161,7 @@ pub struct Unmoved {
 }
 
 /// What feedback did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Feedback {
     /// The memory as it is now.
     pub memory: Item,
@@ -173,7 +174,7 @@ pub struct Feedback {
 }
 
 /// What a scope holds, beside its limit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Held {
     /// The scope.
     pub scope: Scope,

@@ -1,5 +1,6 @@
 //! What is asked of an export or an import, and what it says when it is done.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Degraded, Selection};
@@ -19,7 +20,7 @@ pub struct ExportRequest {
 }
 
 /// What has left.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Exported {
     /// Memories.
     pub memories: u64,
@@ -65,7 +66,7 @@ pub struct ImportRequest {
 }
 
 /// What came in.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Imported {
     /// Files that were read.
     pub files: usize,
@@ -106,7 +107,7 @@ pub struct Imported {
 }
 
 /// Something that is not as it must be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Problem {
     /// The file, with the line or the conversation where there is one.
     pub place: String,
@@ -115,7 +116,7 @@ pub struct Problem {
 }
 
 /// What became of an edited file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileChange {
     /// The file, below its folder.
     pub file: String,
@@ -166,7 +167,7 @@ pub enum ImportProgress {
 }
 
 /// What a migration did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Migrated {
     /// Memories that are there now because of it.
     pub migrated: u64,

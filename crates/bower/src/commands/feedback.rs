@@ -1,17 +1,10 @@
 //! `bower feedback` and `bower pin`: what a person says of one memory.
 
-use bower_core::request::Item;
-use serde::Serialize;
-
 use super::{Session, now, reach};
 use crate::cli::{FeedbackArgs, PinArgs};
 use crate::failure::Result;
 use crate::render;
-
-#[derive(Serialize)]
-struct Pinned {
-    memory: Item,
-}
+use crate::service::Pinned;
 
 /// Keeps a verdict.
 pub fn feedback(arguments: &FeedbackArgs, session: &Session) -> Result<()> {

@@ -1,6 +1,5 @@
 //! `bower forget`: deletes for good, with a receipt. It never deletes everything for want of a selection.
 
-use bower_core::filter::Filter;
 use bower_core::request::{ForgetRequest, Forgetting, Selection};
 
 use std::process::ExitCode;
@@ -9,6 +8,7 @@ use super::{Session, agreed, now, selection};
 use crate::cli::ForgetArgs;
 use crate::failure::{Exit, Failure, Result};
 use crate::render;
+use crate::service::holds_everything;
 
 /// Asks where many may go, deletes, prints the receipt. Files that could not be purged show in the exit status.
 pub fn run(arguments: &ForgetArgs, session: &Session) -> Result<ExitCode> {
@@ -57,38 +57,4 @@ pub fn run(arguments: &ForgetArgs, session: &Session) -> Result<ExitCode> {
     session.out.say(&forgotten, |look| render::forget::forgotten(&forgotten, look))?;
     let is_whole = forgotten.erased.as_ref().is_none_or(|erased| erased.complete);
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(Exit::Environment as u8) })
-}
-
-/// Whether a selection leaves nothing out. `{}` and `{"$and": [{}]}` are filters that keep everything.
-fn holds_everything(select: &Selection) -> bool {
-    fn vacuous(filter: &Filter) -> bool {
-        match filter {
-            Filter::All(parts) => parts.iter().all(vacuous),
-            Filter::Any(parts) => parts.iter().any(vacuous),
-            Filter::Field { .. } | Filter::Contains(_) | Filter::NotContains(_) => false,
-        }
-    }
-    let plain = Selection { filter: None, ..select.clone() };
-    plain == Selection::default() && select.filter.as_ref().is_none_or(vacuous)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_filter_that_keeps_everything_is_no_selection() {
-        let check = |json: &str, expected: bool| {
-            let select = Selection { filter: Some(Filter::parse(json).unwrap()), ..Selection::default() };
-            assert_eq!(holds_everything(&select), expected, "{json}");
-        };
-        assert!(holds_everything(&Selection::default()));
-        assert!(!holds_everything(&Selection { tags: vec!["x".into()], ..Selection::default() }));
-        check("{}", true);
-        check(r#"{"$and":[{},{"$and":[]}]}"#, true);
-        check(r#"{"$or":[{"a":1},{}]}"#, true);
-        check(r#"{"$or":[]}"#, false);
-        check(r#"{"$and":[{},{"a":1}]}"#, false);
-        check(r#"{"$contains":"x"}"#, false);
-    }
 }

@@ -23,20 +23,21 @@ pub mod status;
 pub mod sweep;
 pub mod version;
 mod watch;
-mod when;
 
 use bower_core::engine::Engine;
 use bower_core::filter::Filter;
 use bower_core::item::Reach;
-use bower_core::request::{Clocks, Selection, StatusReport};
-use jiff::{Timestamp, Zoned};
+use bower_core::request::{Selection, StatusReport};
+use jiff::Timestamp;
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Read, Write};
 
 use crate::cli::{Global, ReachArgs, SelectArgs};
 use crate::failure::{Failure, Result};
 use crate::llm;
+use crate::service::{SelectBody, Words, select};
 use crate::settings::{self, Chosen, Home, Layers, Origin, Resolved};
+use crate::when;
 use crate::wire::Output;
 
 /// Standard input longer than this is refused: no text that the engine keeps or asks is near it, in bytes.
@@ -169,41 +170,25 @@ fn text_of(words: &[String], what: &str) -> Result<String> {
 
 /// Selection flags as the engine takes them.
 fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
-    let moment = |flag: &str, text: &Option<String>| {
-        // Finding the system's time zone reads a whole folder: only where a time has to be understood.
-        let local = || Zoned::new(now, jiff::tz::TimeZone::system());
-        text.as_deref().map(|text| when::parse(text, &local()).map_err(|why| {
-            Failure::usage(format!("{flag} {text:?}: {why}"), "use a date (2025-03-01), a time (2025-03-01T12:00:00Z), 7d, \"2 weeks ago\", today or yesterday")
-        })).transpose()
-    };
-    let (since, until) = (moment("--since", &arguments.since)?, moment("--until", &arguments.until)?);
-    let clocks = Clocks {
-        as_of: moment("--as-of", &arguments.as_of)?,
-        valid_at: moment("--valid-at", &arguments.valid_at)?,
-    };
-    if let (Some(since), Some(until)) = (since, until)
-        && since >= until
-    {
-        return Err(Failure::usage(
-            format!("--since ({since}) is not before --until ({until})"),
-            "swap them; --until leaves out what was written at that time or later",
-        ));
-    }
-    Ok(Selection {
-        kinds: arguments.kind.into_iter().collect(),
+    let body = SelectBody {
         collections: arguments.collection.clone(),
         types: arguments.types.clone(),
         tags: arguments.tag.clone(),
-        filter: arguments.filter.as_deref().map(Filter::parse).transpose()?,
-        since,
-        until,
+        filter: None,
+        since: arguments.since.clone(),
+        until: arguments.until.clone(),
+        as_of: arguments.as_of.clone(),
+        valid_at: arguments.valid_at.clone(),
         version: arguments.version.clone(),
         scope: arguments.scope,
         owner: arguments.owner.clone(),
         sources: sources(&arguments.source)?,
+        kind: arguments.kind,
         statuses: arguments.status.clone(),
-        clocks,
-    })
+    };
+    // A filter is typed as text, whose errors name what is wrong in it.
+    let filter = arguments.filter.as_deref().map(Filter::parse).transpose()?;
+    Ok(Selection { filter, ..select(&body, Words::Flags, now)? })
 }
 
 /// Whose items a command may see.

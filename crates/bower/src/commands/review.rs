@@ -1,17 +1,12 @@
 //! `bower review`: contradictions that nothing could settle, and who says which side is right.
 
-use bower_core::request::{Review, Settlement};
-use serde::Serialize;
+use bower_core::request::Settlement;
 
 use super::{Session, now, reach, text_of};
 use crate::cli::{ReviewAction, ReviewArgs};
 use crate::failure::Result;
 use crate::render;
-
-#[derive(Serialize)]
-struct Reviews {
-    reviews: Vec<Review>,
-}
+use crate::service::Reviews;
 
 /// Lists them, or ends one.
 pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {

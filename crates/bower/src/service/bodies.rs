@@ -1,0 +1,378 @@
+//! The bodies of requests, with their schemas: what MCP calls arguments and HTTP a body. An unknown field is an error, so that a
+//! misspelt one is not silently nothing.
+
+use bower_core::filter::Filter;
+use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When};
+use bower_core::request::{Clocks, Selection, Settlement};
+use jiff::{Timestamp, Zoned};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+use crate::failure::{Failure, Result};
+use crate::when;
+
+/// Memories whose strength is below this are pruned, unless told otherwise (systems.md, section 1).
+pub(super) const PRUNE_THRESHOLD: f64 = 0.05;
+
+/// Which items a request speaks of. What is left out holds nothing back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SelectBody {
+    /// Only these collections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collections: Vec<String>,
+    /// Only memories of these types.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub types: Vec<MemoryType>,
+    /// Only items with all of these tags.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Only items that pass, e.g. {"version": "v2", "chunk_size": {"$gt": 100}, "$contains": "retry"}.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Map<String, Value>>,
+    /// Only items written at or after: a date, an RFC 3339 time, "7d", "2 weeks ago", "yesterday".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Only items written before: the same forms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// As the store knew it then: the same forms of time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<String>,
+    /// What was true then, as far as is known: the same forms of time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_at: Option<String>,
+    /// Only documents of this version, e.g. v2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Only this scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Only this owner's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Only documents at these paths or below, and memories of these sources or conversations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// Only memories, or only chunks of documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Only these statuses; candidate and active unless told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statuses: Vec<Status>,
+}
+
+/// How errors name what was asked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// Flags of a command line.
+    Flags,
+    /// Fields of a body.
+    Fields,
+}
+
+/// A body's selection as the engine takes it.
+pub fn select(body: &SelectBody, words: Words, now: Timestamp) -> Result<Selection> {
+    let name = |field: &str| match words {
+        Words::Flags => format!("--{}", field.replace('_', "-")),
+        Words::Fields => field.to_owned(),
+    };
+    let moment = |field: &str, text: &Option<String>| {
+        // Finding the system's time zone reads a whole folder: only where a time has to be understood.
+        let local = || Zoned::new(now, jiff::tz::TimeZone::system());
+        text.as_deref().map(|text| when::parse(text, &local()).map_err(|why| {
+            Failure::usage(format!("{} {text:?}: {why}", name(field)), "use a date (2025-03-01), a time (2025-03-01T12:00:00Z), 7d, \"2 weeks ago\", today or yesterday")
+        })).transpose()
+    };
+    let (since, until) = (moment("since", &body.since)?, moment("until", &body.until)?);
+    let clocks =
+        Clocks { as_of: moment("as_of", &body.as_of)?, valid_at: moment("valid_at", &body.valid_at)? };
+    if let (Some(since), Some(until)) = (since, until)
+        && since >= until
+    {
+        return Err(Failure::usage(
+            format!("{} ({since}) is not before {} ({until})", name("since"), name("until")),
+            format!("swap them; {} leaves out what was written at that time or later", name("until")),
+        ));
+    }
+    let filter = body.filter.clone().map(|fields| Filter::from_value(&Value::Object(fields))).transpose()?;
+    Ok(Selection {
+        kinds: body.kind.into_iter().collect(),
+        collections: body.collections.clone(),
+        types: body.types.clone(),
+        tags: body.tags.clone(),
+        filter,
+        since,
+        until,
+        version: body.version.clone(),
+        scope: body.scope,
+        owner: body.owner.clone(),
+        sources: body.sources.clone(),
+        statuses: body.statuses.clone(),
+        clocks,
+    })
+}
+
+/// Whether a body names no items at all. A scope or an owner says who asks; beside ids it selects nothing by itself.
+pub(super) fn selects_nothing(body: &SelectBody) -> bool {
+    SelectBody { scope: None, owner: None, ..body.clone() } == SelectBody::default()
+}
+
+/// Whether a selection leaves nothing out. `{}` and `{"$and": [{}]}` are filters that keep everything.
+pub fn holds_everything(select: &Selection) -> bool {
+    fn vacuous(filter: &Filter) -> bool {
+        match filter {
+            Filter::All(parts) => parts.iter().all(vacuous),
+            Filter::Any(parts) => parts.iter().any(vacuous),
+            Filter::Field { .. } | Filter::Contains(_) | Filter::NotContains(_) => false,
+        }
+    }
+    let plain = Selection { filter: None, ..select.clone() };
+    plain == Selection::default() && select.filter.as_ref().is_none_or(vacuous)
+}
+
+/// Paths as the engine takes them.
+pub(super) fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    if paths.is_empty() {
+        return Err(Failure::usage("no path is given", "name files or folders"));
+    }
+    paths
+        .iter()
+        .map(|path| {
+            if path.is_absolute() {
+                Ok(path.clone())
+            } else {
+                Err(Failure::usage(
+                    format!("path {} is relative", path.display()),
+                    "give it whole, from the root on: the server's folder is not yours",
+                ))
+            }
+        })
+        .collect()
+}
+
+/// A question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct QueryBody {
+    /// The question, any text.
+    pub query: String,
+    /// Hits wanted, 1 to 50; 10 unless told.
+    #[schemars(range(min = 1, max = 50))]
+    pub limit: Option<u16>,
+    /// Words alone: no model is used.
+    pub fast: bool,
+    /// The set of retrieval settings that ranks.
+    pub profile: Option<Profile>,
+    /// Who reorders the best hits.
+    pub rerank: Option<Rerank>,
+    /// What the times in the question do.
+    pub when: Option<When>,
+    /// Relevance (1) against diversity (0).
+    #[schemars(range(min = 0, max = 1))]
+    pub diversity: Option<f32>,
+    /// Leave out hits that answer with less than this probability.
+    #[schemars(range(min = 0, max = 1))]
+    pub min_score: Option<f32>,
+    /// Leave out weak matches, and everything where nothing seems to answer.
+    pub strict: bool,
+    /// Pack evidence into so many tokens: the best whole sentences, each cited.
+    #[schemars(range(min = 32, max = 1_000_000))]
+    pub budget_tokens: Option<u32>,
+    /// Leave out what this session was already given, and remember what it is given now.
+    pub session: Option<String>,
+    /// Nobody asked: give only what is specific to the text or clearly close to it, else nothing.
+    pub prefetch: bool,
+    /// Which items.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+/// Something to keep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CurateBody {
+    /// The text to keep.
+    pub content: String,
+    /// What it is about; judged from the text unless told.
+    #[serde(default, rename = "type")]
+    pub memory_type: Option<MemoryType>,
+    /// Tags, with or without #.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// Free fields.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
+    /// The collection to keep it in.
+    #[serde(default)]
+    pub collection: Option<String>,
+    /// Who may see it; project unless told.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+    /// Whose it is.
+    #[serde(default)]
+    pub owner: Option<String>,
+    /// Pin it: it always fits the budget and never fades.
+    #[serde(default)]
+    pub pinned: bool,
+    /// The conversation it came from.
+    #[serde(default)]
+    pub conversation: Option<String>,
+    /// How closely it is looked at before it is kept.
+    #[serde(default)]
+    pub gate: Option<Gate>,
+}
+
+/// A page of items.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ListBody {
+    /// Items wanted, 1 to 500; 20 unless told.
+    #[schemars(range(min = 1, max = 500))]
+    pub limit: Option<u32>,
+    /// Items to leave out at the start.
+    pub offset: Option<u32>,
+    /// Which items.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+/// What is to go for good: ids, or a selection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ForgetBody {
+    /// Ids, or their first digits (at least 6).
+    pub ids: Vec<String>,
+    /// What was made of them stays.
+    pub keep_derived: bool,
+    /// Only look.
+    pub dry_run: bool,
+    /// Delete what the selection holds; ids need no such word.
+    pub confirm: bool,
+    /// Which items, where no ids are given.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+/// How a review ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SettleBody {
+    /// Which side is right: accept the newer, reject it, both, or merge both into `text`.
+    pub ruling: bower_core::item::Ruling,
+    /// The text that takes the place of both, for merge.
+    #[serde(default)]
+    pub text: Option<String>,
+}
+
+impl SettleBody {
+    /// As the engine takes it.
+    pub(super) fn settlement(&self) -> Result<Settlement> {
+        use bower_core::item::Ruling;
+        match (self.ruling, self.text.as_deref()) {
+            (Ruling::Merge, Some(text)) if !text.trim().is_empty() => Ok(Settlement::Merge(text.to_owned())),
+            (Ruling::Merge, _) => {
+                Err(Failure::usage("merge needs a text", "give the text that takes the place of both"))
+            }
+            (_, Some(_)) => Err(Failure::usage("a text is for merge alone", "leave it out, or merge")),
+            (Ruling::Accept, None) => Ok(Settlement::Accept),
+            (Ruling::Reject, None) => Ok(Settlement::Reject),
+            (Ruling::Both, None) => Ok(Settlement::Both),
+        }
+    }
+}
+
+/// What somebody says of a memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FeedbackBody {
+    /// The memory's id, or its first digits (at least 6).
+    pub id: String,
+    /// useful: it helped. wrong: it is not so. stale: it is so no longer, and leaves answers.
+    pub verdict: Verdict,
+}
+
+/// A pin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PinBody {
+    /// The memory's id, or its first digits (at least 6).
+    pub id: String,
+    /// False takes the pin out.
+    #[serde(default = "yes")]
+    pub pinned: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A sweep of the whole store.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SweepBody {
+    /// Only look.
+    pub dry_run: bool,
+}
+
+/// Pruning of the whole store.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PruneBody {
+    /// Archive memories whose strength is below this; .05 unless told.
+    #[schemars(range(min = 0, max = 1))]
+    pub threshold: Option<f64>,
+    /// Only look.
+    pub dry_run: bool,
+}
+
+/// How memories are consolidated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConsolidateBody {
+    /// Cosine from which on two memories say much the same; .9 unless told.
+    #[schemars(range(min = 0, max = 1))]
+    pub similarity: Option<f32>,
+    /// Only look.
+    pub dry_run: bool,
+    /// How long it may take, in seconds; 60 unless told.
+    #[schemars(range(min = 1, max = 3_600))]
+    pub seconds: Option<u32>,
+    /// Only this scope.
+    pub scope: Option<Scope>,
+    /// Only this owner's.
+    pub owner: Option<String>,
+}
+
+/// What is to be taken back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UndoBody {
+    /// The event's number, as an answer or a history tells it.
+    pub event: u64,
+}
+
+/// Paths to index, on the server's machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IndexBody {
+    /// Absolute paths of files and folders; .gitignore is honoured.
+    pub paths: Vec<PathBuf>,
+    /// The collection to index into.
+    #[serde(default)]
+    pub collection: Option<String>,
+    /// Only files that match one of these globs.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// No files that match one of these globs.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// Who may see it; project unless told.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+    /// Whose it is.
+    #[serde(default)]
+    pub owner: Option<String>,
+}

@@ -1,0 +1,304 @@
+//! What agents may ask, whatever the wire: a body in, the engine's answer out. MCP and HTTP call the same functions, so that what
+//! one of them refuses the other refuses too.
+//!
+//! Every call blocks: a server hands it to a thread.
+
+mod answers;
+mod bodies;
+mod bounds;
+
+use bower_core::engine::Engine;
+use bower_core::item::Reach;
+use bower_core::request::{
+    Answer, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting,
+    Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest,
+    Review, StatusReport, Swept, Undone,
+};
+use jiff::Timestamp;
+
+use crate::failure::{Failure, Result};
+
+pub use answers::{Got, Pinned, Reviews};
+pub use bodies::{
+    ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PinBody, PruneBody,
+    QueryBody, SelectBody, SettleBody, SweepBody, UndoBody, Words, holds_everything, select,
+};
+pub use bounds::{Access, Bounds, Refused};
+
+/// Items on a page of a list, unless told otherwise.
+const LISTED: usize = 20;
+/// Items on a page of a list at most: an answer is held in memory whole.
+const MOST_LISTED: usize = 500;
+/// Hits, unless told otherwise.
+const SHOWN: usize = 10;
+
+/// One store, for whoever asks over a wire.
+pub struct Service {
+    engine: Engine,
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").finish_non_exhaustive()
+    }
+}
+
+/// What a service answers: the engine's answer, or why not.
+pub type Served<T> = std::result::Result<T, Refused>;
+
+impl Service {
+    /// For a store that is open.
+    pub fn new(engine: Engine) -> Self {
+        Self { engine }
+    }
+
+    /// The engine, for what has no bounds: maintenance, health.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Answers a question.
+    pub fn query(&self, body: &QueryBody, bounds: &Bounds, now: Timestamp) -> Served<Answer> {
+        let select = bounds.narrow(select(&body.select, Words::Fields, now)?)?;
+        let limit = body.limit.map(usize::from);
+        let budget_tokens = body.budget_tokens.map(|tokens| tokens as usize);
+        let default = QueryRequest::default();
+        let request = QueryRequest {
+            text: body.query.clone(),
+            limit: limit.unwrap_or(if budget_tokens.is_some() {
+                bower_core::engine::MAX_LIMIT
+            } else {
+                SHOWN
+            }),
+            fast: body.fast,
+            profile: body.profile,
+            rerank: body.rerank,
+            select,
+            when: body.when.unwrap_or(default.when),
+            diversity: body.diversity,
+            min_score: body.min_score.unwrap_or(default.min_score),
+            strict: body.strict,
+            budget_tokens,
+            session: body.session.clone(),
+            prefetch: body.prefetch,
+        };
+        let mut answer = self.engine.query(&request, now).map_err(Failure::from)?;
+        // The budget drew on more hits than a list of them shows.
+        answer.hits.truncate(limit.unwrap_or(SHOWN));
+        Ok(answer)
+    }
+
+    /// Keeps a memory.
+    pub fn curate(&self, body: &CurateBody, bounds: &Bounds, now: Timestamp) -> Served<Curated> {
+        bounds.may(Access::Write)?;
+        let place = bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;
+        let request = CurateRequest {
+            content: body.content.clone(),
+            memory_type: body.memory_type,
+            tags: body.tags.clone(),
+            metadata: body.metadata.clone(),
+            collection: place.collection,
+            scope: place.scope,
+            owner: place.owner,
+            pinned: body.pinned,
+            source_conv_id: body.conversation.clone(),
+            gate: body.gate,
+        };
+        Ok(self.engine.curate(&request, now).map_err(Failure::from)?)
+    }
+
+    /// One whole item. Who opens an item uses it.
+    pub fn get(&self, id: &str, bounds: &Bounds, now: Timestamp) -> Served<Got> {
+        let memory = self.item(id, bounds)?;
+        let got = Got::new(&self.engine, memory, now)?;
+        self.engine.note_used(&got.memory, now);
+        Ok(got)
+    }
+
+    /// A page of items, newest first.
+    pub fn list(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Listing> {
+        let select = bounds.narrow(select(&body.select, Words::Fields, now)?)?;
+        let limit = body.limit.map_or(LISTED, |limit| limit as usize);
+        if !(1..=MOST_LISTED).contains(&limit) {
+            return Err(Failure::usage(
+                format!("limit {limit}"),
+                format!("use 1 to {MOST_LISTED}, and offset for the next page"),
+            )
+            .into());
+        }
+        let offset = body.offset.unwrap_or(0) as usize;
+        Ok(self.engine.list(&select, limit, offset).map_err(Failure::from)?)
+    }
+
+    /// Removes items for good. Without `dry_run` a selection needs `confirm`: it may hold more than its writer thinks.
+    pub fn forget(&self, body: &ForgetBody, bounds: &Bounds, now: Timestamp) -> Served<Forgotten> {
+        bounds.may(Access::Write)?;
+        let what = if body.ids.is_empty() {
+            let wanted = select(&body.select, Words::Fields, now)?;
+            if holds_everything(&wanted) {
+                return Err(Failure::usage(
+                    "nothing says what to forget",
+                    "give ids, or narrow it down, e.g. with tags or collections; dry_run shows what would go",
+                )
+                .into());
+            }
+            if !body.dry_run && !body.confirm {
+                return Err(Failure::usage(
+                    "a selection is forgotten only with confirm",
+                    "look with dry_run first, then ask again with confirm true",
+                )
+                .into());
+            }
+            ForgetRequest::Selected(Box::new(bounds.narrow(wanted)?))
+        } else {
+            if !bodies::selects_nothing(&body.select) {
+                return Err(Failure::usage("both ids and a selection are given", "give one of them").into());
+            }
+            // Each must be within the bounds before any of them goes.
+            let found = body.ids.iter().map(|id| self.item(id, bounds)).collect::<Served<Vec<_>>>()?;
+            ForgetRequest::Ids(found.into_iter().map(|item| item.id).collect())
+        };
+        let how = Forgetting {
+            what,
+            keep_derived: body.keep_derived,
+            reach: bounds.reach(),
+            dry_run: body.dry_run,
+        };
+        Ok(self.engine.forget_as(&how, now).map_err(Failure::from)?)
+    }
+
+    /// What a memory said at each time, and what happened to it.
+    pub fn history(&self, id: &str, bounds: &Bounds) -> Served<History> {
+        if !bounds.collections.is_empty() {
+            self.item(id, bounds)?;
+        }
+        Ok(self.engine.history_within(id.trim(), &bounds.reach()).map_err(Failure::from)?)
+    }
+
+    /// Contradictions that nothing could settle: the open ones, or all.
+    pub fn reviews(&self, all: bool, bounds: &Bounds) -> Served<Reviews> {
+        let mut reviews = self.engine.reviews_within(all, &bounds.reach()).map_err(Failure::from)?;
+        reviews.retain(|review| bounds.holds(&review.newer) && bounds.holds(&review.older));
+        Ok(Reviews { reviews })
+    }
+
+    /// Ends a review.
+    pub fn settle(&self, review: u64, body: &SettleBody, bounds: &Bounds, now: Timestamp) -> Served<Review> {
+        bounds.may(Access::Write)?;
+        let how = body.settlement()?;
+        if !bounds.collections.is_empty()
+            && !self.reviews(false, bounds)?.reviews.iter().any(|open| open.review == review)
+        {
+            let missing = bower_core::Error::NotFound { what: "open review", id: review.to_string() };
+            return Err(Failure::from(missing).into());
+        }
+        Ok(self.engine.settle_within(review, &how, now, &bounds.reach()).map_err(Failure::from)?)
+    }
+
+    /// Keeps what somebody says of a memory.
+    pub fn feedback(&self, body: &FeedbackBody, bounds: &Bounds, now: Timestamp) -> Served<Feedback> {
+        bounds.may(Access::Write)?;
+        let item = self.item(&body.id, bounds)?;
+        Ok(self.engine.feedback(&item.id, body.verdict, &bounds.reach(), now).map_err(Failure::from)?)
+    }
+
+    /// Pins a memory, or takes the pin out.
+    pub fn pin(&self, body: &PinBody, bounds: &Bounds, now: Timestamp) -> Served<Pinned> {
+        bounds.may(Access::Write)?;
+        let item = self.item(&body.id, bounds)?;
+        let memory = self.engine.pin(&item.id, body.pinned, &bounds.reach(), now).map_err(Failure::from)?;
+        Ok(Pinned { memory })
+    }
+
+    /// Counts, sizes and the state of the indexes. Whoever is bound is not told of places that are not its own.
+    pub fn status(&self, bounds: &Bounds) -> Served<StatusReport> {
+        let mut report = self.engine.status().map_err(Failure::from)?;
+        if !bounds.is_everything() {
+            report.by_collection.retain(|name, _| bounds.has_collection(name));
+            report.scopes.retain(|held| bounds.reach().holds(held.scope, held.owner.as_deref()));
+        }
+        Ok(report)
+    }
+
+    /// What the day brings, to the whole store.
+    pub fn sweep(&self, body: &SweepBody, bounds: &Bounds, now: Timestamp) -> Served<Swept> {
+        bounds.may_all("a sweep")?;
+        Ok(self.engine.sweep(body.dry_run, now).map_err(Failure::from)?)
+    }
+
+    /// Archives what is too weak, in the whole store.
+    pub fn prune(&self, body: &PruneBody, bounds: &Bounds, now: Timestamp) -> Served<Pruned> {
+        bounds.may_all("pruning")?;
+        let threshold = body.threshold.unwrap_or(bodies::PRUNE_THRESHOLD);
+        Ok(self.engine.prune(threshold, body.dry_run, now).map_err(Failure::from)?)
+    }
+
+    /// Patterns in the place of memories that say much the same.
+    pub fn consolidate(
+        &self,
+        body: &ConsolidateBody,
+        bounds: &Bounds,
+        now: Timestamp,
+    ) -> Served<Consolidated> {
+        bounds.may(Access::Write)?;
+        if !bounds.collections.is_empty() {
+            bounds.may_all("consolidation")?;
+        }
+        let wanted = Reach { scope: body.scope, owner: body.owner.clone() };
+        let default = ConsolidateRequest::default();
+        let request = ConsolidateRequest {
+            similarity: body.similarity.unwrap_or(default.similarity),
+            dry_run: body.dry_run,
+            reach: bounds.within(wanted)?,
+            most_ms: body.seconds.map_or(default.most_ms, |seconds| u64::from(seconds) * 1_000),
+        };
+        Ok(self.engine.consolidate(&request, now).map_err(Failure::from)?)
+    }
+
+    /// Takes back what an event did, in the whole store.
+    pub fn undo(&self, body: &UndoBody, bounds: &Bounds, now: Timestamp) -> Served<Undone> {
+        bounds.may_all("undo")?;
+        Ok(self.engine.undo(body.event, now).map_err(Failure::from)?)
+    }
+
+    /// Indexes files of this machine: for whoever may read whatever this process may read.
+    pub fn index(
+        &self,
+        body: &IndexBody,
+        bounds: &Bounds,
+        now: Timestamp,
+        progress: &(dyn Fn(IndexProgress) + Sync),
+    ) -> Served<IndexReport> {
+        bounds.may(Access::Admin)?;
+        let place = bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;
+        let paths = bodies::absolute(&body.paths)?;
+        let request = IndexRequest {
+            paths,
+            collection: place.collection,
+            include: body.include.clone(),
+            exclude: body.exclude.clone(),
+            scope: place.scope,
+            owner: place.owner,
+        };
+        Ok(self.engine.index(&request, now, progress).map_err(Failure::from)?)
+    }
+
+    /// Does what an answer must not wait for.
+    pub fn maintain(&self, now: Timestamp) -> Result<bool> {
+        Ok(self.engine.maintain(now)?)
+    }
+
+    /// An item within the bounds, by its id; anything else is not found.
+    pub fn item(&self, id: &str, bounds: &Bounds) -> Served<Item> {
+        let item = self.engine.get_within(id.trim(), &bounds.reach()).map_err(Failure::from)?;
+        if bounds.holds(&item) {
+            Ok(item)
+        } else {
+            let missing = bower_core::Error::NotFound { what: "item", id: id.trim().to_string() };
+            Err(Failure::from(missing).into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+use super::*;
+use bower_core::config::Settings;
+use bower_core::filter::Filter;
+use bower_core::item::Verdict;
+use bower_core::request::Selection;
+use serde_json::json;
+
+#[test]
+fn a_filter_that_keeps_everything_is_no_selection() {
+    let check = |json: &str, expected: bool| {
+        let select = Selection { filter: Some(Filter::parse(json).unwrap()), ..Selection::default() };
+        assert_eq!(holds_everything(&select), expected, "{json}");
+    };
+    assert!(holds_everything(&Selection::default()));
+    assert!(!holds_everything(&Selection { tags: vec!["x".into()], ..Selection::default() }));
+    check("{}", true);
+    check(r#"{"$and":[{},{"$and":[]}]}"#, true);
+    check(r#"{"$or":[{"a":1},{}]}"#, true);
+    check(r#"{"$or":[]}"#, false);
+    check(r#"{"$and":[{},{"a":1}]}"#, false);
+    check(r#"{"$contains":"x"}"#, false);
+}
+
+fn now() -> Timestamp {
+    "2026-05-01T12:00:00Z".parse().unwrap()
+}
+
+/// A store without a model, with what `told` says: owner, collection, text.
+fn service(home: &std::path::Path, told: &[(&str, &str, &str)]) -> (Service, Vec<String>) {
+    let settings = Settings { model: "none".into(), ..Settings::default() };
+    let service = Service::new(Engine::open(home, settings, now()).unwrap());
+    let ids = told
+        .iter()
+        .map(|(owner, collection, content)| {
+            let body = CurateBody {
+                content: (*content).into(),
+                owner: Some((*owner).into()),
+                collection: Some((*collection).into()),
+                ..CurateBody::default()
+            };
+            service.curate(&body, &Bounds::default(), now()).unwrap().id.unwrap()
+        })
+        .collect();
+    (service, ids)
+}
+
+fn owner(name: &str) -> Bounds {
+    Bounds { owner: Some(name.into()), ..Bounds::default() }
+}
+
+#[track_caller]
+fn outside<T: std::fmt::Debug>(served: Served<T>) {
+    assert!(matches!(served, Err(Refused::Outside(_))), "{served:?}");
+}
+
+#[track_caller]
+fn missing<T: std::fmt::Debug>(served: Served<T>) {
+    match served {
+        Err(Refused::Failed(failure)) => assert_eq!(failure.exit, crate::failure::Exit::Nothing),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn nothing_of_another_owner_is_reached_by_any_operation() {
+    let home = tempfile::tempdir().unwrap();
+    let (service, ids) = service(
+        home.path(),
+        &[("ann", "memories", "The API port is 8080"), ("bob", "memories", "The cellar door code is green")],
+    );
+    let (ann, bobs) = (owner("ann"), &ids[1]);
+    missing(service.get(bobs, &ann, now()));
+    missing(service.history(bobs, &ann));
+    missing(service.feedback(&FeedbackBody { id: bobs.clone(), verdict: Verdict::Wrong }, &ann, now()));
+    missing(service.pin(&PinBody { id: bobs.clone(), pinned: true }, &ann, now()));
+    missing(service.forget(&ForgetBody { ids: ids.clone(), ..ForgetBody::default() }, &ann, now()));
+    assert_eq!(service.list(&ListBody::default(), &ann, now()).unwrap().total, 1);
+    let asked = QueryBody { query: "the cellar door code".into(), ..QueryBody::default() };
+    let answer = service.query(&asked, &ann, now()).unwrap();
+    assert!(answer.hits.iter().all(|hit| hit.memory.owner.as_deref() == Some("ann")));
+    let wants = SelectBody { owner: Some("bob".into()), ..SelectBody::default() };
+    outside(service.query(&QueryBody { select: wants.clone(), ..asked }, &ann, now()));
+    outside(service.list(&ListBody { select: wants, ..ListBody::default() }, &ann, now()));
+    let forged =
+        CurateBody { content: "The lamp is blue".into(), owner: Some("bob".into()), ..CurateBody::default() };
+    outside(service.curate(&forged, &ann, now()));
+    outside(service.prune(&PruneBody::default(), &ann, now()));
+    outside(service.sweep(&SweepBody::default(), &ann, now()));
+    outside(service.undo(&UndoBody { event: 1 }, &ann, now()));
+    assert!(service.status(&ann).unwrap().scopes.iter().all(|held| held.owner.as_deref() == Some("ann")));
+    // What the bounds fill in is hers.
+    let hers = CurateBody { content: "The roof was mended in May 2025".into(), ..CurateBody::default() };
+    let id = service.curate(&hers, &ann, now()).unwrap().id.unwrap();
+    assert_eq!(service.get(&id, &Bounds::default(), now()).unwrap().memory.owner.as_deref(), Some("ann"));
+    // Bob's is untouched by all of it.
+    assert_eq!(service.get(bobs, &owner("bob"), now()).unwrap().memory.owner.as_deref(), Some("bob"));
+}
+
+#[test]
+fn nothing_of_another_collection_is_reached() {
+    let home = tempfile::tempdir().unwrap();
+    let (service, ids) = service(
+        home.path(),
+        &[("ann", "open", "The API port is 8080"), ("ann", "closed", "The vault opens at nine on Mondays")],
+    );
+    let bound = Bounds { collections: vec!["open".into()], ..Bounds::default() };
+    missing(service.get(&ids[1], &bound, now()));
+    missing(service.history(&ids[1], &bound));
+    missing(service.forget(
+        &ForgetBody { ids: vec![ids[1].clone()], ..ForgetBody::default() },
+        &bound,
+        now(),
+    ));
+    let closed = SelectBody { collections: vec!["closed".into()], ..SelectBody::default() };
+    outside(service.list(&ListBody { select: closed, ..ListBody::default() }, &bound, now()));
+    assert_eq!(service.list(&ListBody::default(), &bound, now()).unwrap().total, 1);
+    assert_eq!(service.status(&bound).unwrap().by_collection.keys().collect::<Vec<_>>(), ["open"]);
+    outside(service.consolidate(&ConsolidateBody::default(), &bound, now()));
+    let new = CurateBody { content: "The lamp in the hall is blue".into(), ..CurateBody::default() };
+    let id = service.curate(&new, &bound, now()).unwrap().id.unwrap();
+    assert_eq!(service.item(&id, &bound).unwrap().collection, "open");
+}
+
+#[test]
+fn whoever_may_only_read_writes_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let (service, ids) = service(home.path(), &[("ann", "memories", "The API port is 8080")]);
+    let reader = Bounds { access: Access::Read, ..Bounds::default() };
+    outside(service.curate(&CurateBody { content: "x y z".into(), ..CurateBody::default() }, &reader, now()));
+    outside(service.forget(&ForgetBody { ids: ids.clone(), ..ForgetBody::default() }, &reader, now()));
+    outside(service.feedback(&FeedbackBody { id: ids[0].clone(), verdict: Verdict::Stale }, &reader, now()));
+    outside(service.prune(&PruneBody::default(), &reader, now()));
+    let writer = Bounds { access: Access::Write, ..Bounds::default() };
+    let paths = vec![home.path().to_path_buf()];
+    outside(service.index(&IndexBody { paths, ..IndexBody::default() }, &writer, now(), &|_| {}));
+    assert_eq!(service.get(&ids[0], &reader, now()).unwrap().memory.content, "The API port is 8080");
+}
+
+#[test]
+fn a_selection_is_forgotten_only_when_confirmed() {
+    let home = tempfile::tempdir().unwrap();
+    let (service, _) = service(home.path(), &[("ann", "memories", "The API port is 8080")]);
+    let all = Bounds::default();
+    let select = SelectBody { owner: Some("ann".into()), ..SelectBody::default() };
+    let body = ForgetBody { select, ..ForgetBody::default() };
+    assert!(service.forget(&ForgetBody::default(), &all, now()).is_err());
+    assert!(service.forget(&body, &all, now()).is_err());
+    let would = service.forget(&ForgetBody { dry_run: true, ..body.clone() }, &all, now()).unwrap();
+    assert_eq!(would.receipt.items, 1);
+    assert_eq!(service.list(&ListBody::default(), &all, now()).unwrap().total, 1);
+    service.forget(&ForgetBody { confirm: true, ..body }, &all, now()).unwrap();
+    assert_eq!(service.list(&ListBody::default(), &all, now()).unwrap().total, 0);
+}
+
+#[test]
+fn a_field_that_nobody_knows_is_an_error_also_beside_a_selection() {
+    let asked: QueryBody =
+        serde_json::from_value(json!({"query": "x", "limit": 3, "tags": ["a"], "as_of": "7d"})).unwrap();
+    assert_eq!(
+        (asked.limit, asked.select.tags.len(), asked.select.as_of.as_deref()),
+        (Some(3), 1, Some("7d"))
+    );
+    let error = serde_json::from_value::<QueryBody>(json!({"query": "x", "limits": 3})).unwrap_err();
+    assert!(error.to_string().contains("limits"), "{error}");
+    assert!(serde_json::from_value::<ForgetBody>(json!({"id": "abc"})).is_err());
+    assert!(serde_json::from_value::<CurateBody>(json!({"content": "x", "text": "y"})).is_err());
+}
