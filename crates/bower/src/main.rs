@@ -1,5 +1,6 @@
 //! The `bower` command: one match from command to function. Whatever happens, it ends with a status of `failure::Exit`.
 
+mod brv;
 mod cli;
 mod commands;
 mod eval;
@@ -36,17 +37,16 @@ fn main() -> ExitCode {
         first.get_or_insert_with(|| one_line(&format!("{message} ({place})")));
     }));
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if brv::is_called(arguments.first()) {
+        return brv::main(&arguments);
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error, &arguments),
     };
     let out = Output::new(cli.command.word(), &cli.global);
     let session = Session::new(out.clone(), cli.global);
-    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(cli.command, &session)));
-    let ended = ended.unwrap_or_else(|_| {
-        let first = PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        Err(Failure::internal(first.unwrap_or_else(|| "a panic without a message".into())))
-    });
+    let ended = whole(|| run(cli.command, &session));
     match ended {
         Ok(code) => code,
         Err(failure) => {
@@ -54,6 +54,14 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+/// What ran, or the panic that ended it.
+fn whole<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        let first = PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        Err(Failure::internal(first.unwrap_or_else(|| "a panic without a message".into())))
+    })
 }
 
 fn run(command: Command, session: &Session) -> Result<ExitCode> {

@@ -128,7 +128,7 @@ fn config_text(home: &Home) -> Result<Option<String>> {
 }
 
 /// The clock, read once a command.
-fn now() -> Timestamp {
+pub fn now() -> Timestamp {
     Timestamp::now()
 }
 

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+#[cfg(unix)]
+mod brv;
 mod command;
 mod config;
 mod contract;

@@ -1,0 +1,409 @@
+//! The program as `brv`: called by that name (a link that `bower setup brv` makes) it takes the arguments of ByteRover's command
+//! line and answers in its forms, from the store of this program. Contract: what Hermes' plugin runs, and JSON lines.
+//!
+//! Unlike the original it ends with a status other than 0 where it failed, so that no error becomes context of a prompt.
+
+mod cli;
+mod lines;
+mod note;
+mod project;
+mod queue;
+
+use bower_core::engine::{DocumentInput, Engine};
+use bower_core::evidence;
+use bower_core::item::Fate;
+use bower_core::request::{Answer, CurateRequest, Curated, Hit, QueryRequest, Selection};
+use clap::Parser;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::cli::{Color, Format, Global};
+use crate::commands::{Session, now};
+use crate::failure::{Exit, Failure, Result, one_line};
+use crate::wire::Output;
+
+use cli::{Action, Brv, CurateArgs, QueryArgs, SearchArgs, StatusArgs};
+use lines::Lines;
+use note::Told;
+use project::Project;
+
+/// Tokens of a query's result, as the engine it stands for had them (systems.md, section 1).
+const RESULT_TOKENS: usize = 2_048;
+/// Files that one curate may read, and how large each may be.
+const MOST_FILES: usize = 5;
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// Whether the program was called by the other name.
+pub fn is_called(program: Option<&OsString>) -> bool {
+    program
+        .and_then(|path| Path::new(path).file_stem())
+        .and_then(|stem| stem.to_str())
+        .is_some_and(|stem| stem.eq_ignore_ascii_case("brv"))
+}
+
+/// Runs it to its end.
+pub fn main(arguments: &[OsString]) -> ExitCode {
+    let brv = match Brv::try_parse_from(arguments) {
+        Ok(brv) => brv,
+        Err(error) => {
+            let code = if error.use_stderr() { Exit::Usage as u8 } else { 0 };
+            // That nobody reads it is not worth a panic.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let lines = Lines::new(brv.action.word(), brv.action.form());
+    match crate::whole(|| run(&brv, &lines)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            lines.fail(&failure);
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+fn run(brv: &Brv, lines: &Lines) -> Result<()> {
+    if let Action::Init(_) = brv.action {
+        return lines.end(&json!({"status": "completed"}), "Nothing to set up: the store makes itself.");
+    }
+    let project = Project::find(brv.action.root())?;
+    let global = Global {
+        home: brv.home.clone(),
+        set: vec![format!("memory_collection={}", brv.collection.as_deref().unwrap_or(&project.collection))],
+        quiet: true,
+        color: Color::Never,
+        format: Some(Format::Text),
+        verbose: false,
+    };
+    let desk = Desk {
+        session: Session::new(Output::new(brv.action.word(), &global), global),
+        collection: brv.collection.clone().unwrap_or_else(|| project.collection.clone()),
+        project,
+    };
+    match &brv.action {
+        Action::Query(arguments) => desk.query(arguments, lines),
+        Action::Curate(arguments) => desk.curate(arguments, lines),
+        Action::Search(arguments) => desk.search(arguments, lines),
+        Action::Status(arguments) => desk.status(arguments, lines),
+        Action::Init(_) => Ok(()),
+    }
+}
+
+/// One run for one project.
+struct Desk {
+    session: Session,
+    project: Project,
+    collection: String,
+}
+
+impl Desk {
+    /// The engine, with what the project's own context tree holds, once.
+    fn engine(&self) -> Result<Engine> {
+        let engine = self.session.engine()?;
+        if let Some(tree) = &self.project.tree
+            && engine.list(&self.everything(), 1, 0)?.total == 0
+        {
+            let migrated = engine.migrate_from_brv(tree, false, now())?;
+            self.session.out.detail(&format!(
+                "took over {} memories of {}",
+                migrated.migrated,
+                tree.display()
+            ));
+        }
+        Ok(engine)
+    }
+
+    /// What belongs to the project.
+    fn everything(&self) -> Selection {
+        Selection { collections: vec![self.collection.clone()], ..Selection::default() }
+    }
+
+    fn query(&self, arguments: &QueryArgs, lines: &Lines) -> Result<()> {
+        let text = joined(&arguments.text, "query")?;
+        let engine = self.engine()?;
+        let now = now();
+        let request = QueryRequest {
+            limit: bower_core::engine::MAX_LIMIT,
+            select: self.everything(),
+            // The same command fills prompts unasked: what only comes nearest is no answer.
+            strict: true,
+            budget_tokens: Some(RESULT_TOKENS),
+            text,
+            ..QueryRequest::default()
+        };
+        let answer = engine.query(&request, now)?;
+        let result = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
+        let result = if result.is_empty() { lines::NOTHING.to_owned() } else { result };
+        lines.line(&json!({"event": "response", "content": result, "taskId": lines.task}))?;
+        let mut data = json!({
+            "event": "completed", "status": "completed", "taskId": lines.task, "result": result,
+            "durationMs": answer.took_ms.round(), "tier": lines::TIER,
+            "matchedDocs": answer.hits.iter().map(matched).collect::<Vec<_>>(),
+        });
+        if let Some(best) = answer.hits.first() {
+            data["topScore"] = json!(best.score);
+        }
+        note_degraded(&mut data, &answer);
+        lines.end(&data, &result)?;
+        self.session.maintain(&engine);
+        Ok(())
+    }
+
+    fn search(&self, arguments: &SearchArgs, lines: &Lines) -> Result<()> {
+        let text = joined(&arguments.text, "search")?;
+        let engine = self.engine()?;
+        let sources = arguments.scope.iter().cloned().collect();
+        let request = QueryRequest {
+            limit: usize::from(arguments.limit),
+            select: Selection { sources, ..self.everything() },
+            text,
+            ..QueryRequest::default()
+        };
+        let answer = engine.query(&request, now())?;
+        let results: Vec<Value> = answer
+            .hits
+            .iter()
+            .map(|hit| {
+                let mut found = matched(hit);
+                found["excerpt"] = json!(excerpt(hit));
+                found
+            })
+            .collect();
+        let message = match results.len() {
+            0 => "No results.".to_owned(),
+            1 => "1 result".to_owned(),
+            many => format!("{many} results"),
+        };
+        let told = answer.hits.iter().fold(message.clone(), |told, hit| {
+            format!("{told}\n\n{}  {:.2}\n  {}", path_of(hit), hit.score, excerpt(hit))
+        });
+        let mut data = json!({
+            "status": "completed", "message": message, "results": results, "totalFound": answer.total_found,
+        });
+        note_degraded(&mut data, &answer);
+        lines.end(&data, &told)?;
+        self.session.maintain(&engine);
+        Ok(())
+    }
+
+    fn curate(&self, arguments: &CurateArgs, lines: &Lines) -> Result<()> {
+        let waiting = queue::Queue::of(&self.session.home()?.path);
+        if let Some(entry) = &arguments.queued {
+            return self.drain(&waiting, Some(entry));
+        }
+        let text = told_text(arguments)?;
+        if arguments.detach {
+            let entry = waiting.push(&text)?;
+            queue::spawn(&entry, &self.project.root, &self.collection, &self.session.home()?.path)?;
+            let data = json!({
+                "status": "queued", "taskId": lines.task, "logId": entry, "message": "Queued for curation.",
+            });
+            return lines.end(&data, &format!("Queued for curation ({entry})."));
+        }
+        let engine = self.engine()?;
+        let kept = self.keep(&engine, &text)?;
+        let data = json!({
+            "event": "completed", "status": "completed", "taskId": lines.task, "logId": lines.task,
+            "message": kept.message, "pendingReview": kept.review,
+            "changes": {"created": kept.created, "updated": kept.updated},
+        });
+        lines.end(&data, &kept.message)?;
+        self.drain(&waiting, None)?;
+        self.session.maintain(&engine);
+        Ok(())
+    }
+
+    /// Keeps what waits in the queue: one entry, or those that whoever was to keep them left behind.
+    fn drain(&self, waiting: &queue::Queue, entry: Option<&str>) -> Result<()> {
+        let entries = match entry {
+            Some(entry) => vec![entry.to_owned()],
+            None => waiting.left_behind(std::time::SystemTime::now())?,
+        };
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let engine = self.engine()?;
+        for entry in entries {
+            let Some(text) = waiting.read(&entry)? else { continue };
+            match self.keep(&engine, &text) {
+                // What the gate refuses is dealt with: it would be refused again.
+                Ok(_) => waiting.remove(&entry)?,
+                Err(failure) if failure.exit == Exit::Nothing => waiting.remove(&entry)?,
+                Err(failure) => return Err(failure),
+            }
+        }
+        self.session.maintain(&engine);
+        Ok(())
+    }
+
+    /// Keeps a text by what it is: something told, or turns of a conversation.
+    fn keep(&self, engine: &Engine, text: &str) -> Result<Kept> {
+        match note::read(text) {
+            Told::Note { text, tags } => {
+                let request = CurateRequest { tags, ..CurateRequest::new(text) };
+                let curated = engine.curate(&request, now())?;
+                Kept::of(&curated)
+            }
+            Told::Turns(turns) => {
+                let documents: Vec<DocumentInput> = turns
+                    .into_iter()
+                    .map(|turn| DocumentInput {
+                        id: format!("brv/{}/{}", self.collection, turn.id()),
+                        text: format!("{}: {}", turn.speaker, turn.text),
+                        collection: Some(self.collection.clone()),
+                        session: Some(format!("brv/{}", self.collection)),
+                        metadata: turn.fields(now()),
+                        title: None,
+                    })
+                    .collect();
+                let report = engine.add_documents(documents, now())?;
+                Ok(Kept {
+                    message: format!("Kept {} of the conversation.", plural(report.indexed, "turn")),
+                    created: Vec::new(),
+                    updated: Vec::new(),
+                    review: false,
+                })
+            }
+        }
+    }
+
+    fn status(&self, arguments: &StatusArgs, lines: &Lines) -> Result<()> {
+        let engine = self.engine()?;
+        let held = engine.list(&self.everything(), 1, 0)?.total;
+        let report = engine.status()?;
+        let home = self.session.home()?.path;
+        let data = json!({
+            "status": "completed", "cliVersion": env!("CARGO_PKG_VERSION"), "provider": "bowerbird",
+            "projectRoot": self.project.root, "collection": self.collection, "items": held,
+            "totalMemories": report.total_memories, "home": home, "indexHealthy": report.index_healthy,
+            "model": report.model,
+        });
+        let mut told = format!(
+            "bowerbird {} as brv\nProject: {}\nCollection: {} ({})\nStore: {} ({})",
+            env!("CARGO_PKG_VERSION"),
+            self.project.root.display(),
+            self.collection,
+            plural(held, "item"),
+            home.display(),
+            plural(report.total_memories as usize, "memory").replace("memorys", "memories"),
+        );
+        if report.model.state != "ready" {
+            told += &format!("\nModel: {}", one_line(&report.model.why()));
+        }
+        if arguments.verbose {
+            told += &format!("\nFound by: {}", self.project.found_by);
+        }
+        lines.end(&data, &told)
+    }
+}
+
+/// What became of a text that was to be kept.
+struct Kept {
+    message: String,
+    created: Vec<String>,
+    updated: Vec<String>,
+    review: bool,
+}
+
+impl Kept {
+    fn of(curated: &Curated) -> Result<Self> {
+        let Some(id) = curated.id.clone().filter(|_| curated.accepted) else {
+            let reason = curated.reason.as_deref().unwrap_or("it is no memory");
+            return Err(Failure {
+                message: format!("not kept: {}", one_line(reason)),
+                hint: None,
+                exit: Exit::Nothing,
+                causes: Vec::new(),
+            });
+        };
+        let is_new = !curated.is_update;
+        let message = match (curated.outcome, &curated.other) {
+            (Fate::Create | Fate::Link, _) => format!("Kept as {}: {id}", curated.memory_type),
+            (Fate::Confirm, _) => format!("Known already, and surer now: {id}"),
+            (outcome, Some(other)) => format!("{outcome}: {id} ({}: {})", other.id, one_line(&other.why)),
+            (outcome, None) => format!("{outcome}: {id}"),
+        };
+        let (created, updated) = if is_new { (vec![id], Vec::new()) } else { (Vec::new(), vec![id]) };
+        Ok(Self { message, created, updated, review: curated.review.is_some() })
+    }
+}
+
+/// A hit as the other program lists it.
+fn matched(hit: &Hit) -> Value {
+    json!({"title": one_line(&hit.memory.summary), "path": path_of(hit), "score": hit.score})
+}
+
+/// Where a hit stands: a document's path, or a memory's type and id.
+fn path_of(hit: &Hit) -> String {
+    let path = hit.memory.metadata.get("path").and_then(Value::as_str);
+    path.map_or_else(
+        || {
+            let kind = hit.memory.memory_type.map_or("memory", |memory_type| memory_type.word());
+            format!("{kind}/{}", hit.memory.id)
+        },
+        one_line,
+    )
+}
+
+/// The beginning of a hit's text on one line.
+fn excerpt(hit: &Hit) -> String {
+    const LETTERS: usize = 240;
+    let text = one_line(&hit.memory.content);
+    if text.chars().count() <= LETTERS {
+        return text;
+    }
+    text.chars().take(LETTERS).chain(['…']).collect()
+}
+
+/// A part of the answer that was missing is told beside it.
+fn note_degraded(data: &mut Value, answer: &Answer) {
+    if !answer.degraded.is_empty() {
+        data["degraded"] = json!(answer.degraded);
+    }
+}
+
+fn plural(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The words of a text; nothing is an error.
+fn joined(words: &[String], command: &str) -> Result<String> {
+    let text = words.join(" ");
+    if text.trim().is_empty() {
+        return Err(Failure::usage(format!("{command} is empty"), format!("brv {command} -- \"some text\"")));
+    }
+    Ok(text)
+}
+
+/// What is to be kept: the words, and the files that they speak of.
+fn told_text(arguments: &CurateArgs) -> Result<String> {
+    let mut text = arguments.text.join(" ");
+    if arguments.files.len() > MOST_FILES {
+        return Err(Failure::usage(
+            format!("{} files are given, and {MOST_FILES} is the most", arguments.files.len()),
+            "bower index takes whole folders",
+        ));
+    }
+    for path in &arguments.files {
+        let cannot = |source| Failure::from(bower_core::Error::io("read", path, source));
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)
+            .and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
+            .map_err(cannot)?;
+        if bytes.len() as u64 > LARGEST_FILE {
+            return Err(Failure::usage(
+                format!("{} is larger than {} MB", path.display(), LARGEST_FILE >> 20),
+                "bower index takes large files",
+            ));
+        }
+        let content = String::from_utf8_lossy(&bytes);
+        text = format!("{text}\n\n{}:\n{}", path.display(), content.trim_end());
+    }
+    if text.trim().is_empty() {
+        return Err(Failure::usage("curate is empty", "brv curate -- \"something to keep\""));
+    }
+    Ok(text.trim().to_owned())
+}

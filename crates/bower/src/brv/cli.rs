@@ -1,0 +1,150 @@
+//! The arguments of the other command line, as far as there is something here that they mean.
+
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments here are the help that a terminal shows: no backticks"
+)]
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// ByteRover's command line, answered by Bowerbird: the same commands, one local store, no network
+#[derive(Debug, Parser)]
+#[command(name = "brv", version, max_term_width = 100)]
+pub(super) struct Brv {
+    /// The folder that holds everything [default: $BOWER_HOME, else ~/.bowerbird]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// The collection of this project [default: made from the project's folder]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub collection: Option<String>,
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Action {
+    /// Ask, and get what answers as one text
+    Query(QueryArgs),
+    /// Keep something
+    Curate(CurateArgs),
+    /// Ask, and get a list
+    Search(SearchArgs),
+    /// What is kept for this project, and where
+    Status(StatusArgs),
+    /// Nothing to do: the store makes itself
+    Init(InitArgs),
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Form {
+    /// For people and prompts
+    #[default]
+    Text,
+    /// One object a line
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct QueryArgs {
+    /// The question; text that begins with - goes after --
+    #[arg(value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Form,
+    /// Taken and not needed: nothing here waits
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u32>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CurateArgs {
+    /// What to keep; text that begins with - goes after --
+    #[arg(value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// Return at once; what is kept is on the disk by then and is dealt with afterwards
+    #[arg(long)]
+    pub detach: bool,
+    /// A file that belongs to it; up to five
+    #[arg(long, short, value_name = "PATH")]
+    pub files: Vec<PathBuf>,
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Form,
+    /// Taken and not needed: nothing here waits
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u32>,
+    /// Deals with one entry of the queue
+    #[arg(long, value_name = "ENTRY", hide = true)]
+    pub queued: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct SearchArgs {
+    /// The question; text that begins with - goes after --
+    #[arg(value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// Results wanted
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=50))]
+    pub limit: u8,
+    /// Only what came from this path or below it
+    #[arg(long, value_name = "PATH")]
+    pub scope: Option<String>,
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Form,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct StatusArgs {
+    /// How to print
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub format: Form,
+    /// The project's folder
+    #[arg(long, value_name = "DIR")]
+    pub project_root: Option<PathBuf>,
+    /// Say how the project's folder was found
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct InitArgs {
+    /// Taken and not needed
+    #[arg(long, short)]
+    pub force: bool,
+}
+
+impl Action {
+    /// The command's word in each line.
+    pub(super) const fn word(&self) -> &'static str {
+        match self {
+            Self::Query(_) => "query",
+            Self::Curate(_) => "curate",
+            Self::Search(_) => "search",
+            Self::Status(_) => "status",
+            Self::Init(_) => "init",
+        }
+    }
+
+    /// How it prints.
+    pub(super) const fn form(&self) -> Form {
+        match self {
+            Self::Query(arguments) => arguments.format,
+            Self::Curate(arguments) => arguments.format,
+            Self::Search(arguments) => arguments.format,
+            Self::Status(arguments) => arguments.format,
+            Self::Init(_) => Form::Text,
+        }
+    }
+
+    /// The project's folder where it was named.
+    pub(super) fn root(&self) -> Option<&Path> {
+        match self {
+            Self::Status(arguments) => arguments.project_root.as_deref(),
+            Self::Query(_) | Self::Curate(_) | Self::Search(_) | Self::Init(_) => None,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What a run prints: text, or one JSON object a line, as the other program does.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+
+use super::cli::Form;
+use crate::failure::{Failure, Result, one_line};
+use crate::wire::Output;
+
+/// What a query without an answer says. Hosts drop what has 20 characters or fewer, and this must be dropped.
+pub(super) const NOTHING: &str = "Nothing found.";
+
+/// The other program numbers its ways to answer; 2 is a search without a language model.
+pub(super) const TIER: u8 = 2;
+
+/// One run's output.
+pub(super) struct Lines {
+    command: &'static str,
+    form: Form,
+    /// The run's own id, in the form of a UUID.
+    pub task: String,
+}
+
+impl Lines {
+    pub(super) fn new(command: &'static str, form: Form) -> Self {
+        let seed = format!("{command} {} {}", Timestamp::now(), std::process::id());
+        Self { command, form, task: task_id(seed.as_bytes()) }
+    }
+
+    /// A line on the way; text has none.
+    pub(super) fn line(&self, data: &Value) -> Result<()> {
+        match self.form {
+            Form::Text => Ok(()),
+            Form::Json => self.put(data, true),
+        }
+    }
+
+    /// The end of a run that did what it was asked.
+    pub(super) fn end(&self, data: &Value, text: &str) -> Result<()> {
+        match self.form {
+            Form::Text => Output::put(text),
+            Form::Json => self.put(data, true),
+        }
+    }
+
+    /// The end of one that did not. In text it goes where no host takes it for an answer.
+    pub(super) fn fail(&self, failure: &Failure) {
+        let mut told = failure.line();
+        if let Some(hint) = &failure.hint {
+            let _ = write!(told, " ({})", one_line(hint));
+        }
+        let data = json!({"error": told, "status": "error"});
+        let is_told = self.form == Form::Json && self.put(&data, false).is_ok();
+        if !is_told {
+            use std::io::Write as _;
+            let _ = writeln!(std::io::stderr().lock(), "brv: {told}");
+        }
+    }
+
+    fn put(&self, data: &Value, success: bool) -> Result<()> {
+        let line = json!({
+            "command": self.command, "data": data, "success": success,
+            "timestamp": Timestamp::now().to_string(),
+        });
+        Output::put(&format!("{line}\n"))
+    }
+}
+
+/// 16 bytes of a digest, written as a UUID is.
+fn task_id(seed: &[u8]) -> String {
+    let digest = Sha256::digest(seed);
+    let mut id = String::with_capacity(36);
+    for (at, byte) in digest.iter().take(16).enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            id.push('-');
+        }
+        // Version and variant of RFC 9562, for readers that look: 8 is a digest of one's own.
+        let byte = match at {
+            6 => byte & 0x0f | 0x80,
+            8 => byte & 0x3f | 0x80,
+            _ => *byte,
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(id, "{byte:02x}");
+    }
+    id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_has_an_id_of_the_usual_form() {
+        let id = task_id(b"x");
+        // `printf x | sha256sum` begins 2d711642b726b04401627ca9fbac32f5.
+        assert_eq!(id, "2d711642-b726-8044-8162-7ca9fbac32f5");
+        assert!(NOTHING.len() <= 20, "hosts drop 20 characters and fewer");
+    }
+}

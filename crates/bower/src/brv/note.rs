@@ -1,0 +1,136 @@
+//! What a text that is to be kept is. Hosts hand over more than facts: a turn of a conversation with both sides, the last messages
+//! before a context is compressed, or an entry of a memory of their own, each behind a label.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+
+/// Labels in front of an entry of a host's own memory, and the tag that says so.
+const LABELS: [(&str, &str); 2] = [("[User profile]", "user-profile"), ("[Agent memory]", "agent-memory")];
+/// The label in front of messages that are about to be compressed.
+const COMPRESSION: &str = "[Pre-compression context]";
+
+/// A text as what it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Something to remember.
+    Note {
+        /// Without its label.
+        text: String,
+        /// What the label said.
+        tags: Vec<String>,
+    },
+    /// Turns of a conversation.
+    Turns(Vec<Turn>),
+}
+
+/// What one side said.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// `user` or `assistant`.
+    pub speaker: &'static str,
+    /// What was said.
+    pub text: String,
+}
+
+impl Turn {
+    /// The same words of the same side are one turn, however often a host hands them over.
+    pub(super) fn id(&self) -> String {
+        let digest = Sha256::digest(format!("{}\n{}", self.speaker, self.text));
+        digest.iter().take(8).fold(String::new(), |mut id, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(id, "{byte:02x}");
+            id
+        })
+    }
+
+    /// What a filter may ask for, as for turns that were imported.
+    pub(super) fn fields(&self, now: Timestamp) -> Map<String, Value> {
+        let fields =
+            [("speaker", json!(self.speaker)), ("date", json!(now.to_string())), ("origin", json!("brv"))];
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+/// Reads a text as what it is.
+pub(super) fn read(text: &str) -> Told {
+    let text = text.trim();
+    for (label, tag) in LABELS {
+        if let Some(rest) = text.strip_prefix(label) {
+            return Told::Note { text: rest.trim().to_owned(), tags: vec![tag.to_owned()] };
+        }
+    }
+    let talk = text.strip_prefix(COMPRESSION).map_or(text, str::trim_start);
+    let turns = turns(talk);
+    let sides = |speaker| turns.iter().any(|turn| turn.speaker == speaker);
+    // One line that begins with "User:" may be a note about a user; both sides are a conversation.
+    if (sides("user") && sides("assistant")) || (talk.len() < text.len() && !turns.is_empty()) {
+        return Told::Turns(turns);
+    }
+    Told::Note { text: text.to_owned(), tags: Vec::new() }
+}
+
+/// The turns of a text that begins with a side's name; none where it does not.
+fn turns(text: &str) -> Vec<Turn> {
+    let mut turns: Vec<Turn> = Vec::new();
+    for line in text.lines() {
+        let said =
+            [("User:", "user"), ("Assistant:", "assistant"), ("user:", "user"), ("assistant:", "assistant")]
+                .into_iter()
+                .find_map(|(name, speaker)| Some((speaker, line.strip_prefix(name)?)));
+        match (said, turns.last_mut()) {
+            (Some((speaker, said)), _) => turns.push(Turn { speaker, text: said.trim().to_owned() }),
+            (None, Some(turn)) => {
+                turn.text.push('\n');
+                turn.text.push_str(line);
+            }
+            (None, None) => return Vec::new(),
+        }
+    }
+    for turn in &mut turns {
+        turn.text.truncate(turn.text.trim_end().len());
+    }
+    turns.retain(|turn| !turn.text.is_empty());
+    turns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(speaker: &'static str, text: &str) -> Turn {
+        Turn { speaker, text: text.into() }
+    }
+
+    #[test]
+    fn a_turn_with_both_sides_is_a_conversation() {
+        let told = read("User: our API port is 8080\nand it is TLS\nAssistant: Noted:\n\n8080");
+        let expected =
+            [turn("user", "our API port is 8080\nand it is TLS"), turn("assistant", "Noted:\n\n8080")];
+        assert_eq!(told, Told::Turns(expected.into()));
+    }
+
+    #[test]
+    fn messages_before_a_compression_are_the_same_turns() {
+        let Told::Turns(before) = read("[Pre-compression context]\nuser: our API port is 8080") else {
+            panic!()
+        };
+        let Told::Turns(now) = read("User: our API port is 8080\nAssistant: Noted") else { panic!() };
+        assert_eq!(before[0].id(), now[0].id());
+        assert_ne!(now[0].id(), now[1].id());
+    }
+
+    #[test]
+    fn a_label_becomes_a_tag() {
+        let expected = Told::Note { text: "likes tea".into(), tags: vec!["user-profile".into()] };
+        assert_eq!(read("[User profile] likes tea"), expected);
+    }
+
+    #[test]
+    fn a_note_about_a_user_stays_a_note() {
+        for text in ["User: root may log in", "The port is 8080", "Assistant: x", ""] {
+            assert_eq!(read(text), Told::Note { text: text.into(), tags: vec![] }, "{text}");
+        }
+    }
+}

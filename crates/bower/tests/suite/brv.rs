@@ -1,0 +1,158 @@
+//! The program under its other name: arguments, lines and statuses as ByteRover's hosts expect them.
+
+use crate::command::{Ended, Home};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A run as `brv` in one project's folder.
+fn brv(home: &Home, folder: &Path, arguments: &[&str]) -> Ended {
+    std::fs::create_dir_all(folder).unwrap();
+    let link = home.path("brv");
+    if !link.exists() {
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_bower"), &link).unwrap();
+    }
+    let mut command = Command::new(link);
+    command.env_clear().env("BOWER_HOME", home.home()).env("TZ", "UTC").current_dir(folder);
+    Ended::from(command.args(arguments).stdin(Stdio::null()).output().unwrap())
+}
+
+fn lines(ended: &Ended) -> Vec<Value> {
+    ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn what_is_told_is_found_as_text_and_nothing_is_short_enough_to_be_dropped() {
+    let home = Home::new();
+    let folder = home.path("hermes/byterover");
+    let kept = brv(&home, &folder, &["curate", "--", "The staging database runs on port 6543"]);
+    assert_eq!(kept.status, 0, "{kept:?}");
+    let found = brv(&home, &folder, &["query", "--", "which port does the staging database use?"]);
+    assert!(found.status == 0 && found.out.contains("port 6543") && found.out.len() > 20, "{found:?}");
+    let nothing = brv(&home, &folder, &["query", "--", "who paints the garden fence?"]);
+    assert!(nothing.status == 0 && nothing.out.trim().len() <= 20, "{nothing:?}");
+    // Another project knows nothing of it.
+    let other =
+        brv(&home, &home.path("other"), &["query", "--", "which port does the staging database use?"]);
+    assert!(other.status == 0 && !other.out.contains("6543"), "{other:?}");
+    let status = brv(&home, &folder, &["status"]);
+    assert!(status.out.contains("(1 item)") && status.out.contains("brv-byterover-"), "{status:?}");
+}
+
+#[test]
+fn lines_have_the_promised_shape() {
+    let home = Home::new();
+    let folder = home.path("app");
+    let kept = lines(&brv(&home, &folder, &["curate", "--format", "json", "--", "The build needs Node 22"]));
+    assert_eq!(kept.len(), 1);
+    let data = &kept[0]["data"];
+    assert_eq!((kept[0]["command"].as_str(), kept[0]["success"].as_bool()), (Some("curate"), Some(true)));
+    assert_eq!((data["status"].as_str(), data["event"].as_str()), (Some("completed"), Some("completed")));
+    assert_eq!(
+        (data["changes"]["created"].as_array().unwrap().len(), &data["pendingReview"]),
+        (1, &false.into())
+    );
+    kept[0]["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+
+    let asked = lines(&brv(&home, &folder, &["query", "which node does the build need", "--format", "json"]));
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0]["data"]["event"], "response");
+    let data = &asked[1]["data"];
+    assert_eq!((data["status"].as_str(), data["event"].as_str()), (Some("completed"), Some("completed")));
+    assert_eq!(data["taskId"], asked[0]["data"]["taskId"]);
+    assert_eq!(data["result"], asked[0]["data"]["content"]);
+    assert!(data["topScore"].is_number() && data["durationMs"].is_number(), "{data}");
+    assert!(data["matchedDocs"][0]["title"].as_str().unwrap().contains("Node 22"));
+
+    let found = lines(&brv(&home, &folder, &["search", "node", "--limit", "5", "--format", "json"]));
+    let data = &found[0]["data"];
+    assert_eq!((data["totalFound"].as_u64(), data["status"].as_str()), (Some(1), Some("completed")));
+    assert_eq!(data["results"][0]["excerpt"], "The build needs Node 22");
+    assert!(data["results"][0]["path"].as_str().unwrap().contains('/'));
+}
+
+#[test]
+fn what_failed_ends_with_a_status_and_never_on_standard_output_as_text() {
+    let home = Home::new();
+    let folder = home.path("app");
+    let refused = brv(&home, &folder, &["curate", "--", "ok thanks"]);
+    assert!(
+        refused.status == 1 && refused.out.is_empty() && refused.talk.contains("not kept"),
+        "{refused:?}"
+    );
+    let refused = brv(&home, &folder, &["curate", "--format", "json", "--", "ok thanks"]);
+    let line = &lines(&refused)[0];
+    assert_eq!((refused.status, line["success"].as_bool()), (1, Some(false)));
+    assert_eq!(line["data"]["status"], "error");
+    assert_eq!(brv(&home, &folder, &["query", "--", " "]).status, 2);
+    assert_eq!(brv(&home, &folder, &["dance"]).status, 2);
+    assert_eq!(brv(&home, &folder, &["search", "x", "--limit", "51"]).status, 2);
+    let home = Home::new();
+    std::fs::create_dir_all(home.home()).unwrap();
+    std::fs::write(home.home().join("memory.db"), "this is no database, but long enough to be read as one")
+        .unwrap();
+    let broken = brv(&home, &folder, &["query", "--", "which port?"]);
+    assert!(broken.status == 3 && broken.out.is_empty(), "{broken:?}");
+}
+
+#[test]
+fn a_detached_text_is_on_the_disk_at_once_and_kept_soon() {
+    let home = Home::new();
+    let folder = home.path("app");
+    let told = "Releases are cut on the first Monday of a month";
+    let queued = lines(&brv(&home, &folder, &["curate", "--detach", "--format", "json", "--", told]));
+    assert_eq!(queued[0]["data"]["status"], "queued");
+    assert!(queued[0]["data"]["logId"].as_str().unwrap().starts_with("cur-"));
+    let start = Instant::now();
+    loop {
+        let found = brv(&home, &folder, &["query", "--", "when are releases cut?"]);
+        let left = std::fs::read_dir(home.home().join("queue")).unwrap().count();
+        if found.out.contains("first Monday") && left == 0 {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "{found:?}, {left} left");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn what_a_dead_process_left_in_the_queue_is_kept_by_the_next() {
+    let home = Home::new();
+    let folder = home.path("app");
+    assert_eq!(brv(&home, &folder, &["curate", "--", "The office closes at six"]).status, 0);
+    let entry = home.write("home/queue/cur-0123456789abcdef", "The backup runs every night at two");
+    let old = std::time::SystemTime::now() - Duration::from_secs(600);
+    std::fs::File::options().write(true).open(&entry).unwrap().set_modified(old).unwrap();
+    assert_eq!(brv(&home, &folder, &["curate", "--", "The cellar is locked on Sundays"]).status, 0);
+    assert!(!entry.exists());
+    let found = brv(&home, &folder, &["query", "--", "when does the backup run?"]);
+    assert!(found.out.contains("every night at two"), "{found:?}");
+}
+
+#[test]
+fn turns_are_kept_as_turns_once() {
+    let home = Home::new();
+    let folder = home.path("app");
+    let turn =
+        "User: The garden gate needs a new hinge by Friday\nAssistant: Noted, a hinge for the garden gate.";
+    assert_eq!(brv(&home, &folder, &["curate", "--", turn]).status, 0);
+    let again = "[Pre-compression context]\nuser: The garden gate needs a new hinge by Friday";
+    assert_eq!(brv(&home, &folder, &["curate", "--", again]).status, 0);
+    let status = brv(&home, &folder, &["status"]);
+    assert!(status.out.contains("(2 items)"), "{status:?}");
+    let found = brv(&home, &folder, &["query", "--", "what does the garden gate need?"]);
+    assert!(found.out.contains("a new hinge by Friday"), "{found:?}");
+}
+
+#[test]
+fn an_existing_context_tree_is_taken_over_once() {
+    let home = Home::new();
+    let folder = home.path("app");
+    let text = "---\ntitle: Retry policy\ntags: [http]\n---\n## Facts\n- **client**: The HTTP client retries three times [api]\n";
+    home.write("app/.brv/context-tree/api/http/retry-policy.md", text);
+    let found = brv(&home, &folder, &["query", "--", "how often does the HTTP client retry?"]);
+    assert!(found.out.contains("retries three times"), "{found:?}");
+    let again = brv(&home, &folder.join("src"), &["query", "--", "how often does the HTTP client retry?"]);
+    assert!(again.out.contains("retries three times"), "{again:?}");
+}
