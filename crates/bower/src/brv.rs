@@ -128,8 +128,8 @@ impl Desk {
         let request = QueryRequest {
             limit: bower_core::engine::MAX_LIMIT,
             select: self.everything(),
-            // The same command fills prompts unasked: what only comes nearest is no answer.
-            strict: true,
+            // Hosts fill prompts by this command before each turn, unasked: what only comes nearest is no answer.
+            prefetch: true,
             budget_tokens: Some(RESULT_TOKENS),
             text,
             ..QueryRequest::default()

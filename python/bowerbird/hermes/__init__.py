@@ -6,6 +6,8 @@ was decided, stated or found out in them as candidates of memories. Only the pri
 
 A `bower mcp` process lives beside the session. Where it dies it is started again; where it cannot live, `bower` is run once for
 each question. Nothing here uses the network, and nothing that fails here breaks a turn.
+
+`bower setup hermes` puts these files where the host looks; its `--remove` takes them away.
 """
 
 from __future__ import annotations
