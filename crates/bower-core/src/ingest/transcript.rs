@@ -11,7 +11,7 @@ use crate::item::derive_id;
 /// One thing that somebody said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The program that kept it: `chatgpt`, `claude`, `claude-code`, `codex`, `transcript`.
+    /// The program that kept it: `chatgpt`, `claude`, `claude-code`, `codex`, `copilot`, `gemini`, `transcript`.
     pub origin: &'static str,
     /// The conversation's own id.
     pub conversation: String,
@@ -61,8 +61,8 @@ impl Speaker {
     }
 }
 
-/// Reads a transcript line by line: Claude Code's and Codex's sessions, and objects with a speaker and a text.
-#[derive(Debug)]
+/// Reads a transcript line by line: sessions of Claude Code, Codex, Gemini and Copilot, and objects with a speaker and a text.
+#[derive(Clone, Debug)]
 pub struct Transcript {
     /// What the conversation is called where no line says so: the file's name.
     name: String,
@@ -73,13 +73,22 @@ pub struct Transcript {
     session: Option<String>,
     /// Codex writes its first line before anything else.
     is_codex: bool,
+    /// So does Gemini.
+    is_gemini: bool,
     turns: HashMap<String, u32>,
 }
 
 impl Transcript {
     /// `name` stands for the conversation where the lines name none.
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), unnamed: None, session: None, is_codex: false, turns: HashMap::new() }
+        Self {
+            name: name.to_owned(),
+            unnamed: None,
+            session: None,
+            is_codex: false,
+            is_gemini: false,
+            turns: HashMap::new(),
+        }
     }
 
     /// The turn of a line; nothing for a line that is no turn (tools, settings, what the program tells its model). The error says
@@ -91,6 +100,16 @@ impl Transcript {
         let kind = fields.get("type").and_then(Value::as_str);
         if let (Some(kind), Some(payload)) = (kind, fields.get("payload")) {
             return Ok(self.codex(kind, payload, time_of(line)));
+        }
+        if fields.contains_key("projectHash") && text(line, &["sessionId"]).is_some() {
+            (self.is_gemini, self.session) = (true, text(line, &["sessionId"]).map(str::to_owned));
+            return Ok(None);
+        }
+        if self.is_gemini {
+            return Ok(self.gemini(line));
+        }
+        if let (Some(kind), Some(data)) = (kind.filter(|kind| kind.contains('.')), fields.get("data")) {
+            return Ok(self.copilot(kind, data, line));
         }
         if fields.contains_key("sessionId")
             || fields.contains_key("leafUuid")
@@ -129,6 +148,32 @@ impl Transcript {
             }
             _ => None,
         }
+    }
+
+    /// A message of Gemini's recording; what sets or takes back something is none.
+    fn gemini(&mut self, line: &Value) -> Option<Turn> {
+        let speaker = match text(line, &["type"])? {
+            "user" => Speaker::User,
+            "gemini" => Speaker::Assistant("Gemini"),
+            _ => return None,
+        };
+        let id = text(line, &["id"]).map(str::to_owned);
+        self.turn("gemini", None, id, speaker, time_of(line), content(line.get("content")?))
+    }
+
+    /// An event of Copilot's log: `user.message`, `assistant.message`.
+    fn copilot(&mut self, kind: &str, data: &Value, line: &Value) -> Option<Turn> {
+        let speaker = match kind {
+            "session.start" => {
+                self.session = text(data, &["sessionId"]).map(str::to_owned);
+                return None;
+            }
+            "user.message" => Speaker::User,
+            "assistant.message" => Speaker::Assistant("Copilot"),
+            _ => return None,
+        };
+        let id = text(line, &["id"]).map(str::to_owned);
+        self.turn("copilot", None, id, speaker, time_of(line), content(data.get("content")?))
     }
 
     fn claude_code(&mut self, line: &Value) -> Option<Turn> {
@@ -423,6 +468,34 @@ mod tests {
             message("user", "input_text", "hello there"),
         ];
         assert_eq!(turns("rollout", &older), ["codex/c0/1 never User: hello there"]);
+    }
+
+    #[test]
+    fn sessions_of_gemini_and_copilot() {
+        let gemini = [
+            json!({"sessionId": "g1", "projectHash": "00ff", "startTime": "2026-01-01T00:00:00Z"}),
+            json!({"id": "m1", "timestamp": "2026-01-01T00:00:01Z", "type": "user", "content": [{"text": "Which port?"}]}),
+            json!({"$set": {"lastUpdated": "2026-01-01T00:00:02Z"}}),
+            json!({"id": "m2", "timestamp": "2026-01-01T00:00:02Z", "type": "gemini", "content": "8080.", "tokens": null}),
+            json!({"id": "m3", "timestamp": "2026-01-01T00:00:03Z", "type": "info", "content": "Saved."}),
+        ];
+        let expected = [
+            "gemini/g1/m1 2026-01-01T00:00:01Z User: Which port?",
+            "gemini/g1/m2 2026-01-01T00:00:02Z Gemini: 8080.",
+        ];
+        assert_eq!(turns("session-1", &gemini), expected);
+        let event = |kind: &str, id: &str, data: Value| json!({"type": kind, "id": id, "timestamp": "2026-01-01T00:00:01Z", "parentId": null, "data": data});
+        let copilot = [
+            event("session.start", "e1", json!({"sessionId": "v1"})),
+            event("user.message", "e2", json!({"content": "Which port?"})),
+            event("tool.execution_start", "e3", json!({"toolName": "view"})),
+            event("assistant.message", "e4", json!({"content": "8080."})),
+        ];
+        let expected = [
+            "copilot/v1/e2 2026-01-01T00:00:01Z User: Which port?",
+            "copilot/v1/e4 2026-01-01T00:00:01Z Copilot: 8080.",
+        ];
+        assert_eq!(turns("events", &copilot), expected);
     }
 
     #[test]
