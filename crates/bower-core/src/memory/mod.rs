@@ -13,5 +13,6 @@ pub mod merge;
 pub mod said;
 pub mod slot;
 pub mod sweep;
+pub mod turns;
 
 pub use cues::Reading;
