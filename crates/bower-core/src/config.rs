@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::item::{Gate, LlmProvider, Profile, Rerank, Scope};
+use crate::item::{Briefing, Gate, LlmProvider, Profile, Rerank, Scope, Switch};
 use crate::rank::calibrate;
 use crate::rank::profile::{ade, athena, atlas, native, seed};
 
@@ -181,6 +181,13 @@ pub struct Settings {
     pub context_tokens: usize,
     /// Documents in a block for a prompt where no budget is told (systems.md, section 3: 3).
     pub context_documents: usize,
+    /// What an agent's host is told by itself when a session begins.
+    pub hook_brief: Briefing,
+    /// Tokens of evidence that an agent's host is given by itself with each prompt, 0 or 32 to 2,048; 0 is none. Half of what a
+    /// question is answered with: nobody asked.
+    pub hook_tokens: usize,
+    /// Whether what was decided, corrected and found out in a session is kept by itself, as candidates.
+    pub keep_sessions: Switch,
 }
 
 impl Default for Settings {
@@ -237,6 +244,9 @@ impl Default for Settings {
             session_days: 90,
             context_tokens: 2_048,
             context_documents: 3,
+            hook_brief: Briefing::Standard,
+            hook_tokens: 1_024,
+            keep_sessions: Switch::On,
         }
     }
 }

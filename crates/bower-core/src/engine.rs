@@ -2,6 +2,7 @@
 //! does little else; nobody knows the engine but the programs that use it.
 
 mod answer;
+mod brief;
 mod channels;
 mod consolidate;
 mod curate;
@@ -29,10 +30,11 @@ mod review;
 mod scorers;
 mod scores;
 mod tails;
+mod transcript;
 mod when;
 
 use jiff::Timestamp;
-use std::io::Write;
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,9 +48,10 @@ use crate::item::{Channel, Reach, Rerank, RowId, RowSet, Scope, Scored, Verdict}
 use crate::llm::Llm;
 use crate::request::moving::{ExportRequest, Exported, ImportProgress, ImportRequest, Migrated};
 use crate::request::{
-    Answer, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest,
-    Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned,
-    QueryRequest, Residue, Review, Selection, Settlement, StatusReport, StoreCopy, Swept, Undone,
+    Answer, Brief, BriefRequest, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated,
+    Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item,
+    Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead, SessionRequest, Settlement,
+    StatusReport, StoreCopy, Swept, Undone,
 };
 use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
@@ -220,6 +223,31 @@ impl Engine {
         let curated = curate::curate(self, request, now)?;
         self.has_kept.fetch_or(curated.accepted, Ordering::Relaxed);
         Ok(curated)
+    }
+
+    /// What somebody who begins should know: what is pinned, decided, open, and how things are done. [`Engine::keep_given`] writes
+    /// down what a session was given.
+    pub fn brief(&self, request: &BriefRequest, now: Timestamp) -> Result<Brief> {
+        brief::brief(self, request, now)
+    }
+
+    /// Reads what is new in the transcript of a session: what was decided, corrected, stated and found out in it becomes
+    /// candidates. The same transcript again adds nothing.
+    pub fn read_session<R: Read + Seek>(
+        &self,
+        name: &str,
+        reader: R,
+        request: &SessionRequest,
+        now: Timestamp,
+    ) -> Result<SessionRead> {
+        transcript::read_session(self, name, reader, request, now)
+    }
+
+    /// A candidate is a memory from now on, or leaves answers: somebody looked at it.
+    ///
+    /// What is outside `reach` is not found.
+    pub fn judge_candidate(&self, id: &str, keeps: bool, reach: &Reach, now: Timestamp) -> Result<Item> {
+        keep::judge_candidate(self, id, keeps, reach, now)
     }
 
     /// An item by its id or a prefix of at least 6 digits that only it has.

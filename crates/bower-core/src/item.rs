@@ -316,6 +316,16 @@ words! {
 }
 
 words! {
+    /// How much a briefing says; `off` is none (systems.md, section 2: lite 3, standard 8, deep 20 entries).
+    Briefing, "budget" { Off = "off", Lite = "lite", Standard = "standard", Deep = "deep" }
+}
+
+words! {
+    /// Whether something is done.
+    Switch, "switch" { On = "on", Off = "off" }
+}
+
+words! {
     /// How long what a text says is likely to hold.
     Durability, "durability" {
         /// Until something replaces it.

@@ -1,5 +1,6 @@
 //! What the engine is asked and what it answers, as plain data. Serialised, these are the `data` of every front end.
 
+mod brief;
 mod life;
 pub mod moving;
 
@@ -20,6 +21,7 @@ use crate::item::{
 use crate::rank::candidate::Factor;
 use crate::rank::rerank::Reranked;
 
+pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest};
 pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };

@@ -38,6 +38,25 @@ const ATTEMPTS: usize = 16;
 pub(super) const ANYTHING: Change = Change(i64::MAX.unsigned_abs());
 
 pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -> Result<Curated> {
+    curate_as(engine, request, None, now)
+}
+
+/// What nobody asked to keep: picked out of a session, by a rule.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unasked<'a> {
+    /// The program whose session it was.
+    pub source: &'a str,
+    /// What the session was given, whenever that was: told back, it is an echo.
+    pub given: &'a [RowId],
+}
+
+/// The same for what nobody asked to keep, where `unasked` says so: it is a candidate, and ends no memory that somebody kept.
+pub(super) fn curate_as(
+    engine: &Engine,
+    request: &CurateRequest,
+    unasked: Option<Unasked<'_>>,
+    now: Timestamp,
+) -> Result<Curated> {
     let start = Instant::now();
     let content = request.content.trim();
     check(content)?;
@@ -70,11 +89,15 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
     };
     let refused = match verdict.refused.filter(|refusal| !is_told_to_be(*refusal, request.memory_type)) {
         // Last, for it reads what answers gave.
-        None if strictness != Gate::Off && is_echo(engine, &place, &content, now)? => Some(Refusal::Echo),
+        None if strictness != Gate::Off
+            && is_echo(engine, &place, &content, unasked.map_or(&[], |unasked| unasked.given), now)? =>
+        {
+            Some(Refusal::Echo)
+        }
         refused => refused,
     };
     // The text of a memory, word for word: its tags may be new.
-    let is_echo = refused == Some(Refusal::Echo) && is_kept(engine, &place, &content)?;
+    let is_echo = refused == Some(Refusal::Echo) && unasked.is_none() && is_kept(engine, &place, &content)?;
     if let Some(refusal) = refused.filter(|_| !is_echo) {
         curated.reason = Some(refusal.reason());
         curated.took_ms = milliseconds(start);
@@ -93,10 +116,16 @@ pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -
     let mut memory = new_memory(request, &place, content, judged, said.slot.as_ref(), vector);
     memory.tags = tags;
     (memory.valid_from, memory.valid_to) = (holds.from, holds.until);
+    if let Some(unasked) = unasked {
+        (memory.status, memory.source) = (Status::Candidate, unasked.source.to_owned());
+    }
     let (kept, decision, other) = keep(engine, &place, &mut memory, &said, is_echo, now)?;
 
     curated.accepted = true;
-    curated.outcome = decision.fate;
+    curated.outcome = match kept.review {
+        Some(_) => Fate::Contradict,
+        None => decision.fate,
+    };
     curated.other = other.map(|item| Other {
         id: item.id,
         create_time: item.create_time,
@@ -203,8 +232,12 @@ fn keep(
         let decision = weigh(engine, &told, &near, &mut read, &mut likenesses);
         let other = decision.target.map(|at| near[at].item.clone());
         let decided = Decided {
-            standing: standing(&decision, other.as_ref()),
-            also: decision.also.iter().map(|&at| near[at].item.row).collect(),
+            standing: standing_of(memory, &decision, other.as_ref()),
+            also: if memory.status == Status::Candidate {
+                Vec::new()
+            } else {
+                decision.also.iter().map(|&at| near[at].item.row).collect()
+            },
             why: reasons(&decision),
             is_observed: !is_echo,
             seen,
@@ -240,6 +273,28 @@ fn weigh(
     let asked = merge::asked(told, &memories);
     likenesses.give(engine, &asked, &mut memories);
     decide(told, &memories, &Bands::default())
+}
+
+/// What the store is to do with a memory. A candidate takes no other's place but a candidate's: of what it would end somebody is
+/// asked, and what it would only say at more length it stands beside.
+fn standing_of(memory: &NewMemory, decision: &Decision, other: Option<&Item>) -> Standing {
+    let decided = standing(decision, other);
+    match (decided, other) {
+        (Standing::Replaces(row), Some(other))
+            if memory.status == Status::Candidate && other.status != Status::Candidate =>
+        {
+            if decision.fate == Fate::Append {
+                Standing::Relates(
+                    row,
+                    Relation::RelatedTo,
+                    decision.why.cosine.unwrap_or(1.0).clamp(0.0, 1.0),
+                )
+            } else {
+                Standing::Disputes(row)
+            }
+        }
+        (decided, _) => decided,
+    }
 }
 
 /// What the store is to do.

@@ -32,8 +32,18 @@ const MOST_HEARD: usize = 1_024;
 pub(super) struct HeardRows(HashMap<RowId, Arc<Heard>>);
 
 /// Whether a text only says again what this store gave lately, of what whoever writes to the place may know.
-pub(super) fn is_echo(engine: &Engine, place: &Place, content: &str, now: Timestamp) -> Result<bool> {
-    let given = given(engine, now)?;
+///
+/// `also` are rows that it gave to whoever tells, however long ago.
+pub(super) fn is_echo(
+    engine: &Engine,
+    place: &Place,
+    content: &str,
+    also: &[RowId],
+    now: Timestamp,
+) -> Result<bool> {
+    let mut given = given(engine, now)?;
+    let lately: RowSet = given.iter().copied().collect();
+    given.extend(also.iter().copied().filter(|&row| !lately.contains(row)));
     if given.is_empty() {
         return Ok(false);
     }

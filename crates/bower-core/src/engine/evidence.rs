@@ -14,7 +14,7 @@ use super::retrieve::text_tail;
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
-use crate::item::{Allowed, Kind, RowId, RowSet, Scope, Status, indexed_text};
+use crate::item::{Allowed, Kind, Reach, RowId, RowSet, Scope, Status, indexed_text};
 use crate::rank::budget::{Candidate, Question, estimate_tokens, pack as pack_candidates};
 use crate::rank::prefetch::{Background, Bar, Signals, passes};
 use crate::request::{Hit, Item, QueryRequest};
@@ -32,7 +32,7 @@ const WITH_NEIGHBOURS: usize = 5;
 const MOST_FRESH: usize = 1_000;
 
 /// What stands in [`Evidence::counted_by`] where no model's tokenizer counted.
-const ESTIMATE: &str = "estimate";
+pub(super) const ESTIMATE: &str = "estimate";
 
 /// File names that end so hold code or data: their lines are not put together into sentences.
 const LINES: &[&str] = &[
@@ -64,8 +64,15 @@ pub(super) struct Known {
 impl Known {
     /// Those of the request's session; none where it names none.
     pub(super) fn of(engine: &Engine, request: &QueryRequest) -> Result<Self> {
-        let Some(session) = session_of(request) else { return Ok(Self::default()) };
-        let kept = engine.store.given(&session)?;
+        match session_of(request) {
+            Some(session) => Self::of_session(engine, &session),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// Those of a session by its whole name.
+    pub(super) fn of_session(engine: &Engine, session: &str) -> Result<Self> {
+        let kept = engine.store.given(session)?;
         let fresh = engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = fresh.iter().filter(|(other, _)| *other == session).flat_map(|(_, given)| given);
         Ok(Self { hashes: kept.iter().chain(fresh).map(|given| given.text_hash).collect() })
@@ -79,8 +86,13 @@ impl Known {
 
 /// Notes what an answer gives, so that it is known again when somebody tells it back. [`keep_given`] writes that down.
 pub(super) fn note_exposed(engine: &Engine, hits: &[Hit], now: Timestamp) {
+    note_shown(engine, hits.iter().map(|hit| hit.memory.row), now);
+}
+
+/// The same by row.
+pub(super) fn note_shown(engine: &Engine, rows: impl Iterator<Item = RowId>, now: Timestamp) {
     let mut fresh = engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner);
-    fresh.extend(hits.iter().map(|hit| (hit.memory.row, now)));
+    fresh.extend(rows.map(|row| (row, now)));
     let most = fresh.len().saturating_sub(MOST_FRESH);
     fresh.drain(..most);
 }
@@ -181,17 +193,26 @@ pub(super) fn pack(
 /// The session's name: of those who name a scope or an owner, each has sessions of its own, for "already given" tells that
 /// somebody else was given it.
 fn session_of(request: &QueryRequest) -> Option<String> {
-    let session = request.session.as_ref()?;
-    let reach = request.select.reach();
+    request.session.as_ref().map(|session| session_name(session, &request.select.reach()))
+}
+
+/// The same of a session that a reach asks for.
+pub(super) fn session_name(session: &str, reach: &Reach) -> String {
     if reach.is_everything() {
-        return Some(session.clone());
+        return session.to_owned();
     }
     let scope = reach.scope.map_or("", Scope::word);
-    Some(format!("{scope}\u{1f}{}\u{1f}{session}", reach.owner.unwrap_or_default()))
+    format!("{scope}\u{1f}{}\u{1f}{session}", reach.owner.as_deref().unwrap_or_default())
 }
 
 fn note_given<'a>(engine: &Engine, request: &QueryRequest, items: impl Iterator<Item = &'a Item>) {
-    let Some(session) = session_of(request) else { return };
+    if let Some(session) = session_of(request) {
+        note_given_to(engine, session, items);
+    }
+}
+
+/// Notes what a session is given, by its whole name.
+pub(super) fn note_given_to<'a>(engine: &Engine, session: String, items: impl Iterator<Item = &'a Item>) {
     let given: Vec<Given> =
         items.map(|item| Given { row: item.row, text_hash: text_hash(&item.content) }).collect();
     if !given.is_empty() {

@@ -319,6 +319,34 @@ pub(super) fn pin(engine: &Engine, id: &str, pinned: bool, reach: &Reach, now: T
     Ok(after)
 }
 
+/// Somebody looked at a candidate: it is a memory from now on, or leaves answers.
+pub(super) fn judge_candidate(
+    engine: &Engine,
+    id: &str,
+    keeps: bool,
+    reach: &Reach,
+    now: Timestamp,
+) -> Result<Item> {
+    let item = get_within(engine, id, reach)?;
+    if item.status != Status::Candidate {
+        let reason = format!("it is {}; bower list --status candidate shows those that wait", item.status);
+        return Err(Error::invalid(format!("{} is no candidate", item.id), reason));
+    }
+    let turn = if keeps { Turn::Promote } else { Turn::Archive };
+    let (_, after, _) = turn_one(engine, id, reach, now, &|item| Turning {
+        row: item.row,
+        action: turn.word(),
+        seen: seen(item),
+        status: if keeps { Status::Active } else { Status::Archived },
+        tier: item.tier,
+        confidence: item.confidence,
+        ends: false,
+        is_use: false,
+        why: Map::from_iter([("rule".to_owned(), json!("told"))]),
+    })?;
+    Ok(after)
+}
+
 /// Notes that somebody asked for an item and got it. [`keep_uses`] writes that down.
 pub(super) fn note_used(engine: &Engine, rows: impl Iterator<Item = RowId>, now: Timestamp) {
     let mut fresh = engine.fresh_used.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,6 @@
 //! From channels to one order. Pure functions: same input, same order, every tie broken.
 
+pub mod brief;
 pub mod budget;
 pub mod calibrate;
 pub mod candidate;

@@ -5,6 +5,7 @@ mod filters;
 mod interleavings;
 mod keep;
 mod life;
+mod marks;
 mod sessions;
 
 use jiff::Timestamp;

@@ -630,6 +630,11 @@ pub trait Store: copies::Moving + Send + Sync {
 
     /// What happened to an item or document, oldest first.
     fn events(&self, subject: &str) -> Result<Vec<Event>>;
+    /// Leaves an event on a subject that is no item (how far a transcript was read, say); its number.
+    fn mark(&self, subject: &str, action: &str, detail: &Map<String, Value>, stamp: Stamp<'_>)
+    -> Result<u64>;
+    /// Candidate and active memories that are pinned, newest first.
+    fn pinned(&self) -> Result<Vec<RowId>>;
     /// Counts for `status`.
     fn counts(&self) -> Result<Counts>;
     /// How many items have a vector of a model. Goes through all of them: an index that is sound has counted them already.

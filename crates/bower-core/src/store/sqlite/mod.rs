@@ -14,6 +14,7 @@ mod known;
 mod life;
 mod lives;
 mod lookup;
+mod marks;
 mod pages;
 mod read;
 mod schema;

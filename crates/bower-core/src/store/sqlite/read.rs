@@ -206,6 +206,20 @@ impl Store for SqliteStore {
         self.write_exposures(given)
     }
 
+    fn mark(
+        &self,
+        subject: &str,
+        action: &str,
+        detail: &Map<String, Value>,
+        stamp: Stamp<'_>,
+    ) -> Result<u64> {
+        self.write_mark(subject, action, detail, stamp)
+    }
+
+    fn pinned(&self) -> Result<Vec<RowId>> {
+        self.read_pinned()
+    }
+
     fn titles(&self, rows: &[RowId]) -> Result<Vec<Option<(String, String)>>> {
         self.read_titles(rows)
     }

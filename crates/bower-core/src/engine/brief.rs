@@ -1,0 +1,223 @@
+//! A briefing: what somebody who begins should know. Which entries, and how much of each, is decided in `rank/brief.rs`.
+
+use jiff::Timestamp;
+use std::collections::HashSet;
+use std::time::Instant;
+
+use super::answer::milliseconds;
+use super::evidence::{ESTIMATE, Known, note_given_to, note_shown, session_name};
+use super::{Engine, answer, review};
+use crate::error::Result;
+use crate::evidence::one_line;
+use crate::item::{Kind, MemoryType, RowId, Status};
+use crate::rank::brief::{self, Entry, Nearness, Section, nearness};
+use crate::rank::budget::estimate_tokens;
+use crate::request::{Brief, BriefRequest, Degraded, Item, QueryRequest, Review, Selection};
+use crate::strength::strength;
+
+/// Where a memory says in which folder it was told.
+pub(super) const FOLDER: &str = "folder";
+
+/// What a choice is kept as.
+const DECIDED: [MemoryType; 3] = [MemoryType::Decision, MemoryType::Convention, MemoryType::Preference];
+/// What a way of doing things is kept as.
+const PROCEDURES: [MemoryType; 2] = [MemoryType::Procedure, MemoryType::Gotcha];
+
+/// The newest of each sort that are looked at for those of a folder.
+const LOOKED_AT: usize = 256;
+/// A folder's name that is shorter stands in too many texts to mean it.
+const SHORTEST_NAME: usize = 4;
+
+pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> Result<Brief> {
+    let start = Instant::now();
+    let session = request.session.as_ref().map(|session| session_name(session, &request.reach));
+    let known = match &session {
+        Some(session) if !request.repeat => Known::of_session(engine, session)?,
+        Some(_) | None => Known::default(),
+    };
+    let mut degraded = Vec::new();
+    let mut already_given = 0;
+    let mut fresh = |items: Vec<Item>| -> Vec<Item> {
+        let before = items.len();
+        let fresh: Vec<Item> = items.into_iter().filter(|item| !known.has(item)).collect();
+        already_given += before - fresh.len();
+        fresh
+    };
+
+    let pinned = fresh(pinned(engine, request)?);
+    let mut seen: HashSet<RowId> = pinned.iter().map(|item| item.row).collect();
+    let decided = fresh(of_types(engine, request, &DECIDED, &mut degraded, now)?);
+    let decided: Vec<Item> = decided.into_iter().filter(|item| seen.insert(item.row)).collect();
+    let procedures = fresh(of_types(engine, request, &PROCEDURES, &mut degraded, now)?);
+    let procedures: Vec<Item> = procedures.into_iter().filter(|item| seen.insert(item.row)).collect();
+    let reviews = reviews(engine, request)?;
+
+    let room = brief::entries(request.budget).saturating_sub(pinned.len());
+    let [some, ways, open] = brief::deal([decided.len(), procedures.len(), reviews.len()], room);
+    let mut items: Vec<&Item> = pinned.iter().collect();
+    let mut entries: Vec<Entry> = pinned.iter().map(|item| entry(Section::Pinned, item)).collect();
+    for (section, chosen) in [(Section::Decided, &decided[..some]), (Section::Procedure, &procedures[..ways])]
+    {
+        entries.extend(chosen.iter().map(|item| entry(section, item)));
+        items.extend(chosen);
+    }
+    entries.extend(reviews[..open].iter().map(question));
+
+    let embedder = if request.fast { None } else { engine.model.get().ok() };
+    let count = |text: &str| {
+        let pieces = embedder.and_then(|embedder| embedder.count_pieces(text).ok());
+        pieces.unwrap_or_else(|| estimate_tokens(text))
+    };
+    let budget_tokens = request.budget_tokens.unwrap_or_else(|| brief::tokens(request.budget));
+    let (entries, left_out) = brief::pack(entries, budget_tokens, &count);
+    let shown: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+    items.retain(|item| shown.contains(item.id.as_str()));
+    note_shown(engine, items.iter().map(|item| item.row), now);
+    if let Some(session) = session {
+        note_given_to(engine, session, items.into_iter());
+    }
+    let waiting = Selection { statuses: vec![Status::Candidate], ..memories(request, &[]) };
+    Ok(Brief {
+        budget: request.budget,
+        task: request.task.clone(),
+        folder: request.folder.clone(),
+        tokens: count(&brief::block(&entries)),
+        entries,
+        budget_tokens,
+        counted_by: embedder.map_or(ESTIMATE, |embedder| embedder.model()).to_owned(),
+        left_out,
+        already_given,
+        candidates: engine.store.page(&waiting, 1, 0)?.1,
+        took_ms: milliseconds(start),
+        degraded,
+    })
+}
+
+/// Memories of some types that the request may see.
+fn memories(request: &BriefRequest, types: &[MemoryType]) -> Selection {
+    Selection {
+        kinds: vec![Kind::Memory],
+        types: types.to_vec(),
+        statuses: vec![Status::Active],
+        scope: request.reach.scope,
+        owner: request.reach.owner.clone(),
+        ..Selection::default()
+    }
+}
+
+fn near(item: &Item, request: &BriefRequest) -> Nearness {
+    let folder = request.folder.as_deref();
+    let told = nearness(item.metadata.get(FOLDER).and_then(|told| told.as_str()), folder);
+    let name = folder.and_then(|folder| folder.rsplit(['/', '\\']).find(|part| !part.is_empty()));
+    match (told, name) {
+        // It names no folder, but speaks of this one.
+        (Nearness::Anywhere, Some(name))
+            if name.len() >= SHORTEST_NAME && item.content.to_lowercase().contains(&name.to_lowercase()) =>
+        {
+            Nearness::Here
+        }
+        (told, _) => told,
+    }
+}
+
+/// Those of this folder and of none, newest first.
+fn pinned(engine: &Engine, request: &BriefRequest) -> Result<Vec<Item>> {
+    let items = engine.store.items(&engine.store.pinned()?)?.into_iter().flatten();
+    Ok(items
+        .filter(|item| item.status == Status::Active && item.is_within(&request.reach))
+        .filter(|item| near(item, request) != Nearness::Elsewhere)
+        .collect())
+}
+
+/// The best first: what the task finds, then what is of the folder, then the rest: decisions by age, ways of doing things by
+/// strength, and for a task only those that have to do with it.
+fn of_types(
+    engine: &Engine,
+    request: &BriefRequest,
+    types: &[MemoryType],
+    degraded: &mut Vec<Degraded>,
+    now: Timestamp,
+) -> Result<Vec<Item>> {
+    let select = memories(request, types);
+    let (rows, _) = engine.store.page(&select, LOOKED_AT, 0)?;
+    let mut items: Vec<(Nearness, Item)> = engine
+        .store
+        .items(&rows)?
+        .into_iter()
+        .flatten()
+        .map(|item| (near(&item, request), item))
+        .filter(|(near, _)| *near != Nearness::Elsewhere)
+        .collect();
+    if types == PROCEDURES {
+        let strength = |item: &Item| strength(&item.facts(), now);
+        items.sort_by(|(_, a), (_, b)| strength(b).total_cmp(&strength(a)).then(b.row.cmp(&a.row)));
+        if request.task.is_some() {
+            items.retain(|(near, _)| *near == Nearness::Here);
+        }
+    }
+    items.sort_by_key(|(near, _)| *near);
+    let Some(task) = request.task.as_deref().filter(|task| !task.trim().is_empty()) else {
+        return Ok(items.into_iter().map(|(_, item)| item).collect());
+    };
+    let asked = QueryRequest {
+        text: task.to_owned(),
+        limit: brief::entries(request.budget).clamp(1, answer::MAX_LIMIT),
+        fast: request.fast,
+        select,
+        strict: true,
+        prefetch: true,
+        ..QueryRequest::default()
+    };
+    let answer = answer::query(engine, &asked, now)?;
+    degraded.extend(answer.degraded.into_iter().filter(|one| !degraded.contains(one)).collect::<Vec<_>>());
+    let found = answer.hits.into_iter().map(|hit| hit.memory);
+    let mut best: Vec<Item> = found.filter(|item| near(item, request) != Nearness::Elsewhere).collect();
+    let had: HashSet<RowId> = best.iter().map(|item| item.row).collect();
+    best.extend(items.into_iter().map(|(_, item)| item).filter(|item| !had.contains(&item.row)));
+    Ok(best)
+}
+
+/// Open ones of which a side is of this folder or of none, newest first.
+fn reviews(engine: &Engine, request: &BriefRequest) -> Result<Vec<Review>> {
+    let mut all = review::list(engine, false, &request.reach)?;
+    all.retain(|review| {
+        [&review.newer, &review.older].into_iter().any(|side| near(side, request) != Nearness::Elsewhere)
+    });
+    all.reverse();
+    Ok(all)
+}
+
+fn entry(section: Section, item: &Item) -> Entry {
+    let kind = item.memory_type.map_or("memory", MemoryType::word);
+    let day = item.create_time.strftime("%F");
+    Entry {
+        section,
+        id: item.id.clone(),
+        review: None,
+        text: item.content.clone(),
+        note: format!("{kind} {}, {day}", short(&item.id)),
+        is_cut: false,
+    }
+}
+
+/// Both sides of a contradiction and how it is ended.
+fn question(review: &Review) -> Entry {
+    let number = review.review;
+    Entry {
+        section: Section::Review,
+        id: review.newer.id.clone(),
+        review: Some(number),
+        text: format!(
+            "\u{201c}{}\u{201d} or, as said before, \u{201c}{}\u{201d}?",
+            one_line(&review.newer.summary),
+            one_line(&review.older.summary)
+        ),
+        note: format!("bower review accept|reject|both {number}"),
+        is_cut: false,
+    }
+}
+
+/// Enough of an id to find it.
+fn short(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
+}

@@ -1,0 +1,400 @@
+//! A session's transcript becomes candidates: its new turns are read, what is worth keeping is picked by `memory/turns.rs`, looked
+//! at by the gate and kept as what nobody has asked for yet. How far a transcript was read is remembered, so that reading it
+//! again adds nothing.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::Instant;
+
+use super::answer::milliseconds;
+use super::brief::FOLDER;
+use super::curate::{Unasked, curate_as};
+use super::evidence::session_name;
+use super::{ACTOR, Engine};
+use crate::error::{Error, Result};
+use crate::ingest::{Element, Form, Speaker, Transcript, Turn, conversation, each_element, recognise};
+use crate::item::{Fate, Gate, Reach, RowId, Scope, derive_id};
+use crate::memory::gate;
+use crate::memory::turns::{Pick, Voice, picks};
+use crate::request::moving::Problem;
+use crate::request::{CurateRequest, KeptSentence, SessionRead, SessionRequest};
+use crate::store::Stamp;
+
+/// Bytes in which a transcript shows what it is and whose.
+const PEEK: u64 = 256 << 10;
+/// A longer line is refused: a turn with a picture in it has some megabytes.
+const LONGEST_LINE: u64 = 256 << 20;
+/// Bytes before the place where reading ended, by which the transcript is known again.
+const CHECKED: u64 = 512;
+/// Problems that are listed.
+const LISTED: usize = 100;
+/// The action of a mark.
+const READ: &str = "read-session";
+
+/// How far a conversation was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Mark {
+    turns: u64,
+    bytes: u64,
+    check: String,
+}
+
+/// One conversation while it is read.
+#[derive(Debug, Default)]
+struct Progress {
+    /// As it was before.
+    mark: Mark,
+    /// Turns so far.
+    turns: u64,
+    /// What the session was given.
+    given: Vec<RowId>,
+}
+
+/// One reading.
+struct Reading<'a> {
+    engine: &'a Engine,
+    request: &'a SessionRequest,
+    now: Timestamp,
+    collection: String,
+    scope: Scope,
+    conversations: HashMap<String, Progress>,
+    /// Bytes before this were read at an earlier time.
+    from: u64,
+    report: SessionRead,
+}
+
+/// Reads what is new in a transcript. `name` is the file's, for what is said of it and where its lines name no conversation.
+pub(super) fn read_session<R: Read + Seek>(
+    engine: &Engine,
+    name: &str,
+    mut reader: R,
+    request: &SessionRequest,
+    now: Timestamp,
+) -> Result<SessionRead> {
+    let start = Instant::now();
+    let failed = |source| Error::io("read", Path::new(name), source);
+    let mut head = Vec::new();
+    (&mut reader).take(PEEK).read_to_end(&mut head).map_err(failed)?;
+    let mut reading = Reading {
+        engine,
+        request,
+        now,
+        collection: request.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone()),
+        scope: request.scope.unwrap_or(Scope::Project),
+        conversations: HashMap::new(),
+        from: 0,
+        report: SessionRead { dry_run: request.dry_run, ..SessionRead::default() },
+    };
+    let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
+    let mut transcript = Transcript::new(stem);
+    match recognise(&head) {
+        // A session that has only begun.
+        Form::Unknown(_) if head.trim_ascii().is_empty() => {}
+        Form::Unknown(_) | Form::Pieces => {
+            let reason = "it is no transcript of one JSON object a line, nor a list of them";
+            return Err(Error::invalid(format!("transcript {name}"), reason));
+        }
+        Form::Array => {
+            reader.rewind().map_err(failed)?;
+            reading.array(name, BufReader::new(reader), &mut transcript)?;
+            reading.end(None)?;
+        }
+        Form::Objects => {
+            let from = reading.resume(&head, &transcript, &mut reader)?;
+            // The head names the session; its turns come again only where nothing of it was read.
+            if from > 0 {
+                for value in lines_of(&head) {
+                    let _ = transcript.line(&value);
+                }
+            }
+            reader.seek(SeekFrom::Start(from)).map_err(failed)?;
+            let upto = reading.lines(name, from, BufReader::new(&mut reader), &mut transcript)?;
+            let check = check(&mut reader, upto).map_err(failed)?;
+            reading.end(Some((upto, check)))?;
+        }
+    }
+    reading.report.conversations.sort_unstable();
+    reading.report.took_ms = milliseconds(start);
+    Ok(reading.report)
+}
+
+/// The objects of the lines that are whole.
+fn lines_of(head: &[u8]) -> impl Iterator<Item = Value> + '_ {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    head.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line.trim_ascii()).ok())
+}
+
+/// What stands before a place of a transcript, as its hash.
+fn check(reader: &mut (impl Read + Seek), upto: u64) -> std::io::Result<String> {
+    let from = upto.saturating_sub(CHECKED);
+    reader.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    reader.take(upto - from).read_to_end(&mut bytes)?;
+    let mut check = String::new();
+    for byte in &Sha256::digest(&bytes)[..16] {
+        let _ = write!(check, "{byte:02x}");
+    }
+    Ok(check)
+}
+
+impl Reading<'_> {
+    /// The subject of a conversation's marks: whoever reads it into another place reads it anew.
+    fn subject(&self, conversation: &str) -> String {
+        let owner = self.request.owner.as_deref().unwrap_or("");
+        derive_id(&[READ, &self.collection, self.scope.word(), owner, conversation])
+    }
+
+    fn mark(&self, conversation: &str) -> Result<Mark> {
+        let Some(event) = self.engine.store.events(&self.subject(conversation))?.pop() else {
+            return Ok(Mark::default());
+        };
+        let number = |name: &str| event.detail.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let check = event.detail.get("check").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(Mark { turns: number("turns"), bytes: number("bytes"), check })
+    }
+
+    /// Where to read on: behind what was read before, where the transcript still is what it was.
+    fn resume(
+        &mut self,
+        head: &[u8],
+        transcript: &Transcript,
+        reader: &mut (impl Read + Seek),
+    ) -> Result<u64> {
+        let mut peeked = transcript.clone();
+        let first = lines_of(head).find_map(|value| peeked.line(&value).ok().flatten());
+        let Some(first) = first else { return Ok(0) };
+        let mark = self.mark(&first.conversation)?;
+        if mark.bytes == 0 {
+            return Ok(0);
+        }
+        let is_there = reader.seek(SeekFrom::End(0)).is_ok_and(|length| length >= mark.bytes);
+        if is_there && check(reader, mark.bytes).is_ok_and(|check| check == mark.check) {
+            self.from = mark.bytes;
+            self.report.known = mark.turns;
+            self.report.conversations.push(first.conversation.clone());
+            self.conversations.insert(first.conversation.clone(), self.begun(&first.conversation, mark)?);
+        }
+        Ok(self.from)
+    }
+
+    /// A conversation that is met for the first time in this reading.
+    fn begun(&self, conversation: &str, mark: Mark) -> Result<Progress> {
+        // Whoever gave it may have asked for everything, or for this place alone.
+        let place = Reach { scope: self.request.scope, owner: self.request.owner.clone() };
+        let mut given = Vec::new();
+        for session in [Some(conversation), self.request.session.as_deref()].into_iter().flatten() {
+            for reach in [&place, &Reach::default()] {
+                let rows = self.engine.store.given(&session_name(session, reach))?;
+                given.extend(rows.iter().map(|given| given.row));
+            }
+        }
+        given.sort_unstable();
+        given.dedup();
+        let turns = if self.from > 0 { mark.turns } else { 0 };
+        Ok(Progress { mark, turns, given })
+    }
+
+    fn array(&mut self, name: &str, reader: impl BufRead, transcript: &mut Transcript) -> Result<()> {
+        let (mut number, mut failed) = (0_u64, None);
+        let outcome = each_element(reader, &mut |value| {
+            number += 1;
+            failed = self.element(&format!("{name}: element {number}"), value, transcript).err();
+            failed.is_none()
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if let Err(error) = outcome {
+            self.problem(name.to_owned(), format!("{error}; what stands before it was read"));
+        }
+        Ok(())
+    }
+
+    /// Reads lines from a place on; where the last whole one ends.
+    fn lines(
+        &mut self,
+        name: &str,
+        from: u64,
+        mut reader: impl BufRead,
+        transcript: &mut Transcript,
+    ) -> Result<u64> {
+        let mut upto = from;
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            line.clear();
+            let place = if from == 0 { format!("{name}:{number}") } else { format!("{name}: byte {upto}") };
+            let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line);
+            let read = read.map_err(|source| Error::io("read", Path::new(name), source))?;
+            if read == 0 {
+                break;
+            }
+            let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+            match serde_json::from_slice::<Value>(text) {
+                _ if text.is_empty() => {}
+                Ok(value) => self.element(&place, value, transcript)?,
+                // One object over many lines.
+                Err(error) if from == 0 && number == 1 && error.is_eof() && line.ends_with(b"\n") => {
+                    let whole = std::io::Cursor::new(std::mem::take(&mut line)).chain(reader);
+                    for value in serde_json::Deserializer::from_reader(whole).into_iter::<Value>() {
+                        match value {
+                            Ok(value) => self.element(name, value, transcript)?,
+                            Err(error) => {
+                                self.problem(name.to_owned(), format!("{error}; is the file whole?"));
+                                break;
+                            }
+                        }
+                    }
+                    return Ok(0);
+                }
+                // Somebody is writing it: the next reading begins with it.
+                Err(_) if !line.ends_with(b"\n") => break,
+                Err(error) => self.problem(place, format!("{error}; the line was left out")),
+            }
+            upto += read as u64;
+        }
+        Ok(upto)
+    }
+
+    fn problem(&mut self, place: String, reason: String) {
+        self.report.failed += 1;
+        if self.report.errors.len() < LISTED {
+            self.report.errors.push(Problem { place, reason });
+        }
+    }
+
+    fn element(&mut self, place: &str, value: Value, transcript: &mut Transcript) -> Result<()> {
+        match conversation(value) {
+            Ok(Element::Conversation(turns)) => turns.into_iter().try_for_each(|turn| self.turn(&turn)),
+            Ok(Element::Other(value)) => match transcript.line(&value) {
+                Ok(Some(turn)) => self.turn(&turn),
+                Ok(None) => Ok(()),
+                Err(reason) => {
+                    self.problem(place.to_owned(), reason);
+                    Ok(())
+                }
+            },
+            Err(reason) => {
+                self.problem(place.to_owned(), reason);
+                Ok(())
+            }
+        }
+    }
+
+    fn turn(&mut self, turn: &Turn) -> Result<()> {
+        if !self.conversations.contains_key(&turn.conversation) {
+            let begun = self.begun(&turn.conversation, self.mark(&turn.conversation)?)?;
+            self.report.known += begun.turns;
+            self.report.conversations.push(turn.conversation.clone());
+            self.conversations.insert(turn.conversation.clone(), begun);
+        }
+        let Some(progress) = self.conversations.get_mut(&turn.conversation) else { return Ok(()) };
+        progress.turns += 1;
+        if progress.turns <= progress.mark.turns {
+            self.report.known += 1;
+            return Ok(());
+        }
+        self.report.turns += 1;
+        let voice = match turn.speaker {
+            Speaker::User | Speaker::Named(_) => Voice::User,
+            Speaker::Assistant(_) => Voice::Assistant,
+        };
+        picks(&turn.text, voice).into_iter().try_for_each(|pick| self.keep(turn, &pick))
+    }
+
+    /// A sentence as a candidate, where the gate lets it pass and it was not kept or forgotten before.
+    fn keep(&mut self, turn: &Turn, pick: &Pick) -> Result<()> {
+        let verdict = gate::judge(&pick.text, Gate::Strict, &gate::Constants::default());
+        if verdict.refused.is_some() {
+            self.report.refused += 1;
+            return Ok(());
+        }
+        let content = verdict.redacted.map_or_else(|| pick.text.clone(), |redacted| redacted.text);
+        let owner = self.request.owner.as_deref().unwrap_or("");
+        let id = derive_id(&["memory", &self.collection, self.scope.word(), owner, content.trim()]);
+        if !self.engine.store.events(&id)?.is_empty() {
+            self.report.unchanged += 1;
+            return Ok(());
+        }
+        let speaker = turn.speaker.name(None);
+        let mut metadata = Map::new();
+        metadata.insert("speaker".to_owned(), json!(speaker));
+        metadata.insert("cue".to_owned(), json!(pick.cue.word()));
+        metadata.insert("origin".to_owned(), json!(turn.origin));
+        if let Some(time) = turn.time {
+            metadata.insert("date".to_owned(), json!(time.to_string()));
+        }
+        if let Some(folder) = &self.request.folder {
+            metadata.insert(FOLDER.to_owned(), json!(folder));
+        }
+        let request = CurateRequest {
+            metadata,
+            collection: Some(self.collection.clone()),
+            scope: self.scope,
+            owner: self.request.owner.clone(),
+            source_conv_id: Some(turn.conversation.clone()),
+            gate: Some(Gate::Strict),
+            ..CurateRequest::new(content.clone())
+        };
+        let kept = |id, memory_type, outcome, review| KeptSentence {
+            id,
+            text: content.clone(),
+            memory_type,
+            speaker: speaker.clone(),
+            cue: pick.cue.word().to_owned(),
+            outcome,
+            review,
+        };
+        if self.request.dry_run {
+            let judged = crate::memory::judge::judge_text(
+                &content,
+                None,
+                super::curate::CONFIDENCE,
+                &Default::default(),
+            );
+            self.report.kept.push(kept(None, judged.memory_type, Fate::Create, None));
+            return Ok(());
+        }
+        let given = self.conversations.get(&turn.conversation).map_or(&[][..], |progress| &progress.given);
+        let unasked = Unasked { source: turn.origin, given };
+        let curated = curate_as(self.engine, &request, Some(unasked), self.now)?;
+        if curated.accepted {
+            let kept = kept(curated.id, curated.memory_type, curated.outcome, curated.review);
+            self.report.kept.push(kept);
+            self.engine.has_kept.store(true, std::sync::atomic::Ordering::Relaxed);
+        } else {
+            self.report.refused += 1;
+        }
+        if self.report.degraded.is_empty() {
+            self.report.degraded = curated.degraded;
+        }
+        Ok(())
+    }
+
+    /// Remembers how far each conversation was read.
+    fn end(&mut self, place: Option<(u64, String)>) -> Result<()> {
+        if self.request.dry_run {
+            return Ok(());
+        }
+        let mut names: Vec<&String> = self.conversations.keys().collect();
+        names.sort_unstable();
+        for name in names {
+            let progress = &self.conversations[name];
+            if progress.turns <= progress.mark.turns {
+                continue;
+            }
+            let mut detail = Map::from_iter([("turns".to_owned(), json!(progress.turns))]);
+            if let Some((bytes, check)) = place.as_ref().filter(|(bytes, _)| *bytes > 0) {
+                detail.insert("bytes".to_owned(), json!(bytes));
+                detail.insert("check".to_owned(), json!(check));
+            }
+            let stamp = Stamp { now: self.now, actor: ACTOR };
+            self.engine.store.mark(&self.subject(name), READ, &detail, stamp)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+//! What goes into a briefing: so many entries, those that are pinned first, the others dealt in turns from what was decided, how
+//! things are done and what is open, each on one line and all of them within so many tokens.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::evidence::{one_line, tame};
+use crate::item::Briefing;
+
+/// Entries beside those that are pinned (systems.md, section 2), and the tokens of each (systems.md, section 1: a result has 200).
+const ENTRY_TOKENS: usize = 200;
+/// However little room there is, what is pinned says so much.
+const LEAST_TOKENS: usize = 16;
+/// The line that opens a briefing.
+const OPENING: &str = "## Briefing\n";
+
+/// How many entries a briefing has, those that are pinned included.
+pub fn entries(budget: Briefing) -> usize {
+    match budget {
+        Briefing::Off => 0,
+        Briefing::Lite => 3,
+        Briefing::Standard => 8,
+        Briefing::Deep => 20,
+    }
+}
+
+/// The tokens of a briefing where none are told.
+pub fn tokens(budget: Briefing) -> usize {
+    entries(budget) * ENTRY_TOKENS
+}
+
+/// Why something is in a briefing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Section {
+    /// Somebody pinned it.
+    Pinned,
+    /// A decision, a convention or a preference.
+    Decided,
+    /// A procedure, or what to beware of.
+    Procedure,
+    /// Two memories that contradict each other, and nobody has said which is right.
+    Review,
+}
+
+impl Section {
+    /// Those that are dealt in turns, in their order.
+    pub const DEALT: [Self; 3] = [Self::Decided, Self::Procedure, Self::Review];
+
+    /// Its heading.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Pinned => "Pinned",
+            Self::Decided => "Decisions and rules",
+            Self::Procedure => "How things are done",
+            Self::Review => "Open questions",
+        }
+    }
+}
+
+/// One line of a briefing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Entry {
+    /// Why it is there.
+    pub section: Section,
+    /// The memory; of an open question the newer side.
+    pub id: String,
+    /// The review's number, of an open question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<u64>,
+    /// What it says, on one line.
+    pub text: String,
+    /// What is said of it in brackets: its type, id and day.
+    #[serde(skip)]
+    pub note: String,
+    /// It was longer, and ends with `…`.
+    pub is_cut: bool,
+}
+
+impl Entry {
+    /// Its line.
+    fn line(&self) -> String {
+        format!("- {} ({})\n", self.text, self.note)
+    }
+}
+
+/// Where a memory was told, seen from a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Nearness {
+    /// In this folder, one above or one below it.
+    Here,
+    /// It names no folder, or nobody asks for one.
+    Anywhere,
+    /// In another.
+    Elsewhere,
+}
+
+/// Where a memory that names `told` is, seen from `asked`.
+pub fn nearness(told: Option<&str>, asked: Option<&str>) -> Nearness {
+    match (told.filter(|told| !told.is_empty()), asked) {
+        (Some(told), Some(asked)) => {
+            let (told, asked) = (Path::new(told), Path::new(asked));
+            if told.starts_with(asked) || asked.starts_with(told) {
+                Nearness::Here
+            } else {
+                Nearness::Elsewhere
+            }
+        }
+        (None, _) | (_, None) => Nearness::Anywhere,
+    }
+}
+
+/// Which of each list, best first, have room: one of each in turn until `room` is full.
+pub fn deal(lengths: [usize; 3], room: usize) -> [usize; 3] {
+    let mut dealt = [0; 3];
+    let mut left = room;
+    while left > 0 {
+        let before = left;
+        for (taken, length) in dealt.iter_mut().zip(lengths) {
+            if left > 0 && *taken < length {
+                *taken += 1;
+                left -= 1;
+            }
+        }
+        if left == before {
+            break;
+        }
+    }
+    dealt
+}
+
+/// What fits: entries in the order of their sections, none longer than its share, and how many found no room.
+///
+/// What is pinned is always in, however short it must be cut; `entries` are in the order in which they are to find room.
+pub fn pack(entries: Vec<Entry>, budget_tokens: usize, count: &dyn Fn(&str) -> usize) -> (Vec<Entry>, usize) {
+    let pinned = entries.iter().filter(|entry| entry.section == Section::Pinned).count();
+    let headings = count(OPENING)
+        + [Section::Pinned].iter().chain(&Section::DEALT).map(|one| count(one.title()) + 2).sum::<usize>();
+    let mut left = budget_tokens.saturating_sub(headings);
+    let share = if pinned == 0 { ENTRY_TOKENS } else { (left / pinned).clamp(LEAST_TOKENS, ENTRY_TOKENS) };
+    let (mut kept, mut left_out) = (Vec::new(), 0);
+    for entry in entries {
+        let most = if entry.section == Section::Pinned { share } else { ENTRY_TOKENS.min(left) };
+        match fitted(entry, most, count) {
+            Some(entry) if entry.section == Section::Pinned || count(&entry.line()) <= left => {
+                left = left.saturating_sub(count(&entry.line()));
+                kept.push(entry);
+            }
+            Some(_) | None => left_out += 1,
+        }
+    }
+    kept.sort_by_key(|entry| entry.section);
+    (kept, left_out)
+}
+
+/// An entry of at most so many tokens, cut at a word where it is longer; none where no word of it fits.
+fn fitted(entry: Entry, most: usize, count: &dyn Fn(&str) -> usize) -> Option<Entry> {
+    let entry = Entry { text: tame(&one_line(&entry.text)), ..entry };
+    if count(&entry.line()) <= most {
+        return Some(entry);
+    }
+    let ends: Vec<usize> = entry.text.match_indices(' ').map(|(at, _)| at).collect();
+    let cut =
+        |end: usize| Entry { text: format!("{}…", &entry.text[..end]), is_cut: true, ..entry.clone() };
+    let fits = ends.partition_point(|&end| count(&cut(end).line()) <= most);
+    match (fits.checked_sub(1), entry.section) {
+        (Some(last), _) => Some(cut(ends[last])),
+        // Always in: its first words, whatever they take.
+        (None, Section::Pinned) => {
+            Some(cut(ends.get(3).or(ends.last()).copied().unwrap_or(entry.text.len())))
+        }
+        (None, Section::Decided | Section::Procedure | Section::Review) => None,
+    }
+}
+
+/// The briefing as Markdown; nothing where there is no entry. Each entry is one line, so that no text can pass itself off as
+/// anything else.
+pub fn block(entries: &[Entry]) -> String {
+    let mut out = String::new();
+    let mut section = None;
+    for entry in entries {
+        if section.is_none() {
+            out.push_str(OPENING);
+        }
+        if section != Some(entry.section) {
+            let _ = write!(out, "\n### {}\n\n", entry.section.title());
+            section = Some(entry.section);
+        }
+        out.push_str(&entry.line());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn entry(section: Section, text: &str) -> Entry {
+        Entry {
+            section,
+            id: "00ff".into(),
+            review: None,
+            text: text.into(),
+            note: "fact 00ff".into(),
+            is_cut: false,
+        }
+    }
+
+    fn words(text: &str) -> usize {
+        text.split_whitespace().count()
+    }
+
+    #[test]
+    fn entries_and_tokens_are_those_of_the_budget() {
+        // systems.md, section 2: lite 3, standard 8, deep 20; section 1: 200 tokens each.
+        let of = |budget| (entries(budget), tokens(budget));
+        assert_eq!(
+            [Briefing::Off, Briefing::Lite, Briefing::Standard, Briefing::Deep].map(of),
+            [(0, 0), (3, 600), (8, 1_600), (20, 4_000)]
+        );
+    }
+
+    #[test]
+    fn a_folder_is_near_what_is_above_and_below_it() {
+        use Nearness::{Anywhere, Elsewhere, Here};
+        let check = |told: Option<&str>, asked: Option<&str>, expected| {
+            assert_eq!(nearness(told, asked), expected, "{told:?} {asked:?}");
+        };
+        check(Some("/w/api"), Some("/w/api"), Here);
+        check(Some("/w/api/src"), Some("/w/api"), Here);
+        check(Some("/w"), Some("/w/api"), Here);
+        check(Some("/w/api2"), Some("/w/api"), Elsewhere);
+        check(None, Some("/w/api"), Anywhere);
+        check(Some(""), Some("/w/api"), Anywhere);
+        check(Some("/w/api"), None, Anywhere);
+    }
+
+    #[test]
+    fn lists_are_dealt_in_turns() {
+        assert_eq!(deal([5, 5, 5], 3), [1, 1, 1]);
+        assert_eq!(deal([5, 1, 0], 8), [5, 1, 0]);
+        assert_eq!(deal([9, 1, 2], 8), [5, 1, 2]);
+        assert_eq!(deal([0, 0, 0], 8), [0, 0, 0]);
+        assert_eq!(deal([2, 2, 2], 0), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_block_has_one_line_an_entry() {
+        let entries = [
+            entry(Section::Pinned, "never push to main"),
+            entry(Section::Decided, "PostgreSQL"),
+            entry(Section::Decided, "axum"),
+        ];
+        let expected = "## Briefing\n\n### Pinned\n\n- never push to main (fact 00ff)\n\n### Decisions and rules\n\n\
+            - PostgreSQL (fact 00ff)\n- axum (fact 00ff)\n";
+        assert_eq!(block(&entries), expected);
+        assert_eq!(block(&[]), "");
+    }
+
+    #[test]
+    fn what_is_pinned_is_always_in() {
+        let long = "word ".repeat(400);
+        let all = vec![
+            entry(Section::Pinned, &long),
+            entry(Section::Pinned, "short"),
+            entry(Section::Decided, &long),
+        ];
+        let (kept, left_out) = pack(all, 20, &words);
+        let sections: Vec<Section> = kept.iter().map(|entry| entry.section).collect();
+        assert_eq!((sections, left_out), (vec![Section::Pinned, Section::Pinned], 1));
+        assert!(kept[0].is_cut && kept[0].text.ends_with('…') && !kept[1].is_cut, "{kept:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_briefing_keeps_its_budget(
+            texts in prop::collection::vec("[a-z#<>/\n -]{1,300}", 0..12), budget in 40_usize..400
+        ) {
+            let sections = Section::DEALT;
+            let all: Vec<Entry> =
+                texts.iter().enumerate().map(|(nth, text)| entry(sections[nth % 3], &format!("x {text}"))).collect();
+            let count = all.len();
+            let (kept, left_out) = pack(all, budget, &words);
+            prop_assert_eq!(kept.len() + left_out, count);
+            let block = block(&kept);
+            prop_assert!(words(&block) <= budget, "{}", block);
+            let lines = block.lines().filter(|line| line.starts_with("- ")).count();
+            prop_assert_eq!(lines, kept.len());
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Marks of what was read, and who is pinned.
+
+use serde_json::{Map, json};
+
+use super::{at, memory, put, stamp, with_store};
+use crate::item::{Status, Tier, derive_id};
+use crate::store::{NewMemory, SqliteStore, Store};
+
+#[test]
+fn a_mark_is_an_event_on_its_subject() {
+    with_store(|store, path| {
+        let before = store.coverage().unwrap();
+        let detail = |turns: u64| Map::from_iter([("turns".to_owned(), json!(turns))]);
+        let first = store.mark("00ff00ff00ff00ff", "read", &detail(3), stamp(1)).unwrap();
+        let second = store.mark("00ff00ff00ff00ff", "read", &detail(5), stamp(2)).unwrap();
+        assert!(second > first && store.coverage().unwrap() != before);
+        let again = SqliteStore::open(path, &crate::config::Settings::default(), at(3)).unwrap();
+        let events = again.events("00ff00ff00ff00ff").unwrap();
+        let told: Vec<_> = events.iter().map(|event| (event.event, event.detail["turns"].as_u64())).collect();
+        assert_eq!(told, [(first, Some(3)), (second, Some(5))]);
+        assert!(again.events("other").unwrap().is_empty());
+    });
+}
+
+#[test]
+fn what_is_pinned_is_found() {
+    with_store(|store, _| {
+        let of = |text: &str, tier, status| NewMemory {
+            id: derive_id(&["memories", text]),
+            content: text.to_owned(),
+            tier,
+            status,
+            ..memory(text)
+        };
+        let mut keep = |text: &str, tier, status| put(store, &of(text, tier, status), stamp(1)).unwrap().row;
+        let one = keep("one", Tier::Pinned, Status::Active);
+        keep("two", Tier::Active, Status::Active);
+        keep("three", Tier::Pinned, Status::Archived);
+        let four = keep("four", Tier::Pinned, Status::Candidate);
+        assert_eq!(store.pinned().unwrap(), [four, one]);
+        store.forget(&[four], false, stamp(2)).unwrap();
+        assert_eq!(store.pinned().unwrap(), [one]);
+    });
+}
