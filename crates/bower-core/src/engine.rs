@@ -51,7 +51,7 @@ use crate::request::{
     Answer, Brief, BriefRequest, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated,
     Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item,
     Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead, SessionRequest, Settlement,
-    StatusReport, StoreCopy, Swept, Undone,
+    StatusReport, StoreCopy, Swept, TurnsRequest, Undone,
 };
 use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
@@ -241,6 +241,12 @@ impl Engine {
         now: Timestamp,
     ) -> Result<SessionRead> {
         transcript::read_session(self, name, reader, request, now)
+    }
+
+    /// Keeps turns of a conversation that a host hands over: each can be found, and what is worth keeping in it becomes a candidate.
+    /// The same turn again adds nothing.
+    pub fn keep_turns(&self, request: &TurnsRequest, now: Timestamp) -> Result<SessionRead> {
+        transcript::keep_turns(self, request, now)
     }
 
     /// A candidate is a memory from now on, or leaves answers: somebody looked at it.

@@ -21,7 +21,7 @@ use crate::item::{
 use crate::rank::candidate::Factor;
 use crate::rank::rerank::Reranked;
 
-pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest};
+pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };

@@ -9,10 +9,12 @@ mod note;
 mod project;
 mod queue;
 
-use bower_core::engine::{DocumentInput, Engine};
+use bower_core::engine::Engine;
 use bower_core::evidence;
 use bower_core::item::Fate;
-use bower_core::request::{Answer, CurateRequest, Curated, Hit, QueryRequest, Selection};
+use bower_core::request::{
+    Answer, CurateRequest, Curated, Hit, KeptSentence, QueryRequest, Selection, SessionRequest, TurnsRequest,
+};
 use clap::Parser;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -248,24 +250,27 @@ impl Desk {
                 Kept::of(&curated)
             }
             Told::Turns(turns) => {
-                let documents: Vec<DocumentInput> = turns
-                    .into_iter()
-                    .map(|turn| DocumentInput {
-                        id: format!("brv/{}/{}", self.collection, turn.id()),
-                        text: format!("{}: {}", turn.speaker, turn.text),
-                        collection: Some(self.collection.clone()),
-                        session: Some(format!("brv/{}", self.collection)),
-                        metadata: turn.fields(now()),
-                        title: None,
-                    })
-                    .collect();
-                let report = engine.add_documents(documents, now())?;
-                Ok(Kept {
-                    message: format!("Kept {} of the conversation.", plural(report.indexed, "turn")),
-                    created: Vec::new(),
-                    updated: Vec::new(),
-                    review: false,
-                })
+                let request = TurnsRequest {
+                    // The host does not name its conversation.
+                    conversation: self.collection.clone(),
+                    turns,
+                    origin: "brv",
+                    documents: Some(self.collection.clone()),
+                    session: SessionRequest {
+                        folder: self.project.root.to_str().map(str::to_owned),
+                        ..SessionRequest::default()
+                    },
+                };
+                let read = engine.keep_turns(&request, now())?;
+                let mut message = format!("Kept {} of the conversation", plural(read.turns as usize, "turn"));
+                if !read.kept.is_empty() {
+                    message += &format!(", and {} of it", plural(read.kept.len(), "candidate"));
+                }
+                let review = read.kept.iter().any(|kept| kept.review.is_some());
+                let (updated, created): (Vec<_>, Vec<_>) =
+                    read.kept.into_iter().partition(|kept| kept.outcome == Fate::Confirm);
+                let ids = |kept: Vec<KeptSentence>| kept.into_iter().filter_map(|kept| kept.id).collect();
+                Ok(Kept { message: message + ".", created: ids(created), updated: ids(updated), review })
             }
         }
     }

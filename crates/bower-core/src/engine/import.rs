@@ -25,6 +25,7 @@ use crate::store::copies::{ItemCopy, NewItem};
 use crate::text;
 
 pub(super) use brv::migrate;
+pub(super) use talk::{SESSIONS, document};
 
 /// Pieces in one transaction: others that write wait some milliseconds.
 const BATCH: usize = 256;

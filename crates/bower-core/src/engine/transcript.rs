@@ -2,6 +2,8 @@
 //! at by the gate and kept as what nobody has asked for yet. How far a transcript was read is remembered, so that reading it
 //! again adds nothing.
 
+mod told;
+
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -24,6 +26,8 @@ use crate::memory::turns::{Pick, Voice, picks};
 use crate::request::moving::Problem;
 use crate::request::{CurateRequest, KeptSentence, SessionRead, SessionRequest};
 use crate::store::Stamp;
+
+pub(super) use told::keep_turns;
 
 /// Bytes in which a transcript shows what it is and whose.
 const PEEK: u64 = 256 << 10;

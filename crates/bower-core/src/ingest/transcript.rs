@@ -51,7 +51,7 @@ impl Speaker {
     }
 
     /// A role or a name, as transcripts have it.
-    pub(super) fn of(word: &str, assistant: &'static str) -> Option<Self> {
+    pub(crate) fn of(word: &str, assistant: &'static str) -> Option<Self> {
         match word.trim().to_lowercase().as_str() {
             "" | "system" | "tool" | "developer" | "function" => None,
             "user" | "human" => Some(Self::User),

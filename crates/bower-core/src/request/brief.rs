@@ -1,5 +1,6 @@
 //! What a briefing and the reading of a session are asked, and what they answer.
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -92,6 +93,32 @@ pub struct SessionRequest {
     pub session: Option<String>,
     /// Only says what would be kept.
     pub dry_run: bool,
+}
+
+/// Turns of a conversation, as a host hands them over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TurnsRequest {
+    /// The conversation's name, the same with each turn.
+    pub conversation: String,
+    /// What was said, in order.
+    pub turns: Vec<ToldTurn>,
+    /// Who hands them over.
+    pub origin: &'static str,
+    /// The collection that the turns themselves go to; `sessions` unless told.
+    pub documents: Option<String>,
+    /// Where candidates go, and whose everything is.
+    pub session: SessionRequest,
+}
+
+/// What one side said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToldTurn {
+    /// `user`, `assistant` or a name; what a tool or the system says is passed over.
+    pub speaker: String,
+    /// What.
+    pub text: String,
+    /// When; now unless told.
+    pub time: Option<Timestamp>,
 }
 
 /// What came of reading a session.

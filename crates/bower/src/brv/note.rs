@@ -1,10 +1,7 @@
 //! What a text that is to be kept is. Hosts hand over more than facts: a turn of a conversation with both sides, the last messages
 //! before a context is compressed, or an entry of a memory of their own, each behind a label.
 
-use jiff::Timestamp;
-use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
+use bower_core::request::ToldTurn;
 
 /// Labels in front of an entry of a host's own memory, and the tag that says so.
 const LABELS: [(&str, &str); 2] = [("[User profile]", "user-profile"), ("[Agent memory]", "agent-memory")];
@@ -12,7 +9,7 @@ const LABELS: [(&str, &str); 2] = [("[User profile]", "user-profile"), ("[Agent 
 const COMPRESSION: &str = "[Pre-compression context]";
 
 /// A text as what it is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Told {
     /// Something to remember.
     Note {
@@ -22,35 +19,7 @@ pub(super) enum Told {
         tags: Vec<String>,
     },
     /// Turns of a conversation.
-    Turns(Vec<Turn>),
-}
-
-/// What one side said.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Turn {
-    /// `user` or `assistant`.
-    pub speaker: &'static str,
-    /// What was said.
-    pub text: String,
-}
-
-impl Turn {
-    /// The same words of the same side are one turn, however often a host hands them over.
-    pub(super) fn id(&self) -> String {
-        let digest = Sha256::digest(format!("{}\n{}", self.speaker, self.text));
-        digest.iter().take(8).fold(String::new(), |mut id, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(id, "{byte:02x}");
-            id
-        })
-    }
-
-    /// What a filter may ask for, as for turns that were imported.
-    pub(super) fn fields(&self, now: Timestamp) -> Map<String, Value> {
-        let fields =
-            [("speaker", json!(self.speaker)), ("date", json!(now.to_string())), ("origin", json!("brv"))];
-        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-    }
+    Turns(Vec<ToldTurn>),
 }
 
 /// Reads a text as what it is.
@@ -72,15 +41,17 @@ pub(super) fn read(text: &str) -> Told {
 }
 
 /// The turns of a text that begins with a side's name; none where it does not.
-fn turns(text: &str) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
+fn turns(text: &str) -> Vec<ToldTurn> {
+    let mut turns: Vec<ToldTurn> = Vec::new();
     for line in text.lines() {
         let said =
             [("User:", "user"), ("Assistant:", "assistant"), ("user:", "user"), ("assistant:", "assistant")]
                 .into_iter()
                 .find_map(|(name, speaker)| Some((speaker, line.strip_prefix(name)?)));
         match (said, turns.last_mut()) {
-            (Some((speaker, said)), _) => turns.push(Turn { speaker, text: said.trim().to_owned() }),
+            (Some((speaker, said)), _) => {
+                turns.push(ToldTurn { speaker: speaker.to_owned(), text: said.trim().to_owned(), time: None })
+            }
             (None, Some(turn)) => {
                 turn.text.push('\n');
                 turn.text.push_str(line);
@@ -99,8 +70,8 @@ fn turns(text: &str) -> Vec<Turn> {
 mod tests {
     use super::*;
 
-    fn turn(speaker: &'static str, text: &str) -> Turn {
-        Turn { speaker, text: text.into() }
+    fn turn(speaker: &str, text: &str) -> ToldTurn {
+        ToldTurn { speaker: speaker.into(), text: text.into(), time: None }
     }
 
     #[test]
@@ -117,8 +88,7 @@ mod tests {
             panic!()
         };
         let Told::Turns(now) = read("User: our API port is 8080\nAssistant: Noted") else { panic!() };
-        assert_eq!(before[0].id(), now[0].id());
-        assert_ne!(now[0].id(), now[1].id());
+        assert_eq!(before[0], now[0]);
     }
 
     #[test]

@@ -225,6 +225,38 @@ pub struct CurateBody {
     pub gate: Option<Gate>,
 }
 
+/// Turns of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TurnsBody {
+    /// The conversation's name, the same with each turn.
+    pub conversation: String,
+    /// What was said, in order; a turn that was handed over before adds nothing.
+    pub turns: Vec<TurnBody>,
+    /// The collection of the candidates that are picked from it; the turns themselves go to `sessions`.
+    #[serde(default)]
+    pub collection: Option<String>,
+    /// Who may see it; project unless told.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+    /// Whose it is.
+    #[serde(default)]
+    pub owner: Option<String>,
+}
+
+/// What one side said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TurnBody {
+    /// user, assistant or a name.
+    pub speaker: String,
+    /// What.
+    pub text: String,
+    /// When, as an RFC 3339 time; now unless told.
+    #[serde(default)]
+    pub time: Option<Timestamp>,
+}
+
 /// A page of items.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -8,11 +8,11 @@ mod bodies;
 mod bounds;
 
 use bower_core::engine::Engine;
-use bower_core::item::Reach;
+use bower_core::item::{Reach, Scope};
 use bower_core::request::{
     Answer, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting,
     Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest,
-    Review, StatusReport, Swept, Undone,
+    Review, SessionRead, SessionRequest, StatusReport, Swept, ToldTurn, TurnsRequest, Undone,
 };
 use jiff::Timestamp;
 
@@ -21,7 +21,8 @@ use crate::failure::{Failure, Result};
 pub use answers::{Got, Pinned, Reviews};
 pub use bodies::{
     ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PinBody, PruneBody,
-    QueryBody, SelectBody, SettleBody, SweepBody, UndoBody, Words, holds_everything, select,
+    QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words, holds_everything,
+    select,
 };
 pub use bounds::{Access, Bounds, Refused};
 
@@ -105,6 +106,32 @@ impl Service {
             gate: body.gate,
         };
         Ok(self.engine.curate(&request, now).map_err(Failure::from)?)
+    }
+
+    /// Keeps turns of a conversation, and what is worth keeping in them as candidates. Whoever is bound to collections keeps the
+    /// turns in that of the candidates.
+    pub fn keep_turns(&self, body: &TurnsBody, bounds: &Bounds, now: Timestamp) -> Served<SessionRead> {
+        bounds.may(Access::Write)?;
+        let place = bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;
+        let told = |turn: &TurnBody| ToldTurn {
+            speaker: turn.speaker.clone(),
+            text: turn.text.clone(),
+            time: turn.time,
+        };
+        let request = TurnsRequest {
+            conversation: body.conversation.clone(),
+            turns: body.turns.iter().map(told).collect(),
+            origin: "agent",
+            documents: if bounds.collections.is_empty() { None } else { place.collection.clone() },
+            session: SessionRequest {
+                collection: place.collection,
+                // Nobody named is nobody: the turns of a person alone carry no place in their names.
+                scope: (place.owner.is_some() || place.scope != Scope::Project).then_some(place.scope),
+                owner: place.owner,
+                ..SessionRequest::default()
+            },
+        };
+        Ok(self.engine.keep_turns(&request, now).map_err(Failure::from)?)
     }
 
     /// One whole item. Who opens an item uses it.

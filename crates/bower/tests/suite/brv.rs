@@ -156,3 +156,21 @@ fn an_existing_context_tree_is_taken_over_once() {
     let again = brv(&home, &folder.join("src"), &["query", "--", "how often does the HTTP client retry?"]);
     assert!(again.out.contains("retries three times"), "{again:?}");
 }
+
+#[test]
+fn what_is_decided_in_a_turn_becomes_a_candidate_once() {
+    let home = Home::new();
+    let folder = home.path("app");
+    let turn = "User: From now on we use pnpm, not npm.\nAssistant: Understood, pnpm it is.";
+    let kept = &lines(&brv(&home, &folder, &["curate", "--format", "json", "--", turn]))[0]["data"];
+    assert_eq!(kept["changes"]["created"].as_array().unwrap().len(), 1, "{kept}");
+    let again = &lines(&brv(&home, &folder, &["curate", "--format", "json", "--", turn]))[0]["data"];
+    assert_eq!(again["changes"]["created"].as_array().unwrap().len(), 0, "{again}");
+    let candidates = home.data(["list", "--kind", "memory", "--status", "candidate"]);
+    assert_eq!(candidates["memories"][0]["content"], "From now on we use pnpm, not npm.");
+    // A secret in a turn is not kept, in whatever form.
+    let secret = "User: the deploy key is AKIAIOSFODNN7EXAMPLE by the way\nAssistant: I will not repeat it.";
+    assert_eq!(brv(&home, &folder, &["curate", "--", secret]).status, 0);
+    let residue = home.data(["doctor", "--residue", "AKIAIOSFODNN7EXAMPLE"]);
+    assert_eq!(residue["files"].as_array().map(Vec::len).unwrap_or(0), 0, "{residue}");
+}

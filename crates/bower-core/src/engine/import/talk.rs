@@ -10,19 +10,19 @@ use std::path::Path;
 
 use super::{BATCH, Import, new_item};
 use crate::engine::curate::{CONFIDENCE, MAX_CONTENT_BYTES};
-use crate::engine::{ACTOR, DocumentInput, pipeline};
+use crate::engine::{ACTOR, DocumentInput, Engine, pipeline};
 use crate::error::Result;
 use crate::ingest::{Element, Transcript, Turn, conversation, each_element};
 use crate::item::{Kind, Scope, Status, Tier, derive_id};
 use crate::memory::gate;
 use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
-use crate::request::moving::ImportProgress;
+use crate::request::moving::{ImportProgress, ImportRequest};
 use crate::store::Stamp;
 use crate::store::copies::{Fate, ItemCopy, NewPiece};
 
 /// Where conversations go unless somebody says so: the name that Athena has for them.
-const SESSIONS: &str = "sessions";
+pub(in crate::engine) const SESSIONS: &str = "sessions";
 
 /// A longer line of a transcript is refused: a turn with a picture in it has some megabytes.
 const LONGEST_LINE: u64 = 256 << 20;
@@ -169,7 +169,7 @@ impl Talk<'_, '_> {
         let mut seen = HashSet::new();
         let documents: Vec<DocumentInput> = turns
             .into_iter()
-            .map(|turn| self.document(turn))
+            .map(|turn| document(self.import.engine, &self.import.request, &self.zone, turn))
             .filter(|document| seen.insert(document.id.clone()))
             .collect();
         let import = &mut *self.import;
@@ -194,38 +194,6 @@ impl Talk<'_, '_> {
             import.report.degraded = report.degraded;
         }
         Ok(())
-    }
-
-    fn document(&self, turn: Turn) -> DocumentInput {
-        let request = &self.import.request;
-        let name = turn.speaker.name(request.me.as_deref());
-        let is_long = turn.text.len() > self.import.engine.settings.text_chunk_max;
-        let mut title = turn.title.clone().unwrap_or_default();
-        if let Some(time) = turn.time {
-            let date = time.to_zoned(self.zone.clone()).strftime("%-d %B %Y, %H:%M").to_string();
-            title = if title.is_empty() { date } else { format!("{title}, {date}") };
-        }
-        if is_long {
-            // Its later parts would not say who speaks.
-            title = format!("{name}, {title}");
-        }
-        // What somebody else imported is not touched: the same conversation of two owners is two.
-        let place = match (request.scope, &request.owner) {
-            (None, None) => String::new(),
-            (scope, owner) => {
-                format!("{}:{}/", scope.unwrap_or(Scope::Project), owner.as_deref().unwrap_or_default())
-            }
-        };
-        // Long answers are Markdown: they are cut at their headings, and no code is parted from its fence.
-        let extension = if is_long { ".md" } else { "" };
-        DocumentInput {
-            id: format!("{place}{}/{}/{}{extension}", turn.origin, turn.conversation, turn.id),
-            title: Some(title),
-            text: format!("{name}: {}", turn.text.trim()),
-            collection: Some(request.collection.clone().unwrap_or_else(|| SESSIONS.to_owned())),
-            metadata: fields(&turn, &name),
-            session: Some(turn.conversation),
-        }
     }
 
     /// Each turn as what might be a memory, if the gate lets it pass. Nothing is compared or replaced: what was said years ago
@@ -321,6 +289,43 @@ impl Talk<'_, '_> {
             vector: None,
         };
         Ok((id, item))
+    }
+}
+
+/// A turn as a document of its conversation.
+pub(in crate::engine) fn document(
+    engine: &Engine,
+    request: &ImportRequest,
+    zone: &TimeZone,
+    turn: Turn,
+) -> DocumentInput {
+    let name = turn.speaker.name(request.me.as_deref());
+    let is_long = turn.text.len() > engine.settings.text_chunk_max;
+    let mut title = turn.title.clone().unwrap_or_default();
+    if let Some(time) = turn.time {
+        let date = time.to_zoned(zone.clone()).strftime("%-d %B %Y, %H:%M").to_string();
+        title = if title.is_empty() { date } else { format!("{title}, {date}") };
+    }
+    if is_long {
+        // Its later parts would not say who speaks.
+        title = format!("{name}, {title}");
+    }
+    // What somebody else imported is not touched: the same conversation of two owners is two.
+    let place = match (request.scope, &request.owner) {
+        (None, None) => String::new(),
+        (scope, owner) => {
+            format!("{}:{}/", scope.unwrap_or(Scope::Project), owner.as_deref().unwrap_or_default())
+        }
+    };
+    // Long answers are Markdown: they are cut at their headings, and no code is parted from its fence.
+    let extension = if is_long { ".md" } else { "" };
+    DocumentInput {
+        id: format!("{place}{}/{}/{}{extension}", turn.origin, turn.conversation, turn.id),
+        title: Some(title),
+        text: format!("{name}: {}", turn.text.trim()),
+        collection: Some(request.collection.clone().unwrap_or_else(|| SESSIONS.to_owned())),
+        metadata: fields(&turn, &name),
+        session: Some(turn.conversation),
     }
 }
 

@@ -1,0 +1,121 @@
+//! Turns that a host hands over as they are said. Each is kept as a turn of its conversation, so that it can be found, and what is
+//! worth keeping in it is picked as from a transcript. The same turn again adds nothing, however often and in whatever company it
+//! comes.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use super::{Mark, Reading};
+use crate::engine::Engine;
+use crate::engine::answer::milliseconds;
+use crate::engine::import::{SESSIONS, document};
+use crate::engine::pipeline;
+use crate::error::{Error, Result};
+use crate::ingest::{Speaker, Turn};
+use crate::item::{Gate, Scope, Switch, derive_id};
+use crate::memory::gate;
+use crate::memory::turns::{Voice, picks};
+use crate::request::moving::ImportRequest;
+use crate::request::{SessionRead, TurnsRequest};
+
+/// The program whose turns they are, where it is no agent's name.
+const ASSISTANT: &str = "Assistant";
+
+pub(in crate::engine) fn keep_turns(
+    engine: &Engine,
+    request: &TurnsRequest,
+    now: Timestamp,
+) -> Result<SessionRead> {
+    let start = Instant::now();
+    let conversation = request.conversation.trim();
+    if conversation.is_empty() {
+        return Err(Error::invalid("conversation", "give its name, the same with each turn"));
+    }
+    if engine.settings.keep_sessions == Switch::Off {
+        return Ok(SessionRead::default());
+    }
+    let session = &request.session;
+    let mut reading = Reading {
+        engine,
+        request: session,
+        now,
+        collection: session.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone()),
+        scope: session.scope.unwrap_or(Scope::Project),
+        conversations: HashMap::new(),
+        from: 0,
+        report: SessionRead { dry_run: session.dry_run, ..SessionRead::default() },
+    };
+    let begun = reading.begun(conversation, Mark::default())?;
+    reading.conversations.insert(conversation.to_owned(), begun);
+    reading.report.conversations.push(conversation.to_owned());
+
+    let place = ImportRequest {
+        scope: session.scope,
+        owner: session.owner.clone(),
+        collection: Some(request.documents.clone().unwrap_or_else(|| SESSIONS.to_owned())),
+        ..ImportRequest::default()
+    };
+    let zone = TimeZone::get(&engine.settings.time_zone).unwrap_or(TimeZone::UTC);
+    let mut seen = HashSet::new();
+    let (turns, documents): (Vec<Turn>, Vec<_>) = turns(request, conversation, now)
+        .map(|turn| {
+            let document = document(engine, &place, &zone, turn.clone());
+            (turn, document)
+        })
+        .filter(|(_, document)| seen.insert(document.id.clone()))
+        .unzip();
+    let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
+    let known = engine.store.documents_at(place.collection.as_deref().unwrap_or(SESSIONS), &ids)?;
+    let (mut fresh, mut said) = (Vec::new(), Vec::new());
+    for ((turn, document), known) in turns.into_iter().zip(documents).zip(known) {
+        if known.is_some() {
+            reading.report.known += 1;
+        } else {
+            fresh.push(document);
+            said.push(turn);
+        }
+    }
+    reading.report.turns = fresh.len() as u64;
+    if !fresh.is_empty() && !session.dry_run {
+        let indexed = pipeline::add_documents(engine, fresh, reading.scope, session.owner.clone(), now)?;
+        reading.report.degraded = indexed.degraded;
+    }
+    for turn in &said {
+        let voice = match turn.speaker {
+            Speaker::User | Speaker::Named(_) => Voice::User,
+            Speaker::Assistant(_) => Voice::Assistant,
+        };
+        picks(&turn.text, voice).into_iter().try_for_each(|pick| reading.keep(turn, &pick))?;
+    }
+    reading.report.took_ms = milliseconds(start);
+    Ok(reading.report)
+}
+
+/// The turns that say something, each under an id of its words.
+fn turns<'a>(
+    request: &'a TurnsRequest,
+    conversation: &'a str,
+    now: Timestamp,
+) -> impl Iterator<Item = Turn> + 'a {
+    request.turns.iter().filter_map(move |told| {
+        let speaker = Speaker::of(&told.speaker, ASSISTANT).filter(|_| !told.text.trim().is_empty())?;
+        // Nobody looks at what is handed over by itself: secrets are cut out, and what is little else is not kept at all.
+        let verdict = gate::judge(told.text.trim(), Gate::Normal, &gate::Constants::default());
+        if verdict.refused == Some(gate::Refusal::Secret) {
+            return None;
+        }
+        let redacted = verdict.redacted.map(|redacted| redacted.text);
+        let text = redacted.as_deref().unwrap_or(told.text.trim());
+        Some(Turn {
+            origin: request.origin,
+            conversation: conversation.to_owned(),
+            title: None,
+            id: derive_id(&["turn", &speaker.name(None), text]),
+            speaker,
+            time: Some(told.time.unwrap_or(now)),
+            text: text.to_owned(),
+        })
+    })
+}
