@@ -12,6 +12,7 @@ mod export;
 mod fold;
 mod forget;
 mod health;
+mod house;
 mod import;
 mod indexes;
 mod keep;
@@ -49,9 +50,9 @@ use crate::llm::Llm;
 use crate::request::moving::{ExportRequest, Exported, ImportProgress, ImportRequest, Migrated};
 use crate::request::{
     Answer, Brief, BriefRequest, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated,
-    Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item,
-    Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead, SessionRequest, Settlement,
-    StatusReport, StoreCopy, Swept, TurnsRequest, Undone,
+    Feedback, ForgetRequest, Forgetting, Forgotten, History, House, Housekeeping, IndexProgress, IndexReport,
+    IndexRequest, Item, Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead,
+    SessionRequest, Settlement, StatusReport, StoreCopy, Swept, TurnsRequest, Undone,
 };
 use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
@@ -94,6 +95,8 @@ pub struct Engine {
     fresh_exposed: Mutex<Vec<(RowId, Timestamp)>>,
     /// Whether a memory was kept since the last [`Engine::maintain`].
     has_kept: AtomicBool,
+    /// Whose memories [`Engine::keep_house`] consolidated, and up to which change.
+    consolidated: Mutex<house::Upto>,
     /// What was used since the last [`Engine::keep_given`].
     fresh_used: Mutex<Vec<(RowId, Timestamp)>>,
     /// The words of what they gave, to know an echo.
@@ -125,6 +128,7 @@ impl Engine {
             places: Mutex::default(),
             fresh_exposed: Mutex::default(),
             has_kept: AtomicBool::new(false),
+            consolidated: Mutex::default(),
             fresh_used: Mutex::default(),
             heard: Mutex::default(),
             fresh_given: Mutex::default(),
@@ -362,7 +366,7 @@ impl Engine {
 
     /// Patterns in the place of memories that say much the same; these are archived as its examples.
     pub fn consolidate(&self, request: &ConsolidateRequest, now: Timestamp) -> Result<Consolidated> {
-        consolidate::consolidate(self, request, now)
+        consolidate::consolidate(self, request, &|_, _| true, now)
     }
 
     /// Takes back what the transaction of an event did, as far as nothing changed it since.
@@ -463,6 +467,13 @@ impl Engine {
         let folded = self.fold(fold::When::Due)?;
         self.store.trim_log()?;
         purged.map(|()| folded)
+    }
+
+    /// What a process that lives long does from time to time, beside its answers: sweeps once a day, prunes where that is
+    /// wished, consolidates whoever holds 80 % of a limit (once, until something is told again), and does what
+    /// [`Engine::maintain`] does. A part that fails is named, and the others are done.
+    pub fn keep_house(&self, house: &House, now: Timestamp) -> Housekeeping {
+        house::keep(self, house, now)
     }
 }
 

@@ -16,7 +16,8 @@ use crate::error::Error;
 #[serde(transparent)]
 pub struct RowId(pub u32);
 
-/// The number of a change, from the store's one counter. All rows written in one transaction share it.
+/// The number of a change, from the store's one counter. All rows written in one step share it; a transaction makes one step,
+/// or several that can be taken back alone.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]

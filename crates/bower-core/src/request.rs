@@ -26,7 +26,8 @@ pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };
 pub use life::{
-    Cluster, ConsolidateRequest, Consolidated, Feedback, Held, Pruned, Swept, Turned, Undone, Unmoved,
+    Cluster, ConsolidateRequest, Consolidated, Feedback, Held, House, Housekeeping, Neglected, PruneEvery,
+    Pruned, Swept, Turned, Undone, Unmoved,
 };
 
 /// A whole item as its reader sees it.

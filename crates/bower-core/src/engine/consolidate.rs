@@ -1,33 +1,55 @@
 //! Patterns in the place of memories that say much the same: near by meaning, of one place and type, with no claim that
-//! differs. Each cluster is one transaction of its own, so that a run that was stopped goes on where it was.
+//! differs. Some clusters make one transaction, in which each stands alone, so that a run that was stopped goes on where it was.
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
-use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::answer::milliseconds;
 use super::curate::free_id;
 use super::late::vector_of;
+use super::pipeline::embedder_threads;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::item::{MemoryType, Reach, RowId, Status, Tier, strictest};
+use crate::item::{MemoryType, RowId, Scope, Status, Tier, strictest};
 use crate::memory::claims::Claims;
 use crate::memory::consolidate::{LEAST_MEMBERS, LONGEST, Pattern, clusters, joins, numbers, pattern};
 use crate::memory::judge::{self, judge_text};
 use crate::request::{Cluster, ConsolidateRequest, Consolidated, Item};
-use crate::store::{IndexedText, NewMemory, Place, Stamp};
+use crate::store::{IndexedText, NewMemory, NewPattern, Place, Stamp};
 use crate::text;
-use crate::vector::{NearPair, Quantised, floats, near_pairs};
+use crate::vector::{ByteRows, NearPair, Quantised, floats, in_order, near_pairs};
+
+/// Patterns of one transaction: it holds the store's one pen for some 20 ms, and who is killed loses the second that the model
+/// took for them.
+const TOGETHER: usize = 64;
+
+/// Texts whose claims one thread reads in a row.
+const CLAIMED_AT_ONCE: usize = 16;
 
 /// Memories that may be compared: of one place and type, none of them pinned.
 type Group = (Place, Option<MemoryType>);
 
+/// Whose memories are looked at.
+pub(super) type Within<'a> = &'a dyn Fn(Scope, Option<&str>) -> bool;
+
+/// What a run over all groups has at hand.
+struct Run<'a> {
+    engine: &'a Engine,
+    embedder: &'a dyn Embedder,
+    request: &'a ConsolidateRequest,
+    start: Instant,
+    now: Timestamp,
+}
+
+/// Consolidates what is within the request's reach, and of that what `within` says.
 pub(super) fn consolidate(
     engine: &Engine,
     request: &ConsolidateRequest,
+    within: Within<'_>,
     now: Timestamp,
 ) -> Result<Consolidated> {
     let start = Instant::now();
@@ -38,49 +60,125 @@ pub(super) fn consolidate(
     let embedder = engine.model.get().map_err(|state| {
         Error::invalid("consolidate", format!("it compares meanings, and there is no model: {}", state.why()))
     })?;
-    let mut groups = groups(engine, &request.reach)?;
+    let mut groups =
+        groups(engine, &|scope, owner| request.reach.holds(scope, owner) && within(scope, owner))?;
     groups.retain(|(_, rows)| rows.len() >= LEAST_MEMBERS);
     let mut done = Consolidated { dry_run: request.dry_run, ..Consolidated::default() };
-    for ((place, memory_type), rows) in groups {
-        let (rows, vectors) = vectors(engine, embedder, &rows)?;
-        done.without_vector += rows.missing;
-        done.compared += rows.found.len();
-        let pairs = near_pairs(&vectors, request.similarity);
-        if pairs.is_empty() {
-            continue;
-        }
-        let mut texts = Texts::default();
-        texts.load(engine, &rows.found, &pairs, memory_type)?;
-        let found = clusters(rows.found.len(), &pairs, &mut |one, other| texts.join(one, other, memory_type));
-        for members in found {
-            if start.elapsed().as_millis() >= u128::from(request.most_ms) {
-                done.waiting += 1;
-                continue;
-            }
-            let told: Vec<(&str, &Claims)> = members.iter().filter_map(|&at| texts.of(at)).collect();
-            let Some(pattern) = pattern(&told) else { continue };
-            let asked: Vec<RowId> = pattern.members.iter().map(|&at| rows.found[members[at]]).collect();
-            let items: Vec<Item> = engine.store.items(&asked)?.into_iter().flatten().collect();
-            if items.len() < asked.len() {
-                // One of them was forgotten meanwhile.
-                continue;
-            }
-            if let Some(cluster) = keep(engine, embedder, &place, &pattern, &items, request.dry_run, now)? {
-                done.merged += cluster.members.len();
-                done.patterns_created += 1;
-                done.clusters.push(cluster);
-            }
-        }
+    let run = Run { engine, embedder, request, start, now };
+    for (group, rows) in groups {
+        run.group(&group, &rows, &mut done)?;
     }
     done.took_ms = milliseconds(start);
     Ok(done)
 }
 
+/// What became of a cluster before it is written.
+enum Prepared {
+    /// Nobody has looked at it: time is up.
+    Late,
+    /// Nothing to do: too little fits into a text, a member is gone, or somebody took this very pattern back before.
+    Void,
+    /// To be written, unless this is only looked at.
+    Ready(Box<Cluster>, Option<Box<NewPattern>>),
+}
+
+impl Run<'_> {
+    fn is_late(&self) -> bool {
+        self.start.elapsed().as_millis() >= u128::from(self.request.most_ms)
+    }
+
+    fn group(&self, (place, memory_type): &Group, rows: &[RowId], done: &mut Consolidated) -> Result<()> {
+        let threads = embedder_threads(self.engine);
+        let (vectors, missing) = vectors(self.engine, self.embedder, rows)?;
+        done.without_vector += missing;
+        done.compared += rows.len() - missing;
+        let pairs = near_pairs(&vectors, self.request.similarity, threads);
+        drop(vectors);
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        let texts = Texts::load(self.engine, rows, &pairs, *memory_type)?;
+        texts.claim(&pairs, threads);
+        let may = |one, other| texts.may_join(one, other);
+        let found =
+            clusters(rows.len(), &pairs, &may, &mut |one, other| texts.join(one, other, *memory_type));
+        for together in found.chunks(TOGETHER) {
+            let prepared = in_order(threads, together.len(), |nth| {
+                if self.is_late() {
+                    Ok(Prepared::Late)
+                } else {
+                    self.prepare(place, &texts, rows, &together[nth])
+                }
+            });
+            let (mut clusters, mut patterns) = (Vec::new(), Vec::new());
+            for prepared in prepared {
+                match prepared? {
+                    Prepared::Late => done.waiting += 1,
+                    Prepared::Void => {}
+                    Prepared::Ready(cluster, pattern) => {
+                        clusters.push(*cluster);
+                        patterns.extend(pattern.map(|pattern| *pattern));
+                    }
+                }
+            }
+            self.keep(clusters, &patterns, done)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the members of a cluster, and makes what is written for them.
+    fn prepare(&self, place: &Place, texts: &Texts, rows: &[RowId], members: &[usize]) -> Result<Prepared> {
+        let told: Vec<(&str, &Claims)> = members.iter().filter_map(|&at| texts.of(at)).collect();
+        let Some(pattern) = pattern(&told) else { return Ok(Prepared::Void) };
+        let asked: Vec<RowId> = pattern.members.iter().map(|&at| rows[members[at]]).collect();
+        let mut items: Vec<Item> = self.engine.store.items(&asked)?.into_iter().flatten().collect();
+        items.sort_by_key(|item| (item.create_time, item.row));
+        let id = free_id(self.engine, place, &pattern.content)?;
+        let is_there = !self.engine.store.rows_by_id(&id, 1)?.is_empty();
+        if items.len() < asked.len() || is_there {
+            return Ok(Prepared::Void);
+        }
+        let cluster = Cluster {
+            pattern: None,
+            event: None,
+            content: pattern.content.clone(),
+            memory_type: items[0].memory_type,
+            members: items.iter().map(|item| item.id.clone()).collect(),
+        };
+        if self.request.dry_run {
+            return Ok(Prepared::Ready(Box::new(cluster), None));
+        }
+        let memory = memory(self.embedder, place, &pattern, &items, id)?;
+        let members = items.iter().map(|item| item.row).collect();
+        Ok(Prepared::Ready(Box::new(cluster), Some(Box::new(NewPattern { memory, members }))))
+    }
+
+    /// Writes some patterns, unless this is only looked at. One of which a member changed meanwhile is none.
+    fn keep(&self, clusters: Vec<Cluster>, patterns: &[NewPattern], done: &mut Consolidated) -> Result<()> {
+        let stamp = Stamp { now: self.now, actor: ACTOR };
+        let events = match patterns {
+            [] => Vec::new(),
+            patterns => self.engine.store.put_patterns(patterns, stamp)?,
+        };
+        for (nth, mut cluster) in clusters.into_iter().enumerate() {
+            if let Some(pattern) = patterns.get(nth) {
+                let Some(event) = events[nth] else { continue };
+                cluster.pattern = Some(pattern.memory.id.clone());
+                cluster.event = Some(event);
+            }
+            done.merged += cluster.members.len();
+            done.patterns_created += 1;
+            done.clusters.push(cluster);
+        }
+        Ok(())
+    }
+}
+
 /// Rows by place and type, each in the order in which they were written.
-fn groups(engine: &Engine, reach: &Reach) -> Result<Vec<(Group, Vec<RowId>)>> {
+fn groups(engine: &Engine, within: Within<'_>) -> Result<Vec<(Group, Vec<RowId>)>> {
     let mut groups: HashMap<Group, Vec<RowId>> = HashMap::new();
     engine.store.lives(&mut |life| {
-        if life.facts.tier == Tier::Pinned || !reach.holds(life.scope, life.owner) {
+        if life.facts.tier == Tier::Pinned || !within(life.scope, life.owner) {
             return;
         }
         let place = Place {
@@ -98,83 +196,80 @@ fn groups(engine: &Engine, reach: &Reach) -> Result<Vec<(Group, Vec<RowId>)>> {
     Ok(groups)
 }
 
-/// Rows that can be compared, and how many cannot.
-struct Compared {
-    found: Vec<RowId>,
-    missing: usize,
-}
-
-/// The vectors of rows: from the index, and from the store where it does not hold them.
-fn vectors(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<(Compared, Vec<Quantised>)> {
+/// The vectors of rows: from the index, and from the store where it does not hold them; and how many have none.
+fn vectors(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<(ByteRows, usize)> {
     let index = engine.indexes.vector(embedder.model(), &*engine.store)?;
-    let mut vectors = match index.good() {
-        Some(index) => index.quantised(rows),
-        None => vec![None; rows.len()],
+    let mut vectors = ByteRows::new(embedder.dimension(), rows.len());
+    let left = match index.good() {
+        Some(index) => index.pack(rows, &mut vectors),
+        None => (0..rows.len()).collect(),
     };
-    let lacking: Vec<usize> = (0..rows.len()).filter(|&at| vectors[at].is_none()).collect();
-    let asked: Vec<RowId> = lacking.iter().map(|&at| rows[at]).collect();
-    for (at, half) in lacking.into_iter().zip(engine.store.vectors(embedder.model(), &asked)?) {
-        vectors[at] = half.map(|half| Quantised::new(&floats(&half)));
+    let asked: Vec<RowId> = left.iter().map(|&at| rows[at]).collect();
+    let mut missing = 0;
+    for (at, half) in left.into_iter().zip(engine.store.vectors(embedder.model(), &asked)?) {
+        let vector = half.map(|half| Quantised::new(&floats(&half)));
+        let is_there = vector.is_some_and(|vector| vectors.put(at, &vector.bytes, vector.scale));
+        missing += usize::from(!is_there);
     }
-    let (found, vectors): (Vec<RowId>, Vec<Quantised>) =
-        rows.iter().copied().zip(vectors).filter_map(|(row, vector)| Some((row, vector?))).unzip();
-    let missing = rows.len() - found.len();
-    Ok((Compared { found, missing }, vectors))
+    Ok((vectors, missing))
 }
 
 /// A text that is near another. What it claims is read when somebody has to know.
 struct Near {
     text: String,
     numbers: Option<u64>,
-    claims: OnceCell<Claims>,
+    claims: OnceLock<Claims>,
 }
 
-/// The texts that are near others, read once.
-#[derive(Default)]
-struct Texts(HashMap<usize, Near>);
+/// The texts that are near others, each at the place of its row, read once.
+struct Texts(Vec<Option<Near>>);
 
 impl Texts {
     fn load(
-        &mut self,
         engine: &Engine,
         rows: &[RowId],
         pairs: &[NearPair],
         memory_type: Option<MemoryType>,
-    ) -> Result<()> {
-        let mut near = vec![0_usize; rows.len()];
-        for &(one, two, _) in pairs {
-            near[one as usize] += 1;
-            near[two as usize] += 1;
-        }
+    ) -> Result<Self> {
+        let is_centre = centres(rows.len(), pairs.iter());
         // Who is near a centre of three is near somebody who is near two.
-        let is_centre = |at: u32| near[at as usize] + 1 >= LEAST_MEMBERS;
-        let mut wanted: Vec<usize> = pairs
-            .iter()
-            .filter(|(one, two, _)| is_centre(*one) || is_centre(*two))
-            .flat_map(|&(one, two, _)| [one as usize, two as usize])
-            .collect();
-        wanted.sort_unstable();
-        wanted.dedup();
+        let wanted = of_centres(pairs.iter(), &is_centre);
         let asked: Vec<RowId> = wanted.iter().map(|&at| rows[at]).collect();
         let places: HashMap<RowId, usize> = asked.iter().copied().zip(wanted).collect();
+        let mut texts: Vec<Option<Near>> = Vec::new();
+        texts.resize_with(rows.len(), || None);
         for IndexedText { row, text, .. } in engine.store.texts(&asked)? {
             let numbers = numbers(memory_type, &text);
-            self.0.insert(places[&row], Near { text, numbers, claims: OnceCell::new() });
+            texts[places[&row]] = Some(Near { text, numbers, claims: OnceLock::new() });
         }
-        Ok(())
+        Ok(Self(texts))
+    }
+
+    /// Reads ahead what is claimed by those who may be in a cluster.
+    fn claim(&self, pairs: &[NearPair], threads: usize) {
+        let may: Vec<&NearPair> =
+            pairs.iter().filter(|(one, two, _)| self.may_join(*one as usize, *two as usize)).collect();
+        let is_centre = centres(self.0.len(), may.iter().copied());
+        let wanted = of_centres(may.iter().copied(), &is_centre);
+        in_order(threads, wanted.len().div_ceil(CLAIMED_AT_ONCE), |nth| {
+            for &at in wanted.iter().skip(nth * CLAIMED_AT_ONCE).take(CLAIMED_AT_ONCE) {
+                self.of(at);
+            }
+        });
     }
 
     fn of(&self, at: usize) -> Option<(&str, &Claims)> {
-        let near = self.0.get(&at)?;
+        let near = self.0[at].as_ref()?;
         Some((&near.text, near.claims.get_or_init(|| Claims::of(&near.text))))
     }
 
-    /// Whether two may stand in one pattern: what is cheap to tell first.
+    /// Whether two may stand in one pattern, as far as is cheap to tell.
+    fn may_join(&self, one: usize, other: usize) -> bool {
+        let (Some(first), Some(second)) = (&self.0[one], &self.0[other]) else { return false };
+        first.numbers == second.numbers && first.text.len().max(second.text.len()) <= LONGEST
+    }
+
     fn join(&self, one: usize, other: usize, memory_type: Option<MemoryType>) -> bool {
-        let (Some(first), Some(second)) = (self.0.get(&one), self.0.get(&other)) else { return false };
-        if first.numbers != second.numbers || first.text.len().max(second.text.len()) > LONGEST {
-            return false;
-        }
         match (self.of(one), self.of(other)) {
             (Some((_, one)), Some((_, other))) => joins(memory_type, one, other),
             (None, _) | (_, None) => false,
@@ -182,38 +277,45 @@ impl Texts {
     }
 }
 
-/// Writes a pattern, unless this is only looked at; `None` where a member changed meanwhile, or somebody took this very pattern
-/// back before.
-fn keep(
-    engine: &Engine,
+/// Who is near so many that a cluster may stand around it.
+fn centres<'a>(count: usize, pairs: impl Iterator<Item = &'a NearPair>) -> Vec<bool> {
+    let mut near = vec![0_usize; count];
+    for &(one, two, _) in pairs {
+        near[one as usize] += 1;
+        near[two as usize] += 1;
+    }
+    near.into_iter().map(|near| near + 1 >= LEAST_MEMBERS).collect()
+}
+
+/// Centres and who is near them, ascending.
+fn of_centres<'a>(pairs: impl Iterator<Item = &'a NearPair>, is_centre: &[bool]) -> Vec<usize> {
+    let mut wanted: Vec<usize> = pairs
+        .map(|&(one, two, _)| [one as usize, two as usize])
+        .filter(|pair| pair.iter().any(|&at| is_centre[at]))
+        .flatten()
+        .collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
+}
+
+/// The memory that stands for some, which are told oldest first.
+fn memory(
     embedder: &dyn Embedder,
     place: &Place,
     pattern: &Pattern,
     items: &[Item],
-    dry_run: bool,
-    now: Timestamp,
-) -> Result<Option<Cluster>> {
-    let mut oldest_first: Vec<&Item> = items.iter().collect();
-    oldest_first.sort_by_key(|item| (item.create_time, item.row));
-    let (Some(first), Some(last)) = (oldest_first.first(), oldest_first.last()) else { return Ok(None) };
-    let mut cluster = Cluster {
-        pattern: None,
-        event: None,
-        content: pattern.content.clone(),
-        memory_type: first.memory_type,
-        members: oldest_first.iter().map(|item| item.id.clone()).collect(),
-    };
-    if dry_run {
-        return Ok(Some(cluster));
-    }
+    id: String,
+) -> Result<NewMemory> {
     let surest = items.iter().map(|item| item.confidence).fold(0.0, f32::max);
     let judged =
         judge_text(&pattern.content, Some(MemoryType::Pattern), surest, &judge::Constants::default());
     let mut tags: Vec<String> = items.iter().flat_map(|item| item.tags.iter().cloned()).collect();
     tags.sort_unstable();
     tags.dedup();
-    let memory = NewMemory {
-        id: free_id(engine, place, &pattern.content)?,
+    let told = |item: Option<&Item>| json!(item.map(|item| item.create_time));
+    Ok(NewMemory {
+        id,
         collection: place.collection.clone(),
         memory_type: MemoryType::Pattern,
         terms: text::encode_terms(&pattern.content, LANGUAGE),
@@ -226,8 +328,8 @@ fn keep(
         keywords: judged.keywords,
         metadata: Map::from_iter([
             ("examples".to_owned(), json!(items.len())),
-            ("first_told".to_owned(), json!(first.create_time)),
-            ("last_told".to_owned(), json!(last.create_time)),
+            ("first_told".to_owned(), told(items.first())),
+            ("last_told".to_owned(), told(items.last())),
         ]),
         scope: strictest(&items.iter().map(|item| item.scope).collect::<Vec<_>>()).unwrap_or(place.scope),
         owner: place.owner.clone(),
@@ -239,12 +341,5 @@ fn keep(
         valid_from: None,
         valid_to: None,
         vector: Some(vector_of(embedder, &pattern.content)?),
-    };
-    let rows: Vec<RowId> = oldest_first.iter().map(|item| item.row).collect();
-    let Some(kept) = engine.store.put_pattern(&memory, &rows, Stamp { now, actor: ACTOR })? else {
-        return Ok(None);
-    };
-    cluster.pattern = Some(memory.id);
-    cluster.event = Some(kept);
-    Ok(Some(cluster))
+    })
 }

@@ -186,14 +186,18 @@ pub(super) fn sweep(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Sw
     })
 }
 
-/// Sweeps where that is due and soon done; whether it did. Best effort.
-pub(super) fn sweep_when_due(engine: &Engine, now: Timestamp) -> Result<bool> {
-    let hours = i64::from(engine.settings.sweep_hours);
+/// Whether a run of a sort was last made so many hours ago or never; 0 hours is never due.
+pub(super) fn is_due(engine: &Engine, run: &str, hours: u32, now: Timestamp) -> Result<bool> {
     if hours == 0 {
         return Ok(false);
     }
-    let last = engine.store.last_runs()?.remove("sweep");
-    if last.is_some_and(|last| now.duration_since(last).as_hours() < hours) {
+    let last = engine.store.last_runs()?.remove(run);
+    Ok(last.is_none_or(|last| now.duration_since(last).as_hours() >= i64::from(hours)))
+}
+
+/// Sweeps where that is due and soon done; whether it did. Best effort.
+pub(super) fn sweep_when_due(engine: &Engine, now: Timestamp) -> Result<bool> {
+    if !is_due(engine, "sweep", engine.settings.sweep_hours, now)? {
         return Ok(false);
     }
     let held: u64 = engine.store.held()?.iter().map(|(_, _, memories)| memories).sum();

@@ -13,9 +13,12 @@ pub const LONGEST: usize = 2_000;
 /// Groups of near items around their centres: the item with most near ones first (of equals the one written first), with those
 /// of them that no group has yet and that `joins` lets in. `pairs` names items below `count`. Each group begins with its
 /// centre, the others follow in order; groups of fewer than [`LEAST_MEMBERS`] are none.
+///
+/// `may` is what is cheap to tell: where it says no, `joins` says no, and is not asked.
 pub fn clusters(
     count: usize,
     pairs: &[(u32, u32, f32)],
+    may: &dyn Fn(usize, usize) -> bool,
     joins: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Vec<Vec<usize>> {
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -31,7 +34,8 @@ pub fn clusters(
         if taken[centre] {
             continue;
         }
-        let mut free: Vec<usize> = near[centre].iter().copied().filter(|&other| !taken[other]).collect();
+        let is_free = |other: &usize| !taken[*other] && may(centre, *other);
+        let mut free: Vec<usize> = near[centre].iter().copied().filter(is_free).collect();
         if free.len() + 1 < LEAST_MEMBERS {
             continue;
         }
@@ -163,13 +167,17 @@ mod tests {
     #[test]
     fn a_cluster_has_a_centre_and_two_others() {
         let all = |_: usize, _: usize| true;
-        assert_eq!(clusters(4, &[(0, 1, 0.95), (1, 2, 0.92), (0, 3, 0.9)], &mut all.clone()), [[0, 1, 3]]);
-        assert_eq!(clusters(3, &[(0, 1, 0.95)], &mut all.clone()), Vec::<Vec<usize>>::new());
+        let found = |count, pairs: &[(u32, u32, f32)]| clusters(count, pairs, &all, &mut all.clone());
+        assert_eq!(found(4, &[(0, 1, 0.95), (1, 2, 0.92), (0, 3, 0.9)]), [[0, 1, 3]]);
+        assert_eq!(found(3, &[(0, 1, 0.95)]), Vec::<Vec<usize>>::new());
         // Two stars that share one item: who has more near ones has it.
         let pairs = [(0, 1, 0.9), (0, 2, 0.9), (2, 3, 0.9), (2, 4, 0.9), (2, 5, 0.9)];
-        assert_eq!(clusters(6, &pairs, &mut all.clone()), [[2, 0, 3, 4, 5]]);
-        let mut not_four = |one: usize, two: usize| one != 4 && two != 4;
-        assert_eq!(clusters(6, &pairs, &mut not_four), [[2, 0, 3, 5]]);
+        assert_eq!(found(6, &pairs), [[2, 0, 3, 4, 5]]);
+        let not_four = |one: usize, two: usize| one != 4 && two != 4;
+        assert_eq!(clusters(6, &pairs, &all, &mut not_four.clone()), [[2, 0, 3, 5]]);
+        // What is known to be false is not asked.
+        let asked = |one: usize, two: usize| one != 4 && two != 4 || panic!("{one} and {two}");
+        assert_eq!(clusters(6, &pairs, &not_four, &mut asked.clone()), [[2, 0, 3, 5]]);
     }
 
     #[test]

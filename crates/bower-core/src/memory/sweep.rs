@@ -167,6 +167,16 @@ pub fn over_limit(lives: &[Life], limit: usize, now: Timestamp) -> Vec<usize> {
     fading.into_iter().take(over).map(|(_, at)| at).collect()
 }
 
+/// The share of a scope's limit from which on a process that lives long consolidates it by itself (systems.md, section 2:
+/// automatically at 80% of a limit).
+pub const CROWDED: f64 = 0.8;
+
+/// Whether one holder's memories are to be consolidated by themselves: `held` of them where `limit` is the most, 0 for no
+/// limit. `told_since` is whether one was told since that was last done; none where it never was.
+pub fn is_crowded(held: u64, limit: u64, told_since: Option<bool>) -> bool {
+    limit > 0 && held as f64 >= CROWDED * limit as f64 && told_since.unwrap_or(true)
+}
+
 /// The strength of a memory that is pruned below `threshold`; `None` where it stays.
 pub fn prunes(life: &Life, threshold: f64, now: Timestamp) -> Option<f64> {
     let strength = strength(&life.facts, now);
@@ -287,6 +297,17 @@ mod tests {
         let strength = prunes(&fact(380), below, now()).unwrap();
         assert!((strength - 0.3 / 4.8 / 1.38).abs() < 1e-6, "{strength}");
         assert_eq!(prunes(&with(fact(380), |life| life.facts.tier = Tier::Pinned), below, now()), None);
+    }
+
+    /// `CROWDED` .8: of 500 from 400 on.
+    #[test]
+    fn a_scope_is_consolidated_when_it_is_nearly_full_and_once_until_something_is_told() {
+        assert!(!is_crowded(399, 500, None));
+        assert!(is_crowded(400, 500, None));
+        assert!(is_crowded(9_000, 500, Some(true)));
+        assert!(!is_crowded(9_000, 500, Some(false)));
+        assert!(!is_crowded(9_000, 0, None), "0 is no limit");
+        assert!(is_crowded(1, 1, None) && !is_crowded(0, 1, None));
     }
 
     #[test]

@@ -187,6 +187,61 @@ pub struct Held {
     pub limit: u64,
 }
 
+/// What a process that lives long does beside its answers, at most.
+#[derive(Clone, Debug, PartialEq)]
+pub struct House {
+    /// Whether and how it prunes by itself; not unless somebody asked for it.
+    pub prune: Option<PruneEvery>,
+    /// How long it may sweep, prune and consolidate, each, in milliseconds. What is begun is ended: a third of a second, or one
+    /// memory in the model.
+    pub most_ms: u64,
+}
+
+impl Default for House {
+    fn default() -> Self {
+        Self { prune: None, most_ms: 10_000 }
+    }
+}
+
+/// Pruning that comes again and again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PruneEvery {
+    /// Effective importance below which memories go, 0..1.
+    pub threshold: f64,
+    /// Hours from one run, whoever made it, to the next; at least 1.
+    pub hours: u32,
+}
+
+/// What was done beside the answers; nothing where nothing was due.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Housekeeping {
+    /// Sweeps, each with its event for `undo`: more than one where more than 10,000 memories turned.
+    pub swept: Vec<Swept>,
+    /// Prunings, in the same way.
+    pub pruned: Vec<Pruned>,
+    /// Scopes and owners that held 80 % of their limit, and were consolidated.
+    pub crowded: Vec<Held>,
+    /// What became of their memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consolidated: Option<Consolidated>,
+    /// Whether an index was folded: there may be more to fold.
+    pub folded: bool,
+    /// What failed; all else was done.
+    pub failed: Vec<Neglected>,
+    /// Wall time inside the engine.
+    #[serde(serialize_with = "thousandths")]
+    pub took_ms: f64,
+}
+
+/// A part of the housekeeping that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Neglected {
+    /// `sweep`, `prune`, `consolidate` or `fold`.
+    pub part: &'static str,
+    /// The error.
+    pub why: String,
+}
+
 impl Item {
     /// What its life depends on.
     pub fn facts(&self) -> Facts {

@@ -99,6 +99,15 @@ pub struct NewMemory {
     pub vector: Option<NewVector>,
 }
 
+/// A pattern to keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewPattern {
+    /// What stands for its members.
+    pub memory: NewMemory,
+    /// Whom it stands for.
+    pub members: Vec<RowId>,
+}
+
 /// Where memories belong together: one is never compared with those of another place, nor changed by them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
@@ -490,9 +499,10 @@ pub trait Store: copies::Moving + Send + Sync {
     ) -> Result<Turned>;
     /// Remembers uses of items. No change of the store: no index has to follow, and no event is left.
     fn add_uses(&self, used: &[(RowId, Timestamp)]) -> Result<()>;
-    /// Keeps a pattern in the place of its members, which are archived as its examples, in one transaction; the event. `None`
-    /// where one of them is not to be seen any more, or the pattern is there already, or was taken back: nothing was written.
-    fn put_pattern(&self, pattern: &NewMemory, members: &[RowId], stamp: Stamp<'_>) -> Result<Option<u64>>;
+    /// Keeps patterns in the place of their members, which are archived as their examples: all in one transaction, each a change
+    /// of its own with an event of its own, which is given and undoes that pattern alone. `None` where a member is not to be seen
+    /// any more, or the pattern is there already, or was taken back: nothing was written for it.
+    fn put_patterns(&self, patterns: &[NewPattern], stamp: Stamp<'_>) -> Result<Vec<Option<u64>>>;
     /// Takes back what the transaction of an event did, as far as nothing changed it since. `None` where there is no such
     /// event; what could not be taken back is named.
     fn undo(&self, event: u64, stamp: Stamp<'_>) -> Result<Option<Undone>>;
@@ -500,6 +510,8 @@ pub trait Store: copies::Moving + Send + Sync {
     fn last_runs(&self) -> Result<BTreeMap<String, Timestamp>>;
     /// How many candidate and active memories each scope and owner holds.
     fn held(&self) -> Result<Vec<(Scope, Option<String>, u64)>>;
+    /// Whether a memory was told to one scope and owner, whose it is exactly, after a change. Patterns are not told.
+    fn is_told_since(&self, scope: Scope, owner: Option<&str>, after: Change) -> Result<bool>;
     /// Writes documents with their chunks, in one transaction.
     fn put_documents(&self, documents: &[NewDocument], stamp: Stamp<'_>) -> Result<Vec<Written>>;
     /// Removes documents with their chunks; returns how many chunks went.

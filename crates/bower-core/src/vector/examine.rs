@@ -4,7 +4,7 @@ use bower_kernels::Isa;
 use bower_kernels::scan::bytes;
 
 use super::VectorIndex;
-use super::quantise::{ByteQuery, Quantised};
+use super::quantise::{ByteQuery, ByteRows, Quantised};
 use super::segment::Segment;
 use crate::item::{Allowed, RowId, RowSet};
 
@@ -107,6 +107,20 @@ impl VectorIndex {
         vectors
     }
 
+    /// Writes the vectors of rows into their places; which places are left, for their rows are not here.
+    pub fn pack(&self, rows: &[RowId], into: &mut ByteRows) -> Vec<usize> {
+        let mut is_left = vec![true; rows.len()];
+        let stride = bytes::stride(self.dimension());
+        for (segment, found) in self.places(rows) {
+            for (position, place) in found {
+                let at = position as usize;
+                let bytes = &segment.bytes()[at * stride..][..stride];
+                is_left[place] &= !into.put(place, bytes, segment.scales()[at]);
+            }
+        }
+        (0..rows.len()).filter(|&place| is_left[place]).collect()
+    }
+
     /// How similar `query` is to the allowed rows at large, from an even sample of at most some 1,024 of them; the same
     /// rows for the same index. Nothing for a query of another dimension or without direction.
     pub fn background(&self, query: &[f32], allowed: Allowed<'_>) -> Background {
@@ -189,29 +203,23 @@ impl VectorIndex {
 pub fn likenesses(vectors: &[Option<Quantised>]) -> Vec<f32> {
     let count = vectors.len();
     let mut likenesses = vec![0.0; count * count];
-    let stride = vectors.iter().flatten().map(|vector| vector.bytes.len()).max().unwrap_or(0);
-    if stride == 0 || vectors.iter().flatten().any(|vector| vector.bytes.len() != stride) {
+    let Some(longest) = vectors.iter().flatten().map(|vector| vector.bytes.len()).max() else {
         return likenesses;
-    }
-    let mut rows = vec![128; count * stride];
-    for (vector, row) in vectors.iter().zip(rows.chunks_exact_mut(stride)) {
-        if let Some(vector) = vector {
-            row.copy_from_slice(&vector.bytes);
+    };
+    let mut rows = ByteRows::new(longest, count);
+    for (at, vector) in vectors.iter().enumerate() {
+        if let Some(vector) = vector
+            && !rows.put(at, &vector.bytes, vector.scale)
+        {
+            return likenesses;
         }
     }
-    let scales: Vec<f32> =
-        vectors.iter().map(|vector| vector.as_ref().map_or(0.0, |vector| vector.scale)).collect();
-    let (isa, mut dots) = (Isa::best(), vec![0; count]);
-    for (one, vector) in vectors.iter().enumerate() {
-        let Some(vector) = vector else { continue };
-        let query = ByteQuery::from(vector);
+    let isa = Isa::best();
+    for one in (0..count).filter(|&one| vectors[one].is_some()) {
         // The other half is the same.
-        let dots = &mut dots[one + 1..];
-        bytes::dots(isa, &rows[(one + 1) * stride..], &query.values, dots);
-        for (two, dot) in (one + 1..count).zip(dots) {
-            let cosine = (*dot as f32 * query.scale * scales[two]).clamp(-1.0, 1.0);
+        rows.each_after(isa, one, |two, cosine| {
             (likenesses[one * count + two], likenesses[two * count + one]) = (cosine, cosine);
-        }
+        });
     }
     likenesses
 }

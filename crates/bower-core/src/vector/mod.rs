@@ -14,6 +14,7 @@ mod search;
 mod segment;
 #[cfg(test)]
 mod testing;
+mod threads;
 
 pub use crate::generation::MANIFEST;
 pub use exact::{ExactQuery, cosine_f16, floats, halves, score_exact};
@@ -21,8 +22,9 @@ pub use examine::{Background, likenesses};
 pub use fold::{fold, purge};
 pub use near::{NearPair, near_pairs};
 pub use packed::{pack, unpack};
-pub use quantise::Quantised;
+pub use quantise::{ByteRows, Quantised};
 pub use search::Fetch;
+pub use threads::in_order;
 
 use crate::error::{Error, Result};
 use crate::generation::Generation;

@@ -4,8 +4,10 @@
 use bower_kernels::Isa;
 use bower_kernels::scan::bytes;
 use bower_kernels::scan::rotate::splitmix;
+use std::ops::Range;
 
-use super::quantise::{ByteQuery, Quantised, restore};
+use super::quantise::ByteRows;
+use super::threads::in_order;
 
 /// So many vectors or fewer are compared each with each: 8 million dot products of 384 bytes, some 100 ms.
 const EXACT: usize = 4_096;
@@ -25,144 +27,194 @@ const MOST_IN_BUCKET: usize = 64;
 /// Seed of the bits that make the keys: any will do, and the same gives the same pairs.
 const SEED: u64 = 0x6f77_6572_626f_7772;
 
+/// So many rows are one piece of work for a thread.
+const PIECE: usize = 4_096;
+
+/// Candidates are sorted and compared in so many heaps.
+const HEAPS: usize = 16;
+
 /// A pair of places, the smaller first, with its cosine.
 pub type NearPair = (u32, u32, f32);
 
 /// The pairs whose cosine by int8 (within some .004) is at least `threshold`, ascending; all of up to 4,096 vectors, nearly
-/// all of more. Vectors of another dimension than the first are near nothing.
-pub fn near_pairs(vectors: &[Quantised], threshold: f32) -> Vec<NearPair> {
-    let Some(stride) = vectors.first().map(|vector| vector.bytes.len()).filter(|stride| *stride > 0) else {
-        return Vec::new();
-    };
-    let mut all = vec![128_u8; vectors.len() * stride];
-    let mut scales = vec![0.0; vectors.len()];
-    for (at, vector) in vectors.iter().enumerate().filter(|(_, vector)| vector.bytes.len() == stride) {
-        all[at * stride..][..stride].copy_from_slice(&vector.bytes);
-        scales[at] = vector.scale;
-    }
-    let rows = Rows { stride, bytes: all, scales, isa: Isa::best() };
-    if vectors.len() <= EXACT { rows.each_with_each(threshold) } else { rows.by_buckets(threshold) }
+/// all of more. The same pairs on any number of threads.
+pub fn near_pairs(rows: &ByteRows, threshold: f32, threads: usize) -> Vec<NearPair> {
+    let near = Near { rows, threshold, threads, isa: Isa::best() };
+    if rows.len() <= EXACT { near.each_with_each() } else { near.by_buckets() }
 }
 
-struct Rows {
-    stride: usize,
-    bytes: Vec<u8>,
-    scales: Vec<f32>,
+struct Near<'a> {
+    rows: &'a ByteRows,
+    threshold: f32,
+    threads: usize,
     isa: Isa,
 }
 
-impl Rows {
-    fn len(&self) -> usize {
-        self.scales.len()
-    }
-
-    fn query(&self, at: usize) -> ByteQuery {
-        let bytes = self.bytes[at * self.stride..][..self.stride].to_vec();
-        ByteQuery::from(&Quantised { bytes, scale: self.scales[at] })
-    }
-
-    fn each_with_each(&self, threshold: f32) -> Vec<NearPair> {
-        let mut pairs = Vec::new();
-        let mut dots = vec![0; self.len()];
-        for one in 0..self.len() {
-            let query = self.query(one);
-            let dots = &mut dots[one + 1..];
-            bytes::dots(self.isa, &self.bytes[(one + 1) * self.stride..], &query.values, dots);
-            for (two, dot) in (one + 1..).zip(dots) {
-                let cosine = *dot as f32 * query.scale * self.scales[two];
-                if cosine >= threshold {
-                    pairs.push((one as u32, two as u32, cosine.min(1.0)));
+impl Near<'_> {
+    fn each_with_each(&self) -> Vec<NearPair> {
+        let count = self.rows.len();
+        let pairs = in_order(self.threads, count, |one| {
+            let mut pairs = Vec::new();
+            self.rows.each_after(self.isa, one, |two, cosine| {
+                if cosine >= self.threshold {
+                    pairs.push((one as u32, two as u32, cosine));
                 }
-            }
-        }
-        pairs
+            });
+            pairs
+        });
+        pairs.concat()
+    }
+
+    /// What `work` makes of each so many rows in turn.
+    fn pieces<T: Send>(&self, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+        let count = self.rows.len();
+        in_order(self.threads, count.div_ceil(PIECE), |piece| {
+            work(piece * PIECE..((piece + 1) * PIECE).min(count))
+        })
+    }
+
+    fn row(&self, at: usize) -> (&[u8], f32) {
+        let stride = self.rows.stride;
+        (&self.rows.bytes[at * stride..][..stride], self.rows.scales[at])
     }
 
     /// The mean of the vectors, and its squared length.
     fn mean(&self) -> (Vec<f32>, f32) {
-        let mut sums = vec![0.0_f64; self.stride];
-        let mut row = vec![0.0; self.stride];
-        for (bytes, scale) in self.bytes.chunks_exact(self.stride).zip(&self.scales) {
-            restore(bytes, *scale, &mut row);
-            sums.iter_mut().zip(&row).for_each(|(sum, value)| *sum += f64::from(*value));
+        let stride = self.rows.stride;
+        let mut sums = vec![0.0_f64; stride];
+        let mut there = 0;
+        let pieces = self.pieces(|rows| {
+            let (mut sums, mut there) = (vec![0.0_f32; stride], 0_usize);
+            for (bytes, scale) in rows.map(|at| self.row(at)).filter(|(_, scale)| *scale > 0.0) {
+                there += 1;
+                sums.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += (f32::from(*byte) - 128.0) * scale);
+            }
+            (sums, there)
+        });
+        // One piece after the other, whoever was first with his.
+        for (piece, rows) in pieces {
+            there += rows;
+            sums.iter_mut().zip(piece).for_each(|(sum, value)| *sum += f64::from(value));
         }
-        let mean: Vec<f32> = sums.iter().map(|sum| (sum / self.len() as f64) as f32).collect();
+        let mean: Vec<f32> = sums.iter().map(|sum| (sum / there.max(1) as f64) as f32).collect();
         let square = mean.iter().map(|value| value * value).sum();
         (mean, square)
     }
 
     /// The signs of each vector beside the mean, 64 to a word.
     fn sketches(&self, mean: &[f32]) -> Vec<u64> {
-        let words = self.stride / 64;
-        let mut sketches = Vec::with_capacity(self.len() * words);
-        let mut least = vec![0_u8; self.stride];
-        for (bytes, scale) in self.bytes.chunks_exact(self.stride).zip(&self.scales) {
-            // A coordinate is above the mean where its byte is: one division a coordinate less.
-            let to_byte = if *scale > 0.0 { 1.0 / scale } else { 0.0 };
-            for (least, mean) in least.iter_mut().zip(mean) {
-                *least = (mean * to_byte + 128.0).clamp(0.0, 255.0) as u8;
+        let pieces = self.pieces(|rows| {
+            let mut sketches = Vec::with_capacity(rows.len() * mean.len() / 64);
+            let mut least = vec![0_u8; mean.len()];
+            for (bytes, scale) in rows.map(|at| self.row(at)) {
+                // A coordinate is above the mean where its byte is: one division a coordinate less.
+                let to_byte = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+                for (least, mean) in least.iter_mut().zip(mean) {
+                    *least = (mean * to_byte + 128.0).clamp(0.0, 255.0) as u8;
+                }
+                for (bytes, least) in bytes.chunks_exact(64).zip(least.chunks_exact(64)) {
+                    let bits = bytes.iter().zip(least).enumerate();
+                    sketches
+                        .push(bits.fold(0, |word, (at, (byte, least))| word | u64::from(byte > least) << at));
+                }
             }
-            for (bytes, least) in bytes.chunks_exact(64).zip(least.chunks_exact(64)) {
-                let bits = bytes.iter().zip(least).enumerate();
-                sketches.push(bits.fold(0, |word, (at, (byte, least))| word | u64::from(byte > least) << at));
-            }
-        }
-        sketches
+            sketches
+        });
+        pieces.concat()
     }
 
-    fn by_buckets(&self, threshold: f32) -> Vec<NearPair> {
-        let (mean, square) = self.mean();
-        let sketches = self.sketches(&mean);
-        let words = self.stride / 64;
-        let sketch = |at: u32| &sketches[at as usize * words..][..words];
-        // What is left of the threshold without the mean, as the share of bits that differ, and three deviations more.
-        let left = ((threshold - square) / (1.0 - square).max(1e-3)).clamp(-1.0, 1.0);
-        let share = left.acos() / std::f32::consts::PI;
-        let bits = self.stride as f32;
-        let most = bits * share + 3.0 * (bits * share * (1.0 - share)).sqrt();
-        let most = most.ceil() as u32;
-
+    /// The places of the bits that make each key.
+    fn keys(&self) -> Vec<[usize; KEY_BITS]> {
         let mut seed = SEED;
-        let mut candidates: Vec<u64> = Vec::new();
-        let mut keyed: Vec<(u16, u32)> = Vec::with_capacity(self.len());
-        for _ in 0..KEYS {
-            let places: [usize; KEY_BITS] =
-                std::array::from_fn(|_| (splitmix(&mut seed) % self.stride as u64) as usize);
-            keyed.clear();
-            keyed.extend((0..self.len() as u32).map(|at| {
-                let sketch = sketch(at);
-                let bit = |place: usize| (sketch[place / 64] >> (place % 64) & 1) as u16;
-                (places.iter().fold(0, |key, &place| key << 1 | bit(place)), at)
-            }));
-            keyed.sort_unstable();
-            for bucket in keyed.chunk_by(|a, b| a.0 == b.0) {
-                for (nth, &(_, one)) in bucket.iter().enumerate() {
-                    let one_bits = sketch(one);
-                    for &(_, two) in bucket[nth + 1..].iter().take(MOST_IN_BUCKET) {
-                        let apart: u32 =
-                            one_bits.iter().zip(sketch(two)).map(|(a, b)| (a ^ b).count_ones()).sum();
-                        if apart <= most {
-                            candidates.push(u64::from(one) << 32 | u64::from(two));
-                        }
+        let mut place = || (splitmix(&mut seed) % self.rows.stride as u64) as usize;
+        (0..KEYS).map(|_| std::array::from_fn(|_| place())).collect()
+    }
+
+    /// Pairs that meet in a bucket of one key and whose sketches differ in `most` bits at most: the first in the upper half.
+    fn meet(&self, sketches: &[u64], places: &[usize; KEY_BITS], most: u32) -> Vec<u64> {
+        let words = self.rows.stride / 64;
+        let sketch = |at: u32| &sketches[at as usize * words..][..words];
+        let there: Vec<u32> =
+            (0..self.rows.len() as u32).filter(|&at| self.rows.scales[at as usize] > 0.0).collect();
+        let key = |at: u32| {
+            let sketch = sketch(at);
+            let bit = |place: usize| (sketch[place / 64] >> (place % 64) & 1) as usize;
+            places.iter().fold(0, |key, &place| key << 1 | bit(place))
+        };
+        // Counted rather than sorted: a row's key is one of few, and rows of one key stay in order.
+        let keys: Vec<u16> = there.iter().map(|&at| key(at) as u16).collect();
+        let mut ends = vec![0_usize; 1 << KEY_BITS];
+        keys.iter().for_each(|&key| ends[usize::from(key)] += 1);
+        let mut before = 0;
+        for end in &mut ends {
+            before += std::mem::replace(end, before);
+        }
+        let mut keyed = vec![0_u32; there.len()];
+        for (&at, &key) in there.iter().zip(&keys) {
+            let place = &mut ends[usize::from(key)];
+            keyed[*place] = at;
+            *place += 1;
+        }
+        let mut candidates = Vec::new();
+        let mut start = 0;
+        for end in ends {
+            let bucket = &keyed[start..end];
+            start = end;
+            for (nth, &one) in bucket.iter().enumerate() {
+                let one_bits = sketch(one);
+                for &two in bucket[nth + 1..].iter().take(MOST_IN_BUCKET) {
+                    let apart: u32 =
+                        one_bits.iter().zip(sketch(two)).map(|(a, b)| (a ^ b).count_ones()).sum();
+                    if apart <= most {
+                        candidates.push(u64::from(one) << 32 | u64::from(two));
                     }
                 }
             }
         }
-        candidates.sort_unstable();
-        candidates.dedup();
+        candidates
+    }
+
+    fn by_buckets(&self) -> Vec<NearPair> {
+        let (mean, square) = self.mean();
+        let sketches = self.sketches(&mean);
+        // What is left of the threshold without the mean, as the share of bits that differ, and three deviations more.
+        let left = ((self.threshold - square) / (1.0 - square).max(1e-3)).clamp(-1.0, 1.0);
+        let share = left.acos() / std::f32::consts::PI;
+        let bits = self.rows.stride as f32;
+        let most = bits * share + 3.0 * (bits * share * (1.0 - share)).sqrt();
+        let most = most.ceil() as u32;
+
+        let keys = self.keys();
+        let met = in_order(self.threads, KEYS, |key| self.meet(&sketches, &keys[key], most));
+        let share = self.rows.len().div_ceil(HEAPS);
+        let pairs = in_order(self.threads, HEAPS, |heap| {
+            let ours = (heap * share) as u64..((heap + 1) * share) as u64;
+            let of_heap = |candidates: &Vec<u64>| {
+                candidates.iter().copied().filter(|pair| ours.contains(&(pair >> 32))).collect::<Vec<_>>()
+            };
+            let mut candidates: Vec<u64> = met.iter().flat_map(of_heap).collect();
+            candidates.sort_unstable();
+            candidates.dedup();
+            self.near_of(&candidates)
+        });
+        pairs.concat()
+    }
+
+    /// Those candidates that are near, in their order; candidates of one row stand together.
+    fn near_of(&self, candidates: &[u64]) -> Vec<NearPair> {
         let mut pairs = Vec::new();
         let (mut places, mut dots) = (Vec::new(), Vec::new());
         for group in candidates.chunk_by(|a, b| a >> 32 == b >> 32) {
             let one = (group[0] >> 32) as u32;
-            let query = self.query(one as usize);
+            let query = self.rows.query(one as usize);
             places.clear();
             places.extend(group.iter().map(|pair| (pair & u64::from(u32::MAX)) as u32));
             dots.clear();
             dots.resize(places.len(), 0);
-            bytes::dots_at(self.isa, &self.bytes, &places, &query.values, &mut dots);
+            bytes::dots_at(self.isa, &self.rows.bytes, &places, &query.values, &mut dots);
             for (&two, dot) in places.iter().zip(&dots) {
-                let cosine = *dot as f32 * query.scale * self.scales[two as usize];
-                if cosine >= threshold {
+                let cosine = *dot as f32 * query.scale * self.rows.scales[two as usize];
+                if cosine >= self.threshold {
                     pairs.push((one, two, cosine.min(1.0)));
                 }
             }
@@ -173,25 +225,33 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
+    use super::super::quantise::Quantised;
     use super::super::testing::Vectors;
     use super::*;
 
-    fn quantised(vectors: &[Vec<f32>]) -> Vec<Quantised> {
-        vectors.iter().map(|vector| Quantised::new(vector)).collect()
+    fn rows(vectors: &[Vec<f32>]) -> ByteRows {
+        let mut rows = ByteRows::new(vectors.first().map_or(64, Vec::len), vectors.len());
+        for (at, vector) in vectors.iter().enumerate() {
+            let vector = Quantised::new(vector);
+            assert!(rows.put(at, &vector.bytes, vector.scale));
+        }
+        rows
     }
 
     #[test]
     fn few_are_compared_each_with_each() {
-        let vectors = quantised(&[vec![1.0, 0.0], vec![0.8, 0.6], vec![1.0, 0.05], vec![0.0, 0.0]]);
-        let near = near_pairs(&vectors, 0.79);
+        let vectors = rows(&[vec![1.0, 0.0], vec![0.8, 0.6], vec![1.0, 0.05], vec![0.0, 0.0]]);
         // By hand: .8, 1 / sqrt(1.0025) = .99875, (.8 + .03) / sqrt(1.0025) = .82896.
         let expected = [(0, 1, 0.8), (0, 2, 0.998_75), (1, 2, 0.828_96)];
-        assert_eq!(near.len(), expected.len(), "{near:?}");
-        for (near, expected) in near.iter().zip(expected) {
-            assert_eq!((near.0, near.1), (expected.0, expected.1));
-            assert!((near.2 - expected.2).abs() < 0.01, "{near:?}");
+        for threads in [1, 2, 5] {
+            let near = near_pairs(&vectors, 0.79, threads);
+            assert_eq!(near.len(), expected.len(), "{near:?}");
+            for (near, expected) in near.iter().zip(expected) {
+                assert_eq!((near.0, near.1), (expected.0, expected.1));
+                assert!((near.2 - expected.2).abs() < 0.01, "{near:?}");
+            }
         }
-        assert!(near_pairs(&[], 0.5).is_empty());
+        assert!(near_pairs(&rows(&[]), 0.5, 2).is_empty());
     }
 
     /// The slow twin.
@@ -213,19 +273,19 @@ mod tests {
                     .collect();
             }
         }
-        let vectors = quantised(&vectors);
-        let stride = vectors[0].bytes.len();
-        let rows = Rows {
-            stride,
-            bytes: vectors.iter().flat_map(|vector| vector.bytes.clone()).collect(),
-            scales: vectors.iter().map(|vector| vector.scale).collect(),
-            isa: Isa::best(),
-        };
-        let exact = rows.each_with_each(0.9);
-        let found = near_pairs(&vectors, 0.9);
+        // Places that nobody fills, or that have no direction, are near nothing.
+        for at in (1..6_000).step_by(10) {
+            vectors[at].fill(0.0);
+        }
+        let rows = rows(&vectors);
+        let exact = Near { rows: &rows, threshold: 0.9, threads: 1, isa: Isa::best() }.each_with_each();
+        let found = near_pairs(&rows, 0.9, 1);
         assert!(exact.len() > 1_000, "{}", exact.len());
         assert!(found.iter().all(|pair| exact.contains(pair)), "no pair that is not near");
         let share = found.len() as f64 / exact.len() as f64;
         assert!(share >= 0.95, "{share} of {}", exact.len());
+        for threads in [2, 3] {
+            assert_eq!(near_pairs(&rows, 0.9, threads), found, "the same on {threads} threads");
+        }
     }
 }

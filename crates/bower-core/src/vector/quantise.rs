@@ -39,6 +39,62 @@ impl Quantised {
     }
 }
 
+/// Vectors as int8, one behind the other. A place that nobody filled is near nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByteRows {
+    pub(super) stride: usize,
+    pub(super) bytes: Vec<u8>,
+    pub(super) scales: Vec<f32>,
+}
+
+impl ByteRows {
+    /// Room for so many vectors of a dimension.
+    pub fn new(dimension: usize, count: usize) -> Self {
+        let stride = bytes::stride(dimension);
+        Self { stride, bytes: vec![128; count * stride], scales: vec![0.0; count] }
+    }
+
+    /// How many there is room for.
+    pub fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    /// Whether there is room for none.
+    pub fn is_empty(&self) -> bool {
+        self.scales.is_empty()
+    }
+
+    /// Fills a place; false where the vector is of another dimension.
+    pub fn put(&mut self, at: usize, bytes: &[u8], scale: f32) -> bool {
+        if bytes.len() == self.stride {
+            self.row_mut(at).copy_from_slice(bytes);
+            self.scales[at] = scale;
+        }
+        bytes.len() == self.stride
+    }
+
+    fn row_mut(&mut self, at: usize) -> &mut [u8] {
+        &mut self.bytes[at * self.stride..][..self.stride]
+    }
+
+    /// One of them as a query.
+    pub(super) fn query(&self, at: usize) -> ByteQuery {
+        let bytes = &self.bytes[at * self.stride..][..self.stride];
+        let values = bytes.iter().map(|byte| (byte ^ 128).cast_signed()).collect();
+        ByteQuery { values, scale: self.scales[at] }
+    }
+
+    /// Gives the cosine of one with each that follows it.
+    pub(super) fn each_after(&self, isa: Isa, one: usize, mut give: impl FnMut(usize, f32)) {
+        let query = self.query(one);
+        let mut dots = vec![0; self.len() - one - 1];
+        bytes::dots(isa, &self.bytes[(one + 1) * self.stride..], &query.values, &mut dots);
+        for (two, dot) in (one + 1..).zip(dots) {
+            give(two, (dot as f32 * query.scale * self.scales[two]).clamp(-1.0, 1.0));
+        }
+    }
+}
+
 /// The coordinates of a quantised vector.
 pub fn restore(bytes: &[u8], scale: f32, out: &mut [f32]) {
     for (value, byte) in out.iter_mut().zip(bytes) {

@@ -8,6 +8,7 @@ mod engine;
 mod evidence;
 mod forgetting;
 mod formats;
+mod house;
 mod keep;
 mod memories;
 mod minilm;

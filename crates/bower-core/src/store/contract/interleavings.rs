@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::item::{Relation, Ruling};
-use crate::store::{OWN, Seen, Turning};
+use crate::store::{NewPattern, OWN, Seen, Turning};
 
 /// One thing that happens; numbers choose among what is there.
 #[derive(Clone, Debug)]
@@ -134,9 +134,17 @@ impl World<'_> {
                 let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();
                 rows.sort_unstable();
                 rows.dedup();
-                let pattern = NewMemory { source: OWN.into(), ..memory(&format!("pattern {text}")) };
+                // Two of one transaction, which may want the same members.
+                let patterns: Vec<NewPattern> = [&rows[..], &rows[rows.len() / 2..]]
+                    .into_iter()
+                    .zip(["pattern", "wider pattern"])
+                    .map(|(rows, kind)| NewPattern {
+                        memory: NewMemory { source: OWN.into(), ..memory(&format!("{kind} {text}")) },
+                        members: rows.to_vec(),
+                    })
+                    .collect();
                 let stamp = self.stamp();
-                self.store.put_pattern(&pattern, &rows, stamp).unwrap();
+                self.store.put_patterns(&patterns, stamp).unwrap();
             }
             Step::Forget { row } => {
                 let (row, stamp) = (self.pick(*row), self.stamp());

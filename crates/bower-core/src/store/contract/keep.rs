@@ -2,7 +2,7 @@
 //! on, what is undone, patterns with their examples, uses, and what each scope holds.
 
 use super::*;
-use crate::store::{OWN, Seen, Turning};
+use crate::store::{NewPattern, OWN, Seen, Turning};
 
 fn turning(store: &dyn Store, row: RowId, status: Status, tier: Tier) -> Turning {
     let item = store.items(&[row]).unwrap().remove(0).unwrap();
@@ -27,6 +27,11 @@ fn turning(store: &dyn Store, row: RowId, status: Status, tier: Tier) -> Turning
 fn state(store: &dyn Store, row: RowId) -> (Status, Tier) {
     let item = store.items(&[row]).unwrap().remove(0).unwrap();
     (item.status, item.tier)
+}
+
+fn put_pattern(store: &dyn Store, memory: &NewMemory, members: &[RowId], stamp: Stamp<'_>) -> Option<u64> {
+    let pattern = NewPattern { memory: memory.clone(), members: members.to_vec() };
+    store.put_patterns(&[pattern], stamp).unwrap().remove(0)
 }
 
 fn held(store: &dyn Store) -> Vec<(Scope, Option<String>, u64)> {
@@ -145,18 +150,57 @@ fn a_pattern_stands_for_its_examples_until_that_is_undone() {
             ["one", "two", "three"].map(|text| put(store, &memory(text), stamp(1)).unwrap().row).to_vec();
         let pattern =
             NewMemory { memory_type: MemoryType::Pattern, source: OWN.into(), ..memory("all of them") };
-        let event = store.put_pattern(&pattern, &rows, stamp(2)).unwrap().unwrap();
+        let event = put_pattern(store, &pattern, &rows, stamp(2)).unwrap();
         assert_eq!(rows.iter().map(|&row| state(store, row).0).collect::<Vec<_>>(), [Status::Archived; 3]);
         let mut own = Vec::new();
         store.lives(&mut |life| own.push((life.is_own, life.observations, life.id.to_owned()))).unwrap();
         assert_eq!(own, [(true, 3, pattern.id.clone())]);
-        assert_eq!(store.put_pattern(&pattern, &rows, stamp(3)).unwrap(), None, "they are examples already");
+        assert_eq!(put_pattern(store, &pattern, &rows, stamp(3)), None, "they are examples already");
 
         let undone = store.undo(event, stamp(4)).unwrap().unwrap();
         assert_eq!(undone.items.len(), 4);
         assert_eq!(rows.iter().map(|&row| state(store, row).0).collect::<Vec<_>>(), [Status::Active; 3]);
         assert_eq!(store.counts().unwrap().memories, 3);
-        assert_eq!(store.put_pattern(&pattern, &rows, stamp(5)).unwrap(), None, "somebody took it back");
+        assert_eq!(put_pattern(store, &pattern, &rows, stamp(5)), None, "somebody took it back");
+        assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+    });
+}
+
+/// Written together, each is there or not for itself, and is taken back for itself.
+#[test]
+fn patterns_of_one_transaction_stand_alone() {
+    with_store(|store, _| {
+        let rows: Vec<RowId> = ["one", "two", "three", "four", "five", "six", "seven"]
+            .map(|text| put(store, &memory(text), stamp(1)).unwrap().row)
+            .to_vec();
+        let pattern = |text: &str, members: &[RowId]| NewPattern {
+            memory: NewMemory {
+                memory_type: MemoryType::Pattern,
+                source: OWN.into(),
+                vector: None,
+                ..memory(text)
+            },
+            members: members.to_vec(),
+        };
+        let patterns = [
+            pattern("low", &rows[..3]),
+            pattern("again low", &rows[2..5]),
+            pattern("high", &rows[3..6]),
+            pattern("low", &rows[6..]),
+        ];
+        let before = store.coverage().unwrap().change;
+        let events = store.put_patterns(&patterns, stamp(2)).unwrap();
+        let told: Vec<bool> = events.iter().map(Option::is_some).collect();
+        assert_eq!(told, [true, false, true, false], "whose member went, and who is there already, is void");
+        assert_eq!(store.coverage().unwrap().change, Change(before.0 + 2));
+        let states = |rows: &[RowId]| rows.iter().map(|&row| state(store, row).0).collect::<Vec<_>>();
+        assert_eq!(states(&rows[..6]), [Status::Archived; 6]);
+        assert_eq!(states(&rows[6..]), [Status::Active]);
+        let undone = store.undo(events[0].unwrap(), stamp(3)).unwrap().unwrap();
+        assert_eq!(undone.items.len(), 4);
+        assert_eq!(states(&rows[..3]), [Status::Active; 3]);
+        assert_eq!(states(&rows[3..6]), [Status::Archived; 3], "the other pattern stands");
+        assert_eq!(store.put_patterns(&[], stamp(4)).unwrap(), []);
         assert_eq!(store.verify().unwrap(), Vec::<String>::new());
     });
 }
@@ -177,6 +221,26 @@ fn scopes_and_owners_are_counted_as_memories_come_and_go() {
         store.forget(&[first], false, stamp(3)).unwrap();
         assert_eq!(held(store), agents);
         assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn what_was_told_since_is_seen_for_its_own_scope_and_owner() {
+    with_store(|store, _| {
+        let rows: Vec<RowId> =
+            ["one", "two", "three"].map(|text| put(store, &memory(text), stamp(1)).unwrap().row).to_vec();
+        let before = store.coverage().unwrap().change;
+        let since = |scope, owner| store.is_told_since(scope, owner, before).unwrap();
+        let ann = Some("ann");
+        assert!(!since(Scope::Project, ann));
+        assert!(store.is_told_since(Scope::Project, ann, Change(0)).unwrap());
+        let pattern = NewMemory { source: OWN.into(), ..memory("all of them") };
+        put_pattern(store, &pattern, &rows, stamp(2)).unwrap();
+        assert!(!since(Scope::Project, ann), "a pattern is not told");
+        put(store, &NewMemory { owner: None, ..memory("four") }, stamp(3)).unwrap();
+        assert_eq!((since(Scope::Project, ann), since(Scope::Project, None)), (false, true));
+        put(store, &NewMemory { scope: Scope::Agent, ..memory("five") }, stamp(3)).unwrap();
+        assert_eq!((since(Scope::Project, ann), since(Scope::Agent, ann)), (false, true));
     });
 }
 

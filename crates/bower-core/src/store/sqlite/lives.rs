@@ -12,7 +12,7 @@ use super::read::{first, parse_word, timestamp};
 use super::write::{next_change, record};
 use super::{SqliteStore, schema};
 use crate::item::{Change, Facts, Kind, Relation, RowId, Scope, Status, Tier, Turn};
-use crate::store::{Life, NewMemory, OWN, Stamp, Turned, Turning};
+use crate::store::{Life, NewPattern, OWN, Stamp, Turned, Turning};
 
 /// What runs over many memories call themselves, in the one event of theirs that has no subject.
 pub(super) const HEADS: &[&str] = &["sweep", "prune", "consolidate", "import", "undo"];
@@ -141,46 +141,31 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn write_pattern(
+    pub(super) fn read_told_since(
         &self,
-        pattern: &NewMemory,
-        members: &[RowId],
+        scope: Scope,
+        owner: Option<&str>,
+        after: Change,
+    ) -> crate::Result<bool> {
+        self.read("look for newer memories", |connection| {
+            connection
+                .prepare_cached(
+                    // Few rows are newer; without the signs SQLite goes through all memories.
+                    "SELECT 1 FROM items WHERE text_change > ?1 AND +kind = 'memory' AND +scope = ?2 AND +owner IS ?3
+                     AND source <> ?4",
+                )?
+                .exists(params![after.0, scope.word(), owner, OWN])
+        })
+    }
+
+    pub(super) fn write_patterns(
+        &self,
+        patterns: &[NewPattern],
         stamp: Stamp<'_>,
-    ) -> crate::Result<Option<u64>> {
-        let mut is_void = false;
-        let written = self.write("keep the pattern", |connection| {
-            let there =
-                connection.prepare_cached("SELECT 1 FROM items WHERE id = ?1")?.exists([&pattern.id])?;
-            let mut states = Vec::with_capacity(members.len());
-            for row in members {
-                states.extend(State::of(connection, *row)?.filter(State::is_seen));
-            }
-            is_void = there || states.len() < members.len();
-            if is_void {
-                return Ok(0);
-            }
-            let change = next_change(connection)?;
-            let row = insert_memory(connection, pattern, change, stamp)?;
-            let observations = states.iter().map(|state| state.observations).sum();
-            let before = State::of(connection, row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-            let mut detail = Map::from_iter([("members".to_owned(), json!(members.len()))]);
-            turn(connection, row, &before, &State { observations, ..before.clone() }, &mut detail, stamp)?;
-            record(connection, change, stamp, "stand_for", Some(&pattern.id), &Value::Object(detail))?;
-            for (member, before) in members.iter().zip(states) {
-                relate(connection, *member, Relation::ExampleOf, row, 1.0, stamp)?;
-                let after = before.clone().with_status(Status::Archived, stamp.now.as_microsecond());
-                let mut detail = Map::from_iter([
-                    ("rule".to_owned(), json!("patterned")),
-                    ("pattern".to_owned(), json!(pattern.id)),
-                ]);
-                turn(connection, *member, &before, &after, &mut detail, stamp)?;
-                let id = id_of(connection, *member)?;
-                record(connection, change, stamp, Turn::Archive.word(), Some(&id), &Value::Object(detail))?;
-            }
-            let detail = json!({ "pattern": pattern.id, "turned": members.len() });
-            record(connection, change, stamp, "consolidate", None, &detail)
-        });
-        written.map(|event| (!is_void).then_some(event))
+    ) -> crate::Result<Vec<Option<u64>>> {
+        self.write("keep the patterns", |connection| {
+            patterns.iter().map(|pattern| put_pattern(connection, pattern, stamp)).collect()
+        })
     }
 
     pub(super) fn write_uses(&self, used: &[(RowId, Timestamp)]) -> crate::Result<()> {
@@ -188,6 +173,39 @@ impl SqliteStore {
             used.iter().try_for_each(|(row, time)| add_use(connection, *row, time.as_microsecond()))
         })
     }
+}
+
+/// Writes one pattern as a change of its own, so that it can be taken back alone.
+fn put_pattern(connection: &Connection, pattern: &NewPattern, stamp: Stamp<'_>) -> Result<Option<u64>> {
+    let NewPattern { memory, members } = pattern;
+    let there = connection.prepare_cached("SELECT 1 FROM items WHERE id = ?1")?.exists([&memory.id])?;
+    let mut states = Vec::with_capacity(members.len());
+    for row in members {
+        states.extend(State::of(connection, *row)?.filter(State::is_seen));
+    }
+    if there || states.len() < members.len() {
+        return Ok(None);
+    }
+    let change = next_change(connection)?;
+    let row = insert_memory(connection, memory, change, stamp)?;
+    let observations = states.iter().map(|state| state.observations).sum();
+    let before = State::of(connection, row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let mut detail = Map::from_iter([("members".to_owned(), json!(members.len()))]);
+    turn(connection, row, &before, &State { observations, ..before.clone() }, &mut detail, stamp)?;
+    record(connection, change, stamp, "stand_for", Some(&memory.id), &Value::Object(detail))?;
+    for (member, before) in members.iter().zip(states) {
+        relate(connection, *member, Relation::ExampleOf, row, 1.0, stamp)?;
+        let after = before.clone().with_status(Status::Archived, stamp.now.as_microsecond());
+        let mut detail = Map::from_iter([
+            ("rule".to_owned(), json!("patterned")),
+            ("pattern".to_owned(), json!(memory.id)),
+        ]);
+        turn(connection, *member, &before, &after, &mut detail, stamp)?;
+        let id = id_of(connection, *member)?;
+        record(connection, change, stamp, Turn::Archive.word(), Some(&id), &Value::Object(detail))?;
+    }
+    let detail = json!({ "pattern": memory.id, "turned": members.len() });
+    record(connection, change, stamp, "consolidate", None, &detail).map(Some)
 }
 
 /// Turns one memory, unless it changed since it was looked at; the event's number.

@@ -17,8 +17,8 @@ use crate::item::{Change, Coverage, Facts, RowId, RowSet, Ruling, Scope, Status,
 use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy, Undone};
 use crate::store::{
     Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, Life, Link,
-    NewDocument, NewMemory, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store, TailText, Turned,
-    Turning, Written,
+    NewDocument, NewMemory, NewPattern, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store,
+    TailText, Turned, Turning, Written,
 };
 
 impl SqliteStore {
@@ -241,8 +241,8 @@ impl Store for SqliteStore {
         self.write_uses(used)
     }
 
-    fn put_pattern(&self, pattern: &NewMemory, members: &[RowId], stamp: Stamp<'_>) -> Result<Option<u64>> {
-        self.write_pattern(pattern, members, stamp)
+    fn put_patterns(&self, patterns: &[NewPattern], stamp: Stamp<'_>) -> Result<Vec<Option<u64>>> {
+        self.write_patterns(patterns, stamp)
     }
 
     fn undo(&self, event: u64, stamp: Stamp<'_>) -> Result<Option<Undone>> {
@@ -251,6 +251,10 @@ impl Store for SqliteStore {
 
     fn last_runs(&self) -> Result<BTreeMap<String, Timestamp>> {
         self.read_last_runs()
+    }
+
+    fn is_told_since(&self, scope: Scope, owner: Option<&str>, after: Change) -> Result<bool> {
+        self.read_told_since(scope, owner, after)
     }
 
     fn held(&self) -> Result<Vec<(Scope, Option<String>, u64)>> {
