@@ -6,7 +6,7 @@ use crate::item::{Relation, Ruling};
 use crate::store::copies::{EventCopy, Fate, ItemCopy, Moving, NewItem, NewPiece, Piece, ReviewCopy};
 
 /// Everything in a store, its header left out.
-fn all(store: &dyn Store) -> Vec<Piece> {
+pub(super) fn all(store: &dyn Store) -> Vec<Piece> {
     let select = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
     let rows = store.page(&select, 1_000, 0).unwrap().0;
     let mut pieces = Vec::new();
@@ -21,7 +21,7 @@ fn all(store: &dyn Store) -> Vec<Piece> {
     pieces
 }
 
-fn coming(piece: &Piece) -> Option<NewPiece> {
+pub(super) fn coming(piece: &Piece) -> Option<NewPiece> {
     Some(match piece.clone() {
         Piece::Header(_) => return None,
         Piece::Document(document) => NewPiece::Document(document),

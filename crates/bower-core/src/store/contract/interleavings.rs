@@ -5,21 +5,57 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+use super::copies::{all, coming};
 use super::*;
 use crate::item::{Relation, Ruling};
+use crate::store::copies::{NewItem, NewPiece, Piece};
 use crate::store::{NewPattern, OWN, Seen, Turning};
 
 /// One thing that happens; numbers choose among what is there.
 #[derive(Clone, Debug)]
 enum Step {
-    Tell { text: u8, standing: u8, other: usize, observed: bool },
-    Also { text: u8, others: Vec<usize> },
-    Turn { rows: Vec<usize>, status: u8, tier: u8, ends: bool, as_run: bool },
-    Pattern { text: u8, rows: Vec<usize> },
-    Forget { row: usize },
-    Settle { review: u64, ruling: u8 },
-    Undo { event: usize },
-    Use { row: usize },
+    Tell {
+        text: u8,
+        standing: u8,
+        other: usize,
+        observed: bool,
+    },
+    Also {
+        text: u8,
+        others: Vec<usize>,
+    },
+    Turn {
+        rows: Vec<usize>,
+        status: u8,
+        tier: u8,
+        ends: bool,
+        as_run: bool,
+    },
+    Pattern {
+        text: u8,
+        rows: Vec<usize>,
+    },
+    Forget {
+        row: usize,
+    },
+    Settle {
+        review: u64,
+        ruling: u8,
+    },
+    Undo {
+        event: usize,
+    },
+    Use {
+        row: usize,
+    },
+    /// Notes all that is there, as an export would.
+    Export,
+    /// Takes in what was noted last, or what is there now; one item of it with other fields, changed so many seconds later or
+    /// earlier.
+    Import {
+        other: Option<(usize, u8, u8, i64)>,
+        dry_run: bool,
+    },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -37,6 +73,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (1_u64..4, 0_u8..4).prop_map(|(review, ruling)| Step::Settle { review, ruling }),
         3 => row().prop_map(|event| Step::Undo { event }),
         1 => row().prop_map(|row| Step::Use { row }),
+        1 => Just(Step::Export),
+        2 => (proptest::option::of((row(), 0_u8..4, 0_u8..3, -9_i64..9)), proptest::bool::weighted(0.2))
+            .prop_map(|(other, dry_run)| Step::Import { other, dry_run }),
     ]
 }
 
@@ -44,6 +83,7 @@ struct World<'a> {
     store: &'a dyn Store,
     file: rusqlite::Connection,
     second: i64,
+    saved: Vec<Piece>,
 }
 
 impl World<'_> {
@@ -164,6 +204,38 @@ impl World<'_> {
                 let stamp = self.stamp();
                 self.store.undo(event, stamp).unwrap();
             }
+            Step::Export => self.saved = all(self.store),
+            Step::Import { other, dry_run } => {
+                let mut pieces: Vec<NewPiece> = match &self.saved[..] {
+                    [] => all(self.store).iter().filter_map(coming).collect(),
+                    saved => saved.iter().filter_map(coming).collect(),
+                };
+                let mut items: Vec<&mut NewItem> = pieces
+                    .iter_mut()
+                    .filter_map(|piece| match piece {
+                        NewPiece::Item(new) => Some(&mut **new),
+                        NewPiece::Document(_)
+                        | NewPiece::Relation(_)
+                        | NewPiece::Review(_)
+                        | NewPiece::Event(_) => None,
+                    })
+                    .collect();
+                let count = items.len();
+                if let Some((which, status, tier, later)) = other
+                    && let Some(new) = items.get_mut(which % count.max(1))
+                {
+                    let item = &mut new.item;
+                    item.status = Status::ALL[usize::from(*status)];
+                    item.tier = [Tier::Pinned, Tier::Active, Tier::Fading][usize::from(*tier)];
+                    item.confidence *= 0.8;
+                    item.tags = vec!["imported".into()];
+                    item.update_time += jiff::SignedDuration::from_secs(*later);
+                    item.hidden_time = None;
+                }
+                let stamp = self.stamp();
+                let fates = self.store.take_pieces(&pieces, *dry_run, stamp).unwrap();
+                assert_eq!(fates.len(), pieces.len());
+            }
             Step::Use { row } => {
                 let (row, now) = (self.pick(*row), self.stamp().now);
                 self.store.add_uses(&[(row, now)]).unwrap();
@@ -172,11 +244,14 @@ impl World<'_> {
         }
     }
 
-    /// What the events say of each item that they leave.
+    /// What the events say of each item that they leave. What an import brought of an item's past is older than what it made of
+    /// the item.
     fn replayed(&self) -> BTreeMap<String, Map<String, Value>> {
         let mut statement = self
             .file
-            .prepare("SELECT subject, action, detail FROM events WHERE subject IS NOT NULL ORDER BY event")
+            .prepare(
+                "SELECT subject, action, detail FROM events WHERE subject IS NOT NULL ORDER BY time, event",
+            )
             .unwrap();
         let events = statement
             .query_map([], |row| {
@@ -249,7 +324,7 @@ proptest! {
     fn whatever_happens_in_whatever_order_the_store_is_sound(steps in proptest::collection::vec(step(), 1..60)) {
         with_store(|store, path| {
             let file = rusqlite::Connection::open(path).unwrap();
-            let mut world = World { store, file, second: 0 };
+            let mut world = World { store, file, second: 0, saved: Vec::new() };
             for (nth, step) in steps.iter().enumerate() {
                 world.apply(step);
                 assert_eq!(store.verify().unwrap(), Vec::<String>::new(), "after {nth}: {step:?}");

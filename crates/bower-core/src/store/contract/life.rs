@@ -289,6 +289,36 @@ fn the_past_is_what_the_store_knew_and_what_was_so() {
     });
 }
 
+#[test]
+fn what_was_archived_and_brought_back_was_out_of_sight_between() {
+    with_store(|store, _| {
+        let row = told(store, "port 8080", Standing::Alone, 10);
+        let told = store.events(&memory("port 8080").id).unwrap().pop().unwrap().event;
+        let archived = store.undo(told, stamp(20)).unwrap().unwrap().event;
+        let back = store.undo(archived, stamp(30)).unwrap().unwrap().event;
+        let again = store.undo(back, stamp(40)).unwrap().unwrap().event;
+        store.undo(again, stamp(50)).unwrap().unwrap();
+        for (as_of, is_seen) in [
+            (9, false),
+            (10, true),
+            (19, true),
+            (20, false),
+            (29, false),
+            (30, true),
+            (39, true),
+            (40, false),
+            (50, true),
+        ] {
+            for valid_at in [None, Some(at(60))] {
+                let clocks = Clocks { as_of: Some(at(as_of)), valid_at };
+                assert_eq!(!store.hidden(clocks).unwrap().contains(row), is_seen, "{as_of} {valid_at:?}");
+                let found = Selection { clocks, kinds: vec![Kind::Memory], ..Selection::default() };
+                assert_eq!(rows(store.select(&found).unwrap()), if is_seen { vec![row.0] } else { vec![] });
+            }
+        }
+    });
+}
+
 /// What is hidden is found by indexes, what is seen by a condition on each item.
 #[test]
 fn what_is_hidden_is_what_is_not_seen() {
@@ -316,6 +346,10 @@ fn what_is_hidden_is_what_is_not_seen() {
             rows.extend(
                 store.put_memory(&kept, &decided(standing), stamp(second)).unwrap().map(|kept| kept.row),
             );
+            if dice(4) == 0 {
+                // Hides what was told, or brings back what was hidden so.
+                store.undo(dice(3 * second).unsigned_abs() + 1, stamp(second)).unwrap();
+            }
         }
         for _ in 0..200 {
             let time = |dice: i64| (dice < 320).then(|| at(dice));

@@ -16,6 +16,17 @@ use crate::request::Clocks;
 /// true for ever, as far as is known.
 const FROM: &str = "coalesce(i.valid_from, CASE WHEN i.supersedes_id IS NOT NULL THEN i.create_time END)";
 
+/// Ids of what was out of sight at a time and was brought back by an undo since: its row no longer tells. Undoings are found
+/// by their one event without a subject, which an index holds. What came back because it was told again is not found.
+fn back_since(then: &str, statuses: &str) -> String {
+    format!(
+        "SELECT e.subject FROM events h JOIN events e ON e.change = h.change
+         WHERE h.action = 'undo' AND h.subject IS NULL AND h.time > {then} AND e.action = 'undo' AND e.subject IS NOT NULL
+         AND json_extract(e.detail, '$.was.status') IN ({statuses})
+         AND json_extract(e.detail, '$.was.hidden_time') <= {then}"
+    )
+}
+
 /// What is seen by these clocks, over `items i`.
 pub(super) fn visible(clocks: Clocks) -> Condition {
     let mut all = Vec::new();
@@ -28,6 +39,7 @@ pub(super) fn visible(clocks: Clocks) -> Condition {
         (Some(then), None) => {
             and("i.create_time <= ?", &[then]);
             and("(i.status IN ('candidate', 'active') OR i.hidden_time > ?)", &[then]);
+            and(&format!("i.id NOT IN ({})", back_since("?", "'superseded', 'archived'")), &[then, then]);
         }
         (None, Some(at)) => {
             and("i.status <> 'archived'", &[]);
@@ -37,6 +49,7 @@ pub(super) fn visible(clocks: Clocks) -> Condition {
             and("i.create_time <= ?", &[then]);
             and("(i.status <> 'archived' OR i.hidden_time > ?)", &[then]);
             and("(i.valid_to IS NULL OR i.valid_to > ? OR i.hidden_time > ?)", &[at, then]);
+            and(&format!("i.id NOT IN ({})", back_since("?", "'archived'")), &[then, then]);
         }
     }
     if let Some(at) = clocks.valid_at {
@@ -101,6 +114,8 @@ fn hidden(connection: &Connection, clocks: Clocks) -> rusqlite::Result<RowSet> {
     }
     if let Some(then) = then {
         add("SELECT row FROM items WHERE create_time > ?1", &[then])?;
+        let statuses = if at.is_some() { "'archived'" } else { "'superseded', 'archived'" };
+        add(&format!("SELECT row FROM items WHERE id IN ({})", back_since("?1", statuses)), &[then])?;
     }
     Ok(rows)
 }

@@ -9,10 +9,10 @@ use std::collections::HashSet;
 
 use super::SqliteStore;
 use super::export::{document_of, item_at};
-use super::journal::row_of;
+use super::journal::{restart, row_of, start};
 use super::life::LONGEST_CHAIN;
 use super::write::{json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
-use crate::item::{Change, RowId, Status};
+use crate::item::{Change, Kind, RowId, Status};
 use crate::store::Stamp;
 use crate::store::copies::{
     DocumentCopy, EventCopy, Fate, ItemCopy, Moving, NewItem, NewPiece, Piece, Pieces, RelationCopy,
@@ -303,7 +303,11 @@ impl Batch<'_> {
                 .prepare_cached("INSERT INTO exposures (row, time, times) VALUES (?1, ?2, ?3)")?
                 .execute(params![row.0, exposed.time.as_microsecond(), exposed.times.cast_signed()])?;
         }
-        record(connection, change, self.stamp, new.action, Some(&item.id), &Value::Object(new.why.clone()))?;
+        let mut why = new.why.clone();
+        if item.kind == Kind::Memory {
+            start(connection, row, &mut why)?;
+        }
+        record(connection, change, self.stamp, new.action, Some(&item.id), &Value::Object(why))?;
         Ok(())
     }
 
@@ -346,6 +350,7 @@ impl Batch<'_> {
         put_tags(connection, row, &item.tags)?;
         let mut why = new.why.clone();
         why.insert("changed".to_owned(), json!(differences(there, item)));
+        restart(connection, row, &mut why)?;
         record(connection, change, self.stamp, new.action, Some(&item.id), &Value::Object(why))?;
         Ok(())
     }

@@ -115,6 +115,15 @@ pub(super) fn start(connection: &Connection, row: RowId, detail: &mut Map<String
     Ok(())
 }
 
+/// What the event of a memory that got other fields says of it: all of its state, what it lacks too. What it was is not kept,
+/// for more than that changed.
+pub(super) fn restart(connection: &Connection, row: RowId, detail: &mut Map<String, Value>) -> Result<()> {
+    if let Some(state) = State::of(connection, row)? {
+        detail.insert("is".to_owned(), Value::Object(state.fields()));
+    }
+    Ok(())
+}
+
 /// One event of a change.
 struct Entry {
     action: String,
@@ -217,6 +226,9 @@ fn back(
     if matches!(entry.action.as_str(), "forget" | "remove" | "index" | "embed") {
         return Ok(Some("what was forgotten or indexed cannot be undone"));
     }
+    if entry.detail.contains_key("changed") {
+        return Ok(Some("an import or an edit gave it other fields; import its earlier form"));
+    }
     let Some(row) = row_of(connection, id)? else { return Ok(Some(GONE)) };
     let Some(present) = State::of(connection, row)? else { return Ok(Some(GONE)) };
     let fields = present.fields();
@@ -229,7 +241,12 @@ fn back(
             let mut fields = fields;
             fields.extend(was.clone());
             let text = serde_json::to_string(&fields).map_err(|_| rusqlite::Error::InvalidQuery)?;
-            json_field::<State>(&text)?
+            let mut after = json_field::<State>(&text)?;
+            if present.is_seen() && !after.is_seen() {
+                // It goes out of sight now; until now it was seen.
+                after.hidden_time = Some(stamp.now.as_microsecond());
+            }
+            after
         }
         // A new memory: it stays, out of sight. What replaced an older one has let go of it by now.
         (None, Some(is)) => {
