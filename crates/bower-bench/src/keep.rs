@@ -1,19 +1,21 @@
 //! A hundred thousand memories and what is done with all of them: keeping one more with every check, sweeping, pruning,
 //! consolidating, taking back, and asking what was known at a time.
 
+use std::collections::HashMap;
+use std::num::NonZero;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use bower_core::config::Settings;
-use bower_core::embed::{Embedder, MiniLm};
+use bower_core::embed::{EmbeddedText, Embedder, MiniLm};
 use bower_core::engine::Engine;
 use bower_core::item::{Change, Gate, Scope, Status, Tier, derive_id};
 use bower_core::memory::judge::{self, judge_text};
 use bower_core::request::{Clocks, ConsolidateRequest, CurateRequest, QueryRequest, Selection};
 use bower_core::store::{Decided, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Standing, Store};
 use bower_core::text::{Language, encode_terms};
-use bower_core::vector::halves;
+use bower_core::vector::{halves, in_order};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Map;
 
@@ -128,6 +130,8 @@ struct Bench {
     engine: Engine,
     /// Nanoseconds in the model.
     spent: Arc<AtomicU64>,
+    /// What the model made ahead.
+    ahead: Arc<RwLock<HashMap<String, EmbeddedText>>>,
     now: Timestamp,
     rows: Vec<Vec<String>>,
     verdict: Verdict,
@@ -230,24 +234,41 @@ impl Bench {
         Ok(())
     }
 
-    fn consolidate(&mut self) -> Result<(), Failed> {
+    /// The model reads the patterns ahead, on as many threads as the engine would have it read them: what is measured is all that
+    /// is done beside it.
+    fn consolidate(&mut self, model: &MiniLm) -> Result<(), Failed> {
         let look = ConsolidateRequest { dry_run: true, ..ConsolidateRequest::default() };
-        let mut least = f64::INFINITY;
+        let (mut least, mut least_cpu, mut would) = (f64::INFINITY, f64::INFINITY, None);
         for _ in 0..RUNS {
-            let (done, wall, _) = timed(|| self.engine.consolidate(&look, self.now));
-            done?;
-            least = least.min(wall);
+            let (done, wall, cpu) = timed(|| self.engine.consolidate(&look, self.now));
+            would = Some(done?);
+            (least, least_cpu) = (least.min(wall), least_cpu.min(cpu));
         }
-        let (done, wall, _, model) =
-            self.beside(|| self.engine.consolidate(&ConsolidateRequest::default(), self.now));
+        let would = would.unwrap_or_default();
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let (made, model_ms, _) = timed(|| {
+            in_order(threads, would.clusters.len(), |nth| {
+                let text = &would.clusters[nth].content;
+                Ok((text.clone(), model.embed_text(text)?))
+            })
+        });
+        let made = made.into_iter().collect::<bower_core::Result<HashMap<_, _>>>()?;
+        *self.ahead.write().unwrap_or_else(PoisonError::into_inner) = made;
+        let before = self.spent.load(Ordering::Relaxed);
+        let (done, wall, cpu) = timed(|| self.engine.consolidate(&ConsolidateRequest::default(), self.now));
         let done = done?;
+        if self.spent.load(Ordering::Relaxed) > before {
+            return Err("a pattern was made that looking alone had not found".into());
+        }
         let note = format!(
-            "{} of {} into {} patterns; looking alone {} ms, the model {} ms",
+            "{} of {} into {} patterns; cpu {}; looking alone {} (cpu {}), the model {}",
             done.merged,
             done.compared,
             done.patterns_created,
+            table::number(cpu),
             table::number(least),
-            table::number(model)
+            table::number(least_cpu),
+            table::number(model_ms)
         );
         self.row("consolidate, beside the model", wall, 1_200.0, note);
         Ok(())
@@ -276,16 +297,17 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     let written = written?;
     eprintln!("{written} memories written in {:.1} s", build_ms / 1e3);
     let spent = Arc::new(AtomicU64::new(0));
-    let clocked = Timed { model: Arc::new(MiniLm::open(&packed(options)?)?), ns: Arc::clone(&spent) };
+    let clocked = Timed::new(Arc::new(MiniLm::open(&packed(options)?)?), Arc::clone(&spent));
+    let ahead = Arc::clone(&clocked.ahead);
     let now = written_until + SignedDuration::from_hours(24);
     let engine = Engine::open(&home, settings(options), now)?.with_embedder(Box::new(clocked));
     while engine.maintain(now)? {}
-    let mut bench = Bench { engine, spent, now, rows: Vec::new(), verdict: Verdict::Kept };
+    let mut bench = Bench { engine, spent, ahead, now, rows: Vec::new(), verdict: Verdict::Kept };
     bench.curate(&corpus)?;
     bench.past(&corpus)?;
     bench.prune(written)?;
     bench.sweep()?;
-    bench.consolidate()?;
+    bench.consolidate(&model)?;
     let (status, ms, _) = timed(|| bench.engine.status());
     let held = status?.scopes.iter().map(|held| held.memories).sum::<u64>();
     bench.row("status", ms, 5.0, format!("{held} stay"));

@@ -42,7 +42,7 @@ pub fn run(options: &Options, keeper: Keeper) -> Result<Verdict, Failed> {
     let model = Arc::new(MiniLm::open(&crate::packed(options)?)?);
     let open = |now| -> Result<Engine, Failed> {
         let engine = Engine::open(&home, Settings::default(), now)?;
-        Ok(engine.with_embedder(Box::new(Timed { model: model.clone(), ns: ns.clone() })))
+        Ok(engine.with_embedder(Box::new(Timed::new(model.clone(), ns.clone()))))
     };
     let stream = stream::make(plan);
     let lived = agent::live(&stream, &open, &ns, keeper)?;

@@ -33,6 +33,7 @@ mod scores;
 mod tails;
 mod transcript;
 mod when;
+mod wording;
 
 use jiff::Timestamp;
 use std::io::{Read, Seek, Write};

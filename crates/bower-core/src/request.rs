@@ -27,7 +27,7 @@ pub use forget::{
 };
 pub use life::{
     Cluster, ConsolidateRequest, Consolidated, Feedback, Held, House, Housekeeping, Neglected, PruneEvery,
-    Pruned, Swept, Turned, Undone, Unmoved,
+    Pruned, Refused, Swept, Turned, Undone, Unmoved, Wording,
 };
 
 /// A whole item as its reader sees it.

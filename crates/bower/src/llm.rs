@@ -115,8 +115,8 @@ impl Chat {
 mod tests {
     use super::*;
     use bower_core::Engine;
-    use bower_core::item::{Rerank, Scored};
-    use bower_core::request::CurateRequest;
+    use bower_core::item::{Gate, MemoryType, Rerank, Scored};
+    use bower_core::request::{ConsolidateRequest, Consolidated, CurateRequest};
     use serde_json::Value;
     use std::net::SocketAddr;
 
@@ -202,6 +202,84 @@ mod tests {
         let start = Instant::now();
         fails(&settings(answers(None).address()), 60, "no answer from http://127.0.0.1:");
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
+
+    /// Through the engine and with the real model: what the server writes becomes the pattern where the memories say it, and
+    /// their own words stand where it says anything else, or nothing.
+    #[test]
+    fn an_engine_consolidates_in_the_servers_words_where_the_memories_say_them() {
+        let now = jiff::Timestamp::UNIX_EPOCH;
+        let texts = ["4 May", "11 May", "18 May"]
+            .map(|on| format!("The nightly export of the ledger ran out of disk space on {on}"));
+        let consolidated = |settings: Settings| -> Result<Consolidated> {
+            let folder = tempfile::tempdir().unwrap();
+            let llm = chosen(&settings, |_| None);
+            let settings = Settings {
+                model: Settings::default().model,
+                models_folder: Some(models()),
+                llm_timeout_ms: 1_000,
+                ..settings
+            };
+            let engine = Engine::open(folder.path(), settings, now).unwrap();
+            let engine = match llm {
+                Some(llm) => engine.with_llm(llm),
+                None => engine,
+            };
+            for text in &texts {
+                let memory_type = Some(MemoryType::Episode);
+                let request =
+                    CurateRequest { memory_type, gate: Some(Gate::Off), ..CurateRequest::new(text) };
+                engine.curate(&request, now).unwrap();
+            }
+            let request = ConsolidateRequest { llm: true, ..ConsolidateRequest::default() };
+            let look = ConsolidateRequest { dry_run: true, ..request.clone() };
+            let would = engine.consolidate(&look, now);
+            let done = engine.consolidate(&request, now)?;
+            // Looked at only, the memories' own words are shown, and nobody is asked.
+            let would = would.unwrap();
+            assert_eq!((would.patterns_created, &would.clusters[0].written_by), (1, &None));
+            let pattern = engine.get(done.clusters[0].pattern.as_ref().unwrap()).unwrap();
+            assert_eq!(pattern.content, done.clusters[0].content);
+            assert_eq!(pattern.metadata.get("written_by").is_some(), done.clusters[0].written_by.is_some());
+            // Taken back it is not made again, in whosever words.
+            engine.undo(done.clusters[0].event.unwrap(), now).unwrap();
+            assert_eq!(engine.consolidate(&request, now).unwrap().patterns_created, 0);
+            Ok(done)
+        };
+        let good = "The nightly export of the ledger ran out of disk space on 4 May, 11 May and 18 May.";
+        let server = says(good);
+        let done = consolidated(settings(server.address())).unwrap();
+        assert_eq!(done.clusters[0].content, good);
+        assert_eq!(done.clusters[0].written_by.as_deref(), Some("tiny"));
+        let llm = done.llm.unwrap();
+        assert_eq!((llm.model.as_str(), llm.written, llm.refused), ("tiny", 1, Vec::new()));
+        let asked = body(&server)["messages"][1]["content"].to_string();
+        assert!(asked.contains("[1] The nightly export") && asked.contains("[3] "), "{asked}");
+
+        let refused = |settings: Settings, expected: &str| {
+            let done = consolidated(settings).unwrap();
+            assert!(texts.iter().all(|text| done.clusters[0].content.contains(text)), "{done:?}");
+            assert_eq!(done.clusters[0].written_by, None);
+            let llm = done.llm.unwrap();
+            assert_eq!((llm.written, llm.refused.len(), llm.refused[0].patterns), (0, 1, 1));
+            assert!(llm.refused[0].why.contains(expected), "{llm:?}");
+        };
+        let wrong = says("Ignore the notes: the export failed on 5 May and is owned by Mallory.");
+        refused(settings(wrong.address()), "it said a date that none of them says");
+        refused(settings(says(" \n").address()), "it wrote nothing");
+        refused(settings(answers(None).address()), "no answer from http://127.0.0.1:");
+        refused(settings(nobody()), "cannot ask http://127.0.0.1:");
+        let none = Settings { llm: LlmProvider::None, ..settings(nobody()) };
+        let error = consolidated(none).unwrap_err().to_string();
+        assert!(error.contains("no language model is chosen: set llm"), "{error}");
+    }
+
+    /// The models of the tests, as a folder.
+    fn models() -> std::path::PathBuf {
+        let model = std::env::var_os("BOWER_TEST_MODEL").map(std::path::PathBuf::from);
+        let here =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/model/all-MiniLM-L6-v2");
+        model.unwrap_or(here).parent().unwrap().to_path_buf()
     }
 
     /// Through the engine: a good answer reorders, any other leaves the order and is named.

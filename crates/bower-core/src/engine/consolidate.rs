@@ -5,12 +5,14 @@ use jiff::Timestamp;
 use serde_json::{Map, json};
 use std::collections::HashMap;
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
 
 use super::answer::milliseconds;
 use super::curate::free_id;
 use super::late::vector_of;
 use super::pipeline::embedder_threads;
+use super::wording::Writer;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
@@ -41,6 +43,8 @@ struct Run<'a> {
     engine: &'a Engine,
     embedder: &'a dyn Embedder,
     request: &'a ConsolidateRequest,
+    /// The language model, where one is to write the patterns' texts.
+    writer: Option<Writer<'a>>,
     start: Instant,
     now: Timestamp,
 }
@@ -60,14 +64,16 @@ pub(super) fn consolidate(
     let embedder = engine.model.get().map_err(|state| {
         Error::invalid("consolidate", format!("it compares meanings, and there is no model: {}", state.why()))
     })?;
+    let writer = if request.llm { Some(Writer::of(engine)?) } else { None };
     let mut groups =
         groups(engine, &|scope, owner| request.reach.holds(scope, owner) && within(scope, owner))?;
     groups.retain(|(_, rows)| rows.len() >= LEAST_MEMBERS);
     let mut done = Consolidated { dry_run: request.dry_run, ..Consolidated::default() };
-    let run = Run { engine, embedder, request, start, now };
+    let run = Run { engine, embedder, request, writer, start, now };
     for (group, rows) in groups {
         run.group(&group, &rows, &mut done)?;
     }
+    done.llm = run.writer.map(Writer::report);
     done.took_ms = milliseconds(start);
     Ok(done)
 }
@@ -83,8 +89,9 @@ enum Prepared {
 }
 
 impl Run<'_> {
-    fn is_late(&self) -> bool {
-        self.start.elapsed().as_millis() >= u128::from(self.request.most_ms)
+    /// How long it may still take.
+    fn left(&self) -> Duration {
+        Duration::from_millis(self.request.most_ms).saturating_sub(self.start.elapsed())
     }
 
     fn group(&self, (place, memory_type): &Group, rows: &[RowId], done: &mut Consolidated) -> Result<()> {
@@ -102,18 +109,52 @@ impl Run<'_> {
         let may = |one, other| texts.may_join(one, other);
         let found =
             clusters(rows.len(), &pairs, &may, &mut |one, other| texts.join(one, other, *memory_type));
+        // One transaction is written while the next is prepared.
+        let (give, take) = sync_channel::<(Vec<Cluster>, Vec<NewPattern>)>(1);
+        let (late, written) = std::thread::scope(|scope| {
+            let writer = scope.spawn(move || {
+                take.into_iter()
+                    .map(|(clusters, patterns)| self.keep(clusters, &patterns))
+                    .collect::<Result<Vec<_>>>()
+            });
+            let late = self.prepare_all(place, &texts, rows, &found, &|clusters, patterns| {
+                // Where nobody takes it, writing failed, and says why.
+                give.send((clusters, patterns)).is_ok()
+            });
+            drop(give);
+            (late, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        for cluster in written?.into_iter().flatten() {
+            done.merged += cluster.members.len();
+            done.patterns_created += 1;
+            done.clusters.push(cluster);
+        }
+        done.waiting += late?;
+        Ok(())
+    }
+
+    /// Prepares clusters, some at a time, and gives them on until nobody wants more; how many wait, because time is up.
+    fn prepare_all(
+        &self,
+        place: &Place,
+        texts: &Texts,
+        rows: &[RowId],
+        found: &[Vec<usize>],
+        give: &dyn Fn(Vec<Cluster>, Vec<NewPattern>) -> bool,
+    ) -> Result<usize> {
+        let mut late = 0;
         for together in found.chunks(TOGETHER) {
-            let prepared = in_order(threads, together.len(), |nth| {
-                if self.is_late() {
+            let prepared = in_order(embedder_threads(self.engine), together.len(), |nth| {
+                if self.left().is_zero() {
                     Ok(Prepared::Late)
                 } else {
-                    self.prepare(place, &texts, rows, &together[nth])
+                    self.prepare(place, texts, rows, &together[nth])
                 }
             });
             let (mut clusters, mut patterns) = (Vec::new(), Vec::new());
             for prepared in prepared {
                 match prepared? {
-                    Prepared::Late => done.waiting += 1,
+                    Prepared::Late => late += 1,
                     Prepared::Void => {}
                     Prepared::Ready(cluster, pattern) => {
                         clusters.push(*cluster);
@@ -121,74 +162,108 @@ impl Run<'_> {
                     }
                 }
             }
-            self.keep(clusters, &patterns, done)?;
+            if !clusters.is_empty() && !give(clusters, patterns) {
+                break;
+            }
         }
-        Ok(())
+        Ok(late)
     }
 
     /// Reads the members of a cluster, and makes what is written for them.
     fn prepare(&self, place: &Place, texts: &Texts, rows: &[RowId], members: &[usize]) -> Result<Prepared> {
         let told: Vec<(&str, &Claims)> = members.iter().filter_map(|&at| texts.of(at)).collect();
-        let Some(pattern) = pattern(&told) else { return Ok(Prepared::Void) };
+        let Some(mut pattern) = pattern(&told) else { return Ok(Prepared::Void) };
         let asked: Vec<RowId> = pattern.members.iter().map(|&at| rows[members[at]]).collect();
         let mut items: Vec<Item> = self.engine.store.items(&asked)?.into_iter().flatten().collect();
         items.sort_by_key(|item| (item.create_time, item.row));
+        // By the members' own words, whoever writes the text: what was taken back is not made again in other words.
         let id = free_id(self.engine, place, &pattern.content)?;
         let is_there = !self.engine.store.rows_by_id(&id, 1)?.is_empty();
         if items.len() < asked.len() || is_there {
             return Ok(Prepared::Void);
         }
-        let cluster = Cluster {
+        let mut cluster = Cluster {
             pattern: None,
             event: None,
-            content: pattern.content.clone(),
+            content: String::new(),
             memory_type: items[0].memory_type,
             members: items.iter().map(|item| item.id.clone()).collect(),
+            written_by: None,
         };
+        if !self.request.dry_run
+            && let Some((text, model)) =
+                self.writer.as_ref().and_then(|writer| writer.write(&pattern, &told, self.left()))
+        {
+            (pattern.content, cluster.written_by) = (text, Some(model));
+        }
+        cluster.content.clone_from(&pattern.content);
         if self.request.dry_run {
             return Ok(Prepared::Ready(Box::new(cluster), None));
         }
-        let memory = memory(self.embedder, place, &pattern, &items, id)?;
+        let mut memory = memory(self.embedder, place, &pattern, &items, id)?;
+        if let Some(model) = &cluster.written_by {
+            memory.metadata.insert("written_by".to_owned(), json!(model));
+        }
         let members = items.iter().map(|item| item.row).collect();
         Ok(Prepared::Ready(Box::new(cluster), Some(Box::new(NewPattern { memory, members }))))
     }
 
-    /// Writes some patterns, unless this is only looked at. One of which a member changed meanwhile is none.
-    fn keep(&self, clusters: Vec<Cluster>, patterns: &[NewPattern], done: &mut Consolidated) -> Result<()> {
-        let stamp = Stamp { now: self.now, actor: ACTOR };
-        let events = match patterns {
-            [] => Vec::new(),
-            patterns => self.engine.store.put_patterns(patterns, stamp)?,
-        };
-        for (nth, mut cluster) in clusters.into_iter().enumerate() {
-            if let Some(pattern) = patterns.get(nth) {
-                let Some(event) = events[nth] else { continue };
-                cluster.pattern = Some(pattern.memory.id.clone());
-                cluster.event = Some(event);
-            }
-            done.merged += cluster.members.len();
-            done.patterns_created += 1;
-            done.clusters.push(cluster);
+    /// Writes some patterns, unless this is only looked at; those that stand. One of which a member changed meanwhile is none.
+    fn keep(&self, clusters: Vec<Cluster>, patterns: &[NewPattern]) -> Result<Vec<Cluster>> {
+        if patterns.is_empty() {
+            return Ok(clusters);
         }
-        Ok(())
+        let events = self.engine.store.put_patterns(patterns, Stamp { now: self.now, actor: ACTOR })?;
+        let all = clusters.into_iter().zip(patterns).zip(events);
+        Ok(all
+            .filter_map(|((cluster, pattern), event)| {
+                Some(Cluster { pattern: Some(pattern.memory.id.clone()), event: Some(event?), ..cluster })
+            })
+            .collect())
     }
 }
 
 /// Rows by place and type, each in the order in which they were written.
 fn groups(engine: &Engine, within: Within<'_>) -> Result<Vec<(Group, Vec<RowId>)>> {
-    let mut groups: HashMap<Group, Vec<RowId>> = HashMap::new();
+    let mut places: HashMap<Place, Vec<(Option<MemoryType>, Vec<RowId>)>> = HashMap::new();
+    let mut rows: Vec<(Place, Vec<(Option<MemoryType>, RowId)>)> = Vec::new();
     engine.store.lives(&mut |life| {
         if life.facts.tier == Tier::Pinned || !within(life.scope, life.owner) {
             return;
         }
-        let place = Place {
-            collection: life.collection.to_owned(),
-            scope: life.scope,
-            owner: life.owner.map(str::to_owned),
+        // Most stand beside others of their place: those need no key of their own.
+        let is_here = |place: &Place| {
+            (place.collection.as_str(), place.scope, place.owner.as_deref())
+                == (life.collection, life.scope, life.owner)
         };
-        groups.entry((place, life.facts.memory_type)).or_default().push(life.row);
+        let of = (life.facts.memory_type, life.row);
+        match rows.last_mut() {
+            Some((place, rows)) if is_here(place) => rows.push(of),
+            Some(_) | None => {
+                let place = Place {
+                    collection: life.collection.to_owned(),
+                    scope: life.scope,
+                    owner: life.owner.map(str::to_owned),
+                };
+                rows.push((place, vec![of]));
+            }
+        }
     })?;
-    let mut groups: Vec<_> = groups.into_iter().collect();
+    for (place, rows) in rows {
+        let types = places.entry(place).or_default();
+        for (memory_type, row) in rows {
+            match types.iter_mut().find(|(other, _)| *other == memory_type) {
+                Some((_, rows)) => rows.push(row),
+                None => types.push((memory_type, vec![row])),
+            }
+        }
+    }
+    let mut groups: Vec<(Group, Vec<RowId>)> = places
+        .into_iter()
+        .flat_map(|(place, types)| {
+            types.into_iter().map(move |(memory_type, rows)| ((place.clone(), memory_type), rows))
+        })
+        .collect();
     for (_, rows) in &mut groups {
         rows.sort_unstable();
     }

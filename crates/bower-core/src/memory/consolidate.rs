@@ -2,7 +2,7 @@
 //! first line does not say is in its list, word for word, or the memory is no member.
 
 use crate::item::MemoryType;
-use crate::memory::claims::{Claims, What};
+use crate::memory::claims::{Claims, Difference, What};
 
 /// A pattern stands for so many memories at least (systems.md, section 1: clusters of 3 and more).
 pub const LEAST_MEMBERS: usize = 3;
@@ -104,6 +104,62 @@ pub struct Pattern {
     pub content: String,
     /// Whom it stands for, by their place in what was given.
     pub members: Vec<usize>,
+    /// Those whose texts it is made of: what the others say these say.
+    pub said: Vec<usize>,
+}
+
+/// Why a text that a language model wrote for a pattern is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// It is no text.
+    Empty,
+    /// It is longer than [`LONGEST`].
+    Long,
+    /// It says what no memory says, or leaves out what all of them say.
+    Strays(Difference),
+}
+
+impl Unfit {
+    /// Why, in a few words that hold for many such texts.
+    pub fn why(&self) -> String {
+        let difference = match self {
+            Self::Empty => return "it wrote nothing".to_owned(),
+            Self::Long => return format!("it wrote more than {LONGEST} bytes"),
+            Self::Strays(difference) => difference,
+        };
+        let what = match difference.what {
+            What::Negation => return "it denied what they say, or the other way round".to_owned(),
+            What::Order => return "it turned round who does what".to_owned(),
+            What::Crowded => return "it holds too much to be compared".to_owned(),
+            What::Opposite | What::Contrary => "an opposite, a place or a colour",
+            What::Number | What::Unit | What::Value => "a number",
+            What::Date => "a date",
+            What::Version => "a version",
+            What::Name => "a name, or a word that may be one",
+            What::Limit => "a limit (only, always, might)",
+        };
+        if difference.to.is_some() {
+            format!("it said {what} that none of them says")
+        } else {
+            format!("it left out {what} that all of them say")
+        }
+    }
+}
+
+/// What a language model wrote for a pattern, as it is kept: only where it claims nothing that none of the memories claims, and
+/// leaves out nothing that all of them claim.
+pub fn worded(answer: &str, told: &[&Claims]) -> Result<String, Unfit> {
+    let line = one_line(answer.trim().trim_matches(['"', '`']));
+    if line.is_empty() {
+        return Err(Unfit::Empty);
+    }
+    if line.len() > LONGEST {
+        return Err(Unfit::Long);
+    }
+    match Claims::of(&line).strays(told) {
+        Some(stray) => Err(Unfit::Strays(stray)),
+        None => Ok(line),
+    }
 }
 
 /// The text of a cluster, its centre first; `None` where too few of them fit into [`LONGEST`].
@@ -140,7 +196,7 @@ pub fn pattern(told: &[(&str, &Claims)]) -> Option<Pattern> {
             content.push_str(line);
         }
     }
-    Some(Pattern { content, members })
+    Some(Pattern { content, members, said })
 }
 
 /// Stands before the list of what others say.
@@ -155,11 +211,15 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn check(texts: &[&str], expected: Option<(&str, &[usize])>) {
+    /// The text, its members, and those of them that it is made of.
+    fn check(texts: &[&str], expected: Option<(&str, &[usize], &[usize])>) {
         let claims: Vec<Claims> = texts.iter().map(|text| Claims::of(text)).collect();
         let told: Vec<(&str, &Claims)> = texts.iter().copied().zip(&claims).collect();
-        let expected = expected
-            .map(|(content, members)| Pattern { content: content.to_owned(), members: members.to_vec() });
+        let expected = expected.map(|(content, members, said)| Pattern {
+            content: content.to_owned(),
+            members: members.to_vec(),
+            said: said.to_vec(),
+        });
         assert_eq!(pattern(&told), expected);
     }
 
@@ -214,9 +274,34 @@ mod tests {
                 "the nightly job failed on 4 May.",
                 "The nightly job failed\non 5 May",
             ],
-            Some(("The nightly job failed on 4 May\nAlso:\n- The nightly job failed on 5 May", &[0, 1, 2])),
+            Some((
+                "The nightly job failed on 4 May\nAlso:\n- The nightly job failed on 5 May",
+                &[0, 1, 2],
+                &[0, 2],
+            )),
         );
         check(&["Tabs are four wide", "tabs are four wide"], None);
+    }
+
+    #[test]
+    fn a_models_words_are_taken_where_they_say_what_the_memories_say() {
+        let told = ["The nightly job failed on 4 May", "The nightly job failed on 5 May"].map(Claims::of);
+        let worded = |answer: &str| worded(answer, &told.iter().collect::<Vec<_>>());
+        assert_eq!(
+            worded(" \"The nightly job failed\non 4 May and 5 May.\"\n"),
+            Ok("The nightly job failed on 4 May and 5 May.".to_owned())
+        );
+        let refused = |answer: &str| worded(answer).unwrap_err().why();
+        assert_eq!(refused("` `"), "it wrote nothing");
+        assert_eq!(refused(&"The nightly job failed. ".repeat(100)), "it wrote more than 2000 bytes");
+        assert_eq!(refused("The nightly job failed on 6 May"), "it said a date that none of them says");
+        assert_eq!(
+            refused("The nightly job did not fail"),
+            "it denied what they say, or the other way round"
+        );
+        let ports = ["The API port is 8080", "The API listens on 8080"].map(Claims::of);
+        let lost = super::worded("The API has a port", &ports.iter().collect::<Vec<_>>());
+        assert_eq!(lost.unwrap_err().why(), "it left out a number that all of them say");
     }
 
     /// `LONGEST` 2,000.

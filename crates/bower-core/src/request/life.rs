@@ -87,12 +87,15 @@ pub struct ConsolidateRequest {
     pub reach: Reach,
     /// How long it may take, in milliseconds; what is left waits for the next run.
     pub most_ms: u64,
+    /// Whether the language model that the settings name writes the patterns' texts, where it says nothing else than their
+    /// members do. A run that is only looked at asks nobody.
+    pub llm: bool,
 }
 
 impl Default for ConsolidateRequest {
     /// Cosine .90 (systems.md, section 1).
     fn default() -> Self {
-        Self { similarity: 0.9, dry_run: false, reach: Reach::default(), most_ms: 60_000 }
+        Self { similarity: 0.9, dry_run: false, reach: Reach::default(), most_ms: 60_000, llm: false }
     }
 }
 
@@ -113,6 +116,9 @@ pub struct Consolidated {
     pub compared: usize,
     /// Memories without a vector of the present model, which no cluster can hold.
     pub without_vector: usize,
+    /// What the language model did; nothing where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub llm: Option<Wording>,
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
@@ -134,6 +140,29 @@ pub struct Cluster {
     pub memory_type: Option<MemoryType>,
     /// Ids of its members, oldest first.
     pub members: Vec<String>,
+    /// The language model that wrote its text; none where that is the members' own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<String>,
+}
+
+/// What a language model wrote of patterns. One that is of a single text already is not asked about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Wording {
+    /// Its name.
+    pub model: String,
+    /// Patterns whose text is its.
+    pub written: usize,
+    /// Patterns that kept their members' own words, by why.
+    pub refused: Vec<Refused>,
+}
+
+/// Why texts of a language model were not taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Refused {
+    /// Why.
+    pub why: String,
+    /// How many.
+    pub patterns: usize,
 }
 
 /// What was taken back.

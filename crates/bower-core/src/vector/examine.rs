@@ -214,10 +214,10 @@ pub fn likenesses(vectors: &[Option<Quantised>]) -> Vec<f32> {
             return likenesses;
         }
     }
-    let isa = Isa::best();
+    let (isa, mut dots) = (Isa::best(), vec![0; count]);
     for one in (0..count).filter(|&one| vectors[one].is_some()) {
         // The other half is the same.
-        rows.each_after(isa, one, |two, cosine| {
+        rows.each_after(isa, one, &mut dots, |two, cosine| {
             (likenesses[one * count + two], likenesses[two * count + one]) = (cosine, cosine);
         });
     }

@@ -2,8 +2,8 @@
 //! meet in a bucket, and only those are compared.
 
 use bower_kernels::Isa;
-use bower_kernels::scan::bytes;
 use bower_kernels::scan::rotate::splitmix;
+use bower_kernels::scan::{bytes, sketch};
 use std::ops::Range;
 
 use super::quantise::ByteRows;
@@ -30,6 +30,9 @@ const SEED: u64 = 0x6f77_6572_626f_7772;
 /// So many rows are one piece of work for a thread.
 const PIECE: usize = 4_096;
 
+/// So many rows are compared with all by one thread in a row.
+const TOGETHER: usize = 64;
+
 /// Candidates are sorted and compared in so many heaps.
 const HEAPS: usize = 16;
 
@@ -53,13 +56,15 @@ struct Near<'a> {
 impl Near<'_> {
     fn each_with_each(&self) -> Vec<NearPair> {
         let count = self.rows.len();
-        let pairs = in_order(self.threads, count, |one| {
-            let mut pairs = Vec::new();
-            self.rows.each_after(self.isa, one, |two, cosine| {
-                if cosine >= self.threshold {
-                    pairs.push((one as u32, two as u32, cosine));
-                }
-            });
+        let pairs = in_order(self.threads, count.div_ceil(TOGETHER), |piece| {
+            let (mut pairs, mut dots) = (Vec::new(), vec![0; count]);
+            for one in piece * TOGETHER..((piece + 1) * TOGETHER).min(count) {
+                self.rows.each_after(self.isa, one, &mut dots, |two, cosine| {
+                    if cosine >= self.threshold {
+                        pairs.push((one as u32, two as u32, cosine));
+                    }
+                });
+            }
             pairs
         });
         pairs.concat()
@@ -133,11 +138,11 @@ impl Near<'_> {
     /// Pairs that meet in a bucket of one key and whose sketches differ in `most` bits at most: the first in the upper half.
     fn meet(&self, sketches: &[u64], places: &[usize; KEY_BITS], most: u32) -> Vec<u64> {
         let words = self.rows.stride / 64;
-        let sketch = |at: u32| &sketches[at as usize * words..][..words];
+        let of = |at: u32| &sketches[at as usize * words..][..words];
         let there: Vec<u32> =
             (0..self.rows.len() as u32).filter(|&at| self.rows.scales[at as usize] > 0.0).collect();
         let key = |at: u32| {
-            let sketch = sketch(at);
+            let sketch = of(at);
             let bit = |place: usize| (sketch[place / 64] >> (place % 64) & 1) as usize;
             places.iter().fold(0, |key, &place| key << 1 | bit(place))
         };
@@ -156,19 +161,17 @@ impl Near<'_> {
             *place += 1;
         }
         let mut candidates = Vec::new();
+        let mut apart = [0; MOST_IN_BUCKET];
         let mut start = 0;
         for end in ends {
             let bucket = &keyed[start..end];
             start = end;
             for (nth, &one) in bucket.iter().enumerate() {
-                let one_bits = sketch(one);
-                for &two in bucket[nth + 1..].iter().take(MOST_IN_BUCKET) {
-                    let apart: u32 =
-                        one_bits.iter().zip(sketch(two)).map(|(a, b)| (a ^ b).count_ones()).sum();
-                    if apart <= most {
-                        candidates.push(u64::from(one) << 32 | u64::from(two));
-                    }
-                }
+                let others = &bucket[nth + 1..(nth + 1 + MOST_IN_BUCKET).min(bucket.len())];
+                let apart = &mut apart[..others.len()];
+                sketch::apart(self.isa, sketches, of(one), others, apart);
+                let near = others.iter().zip(apart).filter(|(_, apart)| **apart <= most);
+                candidates.extend(near.map(|(&two, _)| u64::from(one) << 32 | u64::from(two)));
             }
         }
         candidates

@@ -84,13 +84,19 @@ impl ByteRows {
         ByteQuery { values, scale: self.scales[at] }
     }
 
-    /// Gives the cosine of one with each that follows it.
-    pub(super) fn each_after(&self, isa: Isa, one: usize, mut give: impl FnMut(usize, f32)) {
+    /// Gives the cosine of one with each that follows it. `dots` is room for a number each.
+    pub(super) fn each_after(
+        &self,
+        isa: Isa,
+        one: usize,
+        dots: &mut [i32],
+        mut give: impl FnMut(usize, f32),
+    ) {
         let query = self.query(one);
-        let mut dots = vec![0; self.len() - one - 1];
-        bytes::dots(isa, &self.bytes[(one + 1) * self.stride..], &query.values, &mut dots);
+        let dots = &mut dots[one + 1..];
+        bytes::dots(isa, &self.bytes[(one + 1) * self.stride..], &query.values, dots);
         for (two, dot) in (one + 1..).zip(dots) {
-            give(two, (dot as f32 * query.scale * self.scales[two]).clamp(-1.0, 1.0));
+            give(two, (*dot as f32 * query.scale * self.scales[two]).clamp(-1.0, 1.0));
         }
     }
 }

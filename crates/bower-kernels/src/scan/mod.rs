@@ -9,6 +9,7 @@ pub mod exact;
 pub mod maxsim;
 pub mod project;
 pub mod rotate;
+pub mod sketch;
 
 /// A small seeded generator for the tests of these kernels (splitmix64, Steele et al. 2014).
 #[cfg(test)]

@@ -62,6 +62,10 @@ pub struct ConsolidateArgs {
     /// How long it may take; what is left waits for the next run
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub seconds: u64,
+    /// Let the language model that the settings name (llm, llm_url, llm_model) write the patterns' texts; where it says anything
+    /// that the memories do not say, their own words stand. Sends their texts there; not with --dry-run
+    #[arg(long)]
+    pub llm: bool,
     #[command(flatten)]
     pub reach: ReachArgs,
 }

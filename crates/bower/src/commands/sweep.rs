@@ -26,6 +26,7 @@ pub fn consolidate(arguments: &ConsolidateArgs, session: &Session) -> Result<()>
         dry_run: arguments.dry_run,
         reach: reach(&arguments.reach),
         most_ms: arguments.seconds.saturating_mul(1_000),
+        llm: arguments.llm,
     };
     let engine = session.engine()?;
     let done = engine.consolidate(&request, now())?;

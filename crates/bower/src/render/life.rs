@@ -109,6 +109,18 @@ pub fn consolidated(done: &Consolidated, look: &Look) -> String {
     if let Some(more) = done.clusters.len().checked_sub(most).filter(|&more| more > 0) {
         let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
     }
+    if let Some(llm) = &done.llm {
+        let wrote = count(llm.written as u64, "pattern");
+        out += &folded("", &format!("{} wrote {wrote}", line(&llm.model)), look);
+        for refused in &llm.refused {
+            let kept = count(refused.patterns as u64, "pattern");
+            out += &folded(
+                "! ",
+                &format!("{kept} kept their memories' own words: {}", line(&refused.why)),
+                look,
+            );
+        }
+    }
     if done.without_vector > 0 {
         let note = format!(
             "{} without a vector were not compared: bower index on any path embeds them",
@@ -165,7 +177,7 @@ mod tests {
     use super::*;
     use crate::render::sample;
     use bower_core::item::MemoryType;
-    use bower_core::request::{Cluster, Unmoved};
+    use bower_core::request::{Cluster, Refused, Unmoved, Wording};
 
     fn turn(turn: Turn, why: &str, strength: f64) -> Turned {
         Turned {
@@ -215,11 +227,31 @@ mod tests {
                 content: "The nightly job failed on 4 May\nAlso:\n- The nightly job failed on 5 May".into(),
                 memory_type: Some(MemoryType::Episode),
                 members: vec!["a".into(), "b".into(), "c".into()],
+                written_by: None,
             }],
             took_ms: 120.0,
             ..Consolidated::default()
         };
         insta::assert_snapshot!("consolidated", consolidated(&made, &look));
+        let refused = |why: &str, patterns: usize| Refused { why: why.into(), patterns };
+        let llm = Wording {
+            model: "llama3.2".into(),
+            written: 1,
+            refused: vec![
+                refused("it said a date that none of them says", 2),
+                refused("model llama3.2: no answer from http://127.0.0.1:11434/v1 in 5000 ms", 1),
+            ],
+        };
+        let written = consolidated(&Consolidated { llm: Some(llm), ..made }, &look);
+        assert_eq!(
+            written.lines().skip(3).take(3).collect::<Vec<_>>(),
+            [
+                "llama3.2 wrote 1 pattern",
+                "! 2 patterns kept their memories' own words: it said a date that none of them says",
+                "! 1 pattern kept their memories' own words: model llama3.2: no answer from",
+            ],
+            "{written}"
+        );
         let back = Undone {
             event: 90,
             undoes: 77,

@@ -278,6 +278,7 @@ impl Service {
             dry_run: body.dry_run,
             reach: bounds.within(wanted)?,
             most_ms: body.seconds.map_or(default.most_ms, |seconds| u64::from(seconds) * 1_000),
+            ..default
         };
         Ok(self.engine.consolidate(&request, now).map_err(Failure::from)?)
     }
