@@ -31,6 +31,13 @@ demo: tools-build ## Build, index this repository and a small garden, ask questi
 test: tools-build test-tools lint model ## Everything that decides whether a change may go in (about 10 minutes from nothing)
 	$(CARGO) test --locked --workspace
 	tools/crash.py --bower target/debug/bower --kills $(TEST_KILLS) --seed $(SEED)
+	$(MAKE) test-clients
+
+# Installs the clients below target/clients, once; after that it takes half a minute.
+.PHONY: test-clients
+test-clients: tools-build ## Drive `bower mcp` with PyPI's client, the inspector and the conformance suite of MCP
+	$(CARGO) build --locked -p bower
+	@scripts/clients.sh target/debug/bower
 
 .PHONY: test-full
 test-full: test crash ## `make test`, then the long crash run and 1,000 forgets

@@ -160,8 +160,22 @@ impl Engine {
         now: Timestamp,
         progress: &(dyn Fn(IndexProgress) + Sync),
     ) -> Result<IndexReport> {
-        let mut report = pipeline::index_files(self, request, now, progress)?;
-        report.embedded += pipeline::embed_pending(self, now, progress)?;
+        self.index_while(request, now, progress, &|| true)
+    }
+
+    /// The same as long as `go_on` says so: asked between documents, from several threads. Then it is [`Error::Cancelled`],
+    /// what was committed stays, and the next run goes on from there.
+    ///
+    /// [`Error::Cancelled`]: crate::error::Error::Cancelled
+    pub fn index_while(
+        &self,
+        request: &IndexRequest,
+        now: Timestamp,
+        progress: &(dyn Fn(IndexProgress) + Sync),
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<IndexReport> {
+        let mut report = pipeline::index_files(self, request, now, progress, go_on)?;
+        report.embedded += pipeline::embed_pending(self, now, progress, go_on)?;
         progress(IndexProgress::Folding);
         self.fold(fold::When::Always)?;
         Ok(report)
@@ -443,7 +457,7 @@ impl Engine {
 
     /// Gives vectors to items that have none of the present model; how many it gave.
     pub fn embed_pending(&self, now: Timestamp, progress: &(dyn Fn(IndexProgress) + Sync)) -> Result<usize> {
-        pipeline::embed_pending(self, now, progress)
+        pipeline::embed_pending(self, now, progress, &|| true)
     }
 
     /// Remembers what sessions were given since the last time, so that they are not given it again. [`Engine::maintain`]

@@ -100,6 +100,12 @@ pub enum Error {
         /// What would be right.
         reason: String,
     },
+    /// Whoever asked wants it no longer. What was committed until then is kept, and the next run goes on from there.
+    #[error("{what} was cancelled")]
+    Cancelled {
+        /// What was done, e.g. `indexing`.
+        what: &'static str,
+    },
     /// Something asked for by id or path does not exist.
     #[error("no {what} {id}")]
     NotFound {

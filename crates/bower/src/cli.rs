@@ -6,6 +6,7 @@
 )]
 
 mod life;
+mod mcp;
 mod moving;
 
 use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, When};
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
+pub use mcp::McpArgs;
 pub use moving::{ExportArgs, Form, ImportArgs, MigrateArgs, MigrateFrom};
 
 /// A memory and a library for AI agents: one binary, one folder, no network needed
@@ -123,6 +125,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Take over what another program keeps
     Migrate(MigrateArgs),
+    /// Serve agents by the Model Context Protocol on standard input and output
+    Mcp(McpArgs),
     /// How much is stored and whether the indexes match it
     Status,
     /// Show or change settings
@@ -162,6 +166,7 @@ impl Command {
             Self::Export(_) => "export",
             Self::Import(_) => "import",
             Self::Migrate(_) => "migrate",
+            Self::Mcp(_) => "mcp",
             Self::Status => "status",
             Self::Config(_) => "config",
             Self::Doctor(_) => "doctor",

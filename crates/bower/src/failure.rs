@@ -102,9 +102,13 @@ fn judge(error: &Error) -> (Exit, &'static str) {
         Error::Invalid { what, .. } if what.starts_with("filter") => {
             (Exit::Usage, "bower query --help shows a filter as it should be")
         }
+        Error::Invalid { what, .. } if what == "consolidate" => {
+            (Exit::Usage, "bower model pull fetches the model")
+        }
         Error::Invalid { what, .. } if what.starts_with("id ") => (Exit::Usage, missing_hint("item")),
         Error::Invalid { .. } => (Exit::Usage, "the command's --help shows what it takes"),
         Error::NotFound { what, .. } => (Exit::Nothing, missing_hint(what)),
+        Error::Cancelled { .. } => (Exit::Environment, "run it again: it goes on where it was"),
     }
 }
 

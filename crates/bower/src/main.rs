@@ -8,6 +8,7 @@ mod failure;
 mod llm;
 #[cfg(test)]
 mod loopback;
+mod mcp;
 mod model;
 mod render;
 mod service;
@@ -89,6 +90,7 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Export(arguments) => commands::export::run(&arguments, session).map(done),
         Command::Import(arguments) => commands::import::run(&arguments, session),
         Command::Migrate(arguments) => commands::migrate::run(&arguments, session).map(done),
+        Command::Mcp(arguments) => commands::mcp::run(arguments, session).map(done),
         Command::Status => commands::status::run(session).map(done),
         Command::Config(arguments) => commands::config::run(arguments, session).map(done),
         Command::Doctor(arguments) => commands::doctor::run(&arguments, session),

@@ -14,7 +14,7 @@ use super::answer::milliseconds;
 use super::late::{missing_codes, vector_of};
 use super::{ACTOR, Engine, LANGUAGE, fold};
 use crate::embed::Embedder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::item::{Channel, RowId, Scope};
 use crate::request::{Degraded, IndexProgress, IndexReport, IndexRequest};
 use crate::store::{NewDocument, NewVector, Stamp};
@@ -45,9 +45,10 @@ pub(super) fn index_files(
     request: &IndexRequest,
     now: Timestamp,
     progress: &(dyn Fn(IndexProgress) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<IndexReport> {
     let files = sources::Files::open(engine, request)?;
-    let (mut report, files) = run(engine, files, now, progress)?;
+    let (mut report, files) = run(engine, files, now, progress, go_on)?;
     let vanished = files.vanished();
     report.removed = vanished.len();
     if !vanished.is_empty() {
@@ -63,7 +64,8 @@ pub(super) fn add_documents(
     owner: Option<String>,
     now: Timestamp,
 ) -> Result<IndexReport> {
-    run(engine, sources::Inputs::new(documents, scope, owner), now, &|_| {}).map(|(report, _)| report)
+    run(engine, sources::Inputs::new(documents, scope, owner), now, &|_| {}, &|| true)
+        .map(|(report, _)| report)
 }
 
 /// Where documents come from.
@@ -77,6 +79,7 @@ fn run<S: Source>(
     mut source: S,
     now: Timestamp,
     progress: &(dyn Fn(IndexProgress) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<(IndexReport, S)> {
     let start = Instant::now();
     let mut report = IndexReport::default();
@@ -114,7 +117,7 @@ fn run<S: Source>(
         // The writer's queue ends when the last of the other stages has let go of it.
         drop((units, to_write));
         let before = cpu_seconds();
-        let written = write(engine, steps, to_fold, now, progress, &mut report);
+        let written = write(engine, steps, to_fold, now, progress, go_on, &mut report);
         let mut cpu = Cpu { model: 0.0, rest: cpu_seconds() - before };
         let (read, spent) = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         cpu.rest += spent;
@@ -188,12 +191,17 @@ fn write(
     to_fold: Sender<()>,
     now: Timestamp,
     progress: &(dyn Fn(IndexProgress) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
     report: &mut IndexReport,
 ) -> Result<()> {
     let mut assembly = Assembly::default();
     let mut batch = Batch::new(engine, to_fold, now);
     let mut found = 0;
     for step in steps {
+        if !go_on() {
+            // With the queue the other stages end; what is not committed is read again by the next run.
+            return Err(cancelled());
+        }
         match step {
             Step::Note(Note::Found) => {
                 found += 1;
@@ -286,6 +294,10 @@ impl<'a> Batch<'a> {
     }
 }
 
+fn cancelled() -> Error {
+    Error::Cancelled { what: "indexing" }
+}
+
 /// Rows given vectors in one transaction.
 const PENDING_PAGE: usize = 64;
 
@@ -293,10 +305,14 @@ pub(super) fn embed_pending(
     engine: &Engine,
     now: Timestamp,
     progress: &(dyn Fn(IndexProgress) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<usize> {
     let Ok(embedder) = engine.model.get() else { return Ok(0) };
     let mut embedded = 0;
     loop {
+        if !go_on() {
+            return Err(cancelled());
+        }
         let upto = engine.store.coverage()?.change;
         let rows = engine.store.unembedded(embedder.model(), PENDING_PAGE)?;
         let vectors = embed_rows(engine, embedder, &rows)?;

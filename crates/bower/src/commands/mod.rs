@@ -15,6 +15,7 @@ pub mod history;
 pub mod import;
 pub mod index;
 pub mod list;
+pub mod mcp;
 pub mod migrate;
 pub mod model;
 pub mod query;
@@ -44,7 +45,7 @@ use crate::wire::Output;
 const MAX_INPUT: u64 = 16 << 20;
 
 /// One run of the program.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Session {
     /// Where its words go.
     pub out: Output,

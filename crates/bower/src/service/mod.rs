@@ -297,6 +297,18 @@ impl Service {
         now: Timestamp,
         progress: &(dyn Fn(IndexProgress) + Sync),
     ) -> Served<IndexReport> {
+        self.index_while(body, bounds, now, progress, &|| true)
+    }
+
+    /// The same as long as `go_on` says so.
+    pub fn index_while(
+        &self,
+        body: &IndexBody,
+        bounds: &Bounds,
+        now: Timestamp,
+        progress: &(dyn Fn(IndexProgress) + Sync),
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Served<IndexReport> {
         bounds.may(Access::Admin)?;
         let place = bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;
         let paths = bodies::absolute(&body.paths)?;
@@ -308,7 +320,7 @@ impl Service {
             scope: place.scope,
             owner: place.owner,
         };
-        Ok(self.engine.index(&request, now, progress).map_err(Failure::from)?)
+        Ok(self.engine.index_while(&request, now, progress, go_on).map_err(Failure::from)?)
     }
 
     /// Does what an answer must not wait for.

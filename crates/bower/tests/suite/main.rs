@@ -15,6 +15,7 @@ mod exits;
 #[cfg(unix)]
 mod files;
 mod life;
+mod mcp;
 mod moving;
 mod shapes;
 #[cfg(unix)]

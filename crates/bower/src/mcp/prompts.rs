@@ -1,0 +1,132 @@
+//! Prompts that a person picks: one brings what the memory knows, the other has the model keep what it learned.
+
+use bower_core::evidence;
+use jiff::Timestamp;
+use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
+use serde_json::Value;
+
+use super::trouble;
+use crate::failure::Failure;
+use crate::service::{Bounds, QueryBody, Refused, SelectBody, Served, Service};
+
+/// What the memory knows.
+pub const RECALL: &str = "recall";
+/// What is to be kept.
+pub const SAVE: &str = "save";
+
+/// Evidence that goes into a prompt (systems.md, section 1).
+const BUDGET_TOKENS: u32 = 2_048;
+
+/// What this server has.
+pub fn listed() -> Vec<Prompt> {
+    let argument = |name: &str, about: &str, required: bool| {
+        PromptArgument::new(name).with_description(about).with_required(required)
+    };
+    vec![
+        Prompt::new(
+            RECALL,
+            Some("Bring what the memory knows about a topic into the conversation, with citations"),
+            Some(vec![
+                argument("topic", "What it is about: a question or a few words", true),
+                argument("collection", "Only this collection", false),
+                argument("type", "Only memories of this type", false),
+                argument("tag", "Only items with this tag", false),
+            ]),
+        )
+        .with_title("Recall"),
+        Prompt::new(
+            SAVE,
+            Some("Have the model keep what this conversation taught it"),
+            Some(vec![
+                argument("topic", "Only what is about this", false),
+                argument("tag", "A tag for all of it", false),
+            ]),
+        )
+        .with_title("Save what was learned"),
+    ]
+}
+
+/// A prompt's arguments are texts.
+pub fn argument(arguments: Option<&JsonObject>, name: &str) -> Option<String> {
+    let text = match arguments?.get(name)? {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+/// Refuses a prompt that is not there, or lacks what it needs. Asked before the store is.
+pub fn checked(name: &str, arguments: Option<&JsonObject>) -> Result<(), ErrorData> {
+    match name {
+        RECALL if argument(arguments, "topic").is_none() => {
+            Err(ErrorData::invalid_params("recall needs the argument topic: a question or a few words", None))
+        }
+        RECALL | SAVE => Ok(()),
+        _ => Err(ErrorData::invalid_params(
+            format!("there is no prompt {name}; there are {RECALL} and {SAVE}"),
+            None,
+        )),
+    }
+}
+
+/// A prompt that could not be made.
+pub fn trouble(name: &str, refused: &Refused) -> ErrorData {
+    ErrorData::internal_error(trouble::text(name, refused.failure()), None)
+}
+
+/// What the memory knows, as a message.
+pub fn recall(
+    arguments: Option<&JsonObject>,
+    service: &Service,
+    bounds: &Bounds,
+    now: Timestamp,
+) -> Served<GetPromptResult> {
+    let topic = argument(arguments, "topic").unwrap_or_default();
+    if topic.len() > super::arguments::LONGEST_QUESTION {
+        return Err(Failure::usage("topic is too long", "say it in fewer words").into());
+    }
+    let listed = |name: &str| argument(arguments, name).into_iter().collect::<Vec<_>>();
+    let types =
+        listed("type").iter().map(|word| word.trim().parse()).collect::<Result<Vec<_>, bower_core::Error>>();
+    let select = SelectBody {
+        collections: listed("collection"),
+        types: types.map_err(Failure::from)?,
+        tags: listed("tag"),
+        ..SelectBody::default()
+    };
+    let body = QueryBody {
+        query: topic.clone(),
+        budget_tokens: Some(BUDGET_TOKENS),
+        select,
+        ..QueryBody::default()
+    };
+    let answer = service.query(&body, bounds, now)?;
+    let block =
+        answer.evidence.as_ref().map(|evidence| evidence::block(&evidence.pieces)).unwrap_or_default();
+    let text = if block.is_empty() {
+        format!("The memory has nothing about: {topic}\n\nSay so rather than guess.")
+    } else {
+        let doubt = if answer.abstained { " None of it seems to answer directly." } else { "" };
+        format!(
+            "This is what the memory has about: {topic}.{doubt} Use what bears on it, name the documents that you rely on, and \
+             say where it is silent.\n\n{block}"
+        )
+    };
+    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
+        .with_description(format!("What is known about {topic}")))
+}
+
+/// What to keep and how, as a message.
+pub fn save(arguments: Option<&JsonObject>) -> GetPromptResult {
+    let about = argument(arguments, "topic").map_or_else(String::new, |topic| format!(" about {topic}"));
+    let tag = argument(arguments, "tag").map_or_else(String::new, |tag| format!(" Give each the tag {tag}."));
+    let text = format!(
+        "Look back over this conversation and keep what will still matter in a later one{about}: decisions and their reasons, \
+         facts that were found out, preferences, conventions, procedures that worked, traps. Call memory_store once for each, in \
+         one or two sentences that can be understood without this conversation: with names, versions and paths, and no \"it\" \
+         or \"this\".{tag} Leave out what the code or a document says anyway, what holds for today only, and any secret. Search \
+         first where you are not sure that it is new. Then list what you kept, one line each."
+    );
+    GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
+        .with_description("Keep what was learned")
+}

@@ -1,0 +1,269 @@
+//! What can be read without a tool: one item, canonical memory, and the log of a session.
+
+use bower_core::item::{Kind, Status};
+use bower_core::request::Item;
+use jiff::Timestamp;
+use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+use super::compat::{self, athena};
+use super::{said, trouble};
+use crate::failure::Exit;
+use crate::render;
+use crate::service::{Bounds, ListBody, Refused, SelectBody, Served, Service};
+
+/// An item, by its id.
+pub const ITEM: &str = "bower://item/";
+/// Canonical memory.
+pub const CANONICAL: &str = "bower://memory/canonical";
+/// A session's log, by its name.
+pub const SESSION: &str = "bower://session/";
+/// The log of the session that this server belongs to.
+const CURRENT: &str = "bower://session/current";
+
+/// The tag of a checkpoint.
+pub const CHECKPOINT: &str = "quicksave";
+/// The name that makes a document canonical; the channel does not mind the case of its letters.
+const CANONICAL_NAMES: [&str; 3] = ["CANONICAL.md", "canonical.md", "Canonical.md"];
+/// Items that one resource is made of at most.
+const MOST: u32 = 500;
+
+/// What this server has.
+pub fn listed(compat: Option<compat::System>) -> Vec<Resource> {
+    let mut all = vec![
+        Resource::new(CANONICAL, "canonical memory")
+            .with_description("What documents named CANONICAL.md say: the most trusted source")
+            .with_mime_type("text/markdown"),
+        Resource::new(CURRENT, "this session")
+            .with_description("What was kept in this session, oldest first")
+            .with_mime_type("text/markdown"),
+    ];
+    match compat {
+        Some(compat::System::Athena) => all.extend(athena::resources()),
+        Some(compat::System::Ade) | None => {}
+    }
+    all
+}
+
+/// What can be read by a name that one puts in.
+pub fn templates() -> Vec<ResourceTemplate> {
+    vec![
+        ResourceTemplate::new(format!("{ITEM}{{id}}"), "item")
+            .with_description(
+                "One memory or chunk, whole, with its metadata; the first 6 digits of an id are enough",
+            )
+            .with_mime_type("text/plain"),
+        ResourceTemplate::new(format!("{SESSION}{{name}}"), "session")
+            .with_description("What was kept in a session, oldest first")
+            .with_mime_type("text/markdown"),
+    ]
+}
+
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Item(String),
+    Canonical,
+    /// The session of this server, or the last that kept something.
+    Current,
+    Session(String),
+}
+
+/// What an address means; none where it is no address of ours.
+pub fn wanted(uri: &str, compat: Option<compat::System>) -> Option<Wanted> {
+    let is_athena = compat == Some(compat::System::Athena);
+    match uri {
+        CANONICAL => Some(Wanted::Canonical),
+        CURRENT => Some(Wanted::Current),
+        athena::CANONICAL if is_athena => Some(Wanted::Canonical),
+        athena::SESSION if is_athena => Some(Wanted::Current),
+        _ => {
+            let named = |name: &str| Some(decoded(name)).filter(|name| !name.trim().is_empty());
+            if let Some(id) = uri.strip_prefix(ITEM) {
+                return named(id).map(Wanted::Item);
+            }
+            named(uri.strip_prefix(SESSION)?).map(Wanted::Session)
+        }
+    }
+}
+
+/// `%20` as a space: a template's value is escaped by whoever fills it in.
+fn decoded(text: &str) -> String {
+    let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escaped = (bytes[at] == b'%').then(|| bytes.get(at + 1..at + 3).and_then(hex)).flatten();
+        out.push(escaped.unwrap_or(bytes[at]));
+        at += if escaped.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Reads one.
+pub fn read(
+    uri: &str,
+    wanted: &Wanted,
+    service: &Service,
+    bounds: &Bounds,
+    session: Option<&str>,
+    now: Timestamp,
+) -> Served<ReadResourceResult> {
+    let (text, kind) = match wanted {
+        Wanted::Item(id) => {
+            let got = service.get(id, bounds, now)?;
+            let exposure = got.given_time.map(|time| (got.given_count, time));
+            (render::item::one(&got.memory, exposure, &said::look(now)), "text/plain")
+        }
+        Wanted::Canonical => (canonical(service, bounds, now)?, "text/markdown"),
+        Wanted::Current => {
+            let log = log(service, bounds, session, now)?;
+            (
+                log.map_or_else(|| "Nothing was kept in this session yet.\n".into(), |log| log.text),
+                "text/markdown",
+            )
+        }
+        Wanted::Session(name) => {
+            let kept = kept_in(name, service, bounds, now)?;
+            if kept.is_empty() {
+                let missing = bower_core::Error::NotFound { what: "session", id: name.clone() };
+                return Err(Refused::Failed(missing.into()));
+            }
+            (told(name, &kept, now), "text/markdown")
+        }
+    };
+    Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)]))
+}
+
+/// A resource that cannot be read is no answer: the protocol has an error for what is not there.
+pub fn trouble(uri: &str, refused: &Refused) -> ErrorData {
+    let failure = refused.failure();
+    let text = trouble::text("resources/read", failure);
+    let data = Some(json!({"uri": uri}));
+    match failure.exit {
+        Exit::Nothing | Exit::Usage => ErrorData::resource_not_found(text, data),
+        Exit::Environment | Exit::Internal => ErrorData::internal_error(text, data),
+    }
+}
+
+/// What canonical documents say, in the order of each, without what their chunks repeat.
+fn canonical(service: &Service, bounds: &Bounds, now: Timestamp) -> Served<String> {
+    let filter: Map<String, Value> =
+        [("file_name".to_owned(), json!({"$in": CANONICAL_NAMES}))].into_iter().collect();
+    let select = SelectBody { kind: Some(Kind::Chunk), filter: Some(filter), ..SelectBody::default() };
+    let body = ListBody { limit: Some(MOST), select, ..ListBody::default() };
+    let mut chunks = service.list(&body, bounds, now)?.memories;
+    if chunks.is_empty() {
+        return Ok("No document named CANONICAL.md is indexed; memory_index reads one.\n".into());
+    }
+    let field = |item: &Item, name: &str| {
+        item.metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let line =
+        |item: &Item| item.metadata.get("lines").and_then(|lines| lines.get(0)).and_then(Value::as_u64);
+    chunks.sort_by_cached_key(|item| (field(item, "path"), line(item), item.id.clone()));
+    let (mut text, mut path, mut section) = (String::new(), String::new(), String::new());
+    for chunk in &chunks {
+        let (from, part) = (field(chunk, "path"), field(chunk, "section_title"));
+        if from != path {
+            let _ = writeln!(text, "{}<!-- {from} -->", if text.is_empty() { "" } else { "\n" });
+            (path, section) = (from, String::new());
+        }
+        if part != section && !part.is_empty() {
+            let _ = writeln!(text, "\n## {part}\n");
+        }
+        section = part;
+        let _ = writeln!(text, "{}", chunk.content.trim());
+    }
+    Ok(text)
+}
+
+/// A session's log.
+#[derive(Debug)]
+pub struct Log {
+    /// The session.
+    pub session: String,
+    /// What it kept, oldest first.
+    pub text: String,
+}
+
+/// The log of a session; where that kept nothing, of the last one with a checkpoint. None where there is none.
+pub fn log(service: &Service, bounds: &Bounds, session: Option<&str>, now: Timestamp) -> Served<Option<Log>> {
+    if let Some(session) = session {
+        let kept = kept_in(session, service, bounds, now)?;
+        if !kept.is_empty() {
+            return Ok(Some(Log { text: told(session, &kept, now), session: session.to_owned() }));
+        }
+    }
+    let select = SelectBody {
+        kind: Some(Kind::Memory),
+        tags: vec![CHECKPOINT.to_owned()],
+        statuses: Status::ALL.to_vec(),
+        ..SelectBody::default()
+    };
+    let body = ListBody { limit: Some(1), select, ..ListBody::default() };
+    let newest = service.list(&body, bounds, now)?.memories.into_iter().next();
+    let Some(session) = newest.and_then(|item| item.source_conv_id) else { return Ok(None) };
+    let kept = kept_in(&session, service, bounds, now)?;
+    Ok(Some(Log { text: told(&session, &kept, now), session }))
+}
+
+/// What a session kept, oldest first: what was replaced since was said then all the same.
+fn kept_in(session: &str, service: &Service, bounds: &Bounds, now: Timestamp) -> Served<Vec<Item>> {
+    let select = SelectBody {
+        kind: Some(Kind::Memory),
+        sources: vec![session.to_owned()],
+        statuses: Status::ALL.to_vec(),
+        ..SelectBody::default()
+    };
+    let body = ListBody { limit: Some(MOST), select, ..ListBody::default() };
+    let mut kept = service.list(&body, bounds, now)?.memories;
+    // A memory may come from elsewhere and have that name as its source.
+    kept.retain(|item| item.source_conv_id.as_deref() == Some(session));
+    kept.sort_by(|a, b| a.create_time.cmp(&b.create_time).then_with(|| a.row.cmp(&b.row)));
+    Ok(kept)
+}
+
+fn told(session: &str, kept: &[Item], now: Timestamp) -> String {
+    let look = said::look(now);
+    let mut text = format!("# Session {session}\n");
+    for item in kept {
+        let what = if item.tags.iter().any(|tag| tag == CHECKPOINT) {
+            "Checkpoint".to_owned()
+        } else {
+            item.memory_type.map_or_else(|| item.kind.to_string(), |what| what.to_string())
+        };
+        let _ = write!(
+            text,
+            "\n## {} {what} ({})\n\n{}\n",
+            look.time(item.create_time),
+            item.id,
+            item.content.trim()
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        let check = |uri: &str, expected: Option<Wanted>| assert_eq!(wanted(uri, None), expected, "{uri}");
+        check("bower://item/3f2a9c", Some(Wanted::Item("3f2a9c".into())));
+        check("bower://item/", None);
+        check("bower://item/%20", None);
+        check("bower://memory/canonical", Some(Wanted::Canonical));
+        check("bower://session/current", Some(Wanted::Current));
+        check("bower://session/a%20b%2Fc%", Some(Wanted::Session("a b/c%".into())));
+        check("bower://elsewhere", None);
+        check("file:///etc/passwd", None);
+        check("athena://memory/canonical", None);
+        let athena = Some(compat::System::Athena);
+        assert_eq!(wanted("athena://memory/canonical", athena), Some(Wanted::Canonical));
+        assert_eq!(wanted("athena://session/current", athena), Some(Wanted::Current));
+    }
+}

@@ -1,0 +1,425 @@
+//! Answers for a model: what it needs to act, and no more. People and programs that want every field ask over HTTP or the
+//! command line.
+
+use bower_core::evidence::{self, Piece};
+use bower_core::item::{Band, Kind, Part};
+use bower_core::request::{
+    Answer, Cluster, Consolidated, Degraded, Feedback, History, Hit, IndexReport, Item, Listing, Pruned,
+    Review, Skipped, StatusReport, Turned,
+};
+use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::render::{self, Look};
+
+/// Entries of a list that tells what a run did; how many there were is told beside it.
+const MOST_TOLD: usize = 50;
+
+/// What a tool says: fields for programs, and a text that a model reads.
+#[derive(Debug)]
+pub struct Said {
+    /// As the tool's output schema has it.
+    pub fields: Map<String, Value>,
+    /// The same in words.
+    pub text: String,
+}
+
+impl Said {
+    /// Both forms of one answer.
+    pub fn new(answer: &impl Serialize, text: impl Into<String>) -> Self {
+        // By way of text: a number of single precision is told by its own digits, not by those of the nearest double.
+        let told = serde_json::to_string(answer).and_then(|text| serde_json::from_str(&text));
+        let fields =
+            told.unwrap_or_else(|error| Map::from_iter([("error".to_owned(), error.to_string().into())]));
+        Self { fields, text: text.into() }
+    }
+}
+
+/// How a text for a model looks: plain, and no wider than it must be folded.
+pub fn look(now: Timestamp) -> Look {
+    Look { now, width: 100, ..Look::now() }
+}
+
+/// Times to the second: what follows is noise.
+pub fn moment(time: Timestamp) -> Timestamp {
+    time.round(TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Trunc)).unwrap_or(time)
+}
+
+/// What was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Found {
+    /// Best first.
+    results: Vec<Evidence>,
+    /// Nothing seems to answer: these only come nearest.
+    abstained: bool,
+    /// What was missing or left out, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+/// A piece of evidence.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Evidence {
+    id: String,
+    text: String,
+    source: String,
+    score: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    band: Option<Band>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    written: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    /// Where it was put together of several items, all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ids: Vec<String>,
+}
+
+/// A question's answer. `asked` is false where nobody asked: then nothing is told but evidence.
+pub fn found(answer: &Answer, asked: bool) -> Said {
+    let pieces: &[Piece] = answer.evidence.as_ref().map_or(&[], |evidence| &evidence.pieces);
+    let results = pieces.iter().map(|piece| {
+        let hit = answer.hits.iter().find(|hit| piece.ids.contains(&hit.memory.id));
+        let memory = |hit: &&Hit| hit.memory.kind == Kind::Memory;
+        Evidence {
+            id: hit
+                .map_or_else(|| piece.ids.first().cloned().unwrap_or_default(), |hit| hit.memory.id.clone()),
+            text: piece.text.clone(),
+            source: piece.head(0).split_once(": ").map_or_else(String::new, |(_, source)| source.to_owned()),
+            score: (piece.score * 1e3).round() / 1e3,
+            band: hit.and_then(|hit| hit.band),
+            written: hit.filter(memory).map(|hit| moment(hit.memory.create_time)),
+            tags: hit.map(|hit| hit.memory.tags.clone()).unwrap_or_default(),
+            ids: if piece.ids.len() > 1 { piece.ids.clone() } else { Vec::new() },
+        }
+    });
+    let results: Vec<_> = results.collect();
+    let mut notes = missing(&answer.degraded, "searched");
+    if results.is_empty() && asked {
+        notes.insert(0, render::evidence::nothing(answer));
+    } else if let Some(given @ 1..) = answer.already_given {
+        notes.push(format!(
+            "{} left out that this session was already given",
+            render::count(given as u64, "hit")
+        ));
+    }
+    let block = evidence::block(pieces);
+    // What nobody asked for goes into a prompt as it is: nothing stands there but evidence.
+    let text = if asked { with_notes(block, answer.abstained && !results.is_empty(), &notes) } else { block };
+    Said::new(&Found { results, abstained: answer.abstained, notes }, text)
+}
+
+/// A block for a model that asked, with what it should know of it.
+fn with_notes(block: String, in_doubt: bool, notes: &[String]) -> String {
+    let doubt = "Nothing here seems to answer this; what follows only comes nearest.\n\n";
+    let mut text = if in_doubt { format!("{doubt}{block}") } else { block };
+    for note in notes {
+        let _ = write!(text, "{}({note})", if text.is_empty() { "" } else { "\n" });
+    }
+    text
+}
+
+fn missing(degraded: &[Degraded], what: &str) -> Vec<String> {
+    let told = |one: &Degraded| match one.channel {
+        Part::Channel(channel) => format!("{channel} not {what}: {}", one.reason),
+        Part::Step(step) => format!("{step} not done: {}", one.reason),
+    };
+    degraded.iter().map(told).collect()
+}
+
+/// An item on a page.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Entry {
+    id: String,
+    #[serde(rename = "type")]
+    what: String,
+    summary: String,
+    collection: String,
+    #[schemars(with = "String")]
+    written: Timestamp,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+}
+
+/// A page.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Page {
+    memories: Vec<Entry>,
+    total: usize,
+}
+
+/// Items, newest first.
+pub fn page(listing: &Listing, offset: usize, now: Timestamp) -> Said {
+    let entry = |item: &Item| Entry {
+        id: item.id.clone(),
+        what: item.memory_type.map_or_else(|| item.kind.to_string(), |what| what.to_string()),
+        summary: item.summary.clone(),
+        collection: item.collection.clone(),
+        written: moment(item.create_time),
+        tags: item.tags.clone(),
+    };
+    let page = Page { memories: listing.memories.iter().map(entry).collect(), total: listing.total };
+    Said::new(&page, render::item::list(listing, offset, &look(now)))
+}
+
+/// A form of a memory.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Form {
+    id: String,
+    content: String,
+    #[schemars(with = "String")]
+    written: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    until: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<String>,
+}
+
+impl Form {
+    fn of(item: &Item) -> Self {
+        Self {
+            id: item.id.clone(),
+            content: item.content.clone(),
+            written: moment(item.create_time),
+            until: item.valid_to.map(moment),
+            changed: None,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Happened {
+    event: u64,
+    #[schemars(with = "String")]
+    time: Timestamp,
+    action: String,
+    actor: String,
+}
+
+/// A memory's past.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Past {
+    /// Its forms, oldest first.
+    chain: Vec<Form>,
+    /// What happened, oldest first.
+    events: Vec<Happened>,
+}
+
+/// What a memory said, and what happened to it: the last of it, where it is much.
+pub fn past(history: &History, now: Timestamp) -> Said {
+    fn last<T>(all: &[T]) -> &[T] {
+        &all[all.len().saturating_sub(MOST_TOLD)..]
+    }
+    let chain = last(&history.chain)
+        .iter()
+        .map(|form| Form { changed: form.changed.clone(), ..Form::of(&form.memory) })
+        .collect();
+    let events = last(&history.history)
+        .iter()
+        .map(|event| Happened {
+            event: event.event,
+            time: moment(event.time),
+            action: event.action.clone(),
+            actor: event.actor.clone(),
+        })
+        .collect();
+    let shown = History { history: last(&history.history).to_vec(), chain: last(&history.chain).to_vec() };
+    Said::new(&Past { chain, events }, render::item::history(&shown, &look(now)))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Open {
+    review: u64,
+    reason: String,
+    newer: Form,
+    older: Form,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ruling: Option<String>,
+}
+
+/// Contradictions.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Conflicts {
+    reviews: Vec<Open>,
+}
+
+/// Both sides of contradictions, or how one ended.
+pub fn conflicts(reviews: &[Review], text: String) -> Said {
+    let open = |review: &Review| Open {
+        review: review.review,
+        reason: review.reason.clone(),
+        newer: Form::of(&review.newer),
+        older: Form::of(&review.older),
+        ruling: review.ruling.map(|ruling| ruling.to_string()),
+    };
+    Said::new(&Conflicts { reviews: reviews.iter().take(MOST_TOLD).map(open).collect() }, text)
+}
+
+/// What a verdict did.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Judged {
+    id: String,
+    verdict: String,
+    confidence_before: f32,
+    confidence: f32,
+    event: u64,
+}
+
+/// What a verdict did.
+pub fn judged(kept: &Feedback, now: Timestamp) -> Said {
+    let judged = Judged {
+        id: kept.memory.id.clone(),
+        verdict: kept.verdict.to_string(),
+        confidence_before: kept.confidence_before,
+        confidence: kept.memory.confidence,
+        event: kept.event,
+    };
+    Said::new(&judged, render::life::feedback(kept, &look(now)))
+}
+
+/// The state of a store.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Health {
+    total_memories: u64,
+    total_chunks: u64,
+    total_documents: u64,
+    by_type: BTreeMap<String, u64>,
+    by_collection: BTreeMap<String, u64>,
+    index_healthy: bool,
+    unembedded: u64,
+    model: String,
+    model_state: String,
+}
+
+/// Counts and health.
+pub fn state(report: &StatusReport, now: Timestamp) -> Said {
+    let state = Health {
+        total_memories: report.total_memories,
+        total_chunks: report.total_chunks,
+        total_documents: report.total_documents,
+        by_type: report.by_type.clone(),
+        by_collection: report.by_collection.clone(),
+        index_healthy: report.index_healthy,
+        unembedded: report.unembedded,
+        model: report.model.name.clone(),
+        model_state: report.model.state.clone(),
+    };
+    Said::new(&state, render::store::status(report, &look(now)))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Went {
+    id: String,
+    summary: String,
+    why: String,
+}
+
+/// What pruning did.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Cut {
+    pruned: usize,
+    remaining: usize,
+    dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<u64>,
+    turned: Vec<Went>,
+}
+
+/// What pruning did, or would.
+pub fn cut(pruned: &Pruned, now: Timestamp) -> Said {
+    let went = |turned: &Turned| Went {
+        id: turned.id.clone(),
+        summary: turned.summary.clone(),
+        why: turned.why.clone(),
+    };
+    let told = Cut {
+        pruned: pruned.pruned,
+        remaining: pruned.remaining,
+        dry_run: pruned.dry_run,
+        event: pruned.event,
+        turned: pruned.turned.iter().take(MOST_TOLD).map(went).collect(),
+    };
+    Said::new(&told, render::life::pruned(pruned, &look(now)))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Group {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pattern: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<u64>,
+    content: String,
+    members: Vec<String>,
+}
+
+/// What consolidation did.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Consolidation {
+    merged: usize,
+    patterns_created: usize,
+    waiting: usize,
+    dry_run: bool,
+    clusters: Vec<Group>,
+}
+
+/// What consolidation did, or would.
+pub fn merged(done: &Consolidated, now: Timestamp) -> Said {
+    let pattern = |cluster: &Cluster| Group {
+        pattern: cluster.pattern.clone(),
+        event: cluster.event,
+        content: cluster.content.clone(),
+        members: cluster.members.clone(),
+    };
+    let told = Consolidation {
+        merged: done.merged,
+        patterns_created: done.patterns_created,
+        waiting: done.waiting,
+        dry_run: done.dry_run,
+        clusters: done.clusters.iter().take(MOST_TOLD).map(pattern).collect(),
+    };
+    Said::new(&told, render::life::consolidated(done, &look(now)))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Left {
+    path: String,
+    reason: String,
+}
+
+/// What an index run did.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Run {
+    files: usize,
+    indexed: usize,
+    unchanged: usize,
+    removed: usize,
+    chunks_added: usize,
+    chunks_removed: usize,
+    skipped: Vec<Left>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+/// What an index run did.
+pub fn indexed(report: &IndexReport, now: Timestamp) -> Said {
+    let left =
+        |skipped: &Skipped| Left { path: skipped.path.display().to_string(), reason: skipped.reason.clone() };
+    let told = Run {
+        files: report.files,
+        indexed: report.indexed,
+        unchanged: report.unchanged,
+        removed: report.removed,
+        chunks_added: report.chunks_added,
+        chunks_removed: report.chunks_removed,
+        skipped: report.skipped.iter().take(MOST_TOLD).map(left).collect(),
+        notes: missing(&report.degraded, "filled"),
+    };
+    Said::new(&told, render::index::report(report, &look(now)))
+}

@@ -1,0 +1,566 @@
+//! The tools: what each is called, what it says of itself, and which operation it is. Arguments are the bodies that HTTP takes,
+//! answers are made for a model (`said.rs`).
+
+use bower_core::item::Ruling;
+use bower_core::request::{Curated, Forgotten, IndexProgress, Undone};
+use jiff::Timestamp;
+use rmcp::model::{Tool as Listed, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+use super::said::{self, Said};
+use super::{arguments, compat, schema};
+use crate::failure::{Failure, Result};
+use crate::render;
+use crate::service::{
+    Access, Bounds, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody, ListBody, PinBody,
+    Pinned, PruneBody, QueryBody, Served, Service, SettleBody, UndoBody,
+};
+
+/// Evidence for a question, unless told otherwise (systems.md, section 1: 2,048 tokens of 8 results).
+const BUDGET_TOKENS: u32 = 2_048;
+const RESULTS: u16 = 8;
+
+/// One call, on the thread that works for it.
+pub struct Call<'a> {
+    /// The operations.
+    pub service: &'a Service,
+    /// What the caller may reach.
+    pub bounds: &'a Bounds,
+    /// The clock.
+    pub now: Timestamp,
+    /// The conversation that this server belongs to, where it belongs to one.
+    pub session: Option<&'a str>,
+    /// How far an index run is.
+    pub progress: &'a (dyn Fn(IndexProgress) + Sync),
+    /// False once the caller has cancelled.
+    pub go_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// What a caller sent, with what it may be.
+pub struct Given<'a> {
+    /// The tool's name.
+    pub tool: &'static str,
+    /// As sent.
+    pub arguments: Map<String, Value>,
+    /// The body's schema.
+    pub body: &'a Value,
+}
+
+impl Given<'_> {
+    /// As the operation takes it.
+    pub fn understood<T: DeserializeOwned>(self) -> Result<T> {
+        arguments::understood(self.tool, self.arguments, self.body)
+    }
+}
+
+/// What a tool does to the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    Reads,
+    /// It adds, and whoever calls it twice has added once.
+    Adds,
+    /// It adds at each call.
+    Appends,
+    /// It changes what is there; it can be taken back.
+    Changes,
+    /// It cannot be taken back.
+    Destroys,
+}
+
+impl Effect {
+    /// Only what differs from what the protocol takes for granted is said: each word is paid for.
+    fn hints(self) -> ToolAnnotations {
+        let hints = ToolAnnotations::new();
+        match self {
+            Self::Reads => hints.read_only(true),
+            Self::Adds => hints.destructive(false).idempotent(true),
+            Self::Appends => hints.destructive(false),
+            Self::Changes => hints.idempotent(true),
+            Self::Destroys => hints.destructive(true),
+        }
+    }
+}
+
+/// A tool as it is written down.
+pub struct Tool {
+    /// What it is called.
+    pub name: &'static str,
+    /// What a model is told.
+    pub about: &'static str,
+    /// The arguments that a model is told of.
+    pub shown: &'static [(&'static str, &'static str)],
+    /// Those that must be there.
+    pub required: &'static [&'static str],
+    /// What it does.
+    pub effect: Effect,
+    /// Whether it is one of the few that `--tools core` leaves.
+    pub is_core: bool,
+    /// Its body's schema.
+    pub body: fn() -> Value,
+    /// Its answer's schema.
+    pub answer: fn() -> Value,
+    /// The fields of the answer that a model is told of, see [`schema::of_told`].
+    pub told: &'static [&'static str],
+    /// Does it.
+    pub call: fn(&Call<'_>, Given<'_>) -> Served<Said>,
+}
+
+impl Tool {
+    /// Whether somebody with these bounds may ever be served by it: what is always refused is not offered.
+    pub fn is_within(&self, bounds: &Bounds) -> bool {
+        match self.name {
+            "memory_index" => bounds.access >= Access::Admin,
+            "memory_prune" | "memory_undo" => bounds.may_all(self.name).is_ok(),
+            "memory_consolidate" => bounds.access >= Access::Write && bounds.collections.is_empty(),
+            _ => self.effect == Effect::Reads || bounds.access >= Access::Write,
+        }
+    }
+}
+
+/// A tool that this server has.
+pub struct Offered {
+    /// As written down.
+    pub tool: &'static Tool,
+    /// Its body's schema.
+    pub body: Value,
+    /// As listed.
+    pub listed: Listed,
+}
+
+impl Offered {
+    fn new(tool: &'static Tool) -> Self {
+        let body = (tool.body)();
+        let input = schema::of_arguments(&body, tool.shown, tool.required);
+        let listed = Listed::new(tool.name, tool.about, input)
+            .with_raw_output_schema(Arc::new(schema::of_told(&(tool.answer)(), tool.told)))
+            .with_annotations(tool.effect.hints());
+        Self { tool, body, listed }
+    }
+}
+
+/// Which tools a server has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Our own, or those of the system that is stood in for.
+    #[default]
+    Usual,
+    /// Every one of our own, and those of the system that is stood in for.
+    All,
+    /// The few of our own that an agent needs every day.
+    Core,
+    /// These.
+    Named(Vec<String>),
+}
+
+impl std::str::FromStr for Choice {
+    type Err = Failure;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.trim() {
+            "all" => Ok(Self::All),
+            "core" => Ok(Self::Core),
+            names => {
+                let names: Vec<String> = names
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|name| !name.is_empty())
+                    .map(String::from)
+                    .collect();
+                if names.is_empty() {
+                    return Err(Failure::usage(
+                        "--tools names no tool",
+                        "use all, core, or names with commas",
+                    ));
+                }
+                Ok(Self::Named(names))
+            }
+        }
+    }
+}
+
+/// The tools of a choice, in the order in which they are listed.
+pub fn offered(choice: &Choice, compat: Option<compat::System>) -> Result<Vec<Offered>> {
+    let theirs = compat.map_or(&[][..], compat::System::tools);
+    let every = || TOOLS.iter().chain(MORE).chain(theirs);
+    let chosen: Vec<&'static Tool> = match choice {
+        Choice::Usual if theirs.is_empty() => TOOLS.iter().collect(),
+        Choice::Usual => theirs.iter().collect(),
+        Choice::All => every().collect(),
+        Choice::Core => TOOLS.iter().filter(|tool| tool.is_core).collect(),
+        Choice::Named(names) => {
+            if let Some(unknown) = names.iter().find(|name| !every().any(|tool| tool.name == **name)) {
+                let all: Vec<_> = every().map(|tool| tool.name).collect();
+                return Err(Failure::usage(
+                    format!("there is no tool {unknown}"),
+                    format!("use all, core, or some of {}", all.join(", ")),
+                ));
+            }
+            every().filter(|tool| names.iter().any(|name| name == tool.name)).collect()
+        }
+    };
+    Ok(chosen.into_iter().map(Offered::new).collect())
+}
+
+/// No arguments.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct IdBody {
+    /// An item's id, or its first digits (at least 6).
+    id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReviewBody {
+    /// The review to end.
+    #[serde(default)]
+    review: Option<u64>,
+    /// Which side is right.
+    #[serde(default)]
+    ruling: Option<Ruling>,
+    /// The text that takes the place of both.
+    #[serde(default)]
+    text: Option<String>,
+    /// Those that ended, too.
+    #[serde(default)]
+    all: bool,
+}
+
+/// An answer that is told as it is.
+fn whole(answer: &impl serde::Serialize, text: String) -> Said {
+    Said::new(answer, text)
+}
+
+/// Our own.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "memory_search",
+        about: "Search memories and indexed documents by meaning and words. Returns cited evidence that fits a token budget. \
+                Use before answering about past decisions, preferences or this project.",
+        shown: &[
+            ("query", "a question, in words of its own"),
+            ("limit", "1-50, default 8"),
+            ("budget_tokens", "default 2048"),
+            ("types*", ""),
+            ("tags", "all of them"),
+            ("collections", ""),
+            ("since", "2025-03-01, 7d, yesterday"),
+            ("until", ""),
+            ("session", "a name: leaves out what it was already given"),
+        ],
+        required: &["query"],
+        effect: Effect::Reads,
+        is_core: true,
+        body: schema::of::<QueryBody>,
+        answer: schema::of_answer::<said::Found>,
+        told: &["results(id text source score band written)", "abstained"],
+        call: search,
+    },
+    Tool {
+        name: "memory_store",
+        about: "Keep one fact, decision, preference or procedure that will matter later, as a sentence that stands alone. \
+                Repeats confirm, new values replace old ones, junk is refused with a reason.",
+        shown: &[
+            ("content", ""),
+            ("type", "judged unless told"),
+            ("tags", ""),
+            ("pinned", "never fades"),
+            ("collection", ""),
+        ],
+        required: &["content"],
+        effect: Effect::Adds,
+        is_core: true,
+        body: schema::of::<CurateBody>,
+        answer: schema::of_answer::<Curated>,
+        told: &["id", "outcome", "accepted", "reason"],
+        call: store,
+    },
+    Tool {
+        name: "memory_get",
+        about: "One whole item with its metadata.",
+        shown: &[("id", "or its first 6+ digits")],
+        required: &["id"],
+        effect: Effect::Reads,
+        is_core: true,
+        body: schema::of::<IdBody>,
+        answer: schema::of_answer::<Got>,
+        told: &["memory"],
+        call: get,
+    },
+    Tool {
+        name: "memory_list",
+        about: "Items newest first, without a question.",
+        shown: &[("limit", "default 20"), ("offset", ""), ("types*", ""), ("tags", ""), ("collections", "")],
+        required: &[],
+        effect: Effect::Reads,
+        is_core: true,
+        body: schema::of::<ListBody>,
+        answer: schema::of_answer::<said::Page>,
+        told: &["memories", "total"],
+        call: list,
+    },
+    Tool {
+        name: "memory_forget",
+        about: "Delete items for good, everywhere, with a receipt. For what is only outdated store the new value instead.",
+        shown: &[("ids", ""), ("dry_run", "only look")],
+        required: &["ids"],
+        effect: Effect::Destroys,
+        is_core: true,
+        body: schema::of::<ForgetBody>,
+        answer: schema::of_answer::<Forgotten>,
+        told: &["forgotten", "receipt"],
+        call: forget,
+    },
+    Tool {
+        name: "memory_history",
+        about: "What a memory said at each time, and who changed it.",
+        shown: &[("id", "")],
+        required: &["id"],
+        effect: Effect::Reads,
+        is_core: false,
+        body: schema::of::<IdBody>,
+        answer: schema::of_answer::<said::Past>,
+        told: &["chain", "events"],
+        call: history,
+    },
+    Tool {
+        name: "memory_review",
+        about: "List contradictions nobody settled; with review and ruling, settle one: accept the newer side, reject it, \
+                both, or merge into text.",
+        shown: &[("review", ""), ("ruling", ""), ("text", "")],
+        required: &[],
+        effect: Effect::Changes,
+        is_core: false,
+        body: schema::of::<ReviewBody>,
+        answer: schema::of_answer::<said::Conflicts>,
+        told: &["reviews"],
+        call: review,
+    },
+    Tool {
+        name: "memory_feedback",
+        about: "Say what a found memory was worth; wrong and stale ones leave answers.",
+        shown: &[("id", ""), ("verdict", "")],
+        required: &["id", "verdict"],
+        effect: Effect::Appends,
+        is_core: false,
+        body: schema::of::<FeedbackBody>,
+        answer: schema::of_answer::<said::Judged>,
+        told: &["confidence"],
+        call: feedback,
+    },
+    Tool {
+        name: "memory_status",
+        about: "Counts, collections, index and model health.",
+        shown: &[],
+        required: &[],
+        effect: Effect::Reads,
+        is_core: false,
+        body: schema::of::<Nothing>,
+        answer: schema::of_answer::<said::Health>,
+        told: &["total_memories", "total_documents", "by_collection", "index_healthy", "model_state"],
+        call: status,
+    },
+    Tool {
+        name: "memory_prune",
+        about: "Archive memories too weak to matter; can be taken back.",
+        shown: &[("threshold", "strength 0-1, default .05"), ("dry_run", "")],
+        required: &[],
+        effect: Effect::Changes,
+        is_core: false,
+        body: schema::of::<PruneBody>,
+        answer: schema::of_answer::<said::Cut>,
+        told: &["pruned", "remaining", "event"],
+        call: prune,
+    },
+    Tool {
+        name: "memory_consolidate",
+        about: "Put one pattern in the place of memories that say much the same; can be taken back.",
+        shown: &[("similarity", "cosine, default .9"), ("dry_run", "")],
+        required: &[],
+        effect: Effect::Changes,
+        is_core: false,
+        body: schema::of::<ConsolidateBody>,
+        answer: schema::of_answer::<said::Consolidation>,
+        told: &["merged", "patterns_created", "clusters"],
+        call: consolidate,
+    },
+    Tool {
+        name: "memory_index",
+        about: "Read files or folders of this machine into the searchable library; only changes are read again.",
+        shown: &[("paths", "absolute"), ("collection", "")],
+        required: &["paths"],
+        effect: Effect::Adds,
+        is_core: false,
+        body: schema::of::<IndexBody>,
+        answer: schema::of_answer::<said::Run>,
+        told: &["files", "indexed", "skipped"],
+        call: index,
+    },
+];
+
+/// Those that few agents need: `--tools all` has them, or their names.
+pub const MORE: &[Tool] = &[
+    Tool {
+        name: "memory_pin",
+        about: "Pin a memory, so that it never fades, or take the pin out.",
+        shown: &[("id", ""), ("pinned", "false takes it out")],
+        required: &["id"],
+        effect: Effect::Changes,
+        is_core: false,
+        body: schema::of::<PinBody>,
+        answer: schema::of_answer::<Pinned>,
+        told: &["memory"],
+        call: pin,
+    },
+    Tool {
+        name: "memory_undo",
+        about: "Take back what an event did, as far as nothing changed it since: something kept, replaced, pruned or consolidated.",
+        shown: &[("event", "as an answer or memory_history tells it")],
+        required: &["event"],
+        effect: Effect::Changes,
+        is_core: false,
+        body: schema::of::<UndoBody>,
+        answer: schema::of_answer::<Undone>,
+        told: &["items", "unmoved"],
+        call: undo,
+    },
+];
+
+fn search(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let mut body: QueryBody = given.understood()?;
+    if body.query.trim().is_empty() {
+        return Err(Failure::usage(
+            "query is empty",
+            "ask a question, or use memory_list to see what is there",
+        )
+        .into());
+    }
+    body.limit.get_or_insert(RESULTS);
+    body.budget_tokens.get_or_insert(BUDGET_TOKENS);
+    let asked = !body.prefetch;
+    Ok(said::found(&call.service.query(&body, call.bounds, call.now)?, asked))
+}
+
+fn store(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let mut body: CurateBody = given.understood()?;
+    if body.content.trim().is_empty() {
+        return Err(Failure::usage("content is empty", "say what is to be remembered").into());
+    }
+    if body.conversation.is_none() {
+        body.conversation = call.session.map(str::to_owned);
+    }
+    let curated: Curated = call.service.curate(&body, call.bounds, call.now)?;
+    let text = render::store::curated(&curated, &said::look(call.now));
+    Ok(whole(&curated, text))
+}
+
+fn get(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: IdBody = given.understood()?;
+    let got: Got = call.service.get(&body.id, call.bounds, call.now)?;
+    let exposure = got.given_time.map(|time| (got.given_count, time));
+    let text = render::item::one(&got.memory, exposure, &said::look(call.now));
+    Ok(whole(&got, text))
+}
+
+fn list(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: ListBody = given.understood()?;
+    let listing = call.service.list(&body, call.bounds, call.now)?;
+    Ok(said::page(&listing, body.offset.unwrap_or(0) as usize, call.now))
+}
+
+fn forget(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: ForgetBody = given.understood()?;
+    if body.ids.is_empty() {
+        // A selection may hold more than a model thinks: it looks first, and names what is to go.
+        return Err(Failure::usage(
+            "no ids are given",
+            "memory_list and memory_search tell ids; name those to forget",
+        )
+        .into());
+    }
+    let forgotten: Forgotten = call.service.forget(&body, call.bounds, call.now)?;
+    let text = render::forget::forgotten(&forgotten, &said::look(call.now));
+    Ok(whole(&forgotten, text))
+}
+
+fn history(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: IdBody = given.understood()?;
+    Ok(said::past(&call.service.history(&body.id, call.bounds)?, call.now))
+}
+
+fn review(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: ReviewBody = given.understood()?;
+    match (body.review, body.ruling) {
+        (None, None) => {
+            let found = call.service.reviews(body.all, call.bounds)?.reviews;
+            let text = render::review::list(&found, &said::look(call.now)).replace(
+                "bower review accept|reject|both N, or merge N TEXT",
+                "memory_review with review N and ruling accept, reject, both, or merge with text",
+            );
+            Ok(said::conflicts(&found, text))
+        }
+        (Some(review), Some(ruling)) => {
+            let body = SettleBody { ruling, text: body.text };
+            let settled = call.service.settle(review, &body, call.bounds, call.now)?;
+            let text = render::review::settled(&settled, &said::look(call.now));
+            Ok(said::conflicts(&[settled], text))
+        }
+        (Some(_), None) => {
+            Err(Failure::usage("no ruling is given", "add ruling: accept, reject, both or merge").into())
+        }
+        (None, Some(_)) => Err(Failure::usage(
+            "no review is named",
+            "add review: memory_review without arguments lists them",
+        )
+        .into()),
+    }
+}
+
+fn feedback(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: FeedbackBody = given.understood()?;
+    Ok(said::judged(&call.service.feedback(&body, call.bounds, call.now)?, call.now))
+}
+
+fn status(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let Nothing {} = given.understood()?;
+    Ok(said::state(&call.service.status(call.bounds)?, call.now))
+}
+
+fn prune(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: PruneBody = given.understood()?;
+    Ok(said::cut(&call.service.prune(&body, call.bounds, call.now)?, call.now))
+}
+
+fn consolidate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: ConsolidateBody = given.understood()?;
+    Ok(said::merged(&call.service.consolidate(&body, call.bounds, call.now)?, call.now))
+}
+
+fn index(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: IndexBody = given.understood()?;
+    let report = call.service.index_while(&body, call.bounds, call.now, call.progress, call.go_on)?;
+    Ok(said::indexed(&report, call.now))
+}
+
+fn pin(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: PinBody = given.understood()?;
+    let pinned = call.service.pin(&body, call.bounds, call.now)?;
+    let text = render::life::pinned(&pinned.memory, &said::look(call.now));
+    Ok(whole(&pinned, text))
+}
+
+fn undo(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: UndoBody = given.understood()?;
+    let undone = call.service.undo(&body, call.bounds, call.now)?;
+    let text = render::life::undone(&undone, &said::look(call.now));
+    Ok(whole(&undone, text))
+}

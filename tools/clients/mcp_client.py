@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Drives `bower mcp` by PyPI's own client, in both eras of the protocol: every tool, resource, prompt and completion.
+
+    mcp_client.py BOWER
+
+The client itself checks each structured answer against the schema that the tool declares.
+"""
+import asyncio
+import os
+import pathlib
+import sys
+import tempfile
+
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
+
+
+def server(bower, home, *arguments):
+    kept = {name: value for name, value in os.environ.items() if name.startswith('BOWER_')}
+    return StdioServerParameters(command=bower, args=['mcp', *arguments], env={**kept, 'BOWER_HOME': str(home)})
+
+
+def text(result):
+    return '\n'.join(block.text for block in result.content)
+
+
+async def call(client, name, **arguments):
+    """A tool's fields; its words must be there too."""
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, f'{name}: {text(result)}'
+    assert text(result).strip(), name
+    return result.structured_content
+
+
+async def trouble(client, name, **arguments):
+    result = await client.call_tool(name, arguments)
+    assert result.is_error, f'{name}: {result}'
+    return text(result)
+
+
+async def live(bower, mode, folder):
+    """A memory's life by tools."""
+    docs = folder / 'docs'
+    docs.mkdir()
+    (docs / 'CANONICAL.md').write_text('# Rules\n\n## Water\n\nNever at noon.\n')
+    for at in range(200):
+        (docs / f'{at}.md').write_text(f'# Note {at}\n\nNumber {at} of many.\n')
+    async with Client(server(bower, folder / 'home', '--session', 'first'), mode=mode) as client:
+        assert client.server_info.name == 'bowerbird', client.server_info
+        assert client.instructions
+        tools = (await client.list_tools()).tools
+        assert len(tools) == 12, [tool.name for tool in tools]
+        assert all(tool.output_schema and tool.annotations for tool in tools)
+        older = await call(client, 'memory_store', content='The API port is 8080', tags=['api'])
+        newer = await call(client, 'memory_store', content='The API port is 9090', tags=['api'])
+        assert newer['outcome'] == 'supersede', newer
+        found = await call(client, 'memory_search', query='which port has the API?')
+        assert found['results'][0]['id'] == newer['id'], found
+        assert (await call(client, 'memory_get', id=newer['id'][:8]))['memory']['content'] == 'The API port is 9090'
+        assert len((await call(client, 'memory_history', id=older['id']))['chain']) == 2
+        assert (await call(client, 'memory_list', tags=['api']))['total'] == 1
+        assert (await call(client, 'memory_feedback', id=newer['id'], verdict='useful'))['confidence'] > 0
+        assert (await call(client, 'memory_review'))['reviews'] == []
+        assert (await call(client, 'memory_prune', dry_run=True))['pruned'] == 0
+        assert (await call(client, 'memory_consolidate', dry_run=True))['merged'] == 0
+        steps = []
+
+        async def step(progress, total, message):
+            steps.append((progress, total, message))
+
+        result = await client.call_tool('memory_index', {'paths': [str(docs)]}, progress_callback=step)
+        assert result.structured_content['indexed'] == 201, result
+        assert steps and steps == sorted(steps, key=lambda one: one[0]), steps
+        assert (await call(client, 'memory_status'))['total_documents'] == 201
+        assert 'memory_list shows ids' in await trouble(client, 'memory_get', id='ffffffff')
+        assert 'unknown field' in await trouble(client, 'memory_search', query='x', top_k=3)
+        try:
+            await client.call_tool('memory_unknown', {})
+            raise AssertionError('a tool that is not there was called')
+        except MCPError as error:
+            assert error.code == -32602, error
+        resources = (await client.list_resources()).resources
+        assert [str(one.uri) for one in resources] == ['bower://memory/canonical', 'bower://session/current'], resources
+        read = await client.read_resource('bower://memory/canonical')
+        assert 'Never at noon.' in read.contents[0].text
+        read = await client.read_resource('bower://session/current')
+        assert 'The API port is 9090' in read.contents[0].text
+        read = await client.read_resource('bower://item/' + newer['id'])
+        assert 'The API port is 9090' in read.contents[0].text
+        assert len((await client.list_resource_templates()).resource_templates) == 2
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ['recall', 'save']
+        prompt = await client.get_prompt('recall', {'topic': 'the API port'})
+        assert '9090' in prompt.messages[0].content.text
+        typed = await client.complete(PromptReference(name='recall'), {'name': 'tag', 'value': 'a'})
+        assert typed.completion.values == ['api'], typed
+        reference = ResourceTemplateReference(uri='bower://item/{id}')
+        typed = await client.complete(reference, {'name': 'id', 'value': newer['id'][:4]})
+        assert newer['id'] in typed.completion.values
+        assert (await call(client, 'memory_forget', ids=[newer['id']]))['receipt']['items'] >= 1
+        # 32 at once: each is answered, to the right one.
+        answers = await asyncio.gather(*(call(client, 'memory_search', query=f'Number {at} of many') for at in range(32)))
+        assert all(answer['results'] for answer in answers)
+        return client.protocol_version
+
+
+async def share(bower, folder):
+    """What another process writes is found by the next call, and what this one writes by the other."""
+    home = folder / 'shared'
+    environment = {**os.environ, 'BOWER_HOME': str(home)}
+
+    async def once(*arguments):
+        process = await asyncio.create_subprocess_exec(
+            bower, *arguments, env=environment, stdout=asyncio.subprocess.PIPE)
+        out, _ = await process.communicate()
+        assert process.returncode == 0, arguments
+        return out.decode()
+
+    async with Client(server(bower, home)) as client:
+        assert (await call(client, 'memory_search', query='quokka'))['results'] == []
+        await once('curate', 'The quokka sleeps in the shed')
+        found = await call(client, 'memory_search', query='quokka')
+        assert len(found['results']) == 1, found
+        await call(client, 'memory_store', content='The wombat sleeps in the cellar')
+        assert 'wombat' in await once('query', 'wombat')
+        await once('forget', found['results'][0]['id'])
+        assert (await call(client, 'memory_search', query='quokka'))['results'] == []
+
+
+async def bound(bower, folder):
+    """A server that is bound stays within its bounds."""
+    home = folder / 'bound'
+    async with Client(server(bower, home)) as client:
+        theirs = await call(client, 'memory_store', content='Bob waters at dawn', owner='bob')
+    async with Client(server(bower, home, '--owner', 'ann', '--tools', 'core')) as client:
+        assert len((await client.list_tools()).tools) == 5
+        assert (await call(client, 'memory_search', query='who waters at dawn?'))['results'] == []
+        assert 'no item' in await trouble(client, 'memory_get', id=theirs['id'])
+        assert 'outside of' in await trouble(client, 'memory_list', owner='bob')
+
+
+async def compat(bower, folder):
+    """The tools of other memories."""
+    home = folder / 'compat'
+    async with Client(server(bower, home, '--compat', 'athena')) as client:
+        await call(client, 'quicksave', summary='Moved the pump to the shed', bullets=['told Ines'])
+        assert 'told Ines' in (await call(client, 'recall_session', lines=50))['content']
+        found = await call(client, 'smart_search', query='where is the pump?', limit=5)
+        assert {'id', 'content', 'source', 'rrf_score', 'signals'} <= set(found['results'][0]), found
+        assert (await call(client, 'health_check'))['database']['status'] == 'PASS'
+        assert (await call(client, 'list_memory_paths'))['active_count'] == 0
+        log = await client.read_resource('athena://session/current')
+        assert 'Moved the pump' in log.contents[0].text
+    async with Client(server(bower, home, '--compat', 'ade')) as client:
+        added = await call(client, 'memoryAdd', content='The build needs Rust 1.95', category='gotcha')
+        assert (await call(client, 'memoryPin', id=added['id']))['pinned']
+        assert (await call(client, 'memorySearch', query='Rust'))['memories'][0]['id'] == added['id']
+
+
+async def main():
+    bower = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for mode in ('legacy', 'auto', '2026-07-28'):
+            place = folder / mode
+            place.mkdir()
+            print(f'PyPI mcp, mode {mode}: speaks {await live(bower, mode, place)}')
+        await share(bower, folder)
+        await bound(bower, folder)
+        await compat(bower, folder)
+        print('PyPI mcp: other processes, bounds, athena, ade')
+
+
+asyncio.run(asyncio.wait_for(main(), 110))
