@@ -14,6 +14,7 @@ mod pairs;
 mod passages;
 mod pipeline;
 mod scale;
+mod serve;
 mod table;
 mod tokens;
 mod vectors;
@@ -34,6 +35,7 @@ const USAGE: &str = "bower-bench PART [options]
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
   pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
   keep      --count memories: keeping one more, sweeping, pruning, consolidating, taking back, asking the past
+  serve     bower serve under load, on a copy of the store in --home: --clients, --rate and --seconds
   export    the input folder of tools/peers, of --count passages (into --out)
   life      a made month of one agent: what the store knows at the end of it, by the truth of what it was told
   life-ideal the same where the truth decides what is kept: what finding alone misses
@@ -53,6 +55,9 @@ const USAGE: &str = "bower-bench PART [options]
   --seed N           what the month of life is made from (1)
   --days N           its days                          (30)
   --writes N         what is told in them              (20000)
+  --clients N        connections of serve              (64)
+  --rate N           requests a second of all of them  (100)
+  --seconds N        how long they ask                 (600)
   --show N           failures of each figure that are shown (0)
   --home DIR         the store that index makes and cold asks (target/bench)";
 
@@ -75,6 +80,9 @@ struct Options {
     days: u32,
     writes: usize,
     show: usize,
+    clients: usize,
+    rate: usize,
+    seconds: u64,
 }
 
 impl Options {
@@ -95,6 +103,9 @@ impl Options {
             days: 30,
             writes: 20_000,
             show: 0,
+            clients: 64,
+            rate: 100,
+            seconds: 600,
         };
         while let Some(flag) = words.next() {
             let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
@@ -114,6 +125,9 @@ impl Options {
                 "--days" => options.days = u32::try_from(count()?)?,
                 "--writes" => options.writes = count()?,
                 "--show" => options.show = count()?,
+                "--clients" => options.clients = count()?,
+                "--rate" => options.rate = count()?,
+                "--seconds" => options.seconds = count()? as u64,
                 "--home" => options.home = value.into(),
                 _ => return Err(format!("unknown option {flag}").into()),
             }
@@ -202,6 +216,7 @@ fn main() -> ExitCode {
         "life" => life::run(&options, life::Keeper::Engine),
         "life-ideal" => life::run(&options, life::Keeper::Truth),
         "life-text" => Ok(life::print_stream(&options)),
+        "serve" => serve::run(&options),
         "pairs" => pairs::run(&options),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),

@@ -46,14 +46,11 @@ use known::Known;
 use crate::config::Settings;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::item::{Channel, Reach, Rerank, RowId, RowSet, Scope, Scored, Verdict};
+use crate::item::{Change, Channel, Reach, Rerank, RowId, RowSet, Scope, Scored, Verdict};
 use crate::llm::Llm;
 use crate::request::moving::{ExportRequest, Exported, ImportProgress, ImportRequest, Migrated};
 use crate::request::{
-    Answer, Brief, BriefRequest, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated,
-    Feedback, ForgetRequest, Forgetting, Forgotten, History, House, Housekeeping, IndexProgress, IndexReport,
-    IndexRequest, Item, Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead,
-    SessionRequest, Settlement, StatusReport, StoreCopy, Swept, TurnsRequest, Undone,
+    Answer, Brief, BriefRequest, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting, Forgotten, History, House, Housekeeping, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead, SessionRequest, Settlement, StatusReport, StoreChange, StoreCopy, Swept, TurnsRequest, Undone,
 };
 use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;
@@ -184,7 +181,18 @@ impl Engine {
     /// Adds documents that are not files (a BEIR corpus, a page from elsewhere), the same way as [`Engine::index`]; they are
     /// folded when enough of them wait, so that a few at a time cost what they are.
     pub fn add_documents(&self, documents: Vec<DocumentInput>, now: Timestamp) -> Result<IndexReport> {
-        let report = pipeline::add_documents(self, documents, Scope::Project, None, now)?;
+        self.add_documents_for(documents, Scope::Project, None, now)
+    }
+
+    /// The same for a scope and an owner.
+    pub fn add_documents_for(
+        &self,
+        documents: Vec<DocumentInput>,
+        scope: Scope,
+        owner: Option<String>,
+        now: Timestamp,
+    ) -> Result<IndexReport> {
+        let report = pipeline::add_documents(self, documents, scope, owner, now)?;
         self.fold(fold::When::Due)?;
         Ok(report)
     }
@@ -316,6 +324,16 @@ impl Engine {
     /// nobody knows any more whose it was.
     pub fn history_within(&self, id: &str, reach: &Reach) -> Result<History> {
         lookup::history(self, id, reach)
+    }
+
+    /// The number of the store's last change, whoever made it.
+    pub fn last_change(&self) -> Result<u64> {
+        Ok(self.store.coverage()?.change.0)
+    }
+
+    /// What was done after a change, by any process, oldest first; at most `most` changes.
+    pub fn changes_after(&self, change: u64, most: usize) -> Result<Vec<StoreChange>> {
+        self.store.changes(Change(change), most)
     }
 
     /// Contradictions that nothing could settle: the open ones, or all, oldest first.

@@ -1,6 +1,7 @@
 //! What the engine is asked and what it answers, as plain data. Serialised, these are the `data` of every front end.
 
 mod brief;
+mod changes;
 mod life;
 pub mod moving;
 
@@ -22,6 +23,7 @@ use crate::rank::candidate::Factor;
 use crate::rank::rerank::Reranked;
 
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
+pub use changes::StoreChange;
 pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };

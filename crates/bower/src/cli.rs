@@ -8,6 +8,7 @@
 mod life;
 mod mcp;
 mod moving;
+mod serve;
 
 use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, When};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -18,6 +19,7 @@ use std::str::FromStr;
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
 pub use mcp::McpArgs;
 pub use moving::{ExportArgs, Form, ImportArgs, MigrateArgs, MigrateFrom};
+pub use serve::{ServeArgs, TokenAction, TokenArgs, TokenCreateArgs};
 
 /// A memory and a library for AI agents: one binary, one folder, no network needed
 #[derive(Debug, Parser)]
@@ -129,6 +131,10 @@ pub enum Command {
     Mcp(McpArgs),
     /// How much is stored and whether the indexes match it
     Status,
+    /// Serve the store to other programs over HTTP
+    Serve(ServeArgs),
+    /// Make, list and take back tokens for bower serve
+    Token(TokenArgs),
     /// Show or change settings
     Config(ConfigArgs),
     /// Examine the store, the indexes and the model; or look for words in every file
@@ -168,6 +174,8 @@ impl Command {
             Self::Migrate(_) => "migrate",
             Self::Mcp(_) => "mcp",
             Self::Status => "status",
+            Self::Serve(_) => "serve",
+            Self::Token(_) => "token",
             Self::Config(_) => "config",
             Self::Doctor(_) => "doctor",
             Self::Model(_) => "model",

@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod eval;
 mod failure;
+mod http;
 mod llm;
 #[cfg(test)]
 mod loopback;
@@ -92,6 +93,8 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Migrate(arguments) => commands::migrate::run(&arguments, session).map(done),
         Command::Mcp(arguments) => commands::mcp::run(arguments, session).map(done),
         Command::Status => commands::status::run(session).map(done),
+        Command::Serve(arguments) => commands::serve::run(&arguments, session).map(done),
+        Command::Token(arguments) => commands::token::run(arguments, session).map(done),
         Command::Config(arguments) => commands::config::run(arguments, session).map(done),
         Command::Doctor(arguments) => commands::doctor::run(&arguments, session),
         Command::Model(arguments) => commands::model::run(arguments, session).map(done),

@@ -135,7 +135,7 @@ impl Pulled {
 }
 
 /// A model that this program knows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Listed {
     /// Its name.
     pub model: Cow<'static, str>,

@@ -1,5 +1,6 @@
 //! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
 
+mod changes;
 mod copies;
 mod filters;
 mod interleavings;

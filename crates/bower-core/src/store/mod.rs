@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::item::{
     Change, Coverage, Facts, Kind, MemoryType, Relation, RowId, RowSet, Ruling, Scope, Status, Tier,
 };
-use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy, Undone};
+use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
 
 pub use sqlite::SqliteStore;
 
@@ -647,6 +647,8 @@ pub trait Store: copies::Moving + Send + Sync {
     -> Result<u64>;
     /// Candidate and active memories that are pinned, newest first.
     fn pinned(&self) -> Result<Vec<RowId>>;
+    /// What was done after a change, oldest first, whole changes, at most `most` of them.
+    fn changes(&self, after: Change, most: usize) -> Result<Vec<StoreChange>>;
     /// Counts for `status`.
     fn counts(&self) -> Result<Counts>;
     /// How many items have a vector of a model. Goes through all of them: an index that is sound has counted them already.

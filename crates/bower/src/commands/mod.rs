@@ -20,8 +20,10 @@ pub mod migrate;
 pub mod model;
 pub mod query;
 pub mod review;
+pub mod serve;
 pub mod status;
 pub mod sweep;
+pub mod token;
 pub mod version;
 mod watch;
 

@@ -17,6 +17,7 @@ pub mod review;
 pub mod sample;
 pub mod store;
 pub mod table;
+pub mod token;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -2,11 +2,14 @@
 
 use bower_core::item::{Reach, Scope};
 use bower_core::request::{Item, Selection};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
 /// What somebody may do. Each may what the one before may.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum Access {
     /// Ask, list, look.
     Read,

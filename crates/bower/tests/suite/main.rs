@@ -17,6 +17,8 @@ mod files;
 mod life;
 mod mcp;
 mod moving;
+#[cfg(unix)]
+mod serve;
 mod shapes;
 #[cfg(unix)]
 mod watching;

@@ -1,6 +1,7 @@
 //! The embedded store: one SQLite file in WAL mode. A reader never waits; a writer waits its turn; nobody sees a lock.
 
 mod backup;
+mod changes;
 mod clocks;
 mod dated;
 mod export;

@@ -14,7 +14,7 @@ use super::write::{cache_key, row_id};
 use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, Facts, RowId, RowSet, Ruling, Scope, Status, derive_id, indexed_text};
-use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreCopy, Undone};
+use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
 use crate::store::{
     Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, Life, Link,
     NewDocument, NewMemory, NewPattern, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store,
@@ -712,6 +712,10 @@ impl Store for SqliteStore {
                 })?
                 .collect()
         })
+    }
+
+    fn changes(&self, after: Change, most: usize) -> Result<Vec<StoreChange>> {
+        self.read_changes(after, most)
     }
 
     fn counts(&self) -> Result<Counts> {

@@ -1,0 +1,410 @@
+//! `bower serve` under load: many clients on real connections, questions and writes mixed at a rate that is told. Every write that
+//! was acknowledged is looked for, at once, at the end, and by a server that is started anew.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::gauge::Times;
+use crate::{Failed, Options, Verdict, passages, table};
+
+/// The 99th percentile that a question is held to, in milliseconds (issue: 64 clients at 100,000 items on two cores).
+const MOST_MS: f64 = 50.0;
+/// Different passages that questions and memories are made of.
+const PASSAGES: usize = 20_000;
+/// Questions that are asked again and again.
+const REPEATED: u64 = 50;
+/// Clients get going for so long before anything is counted.
+const WARM: Duration = Duration::from_secs(5);
+
+/// What a client does, with its share in hundredths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A question that nobody asked before: the model reads it.
+    New,
+    /// A question that was asked before: its vector is kept.
+    Again,
+    /// Words alone.
+    Fast,
+    /// A memory.
+    Curate,
+    /// An item by its id.
+    Get,
+}
+
+const KINDS: [(Kind, &str, u64); 5] = [
+    (Kind::New, "query, new", 60),
+    (Kind::Again, "query, again", 15),
+    (Kind::Fast, "query, fast", 10),
+    (Kind::Curate, "curate", 10),
+    (Kind::Get, "get", 5),
+];
+
+/// A running server.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(options: &Options, home: &Path) -> Result<Self, Failed> {
+        let mut command = options.command(home);
+        command.args(["--format", "json", "--quiet", "serve", "--port", "0", "--rate", "0"]);
+        let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        let envelope: Value =
+            serde_json::from_str(&line).map_err(|_| format!("it does not serve: {line}"))?;
+        let address = envelope["data"]["address"].as_str().ok_or("it tells no address")?.to_owned();
+        Ok(Self { child, address })
+    }
+
+    /// Ends it as an operating system does.
+    fn end(mut self) -> Result<bool, Failed> {
+        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
+        Ok(self.child.wait()?.success())
+    }
+
+    /// Resident bytes, those of them that are no file's, and CPU seconds.
+    fn usage(&self) -> (u64, u64, f64) {
+        let read = |name: &str| {
+            std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).unwrap_or_default()
+        };
+        let (status, stat) = (read("status"), read("stat"));
+        let bytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0 kB");
+            line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or(0) * 1_024
+        };
+        // Fields 14 and 15, in hundredths of a second, counted after the name, which may hold spaces.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+        let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+        (bytes("VmRSS:"), bytes("RssAnon:"), (ticks(11) + ticks(12)) / 100.0)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What all clients share.
+struct Load {
+    address: String,
+    texts: Vec<String>,
+    next: AtomicU64,
+    ends: AtomicBool,
+    counts: AtomicBool,
+    found: Mutex<Found>,
+}
+
+/// What they found.
+struct Found {
+    times: Vec<Times>,
+    errors: Vec<String>,
+    failed: u64,
+    kept: Vec<String>,
+    missing_at_once: u64,
+}
+
+/// A random number of our own, so that a seed tells all.
+fn scramble(mut number: u64) -> u64 {
+    // SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+    number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// A word that stands nowhere else.
+fn word(number: u64) -> String {
+    let letters = std::iter::successors(Some(scramble(number)), |left| (*left >= 20).then_some(left / 20));
+    letters.map(|left| char::from(b"bcdfghjklmnpqrstvwxz"[(left % 20) as usize])).collect()
+}
+
+/// A few words in a row from the middle of a text.
+fn question(text: &str, random: u64) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let many = 6 + (random % 6) as usize;
+    let from = (random >> 8) as usize % words.len().saturating_sub(many).max(1);
+    words.iter().skip(from).take(many).copied().collect::<Vec<_>>().join(" ")
+}
+
+impl Load {
+    fn ask(&self, agent: &ureq::Agent, path: &str, body: Option<&Value>) -> Result<Value, Failed> {
+        let url = format!("{}{path}", self.address);
+        let mut response = match body {
+            Some(body) => {
+                agent.post(url).header("content-type", "application/json").send(body.to_string())?
+            }
+            None => agent.get(url).call()?,
+        };
+        let (status, text) = (response.status().as_u16(), response.body_mut().read_to_string()?);
+        if status != 200 {
+            return Err(format!("{path}: {status}: {text}").into());
+        }
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    fn text(&self, random: u64) -> &str {
+        &self.texts[(random % self.texts.len() as u64) as usize]
+    }
+
+    /// Does one thing; whether what it should find was there.
+    fn once(&self, agent: &ureq::Agent, kind: Kind, random: u64, number: u64) -> Result<(), Failed> {
+        let query = |text: String, fast: bool| json!({"query": text, "limit": 5, "fast": fast});
+        match kind {
+            Kind::New => {
+                let text = question(self.text(random), scramble(random));
+                let answer = self.ask(agent, "/api/v1/query", Some(&query(text, false)))?;
+                if answer["degraded"].as_array().is_none_or(|missing| !missing.is_empty()) {
+                    return Err(format!("degraded: {}", answer["degraded"]).into());
+                }
+            }
+            Kind::Again => {
+                let one = scramble(random % REPEATED);
+                let text = question(self.text(one), one);
+                self.ask(agent, "/api/v1/query", Some(&query(text, false)))?;
+            }
+            Kind::Fast => {
+                let text = question(self.text(random), scramble(random));
+                self.ask(agent, "/api/v1/query", Some(&query(text, true)))?;
+            }
+            Kind::Curate => {
+                let text =
+                    format!("{}. It is filed under {}.", question(self.text(random), random), word(number));
+                let body = json!({"content": text, "gate": "off"});
+                let kept = self.ask(agent, "/api/v1/curate", Some(&body))?;
+                let id = kept["id"].as_str().ok_or_else(|| format!("not kept: {kept}"))?;
+                self.found().kept.push(id.to_owned());
+            }
+            Kind::Get => {
+                let some = {
+                    let found = self.found();
+                    let at = random as usize % found.kept.len().max(1);
+                    found.kept.get(at).cloned()
+                };
+                match some {
+                    Some(id) => self.ask(agent, &format!("/api/v1/items/{id}"), None)?,
+                    None => self.ask(agent, "/api/v1/items?limit=5", None)?,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the memory of a number is found by the word that it alone has.
+    fn is_found(&self, agent: &ureq::Agent, number: u64) -> Result<bool, Failed> {
+        let body = json!({"query": word(number), "limit": 5, "fast": true});
+        let answer = self.ask(agent, "/api/v1/query", Some(&body))?;
+        let hits = answer["results"].as_array().ok_or("no results")?;
+        Ok(hits
+            .iter()
+            .any(|hit| hit["memory"]["content"].as_str().is_some_and(|text| text.contains(&word(number)))))
+    }
+
+    fn found(&self) -> std::sync::MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One client: asks when its time has come, whatever the last answer took, and counts from that time on.
+    fn run(&self, client: u64, every: Duration) {
+        let agent = agent();
+        let mut due = Instant::now() + every.mul_f64((scramble(client) % 1_000) as f64 / 1e3);
+        while !self.ends.load(Ordering::Relaxed) {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let random = scramble(number ^ 0x5eed);
+            let mut share = random % 100;
+            let at = KINDS.iter().position(|(_, _, part)| {
+                let is_it = share < *part;
+                share = share.wrapping_sub(*part);
+                is_it
+            });
+            let at = at.unwrap_or(0);
+            let kind = KINDS[at].0;
+            let done = self.once(&agent, kind, scramble(random), number);
+            let took = due.elapsed();
+            // A write is looked for by another connection's reader too: here by the next request of this one.
+            let seen = match (&done, kind) {
+                (Ok(()), Kind::Curate) => self.is_found(&agent, number),
+                (Ok(()) | Err(_), _) => Ok(true),
+            };
+            let mut found = self.found();
+            if self.counts.load(Ordering::Relaxed) {
+                found.times[at].add(took.as_secs_f64() * 1e3, 0.0);
+            }
+            match seen {
+                Ok(true) => {}
+                Ok(false) => found.missing_at_once += 1,
+                Err(error) => found.errors.push(error.to_string()),
+            }
+            if let Err(error) = done {
+                found.failed += 1;
+                found.errors.push(error.to_string());
+            }
+            drop(found);
+            let jitter = 0.5 + (scramble(random ^ client) % 1_000) as f64 / 1e3;
+            due += every.mul_f64(jitter);
+        }
+    }
+}
+
+fn agent() -> ureq::Agent {
+    let config = ureq::Agent::config_builder().http_status_as_error(false);
+    config.timeout_global(Some(Duration::from_secs(60))).build().new_agent()
+}
+
+/// Runs it on a copy of the store in `--home`.
+pub fn run(options: &Options) -> Result<Verdict, Failed> {
+    if !options.home.join("memory.db").exists() {
+        return Err(format!("no store in {}: bower-bench scale makes some", options.home.display()).into());
+    }
+    let folder = tempfile::Builder::new().prefix("bower-serve").tempdir()?;
+    let home = folder.path().join("home");
+    let copied = Command::new("cp").arg("-a").arg(&options.home).arg(&home).status()?;
+    if !copied.success() {
+        return Err("the store cannot be copied".into());
+    }
+    let texts: Vec<String> = passages::load(options, PASSAGES)?.into_iter().map(|one| one.text).collect();
+    let server = Server::start(options, &home)?;
+    let load = Arc::new(Load {
+        address: server.address.clone(),
+        texts,
+        next: AtomicU64::new(options.seed << 32),
+        ends: AtomicBool::new(false),
+        counts: AtomicBool::new(false),
+        found: Mutex::new(Found {
+            times: KINDS.iter().map(|_| Times::new()).collect(),
+            errors: Vec::new(),
+            failed: 0,
+            kept: Vec::new(),
+            missing_at_once: 0,
+        }),
+    });
+    let items = load.ask(&agent(), "/api/v1/status", None)?;
+    let every = Duration::from_secs_f64(options.clients as f64 / options.rate as f64);
+    let mut memory = Vec::new();
+    let start = std::thread::scope(|threads| {
+        for client in 0..options.clients as u64 {
+            let load = &load;
+            threads.spawn(move || load.run(client, every));
+        }
+        std::thread::sleep(WARM);
+        load.counts.store(true, Ordering::Relaxed);
+        let start = (Instant::now(), server.usage().2);
+        while start.0.elapsed() < Duration::from_secs(options.seconds) {
+            let (resident, anonymous, _) = server.usage();
+            memory.push((resident, anonymous));
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        load.ends.store(true, Ordering::Relaxed);
+        start
+    });
+    let (seconds, cpu_s) = (start.0.elapsed().as_secs_f64(), server.usage().2 - start.1);
+    let kept = load.found().kept.clone();
+    let lost_now = lost(&load, &kept);
+    let ended = server.end()?;
+    let again = Server::start(options, &home)?;
+    let load_again = Load { address: again.address.clone(), texts: Vec::new(), ..empty() };
+    let lost_later = lost(&load_again, &kept);
+    again.end()?;
+    print(&load, &items, &memory, seconds, cpu_s);
+    println!(
+        "\n{} writes acknowledged; not found at once {}, at the end {lost_now}, by a new server {lost_later}; ended well: {ended}",
+        kept.len(),
+        load.found().missing_at_once
+    );
+    let found = load.found();
+    for error in found.errors.iter().take(5) {
+        println!("error: {error}");
+    }
+    let worst =
+        KINDS.iter().zip(&found.times).filter(|((kind, ..), _)| !matches!(kind, Kind::Curate | Kind::Get));
+    let worst = worst.map(|(_, times)| p99(times)).fold(0.0, f64::max);
+    let kept_all = found.errors.is_empty() && found.missing_at_once + lost_now + lost_later == 0 && ended;
+    let verdict = Verdict::of(worst < MOST_MS && kept_all);
+    println!("worst p99 of query {} ms, limit {MOST_MS}: {}", table::number(worst), verdict.mark());
+    Ok(verdict)
+}
+
+fn empty() -> Load {
+    Load {
+        address: String::new(),
+        texts: Vec::new(),
+        next: AtomicU64::new(0),
+        ends: AtomicBool::new(false),
+        counts: AtomicBool::new(false),
+        found: Mutex::new(Found {
+            times: Vec::new(),
+            errors: Vec::new(),
+            failed: 0,
+            kept: Vec::new(),
+            missing_at_once: 0,
+        }),
+    }
+}
+
+/// How many ids a server does not have.
+fn lost(load: &Load, ids: &[String]) -> u64 {
+    let agent = agent();
+    ids.iter().filter(|id| load.ask(&agent, &format!("/api/v1/items/{id}"), None).is_err()).count() as u64
+}
+
+fn p99(times: &Times) -> f64 {
+    times.json()["p99_ms"].as_f64().unwrap_or(f64::INFINITY)
+}
+
+fn print(load: &Load, items: &Value, memory: &[(u64, u64)], seconds: f64, cpu_s: f64) {
+    let found = load.found();
+    let mut rows = Vec::new();
+    let mut all = 0;
+    for ((_, name, _), times) in KINDS.iter().zip(&found.times) {
+        let json = times.json();
+        all += json["count"].as_u64().unwrap_or(0);
+        let cell = |key: &str| table::number(json[key].as_f64().unwrap_or(0.0));
+        rows.push(vec![
+            (*name).to_owned(),
+            json["count"].to_string(),
+            cell("p50_ms"),
+            cell("p95_ms"),
+            cell("p99_ms"),
+            cell("max_ms"),
+        ]);
+    }
+    println!(
+        "{} memories and {} chunks; {all} requests in {seconds:.0} s ({:.0} a second), {} failed\n",
+        items["total_memories"],
+        items["total_chunks"],
+        all as f64 / seconds,
+        found.failed
+    );
+    table::print(&["ms", "requests", "p50", "p95", "p99", "max"], &rows);
+    let mb = |bytes: u64| bytes >> 20;
+    if let (Some(first), Some(middle), Some(last)) =
+        (memory.first(), memory.get(memory.len() / 2), memory.last())
+    {
+        let most = memory.iter().map(|(resident, _)| *resident).max().unwrap_or(0);
+        println!(
+            "\nresident (its own) MB: {} ({}) at first, {} ({}) half way, {} ({}) at the end, {} at most",
+            mb(first.0),
+            mb(first.1),
+            mb(middle.0),
+            mb(middle.1),
+            mb(last.0),
+            mb(last.1),
+            mb(most)
+        );
+    }
+    println!(
+        "CPU of the server: {:.2} s a second, {:.2} ms a request",
+        cpu_s / seconds,
+        1e3 * cpu_s / all.max(1) as f64
+    );
+}

@@ -1,0 +1,198 @@
+//! What is typed in to serve the store to others, and to make the tokens that they need.
+
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments here are the help that a terminal shows: no backticks"
+)]
+
+use bower_core::item::Scope;
+use clap::{Args, Subcommand};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::words;
+use crate::service::Access;
+
+/// `bower serve`
+///
+/// Serves the store over HTTP until ctrl-c or SIGTERM: /api/v1/…, /health, /ready, /metrics, and /openapi.json, which describes all
+/// of it. On the loopback, where no token was ever made, programs of this machine need none; pages in a browser are refused.
+/// Any other address needs a token: bower token create.
+#[derive(Args, Debug)]
+pub struct ServeArgs {
+    /// The port; 0 is any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 8787)]
+    pub port: u16,
+    /// The address to listen on; any but the loopback's needs a token that is in force
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = address)]
+    pub bind: IpAddr,
+    /// How often memories that are too weak are archived, in hours or more, e.g. 12h or 7d; never leaves that to you
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = interval)]
+    pub prune_interval: Interval,
+    /// Let pages of this origin ask, e.g. https://app.example; may be given again [default: none]
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    pub cors: Vec<String>,
+    /// Requests a second for each token, or each address where there is none; twice as many at a stroke; 0 is no limit
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub rate: u32,
+    /// The longest body of a request, in KB
+    #[arg(long, value_name = "KB", default_value_t = 8_192, value_parser = clap::value_parser!(u32).range(1..=131_072))]
+    pub max_body: u32,
+    /// How long a request may take until its answer begins
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = span)]
+    pub timeout: Duration,
+    /// How long a client may take to send the head of a request, and a connection may rest
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = span)]
+    pub header_timeout: Duration,
+    /// How long requests that run may take to finish when the server is told to end
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = span)]
+    pub grace: Duration,
+    /// Connections at once
+    #[arg(long, value_name = "N", default_value_t = 1_024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub connections: u32,
+}
+
+/// `bower token`
+#[derive(Args, Debug)]
+pub struct TokenArgs {
+    #[command(subcommand)]
+    pub action: TokenAction,
+}
+
+/// What to do with tokens.
+#[derive(Debug, Subcommand)]
+pub enum TokenAction {
+    /// Make a token for bower serve; it is shown once
+    Create(TokenCreateArgs),
+    /// The tokens there are: what each reaches and whether it is in force; never the tokens themselves
+    List,
+    /// Take a token back; a running server refuses it from its next request on
+    Revoke {
+        /// The token's name
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+/// `bower token create`
+#[derive(Args, Debug)]
+pub struct TokenCreateArgs {
+    /// Whose it is or what it is for, as it stands in the log
+    #[arg(value_name = "NAME", value_parser = token_name)]
+    pub name: String,
+    /// What may be done with it; write has what read has, admin what write has
+    #[arg(long, value_name = "ACCESS", default_value = "read")]
+    pub access: Access,
+    /// Only this collection; may be given again [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub collection: Vec<String>,
+    /// Only this scope [default: all]
+    #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
+    pub scope: Option<Scope>,
+    /// Only this owner's items [default: everybody's]
+    #[arg(long, value_name = "OWNER")]
+    pub owner: Option<String>,
+    /// A folder of this machine that may be indexed with it, with --access admin; may be given again [default: none]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Vec<PathBuf>,
+    /// How long it is in force, e.g. 12h or 90d [default: until it is revoked]
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    pub expires: Option<Duration>,
+}
+
+/// A time between two runs, or never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval(pub Option<Duration>);
+
+/// An address by its number, or localhost.
+fn address(text: &str) -> Result<IpAddr, String> {
+    if text.eq_ignore_ascii_case("localhost") {
+        return Ok(IpAddr::from([127, 0, 0, 1]));
+    }
+    let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    inner.parse().map_err(|_| "give an address such as 127.0.0.1, ::1 or 0.0.0.0".into())
+}
+
+fn interval(text: &str) -> Result<Interval, String> {
+    match text.trim() {
+        "never" | "0" => Ok(Interval(None)),
+        text => match span(text)? {
+            span if span >= Duration::from_secs(3_600) => Ok(Interval(Some(span))),
+            _ => Err("an hour is the least".into()),
+        },
+    }
+}
+
+/// `90`, `90s`, `15m`, `24h`, `7d`, `2w`: more than nothing, and ten years at most.
+fn span(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds = match unit.trim() {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return Err("write a number with s, m, h, d or w, such as 30s or 24h".into()),
+    };
+    let whole = number.parse::<u64>().ok().and_then(|number| number.checked_mul(seconds));
+    let whole = whole.filter(|seconds| (1..=3_650 * 86_400).contains(seconds));
+    whole.map(Duration::from_secs).ok_or_else(|| "from 1s to 3650d".into())
+}
+
+/// As a browser sends it: scheme, host and port, and nothing behind.
+fn origin(text: &str) -> Result<String, String> {
+    let wrong = || {
+        "give scheme, host and port alone, such as https://app.example or http://localhost:3000".to_owned()
+    };
+    let text = text.trim().trim_end_matches('/');
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or_else(wrong)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
+    if host.is_empty() || !host.chars().all(is_plain) {
+        return Err(wrong());
+    }
+    Ok(text.to_ascii_lowercase())
+}
+
+fn token_name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '@');
+    if (1..=64).contains(&text.chars().count()) && text.chars().all(is_plain) {
+        return Ok(text.to_owned());
+    }
+    Err("1 to 64 letters, digits, . - _ or @".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_numbers_with_a_unit() {
+        let check = |text: &str, seconds: Option<u64>| {
+            assert_eq!(span(text).ok(), seconds.map(Duration::from_secs), "{text}");
+        };
+        check("90", Some(90));
+        check("30s", Some(30));
+        check("15m", Some(900));
+        check("24h", Some(86_400));
+        check("7 d", Some(604_800));
+        check("2w", Some(1_209_600));
+        for wrong in ["", "0", "h", "-1h", "1.5h", "3651d", "99999999999999999999d", "1y"] {
+            check(wrong, None);
+        }
+        assert_eq!(interval("never"), Ok(Interval(None)));
+        assert_eq!(interval("0"), Ok(Interval(None)));
+        assert!(interval("sometimes").is_err() && interval("59m").is_err());
+    }
+
+    #[test]
+    fn an_origin_is_what_a_browser_sends() {
+        assert_eq!(origin("https://App.example/").as_deref(), Ok("https://app.example"));
+        assert_eq!(origin("http://localhost:3000").as_deref(), Ok("http://localhost:3000"));
+        for wrong in ["*", "null", "app.example", "https://", "https://a/b", "https://a b", "ftp://a"] {
+            assert!(origin(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `bower serve`: opens the store once and answers over HTTP until it is told to end.
+
+use serde::Serialize;
+use std::net::SocketAddr;
+
+use super::Session;
+use crate::cli::ServeArgs;
+use crate::failure::Result;
+use crate::http::{self, Options};
+use crate::service::Service;
+
+/// What is printed when requests are taken.
+#[derive(Serialize)]
+struct Serving {
+    /// Where.
+    address: String,
+    /// Whether requests need a token.
+    needs_token: bool,
+    /// The process.
+    process: u32,
+}
+
+/// Serves.
+pub fn run(arguments: &ServeArgs, session: &Session) -> Result<()> {
+    let home = session.home()?;
+    let settings = session.settings(&home)?.settings;
+    let models = settings.models_folder.unwrap_or_else(|| home.models());
+    let options = Options {
+        bind: arguments.bind,
+        port: arguments.port,
+        origins: arguments.cors.clone(),
+        body_bytes: arguments.max_body as usize * 1_024,
+        request_time: arguments.timeout,
+        header_time: arguments.header_timeout,
+        grace: arguments.grace,
+        rate: arguments.rate,
+        connections: arguments.connections as usize,
+        prune_every: arguments.prune_interval.0,
+    };
+    http::log_to_standard_error(session.out.quiet, session.out.verbose);
+    let service = Service::new(session.engine()?);
+    http::serve(service, &home.path, models, options, |address, needs_token| {
+        let serving = Serving { address: url(address), needs_token, process: std::process::id() };
+        session.out.say(&serving, |_| text(&serving))
+    })
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("http://{address}")
+}
+
+fn text(serving: &Serving) -> String {
+    let who = if serving.needs_token {
+        "requests need a token: bower token create NAME"
+    } else {
+        "programs of this machine need no token; pages in a browser are refused"
+    };
+    let Serving { address, .. } = serving;
+    format!("serving at {address}\n  {who}\n  {address}/openapi.json describes it; ctrl-c ends it\n")
+}

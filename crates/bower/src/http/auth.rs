@@ -1,0 +1,349 @@
+//! Who asks, and what they may see and do. Whoever listens on the loopback and has made no token serves this machine's own
+//! programs, and none of the pages that a browser on it shows; anything else needs a token. What a token reaches cannot be
+//! left by any argument: what a request does not name is filled in, and what it names outside is refused.
+
+use axum::http::{HeaderMap, StatusCode, header};
+use jiff::Timestamp;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::problem::Problem;
+use super::tokens::{Standing, Token, Tokens};
+use crate::failure::{Failure, Result};
+use crate::service::{Access, Bounds};
+
+/// Whom the limits count: a token, or an address where there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// A token, by its hash.
+    Token(String),
+    /// An address.
+    Address(IpAddr),
+}
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// For the log: the token's name, or `local`.
+    pub name: String,
+    /// For the limits.
+    pub key: Key,
+    /// What it may see and do.
+    pub bounds: Bounds,
+    folders: Vec<PathBuf>,
+}
+
+impl Caller {
+    /// A program of this machine, where no token was ever made.
+    fn local(address: IpAddr) -> Self {
+        Self {
+            name: "local".into(),
+            key: Key::Address(address),
+            bounds: Bounds::default(),
+            folders: Vec::new(),
+        }
+    }
+
+    fn of(token: Token) -> Self {
+        Self {
+            bounds: token.bounds(),
+            name: token.name,
+            key: Key::Token(token.sha256),
+            folders: token.folders,
+        }
+    }
+
+    /// The bounds for what knows no folders, which is MCP: nothing of this machine may be indexed there.
+    pub fn bounds_elsewhere(&self) -> Bounds {
+        Bounds { access: self.bounds.access.min(Access::Write), ..self.bounds.clone() }
+    }
+
+    /// Refuses whoever sees a part of the store only: what is asked for speaks of all of it.
+    pub fn must_see_all(&self) -> Result<(), Problem> {
+        if self.bounds.is_everything() {
+            return Ok(());
+        }
+        Err(Problem::forbidden(
+            "this speaks of the whole store, and whoever asks is bound to a part of it",
+            "ask with a token that has no collection, scope or owner",
+        ))
+    }
+
+    /// The real place of a folder or file of this machine that is to be indexed, where the token allows it. Links are followed
+    /// first: one that leads out of an allowed folder is outside.
+    pub fn folder(&self, path: &Path) -> Result<PathBuf, Problem> {
+        let refused = || {
+            Problem::forbidden(
+                format!("{} may not be indexed", path.display()),
+                "bower token create NAME --access admin --folder DIR allows a folder; \
+                 or run bower index on the server, or send the documents themselves",
+            )
+        };
+        if self.folders.is_empty() || !path.is_absolute() {
+            return Err(refused());
+        }
+        // Whether something is there is told for allowed folders alone.
+        let real = path.canonicalize().map_err(|_| refused())?;
+        let mut allowed = self.folders.iter().filter_map(|folder| folder.canonicalize().ok());
+        if allowed.any(|folder| real.starts_with(&folder)) { Ok(real) } else { Err(refused()) }
+    }
+}
+
+/// Who is let in.
+#[derive(Debug)]
+pub struct Door {
+    tokens: Tokens,
+    /// Set once, and never taken back: revoking the last token opens nothing.
+    takes_tokens: AtomicBool,
+    /// Other pages that may ask, as the user named them.
+    origins: Vec<String>,
+}
+
+impl Door {
+    /// For an address to listen on. Any but the loopback's is refused where no token is in force.
+    pub fn new(home: &Path, bind: IpAddr, origins: Vec<String>, now: Timestamp) -> Result<Self> {
+        let tokens = Tokens::of(home);
+        let all = tokens.all()?;
+        let in_force = all.iter().filter(|token| token.standing(now) == Standing::Active).count();
+        if !bind.is_loopback() && in_force == 0 {
+            return Err(Failure::usage(
+                format!("{bind} can be reached from elsewhere, and no token is in force"),
+                "make one with bower token create NAME, or leave --bind out to serve this machine alone",
+            ));
+        }
+        let takes_tokens = AtomicBool::new(!bind.is_loopback() || !all.is_empty());
+        Ok(Self { tokens, takes_tokens, origins })
+    }
+
+    /// Whether requests need a token.
+    pub fn takes_tokens(&self) -> bool {
+        if self.takes_tokens.load(Ordering::Relaxed) {
+            return true;
+        }
+        // One that was made since is one; a file that cannot be read may have some.
+        let some = self.tokens.all().map_or(true, |all| !all.is_empty());
+        self.takes_tokens.fetch_or(some, Ordering::Relaxed) || some
+    }
+
+    /// Refuses what a page from elsewhere has a browser ask.
+    pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let texts = |name: header::HeaderName| {
+            headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("")).collect::<Vec<_>>()
+        };
+        let hosts = texts(header::HOST);
+        if !self.takes_tokens() {
+            // A name that its owner lets point at this machine brings his page's requests here, with his name in them.
+            if hosts.is_empty() || !hosts.iter().all(|host| is_loopback_name(host)) {
+                return Err(Problem::forbidden(
+                    format!("host {:?} is not this machine's loopback", hosts.first().unwrap_or(&"")),
+                    "ask for 127.0.0.1, [::1] or localhost; behind another name, make a token: bower token create NAME",
+                ));
+            }
+        }
+        let is_allowed = |origin: &str| {
+            let same = |scheme| {
+                let of = origin.strip_prefix(scheme);
+                of.is_some_and(|of| hosts.iter().any(|host| host.eq_ignore_ascii_case(of)))
+            };
+            same("http://") || same("https://") || self.origins.iter().any(|allowed| allowed == origin)
+        };
+        let origins = texts(header::ORIGIN);
+        if let Some(other) = origins.iter().find(|origin| !is_allowed(origin)) {
+            return Err(Problem::forbidden(
+                format!("pages of {other} may not ask"),
+                "bower serve --cors ORIGIN lets the pages of an origin ask",
+            ));
+        }
+        // Browsers leave Origin out where a page from elsewhere loads this as a picture or a script.
+        let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
+        if origins.is_empty() && site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
+            return Err(Problem::forbidden(
+                "pages from elsewhere may not ask",
+                "bower serve --cors ORIGIN lets the pages of an origin ask",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Pages of these origins may ask.
+    pub fn origins(&self) -> &[String] {
+        &self.origins
+    }
+
+    /// Who asks; nobody is let in by what cannot be read.
+    pub fn admit(&self, headers: &HeaderMap, peer: SocketAddr, now: Timestamp) -> Result<Caller, Problem> {
+        if !self.takes_tokens() {
+            return Ok(Caller::local(peer.ip()));
+        }
+        let refused = |why: String| {
+            Problem::new(
+                StatusCode::UNAUTHORIZED,
+                why,
+                "send a token: Authorization: Bearer …; bower token create NAME makes one",
+            )
+        };
+        let Some(shown) = headers.get(header::AUTHORIZATION) else {
+            return Err(refused("no token".into()));
+        };
+        let shown = shown.to_str().ok().and_then(|text| {
+            let (scheme, token) = text.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+        });
+        let Some(shown) = shown else { return Err(refused("the authorization is no bearer token".into())) };
+        let found = self.tokens.find(shown).map_err(|failure| {
+            let mut problem = Problem::from(failure);
+            problem.message = "tokens cannot be read".into();
+            problem
+        })?;
+        let Some(token) = found else { return Err(refused("no such token".into())) };
+        match token.standing(now) {
+            Standing::Active => Ok(Caller::of(token)),
+            Standing::Expired => Err(refused(format!("token {} has expired", token.name))),
+            Standing::Revoked => Err(refused(format!("token {} was revoked", token.name))),
+        }
+    }
+}
+
+/// Whether a Host header names the loopback: `localhost` or a loopback address, with any port. (A forwarded port is another.)
+fn is_loopback_name(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => {
+            let Some((address, port)) = rest.split_once(']') else { return false };
+            if !(port.is_empty() || port.strip_prefix(':').is_some_and(is_port)) {
+                return false;
+            }
+            address
+        }
+        None => match host.split_once(':') {
+            Some((name, port)) if is_port(port) => name,
+            Some(_) => return false,
+            None => host,
+        },
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn is_port(text: &str) -> bool {
+    text.parse::<u16>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    fn token() -> Token {
+        Token {
+            name: "ci".into(),
+            sha256: "00".into(),
+            access: Access::Write,
+            collections: Vec::new(),
+            scope: None,
+            owner: None,
+            folders: Vec::new(),
+            create_time: Timestamp::UNIX_EPOCH,
+            expire_time: None,
+            revoke_time: None,
+        }
+    }
+
+    #[test]
+    fn the_loopback_has_few_names() {
+        for good in ["localhost", "LOCALHOST:1", "127.0.0.1:8787", "127.9.9.9", "[::1]:8787", "[::1]"] {
+            assert!(is_loopback_name(good), "{good}");
+        }
+        for bad in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "10.0.0.1:8787",
+            "[::2]:1",
+            "localhost:x",
+            "[::1",
+            "[::1]x",
+            "localhost:1:2",
+            "0.0.0.0",
+        ] {
+            assert!(!is_loopback_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_page_from_elsewhere_is_refused_and_one_that_was_named_is_not() {
+        let home = tempfile::tempdir().unwrap();
+        let bind = "127.0.0.1".parse().unwrap();
+        let door =
+            Door::new(home.path(), bind, vec!["https://app.example".into()], Timestamp::UNIX_EPOCH).unwrap();
+        let check = |pairs: &[(&'static str, &'static str)], good: bool| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.append(*name, HeaderValue::from_static(value));
+            }
+            assert_eq!(door.check_origin(&headers).is_ok(), good, "{pairs:?}");
+        };
+        let host = ("host", "127.0.0.1:8787");
+        check(&[host], true);
+        check(&[], false);
+        check(&[("host", "evil.example:8787")], false);
+        check(&[host, ("host", "evil.example")], false);
+        check(&[host, ("origin", "http://127.0.0.1:8787")], true);
+        check(&[host, ("origin", "http://127.0.0.1:3000")], false);
+        check(&[host, ("origin", "http://localhost:8787")], false);
+        check(&[host, ("origin", "null")], false);
+        check(&[host, ("origin", "https://app.example")], true);
+        check(&[host, ("origin", "https://app.example.evil")], false);
+        check(&[host, ("sec-fetch-site", "cross-site")], false);
+        check(&[host, ("sec-fetch-site", "same-site")], false);
+        check(&[host, ("sec-fetch-site", "none")], true);
+    }
+
+    #[test]
+    fn anything_but_the_loopback_takes_a_token_and_the_last_one_closes_no_door_behind_it() {
+        let home = tempfile::tempdir().unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let any: IpAddr = "0.0.0.0".parse().unwrap();
+        assert!(Door::new(home.path(), any, Vec::new(), now).is_err());
+        let loopback = "127.0.0.1".parse().unwrap();
+        let door = Door::new(home.path(), loopback, Vec::new(), now).unwrap();
+        assert!(!door.takes_tokens());
+        let (_, secret) = super::super::tokens::create(home.path(), token()).unwrap();
+        let mut headers = HeaderMap::new();
+        let peer: SocketAddr = "127.0.0.1:9".parse().unwrap();
+        assert_eq!(door.admit(&headers, peer, now).unwrap_err().status, 401);
+        let bearer = HeaderValue::from_str(&format!("Bearer {secret}")).unwrap();
+        headers.insert(header::AUTHORIZATION, bearer);
+        assert_eq!(door.admit(&headers, peer, now).unwrap().name, "ci");
+        headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Basic Y2k6eA=="));
+        assert_eq!(door.admit(&headers, peer, now).unwrap_err().status, 401);
+        super::super::tokens::revoke(home.path(), "ci", now).unwrap();
+        assert!(Door::new(home.path(), any, Vec::new(), now).is_err());
+        assert!(Door::new(home.path(), loopback, Vec::new(), now).unwrap().takes_tokens());
+        std::fs::remove_file(home.path().join("tokens.json")).unwrap();
+        assert!(door.takes_tokens(), "a running server goes on asking for one");
+    }
+
+    #[test]
+    fn a_folder_is_indexed_where_the_token_names_it_and_links_lead_nowhere_else() {
+        let root = tempfile::tempdir().unwrap();
+        let (docs, other) = (root.path().join("docs"), root.path().join("other"));
+        std::fs::create_dir_all(docs.join("sub")).unwrap();
+        std::fs::create_dir(&other).unwrap();
+        let caller = Caller::of(Token { folders: vec![docs.clone()], ..token() });
+        assert!(caller.folder(&docs).is_ok() && caller.folder(&docs.join("sub")).is_ok());
+        for outside in
+            [other.clone(), docs.join("../other"), root.path().into(), docs.join("none"), "docs".into()]
+        {
+            assert_eq!(caller.folder(&outside).unwrap_err().status, 403, "{}", outside.display());
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&other, docs.join("link")).unwrap();
+            assert!(caller.folder(&docs.join("link")).is_err());
+        }
+        assert!(Caller::of(token()).folder(&docs).is_err());
+        assert!(Caller::local("127.0.0.1".parse().unwrap()).folder(&docs).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! Documents that come with a request. A document belongs to one scope and owner: nobody takes another's by sending one of the
+//! same name.
+
+use bower_core::engine::DocumentInput;
+use bower_core::item::{Kind, Scope};
+use bower_core::request::{IndexReport, Selection};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::sync::{Mutex, PoisonError};
+
+use super::auth::Caller;
+use super::problem::Problem;
+use super::{App, now};
+use crate::service::Access;
+
+/// Documents in one request at most.
+const MOST_DOCUMENTS: usize = 1_000;
+/// A document's name at most, in bytes.
+const LONGEST_ID: usize = 4_096;
+
+/// Documents to add.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentsBody {
+    /// The documents, at most 1,000.
+    #[schemars(length(min = 1, max = 1_000))]
+    pub documents: Vec<DocumentBody>,
+    /// The collection to keep them in.
+    #[serde(default)]
+    pub collection: Option<String>,
+    /// Who may see them; project unless told.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+    /// Whose they are.
+    #[serde(default)]
+    pub owner: Option<String>,
+}
+
+/// A document.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentBody {
+    /// Its name within its collection: what has it already is replaced.
+    #[schemars(length(min = 1, max = 4_096))]
+    pub id: String,
+    /// Its title.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// Its text; Markdown is cut at its headings.
+    pub text: String,
+    /// Free fields.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
+    /// The conversation or thread that it is a part of.
+    #[serde(default)]
+    pub session: Option<String>,
+}
+
+/// Adds them, or replaces those of the same name.
+pub fn add(app: &App, caller: &Caller, body: DocumentsBody) -> Result<IndexReport, Problem> {
+    caller.bounds.may(Access::Write)?;
+    let place = caller.bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;
+    if body.documents.is_empty() || body.documents.len() > MOST_DOCUMENTS {
+        return Err(Problem::bad(format!("documents: send 1 to {MOST_DOCUMENTS}")));
+    }
+    if body.documents.iter().any(|document| document.id.trim().is_empty() || document.id.len() > LONGEST_ID) {
+        return Err(Problem::bad(format!("documents: an id is 1 to {LONGEST_ID} bytes, and not blank")));
+    }
+    // One at a time: between looking whose a document is and writing it, nobody else here writes it.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let engine = app.service.engine();
+    if !caller.bounds.reach().is_everything() {
+        for document in &body.documents {
+            let select = Selection {
+                kinds: vec![Kind::Chunk],
+                collections: place.collection.iter().cloned().collect(),
+                sources: vec![document.id.clone()],
+                ..Selection::default()
+            };
+            let there = engine.list(&select, 1, 0)?;
+            if there.memories.iter().any(|item| (item.scope, &item.owner) != (place.scope, &place.owner)) {
+                return Err(Problem::forbidden(
+                    format!("document {} is another's", document.id),
+                    "give it another id, or name another collection",
+                ));
+            }
+        }
+    }
+    let documents = body.documents.into_iter().map(|document| DocumentInput {
+        id: document.id,
+        title: document.title,
+        text: document.text,
+        collection: place.collection.clone(),
+        metadata: document.metadata,
+        session: document.session,
+    });
+    Ok(engine.add_documents_for(documents.collect(), place.scope, place.owner, now())?)
+}

@@ -1,0 +1,218 @@
+//! The changes of the store as server-sent events: one each, whichever process made it, from any change on. Changes of this
+//! server are told at once; those of others are looked for, while somebody follows.
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use bower_core::request::StoreChange;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+
+use super::auth::Caller;
+use super::handle::caller;
+use super::limits::Turn;
+use super::operations::parse_query;
+use super::problem::Problem;
+use super::stream::{channel, send};
+use super::{App, Work};
+
+/// Streams at once: each is a connection that stays.
+const MOST_STREAMS: i64 = 128;
+/// How often other processes' changes are looked for: one row is read.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// A comment is sent so often where nothing changes, so that a connection that broke is known.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Changes that are read at once.
+const PAGE: usize = 100;
+
+/// Which changes.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EventsQuery {
+    /// Only changes after this one: 0 is from the beginning; from now on unless told. A client that comes back says it in
+    /// Last-Event-ID.
+    pub after: Option<u64>,
+}
+
+/// Adds the route, and looks for changes.
+pub fn route(router: Router, app: &Arc<App>) -> Router {
+    let app = Arc::clone(app);
+    router.route(
+        "/api/v1/events",
+        get(move |request: Request| {
+            let app = Arc::clone(&app);
+            async move { follow(app, request).unwrap_or_else(IntoResponse::into_response) }
+        }),
+    )
+}
+
+/// Keeps the number of the last change, as long as the server runs and somebody follows.
+pub async fn watch_changes(app: Arc<App>) {
+    let mut ending = app.is_ending.subscribe();
+    loop {
+        tokio::select! {
+            _ = ending.wait_for(|is_ending| *is_ending) => return,
+            () = app.has_written.notified() => {}
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+        if app.metrics.streams.load(Ordering::Relaxed) == 0 {
+            continue;
+        }
+        let shared = Arc::clone(&app);
+        let read = tokio::task::spawn_blocking(move || shared.service.engine().last_change().ok());
+        if let Ok(Some(last)) = read.await {
+            app.last_change.send_if_modified(|known| std::mem::replace(known, last) != last);
+        }
+    }
+}
+
+/// A stream that counts as long as this lives.
+struct Counted(Arc<App>);
+
+impl Counted {
+    fn new(app: &Arc<App>) -> Result<Self, Problem> {
+        let counted = Self(Arc::clone(app));
+        if app.metrics.streams.fetch_add(1, Ordering::Relaxed) >= MOST_STREAMS {
+            return Err(Problem::later(
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!("more than {MOST_STREAMS} streams"),
+                5,
+            ));
+        }
+        Ok(counted)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.metrics.streams.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn follow(app: Arc<App>, request: Request) -> Result<Response, Problem> {
+    let caller = caller(request.extensions())?;
+    let query: EventsQuery = parse_query(request.uri().query().unwrap_or(""))?;
+    let last = request.headers().get("last-event-id").map(|id| {
+        let id = id.to_str().ok().and_then(|id| id.trim().parse::<u64>().ok());
+        id.ok_or_else(|| Problem::bad("Last-Event-ID: the number of a change is wanted"))
+    });
+    let after = last.transpose()?.or(query.after);
+    let counted = Counted::new(&app)?;
+    let (sender, body) = channel(request.extensions().get::<Arc<Turn>>().cloned());
+    tokio::spawn(async move {
+        let mut ending = app.is_ending.subscribe();
+        tokio::select! {
+            _ = ending.wait_for(|is_ending| *is_ending) => {}
+            // It ends when the client has gone.
+            _ = tell(&counted.0, &caller, after, &sender) => {}
+        }
+    });
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Ok((headers, body).into_response())
+}
+
+async fn tell(
+    app: &Arc<App>,
+    caller: &Caller,
+    after: Option<u64>,
+    to: &mpsc::Sender<io::Result<Bytes>>,
+) -> io::Result<()> {
+    let mut changed = app.last_change.subscribe();
+    let mut after = match after {
+        Some(after) => after,
+        None => look(app, |app, _| page(app, None, u64::MAX), caller).await?.current,
+    };
+    // The head is sent with the first piece: whoever listens knows that he is heard.
+    send(to, Bytes::from(format!(": after {after}\nretry: 2000\n\n"))).await?;
+    loop {
+        let page = look(app, move |app, caller| page(app, Some(caller), after), caller).await?;
+        for change in &page.changes {
+            send(to, event(change)).await?;
+        }
+        if page.last > after {
+            after = page.last;
+            continue;
+        }
+        let current = page.current;
+        if current < after {
+            // A backup that was put back is behind what was told.
+            let reset = format!("event: reset\nid: {current}\ndata: {{\"change\":{current}}}\n\n");
+            send(to, reset.into()).await?;
+            after = current;
+        }
+        app.last_change.send_if_modified(|known| std::mem::replace(known, current) != current);
+        wait(&mut changed, after, to).await?;
+    }
+}
+
+/// Until there is another change, or the client has gone.
+async fn wait(
+    changed: &mut watch::Receiver<u64>,
+    after: u64,
+    to: &mpsc::Sender<io::Result<Bytes>>,
+) -> io::Result<()> {
+    loop {
+        tokio::select! {
+            known = async { changed.wait_for(|known| *known != after).await.map(drop) } => {
+                return known.map_err(|_| io::ErrorKind::BrokenPipe.into());
+            }
+            () = tokio::time::sleep(HEARTBEAT) => send(to, Bytes::from_static(b":\n\n")).await?,
+            () = to.closed() => return Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+/// Some changes.
+struct Page {
+    /// The store's last change, read before the others.
+    current: u64,
+    /// The last that was looked at.
+    last: u64,
+    /// Those of them that a caller may know of.
+    changes: Vec<StoreChange>,
+}
+
+async fn look(
+    app: &Arc<App>,
+    read: impl FnOnce(&App, &Caller) -> Result<Page, Problem> + Send + 'static,
+    caller: &Caller,
+) -> io::Result<Page> {
+    let (shared, caller) = (Arc::clone(app), caller.clone());
+    let read = app.gate(Work::Read).run(move || read(&shared, &caller)).await;
+    // The stream ends where the store cannot be read; the client comes back with the last id that it has.
+    read.map_err(|problem| io::Error::other(problem.message))
+}
+
+/// Changes after one; none where nobody asks for any.
+fn page(app: &App, caller: Option<&Caller>, after: u64) -> Result<Page, Problem> {
+    let engine = app.service.engine();
+    let current = engine.last_change()?;
+    let Some(caller) = caller else { return Ok(Page { current, last: after, changes: Vec::new() }) };
+    let mut changes = engine.changes_after(after, PAGE)?;
+    let last = changes.last().map_or(after, |change| change.change);
+    if !caller.bounds.is_everything() {
+        // Of what is gone nobody knows any more whose it was.
+        for change in &mut changes {
+            change.subjects.retain(|id| app.service.item(id, &caller.bounds).is_ok());
+            change.more = 0;
+        }
+        changes.retain(|change| !change.subjects.is_empty());
+    }
+    Ok(Page { current, last, changes })
+}
+
+fn event(change: &StoreChange) -> Bytes {
+    let data = serde_json::to_string(change).unwrap_or_default();
+    format!("event: change\nid: {}\ndata: {data}\n\n", change.change).into()
+}

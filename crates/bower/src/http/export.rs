@@ -1,0 +1,142 @@
+//! Exports as a stream of JSON lines: however large, a few pieces of it are in memory. One that breaks off half way breaks its
+//! connection, so that nobody takes a part for the whole.
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use bower_core::item::Status;
+use bower_core::request::Selection;
+use bower_core::request::moving::ExportRequest;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+
+use super::handle::{caller, read_body};
+use super::limits::Turn;
+use super::problem::Problem;
+use super::stream::{channel, send};
+use super::{App, Work, now};
+use crate::failure::Failure;
+use crate::service::{SelectBody, Words, select};
+
+/// Lines are sent in pieces of about this size.
+const PIECE: usize = 64 << 10;
+
+/// What is to leave the store.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExportBody {
+    /// Superseded and archived memories too: whole chains.
+    pub all: bool,
+    /// Indexed documents too: each that has a selected chunk, whole.
+    pub documents: bool,
+    /// Vectors too, so that the next store need not make them.
+    pub vectors: bool,
+    /// Which items.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+/// Adds the route.
+pub fn route(router: Router, app: &Arc<App>) -> Router {
+    let app = Arc::clone(app);
+    router.route(
+        "/api/v1/export",
+        post(move |request: Request| {
+            let app = Arc::clone(&app);
+            async move { export(app, request).await.unwrap_or_else(IntoResponse::into_response) }
+        }),
+    )
+}
+
+async fn export(app: Arc<App>, request: Request) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let caller = caller(&parts.extensions)?;
+    let (bytes, _room) = read_body(&app, &parts.headers, body).await?;
+    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+    let body: ExportBody =
+        serde_json::from_slice(text).map_err(|why| Problem::bad(format!("body: {why}")))?;
+    let mut selected = select(&body.select, Words::Fields, now())?;
+    if body.all {
+        if !selected.statuses.is_empty() {
+            return Err(Problem::bad("statuses: leave them out where all is true"));
+        }
+        selected.statuses = Status::ALL.to_vec();
+    }
+    let select: Selection = caller.bounds.narrow(selected)?;
+    let wanted = ExportRequest { select, documents: body.documents, vectors: body.vectors, force: false };
+    let permit = app.gate(Work::Long).enter().await?;
+    let (pieces, body) = channel(parts.extensions.get::<Arc<Turn>>().cloned());
+    let (began, beginning) = oneshot::channel();
+    let runtime = Handle::current();
+    tokio::task::spawn_blocking(move || {
+        let mut lines = Lines { pieces, began: Some(began), runtime, kept: Vec::with_capacity(PIECE) };
+        let engine = app.service.engine();
+        let done = engine.export_lines(&wanted, &mut lines, Path::new("the answer"), now());
+        drop(permit);
+        lines.end(done.map(drop).map_err(Failure::from));
+    });
+    match beginning.await {
+        Ok(Ok(())) => {}
+        Ok(Err(failure)) => return Err(failure.into()),
+        Err(_) => return Err(Problem::internal("an export ended without a word")),
+    }
+    let form = HeaderValue::from_static("application/x-ndjson");
+    Ok(([(header::CONTENT_TYPE, form)], body).into_response())
+}
+
+/// Where an export writes to: from a thread that blocks to the body of an answer.
+struct Lines {
+    pieces: mpsc::Sender<io::Result<Bytes>>,
+    /// Told once whether there is anything to send.
+    began: Option<oneshot::Sender<Result<(), Failure>>>,
+    runtime: Handle,
+    kept: Vec<u8>,
+}
+
+impl Lines {
+    fn send_kept(&mut self) -> io::Result<()> {
+        if self.kept.is_empty() {
+            return Ok(());
+        }
+        if let Some(began) = self.began.take() {
+            began.send(Ok(())).ok();
+        }
+        let piece = std::mem::replace(&mut self.kept, Vec::with_capacity(PIECE));
+        self.runtime.block_on(send(&self.pieces, piece.into()))
+    }
+
+    fn end(mut self, done: Result<(), Failure>) {
+        match (done, self.began.take()) {
+            (done, Some(began)) => {
+                began.send(done).ok();
+            }
+            (Ok(()), None) => {}
+            (Err(failure), None) => {
+                let broken = Err(io::Error::other(failure.message));
+                self.runtime.block_on(self.pieces.send(broken)).ok();
+            }
+        }
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        self.kept.extend_from_slice(more);
+        if self.kept.len() >= PIECE {
+            self.send_kept()?;
+        }
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send_kept()
+    }
+}

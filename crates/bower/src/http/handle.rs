@@ -1,0 +1,232 @@
+//! From a request to an operation and back: who asks, how long the body may be, the JSON in it, a thread to run it on. All of
+//! an answer is made before any of it is sent, so that its status is true.
+
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use serde::Serialize;
+use std::io::Write;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::auth::{Caller, Key};
+use super::limits::Turn;
+use super::operations::{Operation, Raw};
+use super::problem::Problem;
+use super::{App, Peer, now};
+
+/// Routes that tell nothing of anybody's: no token is needed.
+pub const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
+
+/// Answers longer than this are refused: they are held in memory whole.
+const MOST_ANSWERED: usize = 64 << 20;
+
+/// The name of whoever asked, for the log.
+#[derive(Clone, Debug)]
+pub struct Asker(pub String);
+
+/// Lets a request in, or not.
+pub async fn admit(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let (name, turn) = match enter(&app, &mut request) {
+        Ok(entered) => entered,
+        Err(problem) => return problem.into_response(),
+    };
+    request.extensions_mut().insert(Arc::clone(&turn));
+    let time = app.options.request_time;
+    let mut response = match tokio::time::timeout(time, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Problem::new(
+            StatusCode::GATEWAY_TIMEOUT,
+            format!("it took longer than {} s", time.as_secs_f64()),
+            "what was to be written may still be: look before you try again",
+        )
+        .into_response(),
+    };
+    response.extensions_mut().insert(Asker(name));
+    response
+}
+
+fn enter(app: &Arc<App>, request: &mut Request) -> Result<(String, Arc<Turn>), Problem> {
+    let Some(&Peer(peer)) = request.extensions().get::<Peer>() else {
+        return Err(Problem::internal("a request without a peer"));
+    };
+    app.door.check_origin(request.headers())?;
+    let address = Key::Address(peer.ip());
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    if route.is_some_and(|route| OPEN.contains(&route)) {
+        let turn = app.limits.enter(&address, Instant::now())?;
+        return Ok(("anybody".into(), Arc::new(turn)));
+    }
+    let caller = app.door.admit(request.headers(), peer, now()).map_err(|problem| {
+        if problem.status != StatusCode::UNAUTHORIZED {
+            return problem;
+        }
+        // Whoever has a token is let in whatever others at his address do.
+        let refused = app.limits.check_failures(&address, Instant::now()).err();
+        app.limits.note_failure(&address, Instant::now());
+        refused.unwrap_or(problem)
+    })?;
+    let turn = app.limits.enter(&caller.key, Instant::now())?;
+    let name = caller.name.clone();
+    request.extensions_mut().insert(caller.bounds_elsewhere());
+    request.extensions_mut().insert(caller);
+    Ok((name, Arc::new(turn)))
+}
+
+/// Adds an operation's route.
+pub fn route(router: Router, operation: Operation, app: &Arc<App>) -> Router {
+    let (path, method) = (operation.path, operation.method.clone());
+    let operation = Arc::new(operation);
+    let app = Arc::clone(app);
+    let handler = move |request: Request| {
+        let (app, operation) = (Arc::clone(&app), Arc::clone(&operation));
+        async move {
+            match answer(app, operation, request).await {
+                Ok(bytes) => json(bytes),
+                Err(problem) => problem.into_response(),
+            }
+        }
+    };
+    let filter = if method == axum::http::Method::GET { MethodFilter::GET } else { MethodFilter::POST };
+    router.route(path, on(filter, handler))
+}
+
+/// Who asks, as the door found out.
+pub fn caller(request: &axum::http::Extensions) -> Result<Caller, Problem> {
+    request.get::<Caller>().cloned().ok_or_else(|| Problem::internal("a request without a caller"))
+}
+
+async fn answer(app: Arc<App>, operation: Arc<Operation>, request: Request) -> Result<Vec<u8>, Problem> {
+    let (mut parts, body) = request.into_parts();
+    let caller = caller(&parts.extensions)?;
+    let id = first_parameter(&mut parts).await?;
+    let query = parts.uri.query().unwrap_or("").to_owned();
+    let (body, room) = if operation.takes_body() {
+        read_body(&app, &parts.headers, body).await?
+    } else {
+        (Bytes::new(), None)
+    };
+    let work = operation.work;
+    let shared = Arc::clone(&app);
+    let bytes = app.gate(work).run(move || {
+        let done = (operation.run)(&shared, &caller, Raw { id, query, body });
+        drop(room);
+        shared.touched(work);
+        done
+    });
+    bytes.await
+}
+
+/// The parameter in the path; empty where it has none.
+async fn first_parameter(parts: &mut axum::http::request::Parts) -> Result<String, Problem> {
+    let parameters = RawPathParams::from_request_parts(parts, &())
+        .await
+        .map_err(|_| Problem::bad("the path is not valid UTF-8"))?;
+    Ok(parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default())
+}
+
+/// The whole body of a request, with the memory that it takes.
+pub async fn read_body(
+    app: &App,
+    headers: &HeaderMap,
+    mut body: Body,
+) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Problem> {
+    let most = app.options.body_bytes;
+    let too_long = || {
+        Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is longer than {most} bytes"),
+            "send less at a time; bower serve --max-body raises it",
+        )
+    };
+    let told =
+        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if told.is_some_and(|told| told > most) {
+        return Err(too_long());
+    }
+    let kib =
+        u32::try_from(told.unwrap_or(most) / 1_024 + 1).unwrap_or(u32::MAX).min(super::BODIES_KIB as u32);
+    let room = Arc::clone(&app.bodies)
+        .acquire_many_owned(kib)
+        .await
+        .map_err(|_| Problem::internal("the room for bodies was closed"))?;
+    let mut bytes = Vec::with_capacity(told.unwrap_or(0));
+    while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
+        if let Ok(data) = frame.into_data() {
+            if bytes.len() + data.len() > most {
+                return Err(too_long());
+            }
+            bytes.extend_from_slice(&data);
+        }
+    }
+    let form = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
+    let essence = form.map(|form| form.split(';').next().unwrap_or("").trim().to_ascii_lowercase());
+    let is_json = match essence.as_deref() {
+        None => bytes.is_empty(),
+        Some(essence) => essence == "application/json" || essence.ends_with("+json"),
+    };
+    if !is_json {
+        return Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the body is not told to be JSON",
+            "send it with Content-Type: application/json",
+        ));
+    }
+    Ok((bytes.into(), Some(room)))
+}
+
+/// An answer as JSON, not longer than an answer may be.
+pub fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
+    let mut bounded = Bounded { bytes: Vec::with_capacity(512), most: MOST_ANSWERED };
+    match serde_json::to_writer(&mut bounded, value) {
+        Ok(()) => Ok(bounded.bytes),
+        Err(error) if error.is_io() => {
+            Err(Problem::bad(format!("the answer is longer than {} MB: ask for less", MOST_ANSWERED >> 20)))
+        }
+        Err(error) => Err(Problem::internal(format!("cannot write JSON: {error}"))),
+    }
+}
+
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, more: &[u8]) -> std::io::Result<usize> {
+        if self.bytes.len() + more.len() > self.most {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A good answer of JSON.
+pub fn json(bytes: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_has_an_end() {
+        let mut bounded = Bounded { bytes: Vec::new(), most: 8 };
+        assert!(serde_json::to_writer(&mut bounded, "123456").is_ok());
+        let mut bounded = Bounded { bytes: Vec::new(), most: 8 };
+        assert!(serde_json::to_writer(&mut bounded, "1234567").unwrap_err().is_io());
+    }
+}

@@ -1,0 +1,104 @@
+//! The thread that looks after the store while nobody waits for it: folds and keeps what was used a second after it was asked,
+//! and sweeps, prunes and consolidates when that is due. The store knows when that was done last, so a server that is started
+//! often does not do it often, nor one that never runs for a day never.
+
+use bower_core::request::{House, Housekeeping, PruneEvery};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::{App, now};
+use crate::failure::{Failure, Result};
+
+/// How long something may wait that an answer did not wait for.
+const EVERY: Duration = Duration::from_secs(1);
+/// How often it is asked whether memories are to be swept, pruned and consolidated.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+/// Memories weaker than this are archived (systems.md, section 1).
+const THRESHOLD: f64 = 0.05;
+
+/// The thread, until it is told to end.
+pub struct Keeper {
+    end: Sender<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Starts it.
+    pub fn start(app: Arc<App>) -> Result<Self> {
+        let (end, ended) = channel();
+        let body = move || {
+            let mut looked: Option<Instant> = None;
+            loop {
+                match ended.recv_timeout(EVERY) {
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+                }
+                if looked.is_none_or(|last| last.elapsed() >= LOOK_EVERY) {
+                    looked = Some(Instant::now());
+                    keep_house(&app);
+                } else {
+                    maintain(&app);
+                }
+            }
+            app.is_used.store(true, Ordering::Relaxed);
+            maintain(&app);
+        };
+        let thread = std::thread::Builder::new().name("bower-keeper".into()).spawn(body);
+        let thread = thread.map_err(|source| {
+            Failure::environment(format!("cannot start a thread: {source}"), "run it again")
+        })?;
+        Ok(Self { end, thread: Some(thread) })
+    }
+
+    /// Ends it, once it has kept what was used and folded what is due.
+    pub fn end(mut self) {
+        self.end.send(()).ok();
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}
+
+/// A failure here changes nothing that was acknowledged.
+fn maintain(app: &App) {
+    if !app.is_used.swap(false, Ordering::Relaxed) {
+        return;
+    }
+    match app.service.maintain(now()) {
+        Ok(true) => tracing::debug!(target: "bower", "folded new changes into the indexes"),
+        Ok(false) => {}
+        Err(failure) => {
+            tracing::warn!(target: "bower", part = "maintain", cause = failure.line(), "could not keep house");
+        }
+    }
+}
+
+fn keep_house(app: &App) {
+    app.is_used.store(false, Ordering::Relaxed);
+    let every = app.options.prune_every;
+    let hours = every.map(|every| u32::try_from(every.as_secs() / 3_600).unwrap_or(u32::MAX).max(1));
+    let prune = hours.map(|hours| PruneEvery { threshold: THRESHOLD, hours });
+    let Housekeeping { swept, pruned, crowded, consolidated, failed, .. } =
+        app.service.engine().keep_house(&House { prune, ..House::default() }, now());
+    for one in &swept {
+        let turned = one.promoted + one.demoted + one.raised + one.archived;
+        tracing::info!(target: "bower", turned, event = one.event, ms = one.took_ms, "swept");
+    }
+    for one in &pruned {
+        tracing::info!(target: "bower", archived = one.pruned, event = one.event, ms = one.took_ms, "pruned");
+    }
+    if let Some(done) = &consolidated {
+        let (patterns, merged) = (done.patterns_created, done.merged);
+        let crowded = crowded.len();
+        tracing::info!(target: "bower", crowded, patterns, merged, ms = done.took_ms, "consolidated");
+    }
+    for one in &failed {
+        tracing::warn!(target: "bower", part = one.part, cause = one.why.as_str(), "could not keep house");
+    }
+    if !swept.is_empty() || !pruned.is_empty() || consolidated.is_some() {
+        app.has_written.notify_one();
+    }
+}

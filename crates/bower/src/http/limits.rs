@@ -1,0 +1,307 @@
+//! How much one caller may ask, and how much is done at once. Whoever is over a limit is told when to come back, and nothing
+//! of his waits in memory.
+
+use axum::http::StatusCode;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use tokio::sync::Semaphore;
+
+use super::auth::Key;
+use super::problem::Problem;
+
+/// Callers that are remembered; beyond that those who ask nothing at the moment are forgotten.
+const MOST_CALLERS: usize = 4_096;
+/// A caller's requests at once: more than any pool of connections has.
+const MOST_AT_ONCE: usize = 128;
+/// Failed proofs of an address a second: nobody mistypes faster.
+const FAILURES_A_SECOND: f64 = 5.0;
+/// Failed proofs of an address before that counts.
+const FAILURES_AT_FIRST: f64 = 20.0;
+
+/// A bucket that fills with time and is emptied by requests.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    left: f64,
+    seen: Instant,
+}
+
+impl Bucket {
+    fn full(most: f64, now: Instant) -> Self {
+        Self { left: most, seen: now }
+    }
+
+    fn fill(&mut self, rate: f64, most: f64, now: Instant) {
+        let passed = now.saturating_duration_since(self.seen).as_secs_f64();
+        self.left = (self.left + passed * rate).min(most);
+        self.seen = now;
+    }
+
+    /// Takes one, or says in how many seconds there will be one.
+    fn take(&mut self, rate: f64, most: f64, now: Instant) -> Result<(), u64> {
+        self.fill(rate, most, now);
+        if self.left >= 1.0 {
+            self.left -= 1.0;
+            return Ok(());
+        }
+        Err((((1.0 - self.left) / rate).ceil() as u64).max(1))
+    }
+}
+
+#[derive(Debug)]
+struct Use {
+    bucket: Bucket,
+    at_once: usize,
+}
+
+/// The limits of each caller.
+#[derive(Debug)]
+pub struct Limits {
+    /// Requests a second; 0 is no limit.
+    rate: f64,
+    uses: Mutex<HashMap<Key, Use>>,
+    failures: Mutex<HashMap<Key, Bucket>>,
+}
+
+/// A request that counts as long as this lives.
+#[derive(Debug)]
+pub struct Turn {
+    limits: Arc<Limits>,
+    key: Key,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut uses = lock(&self.limits.uses);
+        if let Some(one) = uses.get_mut(&self.key) {
+            one.at_once = one.at_once.saturating_sub(1);
+        }
+    }
+}
+
+impl Limits {
+    /// So many requests a second each, and twice as many at a stroke; 0 is no limit.
+    pub fn new(rate: u32) -> Self {
+        Self { rate: f64::from(rate), uses: Mutex::default(), failures: Mutex::default() }
+    }
+
+    /// Counts a request, or refuses it.
+    pub fn enter(self: &Arc<Self>, key: &Key, now: Instant) -> Result<Turn, Problem> {
+        let most = self.rate * 2.0;
+        let mut uses = lock(&self.uses);
+        if uses.len() >= MOST_CALLERS && !uses.contains_key(key) {
+            uses.retain(|_, one| {
+                one.bucket.fill(self.rate, most, now);
+                one.at_once > 0 || one.bucket.left < most
+            });
+            if uses.len() >= MOST_CALLERS {
+                return Err(too_many("too many callers", 1));
+            }
+        }
+        let one =
+            uses.entry(key.clone()).or_insert_with(|| Use { bucket: Bucket::full(most, now), at_once: 0 });
+        if one.at_once >= MOST_AT_ONCE {
+            return Err(too_many(&format!("more than {MOST_AT_ONCE} requests at once"), 1));
+        }
+        if self.rate > 0.0 {
+            one.bucket.take(self.rate, most, now).map_err(|seconds| {
+                too_many(&format!("more than {} requests a second", self.rate), seconds)
+            })?;
+        }
+        one.at_once += 1;
+        drop(uses);
+        Ok(Turn { limits: Arc::clone(self), key: key.clone() })
+    }
+
+    /// Refuses an address that showed too many wrong tokens.
+    pub fn check_failures(&self, key: &Key, now: Instant) -> Result<(), Problem> {
+        let mut failures = lock(&self.failures);
+        let Some(bucket) = failures.get_mut(key) else { return Ok(()) };
+        bucket.fill(FAILURES_A_SECOND, FAILURES_AT_FIRST, now);
+        if bucket.left >= 1.0 { Ok(()) } else { Err(too_many("too many wrong tokens", 1)) }
+    }
+
+    /// Notes that an address showed a wrong token.
+    pub fn note_failure(&self, key: &Key, now: Instant) {
+        let mut failures = lock(&self.failures);
+        if failures.len() >= MOST_CALLERS {
+            failures.retain(|_, bucket| {
+                bucket.fill(FAILURES_A_SECOND, FAILURES_AT_FIRST, now);
+                bucket.left < FAILURES_AT_FIRST
+            });
+        }
+        if failures.len() < MOST_CALLERS {
+            let bucket = failures.entry(key.clone()).or_insert_with(|| Bucket::full(FAILURES_AT_FIRST, now));
+            bucket.take(FAILURES_A_SECOND, FAILURES_AT_FIRST, now).ok();
+        }
+    }
+}
+
+fn too_many(what: &str, seconds: u64) -> Problem {
+    Problem::later(StatusCode::TOO_MANY_REQUESTS, what, seconds)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets so much work of one kind be done at once, in the order in which it came, and so much wait; the rest is told to come
+/// back. The work runs on threads that may block.
+#[derive(Debug)]
+pub struct Gate {
+    permits: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    most_waiting: usize,
+}
+
+/// One who waits, as long as this lives.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Gate {
+    /// So many at once, and so many that wait.
+    pub fn new(at_once: usize, most_waiting: usize) -> Self {
+        Self { permits: Arc::new(Semaphore::new(at_once)), waiting: AtomicUsize::new(0), most_waiting }
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// A place at work; it is given back when it is dropped.
+    pub async fn enter(&self) -> Result<tokio::sync::OwnedSemaphorePermit, Problem> {
+        let waiting = Waiting(&self.waiting);
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.most_waiting {
+            drop(waiting);
+            return Err(Problem::later(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "more requests wait than this server takes",
+                1,
+            ));
+        }
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        drop(waiting);
+        permit.map_err(|_| Problem::later(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end", 5))
+    }
+
+    /// Does something that blocks. Whoever stops waiting for it does not stop it: it keeps its place until it is done.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let permit = self.enter().await?;
+        let done = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop(permit);
+            result
+        });
+        match done.await {
+            Ok(result) => result,
+            Err(ended) => {
+                Err(Problem::internal(if ended.is_panic() { "it panicked" } else { "it was dropped" }))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn key(name: &str) -> Key {
+        Key::Token(name.into())
+    }
+
+    #[test]
+    fn a_caller_over_the_rate_is_told_when_to_come_back_and_others_are_not() {
+        let limits = Arc::new(Limits::new(10));
+        let start = Instant::now();
+        for _ in 0..20 {
+            limits.enter(&key("a"), start).unwrap();
+        }
+        let refused = limits.enter(&key("a"), start).unwrap_err();
+        assert_eq!((refused.status.as_u16(), refused.retry_after_s), (429, Some(1)));
+        limits.enter(&key("b"), start).unwrap();
+        limits.enter(&key("a"), start + Duration::from_millis(101)).unwrap();
+        assert!(limits.enter(&key("a"), start + Duration::from_millis(101)).is_err());
+    }
+
+    #[test]
+    fn a_caller_has_so_many_requests_at_once() {
+        let limits = Arc::new(Limits::new(0));
+        let now = Instant::now();
+        let mut turns: Vec<Turn> = (0..128).map(|_| limits.enter(&key("a"), now).unwrap()).collect();
+        assert_eq!(limits.enter(&key("a"), now).unwrap_err().status, 429);
+        turns.pop();
+        limits.enter(&key("a"), now).unwrap();
+    }
+
+    #[test]
+    fn callers_who_ask_nothing_are_forgotten() {
+        let limits = Arc::new(Limits::new(10));
+        let start = Instant::now();
+        for n in 0..MOST_CALLERS {
+            limits.enter(&key(&n.to_string()), start).unwrap();
+        }
+        assert!(limits.enter(&key("late"), start).is_err());
+        limits.enter(&key("late"), start + Duration::from_secs(1)).unwrap();
+        assert_eq!(lock(&limits.uses).len(), 1);
+    }
+
+    #[test]
+    fn wrong_tokens_close_the_door_for_a_while() {
+        let limits = Limits::new(0);
+        let now = Instant::now();
+        let from = Key::Address("127.0.0.1".parse().unwrap());
+        for _ in 0..20 {
+            limits.check_failures(&from, now).unwrap();
+            limits.note_failure(&from, now);
+        }
+        assert_eq!(limits.check_failures(&from, now).unwrap_err().status, 429);
+        limits.check_failures(&from, now + Duration::from_secs(1)).unwrap();
+    }
+
+    #[tokio::test]
+    async fn work_waits_in_order_and_not_without_end() {
+        let gate = Arc::new(Gate::new(1, 2));
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let (entered, is_in) = tokio::sync::oneshot::channel::<()>();
+        let first = {
+            let gate = Arc::clone(&gate);
+            tokio::spawn(async move {
+                gate.run(move || {
+                    entered.send(()).ok();
+                    held.recv().ok();
+                    Ok(1)
+                })
+                .await
+            })
+        };
+        is_in.await.unwrap();
+        let wait = |n| {
+            let gate = Arc::clone(&gate);
+            tokio::spawn(async move { gate.run(move || Ok(n)).await })
+        };
+        let (second, third) = (wait(2), wait(3));
+        while gate.waiting() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let refused = gate.run(|| Ok(4)).await.unwrap_err();
+        assert_eq!((refused.status.as_u16(), refused.retry_after_s), (503, Some(1)));
+        release.send(()).unwrap();
+        for (task, expected) in [(first, 1), (second, 2), (third, 3)] {
+            assert_eq!(task.await.unwrap().unwrap(), expected);
+        }
+        let broken = gate.run(|| -> Result<(), Problem> { panic!("secret words") }).await.unwrap_err();
+        assert_eq!(broken.status, 500);
+        assert!(!format!("{broken:?}").contains("secret"), "{broken:?}");
+    }
+}

@@ -1,0 +1,180 @@
+//! What the server counts, in the text form that Prometheus reads. Names of routes, methods and statuses are ours, so that no
+//! request makes a new series.
+
+use bower_core::request::StatusReport;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Upper ends of a histogram's buckets, in seconds.
+const BUCKETS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
+
+#[derive(Clone, Debug, Default)]
+struct Latency {
+    buckets: [u64; BUCKETS.len()],
+    count: u64,
+    sum_s: f64,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    requests: BTreeMap<(String, &'static str, u16), u64>,
+    latencies: BTreeMap<String, Latency>,
+}
+
+/// The server's counters.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    counted: Mutex<Counted>,
+    /// Requests under way.
+    pub under_way: AtomicI64,
+    /// Connections that are open.
+    pub connections: AtomicI64,
+    /// Streams of changes.
+    pub streams: AtomicI64,
+}
+
+/// A method's name; all that HTTP does not name are one.
+pub fn method_name(method: &axum::http::Method) -> &'static str {
+    ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]
+        .into_iter()
+        .find(|name| *name == method.as_str())
+        .unwrap_or("OTHER")
+}
+
+impl Metrics {
+    /// Counts an answer.
+    pub fn count(&self, route: &str, method: &'static str, status: u16, took: Duration) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        *counted.requests.entry((route.to_owned(), method, status)).or_default() += 1;
+        if !counted.latencies.contains_key(route) {
+            counted.latencies.insert(route.to_owned(), Latency::default());
+        }
+        let Some(latency) = counted.latencies.get_mut(route) else { return };
+        let seconds = took.as_secs_f64();
+        latency.count += 1;
+        latency.sum_s += seconds;
+        if let Some(bucket) = BUCKETS.iter().position(|end| seconds <= *end) {
+            latency.buckets[bucket] += 1;
+        }
+    }
+
+    /// All of it; `waiting` is how many wait for each kind of work.
+    pub fn text(&self, version: &str, store: Option<&StatusReport>, waiting: &[(&str, usize)]) -> String {
+        let mut out = String::new();
+        let head = |out: &mut String, name: &str, kind: &str, help: &str| {
+            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        };
+        head(&mut out, "bower_build_info", "gauge", "The version that runs.");
+        let _ = writeln!(out, "bower_build_info{{version=\"{}\"}} 1", escaped(version));
+        let (requests, latencies) = {
+            let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+            (counted.requests.clone(), counted.latencies.clone())
+        };
+        head(&mut out, "bower_http_requests_total", "counter", "Answers by route, method and status.");
+        for ((route, method, status), count) in &requests {
+            let route = escaped(route);
+            let _ = writeln!(
+                out,
+                "bower_http_requests_total{{route=\"{route}\",method=\"{method}\",status=\"{status}\"}} {count}"
+            );
+        }
+        let name = "bower_http_request_duration_seconds";
+        head(&mut out, name, "histogram", "Time until an answer's head was ready.");
+        for (route, latency) in &latencies {
+            let route = escaped(route);
+            let mut sum = 0;
+            for (end, count) in BUCKETS.iter().zip(latency.buckets) {
+                sum += count;
+                let _ = writeln!(out, "{name}_bucket{{route=\"{route}\",le=\"{end}\"}} {sum}");
+            }
+            let _ = writeln!(out, "{name}_bucket{{route=\"{route}\",le=\"+Inf\"}} {}", latency.count);
+            let _ = writeln!(out, "{name}_sum{{route=\"{route}\"}} {}", latency.sum_s);
+            let _ = writeln!(out, "{name}_count{{route=\"{route}\"}} {}", latency.count);
+        }
+        let mut gauge = |name: &str, help: &str, value: f64| {
+            head(&mut out, name, "gauge", help);
+            let _ = writeln!(out, "{name} {value}");
+        };
+        gauge("bower_http_requests_under_way", "Requests under way.", load(&self.under_way));
+        gauge("bower_http_connections", "Open connections.", load(&self.connections));
+        gauge("bower_event_streams", "Streams of changes.", load(&self.streams));
+        if let Some(bytes) = resident_bytes() {
+            gauge("process_resident_memory_bytes", "Resident memory.", bytes as f64);
+        }
+        if let Some(store) = store {
+            let healthy = f64::from(u8::from(store.index_healthy));
+            for (name, help, value) in [
+                (
+                    "bower_store_memories",
+                    "Memories that are candidate or active.",
+                    store.total_memories as f64,
+                ),
+                ("bower_store_chunks", "Chunks of documents.", store.total_chunks as f64),
+                ("bower_store_documents", "Documents.", store.total_documents as f64),
+                ("bower_store_bytes", "Bytes of the store and its indexes.", store.total_size_bytes as f64),
+                ("bower_store_change", "The store's last change.", store.change as f64),
+                (
+                    "bower_store_unembedded",
+                    "Items without a vector of the present model.",
+                    store.unembedded as f64,
+                ),
+                ("bower_index_healthy", "1 where the indexes match the store.", healthy),
+                ("bower_text_tail", "Rows not yet folded into the text index.", store.text_tail as f64),
+                ("bower_vector_tail", "Rows not yet folded into the vector index.", store.vector_tail as f64),
+            ] {
+                gauge(name, help, value);
+            }
+        }
+        head(&mut out, "bower_work_waiting", "gauge", "Requests that wait for their turn, by kind of work.");
+        for (kind, count) in waiting {
+            let _ = writeln!(out, "bower_work_waiting{{kind=\"{kind}\"}} {count}");
+        }
+        out
+    }
+}
+
+fn load(gauge: &AtomicI64) -> f64 {
+    gauge.load(Ordering::Relaxed) as f64
+}
+
+/// A label's value: names of collections and routes may hold what ends one.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// Resident memory of this process; none where the system does not tell.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_hold_what_is_at_most_their_end_and_all_below() {
+        let metrics = Metrics::default();
+        for ms in [1, 2, 30, 100_000] {
+            metrics.count("/api/v1/query", "POST", 200, Duration::from_millis(ms));
+        }
+        metrics.count("/a\"b", "GET", 404, Duration::ZERO);
+        let text = metrics.text("1.0", None, &[("read", 3)]);
+        for line in [
+            "bower_http_requests_total{route=\"/api/v1/query\",method=\"POST\",status=\"200\"} 4",
+            "bower_http_requests_total{route=\"/a\\\"b\",method=\"GET\",status=\"404\"} 1",
+            "bower_http_request_duration_seconds_bucket{route=\"/api/v1/query\",le=\"0.001\"} 1",
+            "bower_http_request_duration_seconds_bucket{route=\"/api/v1/query\",le=\"0.0025\"} 2",
+            "bower_http_request_duration_seconds_bucket{route=\"/api/v1/query\",le=\"60\"} 3",
+            "bower_http_request_duration_seconds_bucket{route=\"/api/v1/query\",le=\"+Inf\"} 4",
+            "bower_http_request_duration_seconds_sum{route=\"/api/v1/query\"} 100.033",
+            "bower_work_waiting{kind=\"read\"} 3",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! `bower serve`: the operations of `service` over HTTP, with what a server must have around them. Async lives here and nowhere
+//! below; whatever touches the store runs on a thread that may block, so many at once and no more.
+
+pub mod auth;
+mod documents;
+mod events;
+mod export;
+mod handle;
+mod keeper;
+pub mod limits;
+mod listen;
+mod metrics;
+mod observe;
+mod openapi;
+mod operations;
+mod problem;
+mod stream;
+pub mod tokens;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::{Notify, Semaphore, watch};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+use crate::failure::{Failure, Result};
+use crate::service::Service;
+use auth::Door;
+use limits::{Gate, Limits};
+use metrics::Metrics;
+use problem::Problem;
+
+pub use observe::log_to_standard_error;
+
+/// Requests that may wait for each kind of work: some seconds' worth of it.
+const MOST_WAITING: usize = 512;
+/// Memory that the bodies of all requests have together, in KiB.
+const BODIES_KIB: usize = 256 << 10;
+
+/// How a server is to be.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where it listens.
+    pub bind: IpAddr,
+    /// The port; 0 is any that is free.
+    pub port: u16,
+    /// Origins whose pages may ask.
+    pub origins: Vec<String>,
+    /// The longest body of a request, in bytes.
+    pub body_bytes: usize,
+    /// How long a request may take until its answer begins.
+    pub request_time: Duration,
+    /// How long a client may take to send a request's head, and how long a connection may rest.
+    pub header_time: Duration,
+    /// How long what runs may take to finish when the server ends.
+    pub grace: Duration,
+    /// Requests a second for each token or address; 0 is no limit.
+    pub rate: u32,
+    /// Connections at once.
+    pub connections: usize,
+    /// How often memories are swept, pruned and consolidated; never where there is none.
+    pub prune_every: Option<Duration>,
+}
+
+/// What a running server shares.
+#[derive(Debug)]
+pub struct App {
+    service: Arc<Service>,
+    options: Options,
+    /// Where models are kept.
+    models: PathBuf,
+    door: Door,
+    limits: Arc<Limits>,
+    metrics: Metrics,
+    gates: Gates,
+    /// Memory for the bodies of requests, in KiB.
+    bodies: Arc<Semaphore>,
+    /// Something was asked since the store was last looked after.
+    is_used: AtomicBool,
+    /// Something was written here: whoever follows need not wait.
+    has_written: Notify,
+    /// The store's last change, for those who follow it.
+    last_change: watch::Sender<u64>,
+    /// The server is about to end.
+    is_ending: watch::Sender<bool>,
+}
+
+/// Kinds of work that do not wait for each other.
+#[derive(Debug)]
+struct Gates {
+    read: Gate,
+    write: Gate,
+    long: Gate,
+}
+
+/// Kinds of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Milliseconds, and nothing is written.
+    Read,
+    /// Milliseconds, and something is written.
+    Write,
+    /// Goes through much of the store.
+    Long,
+}
+
+/// The other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub SocketAddr);
+
+impl App {
+    fn new(service: Arc<Service>, options: Options, models: PathBuf, door: Door) -> Result<Self> {
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).max(2);
+        let last = service.engine().last_change()?;
+        Ok(Self {
+            service,
+            models,
+            door,
+            limits: Arc::new(Limits::new(options.rate)),
+            metrics: Metrics::default(),
+            gates: Gates {
+                // A question uses two threads by itself: more at once would only share the same cores. One that waits for a
+                // language model must not keep all others waiting, though.
+                read: Gate::new(2 * cores, MOST_WAITING),
+                // One writes, and the next makes its vector meanwhile.
+                write: Gate::new(2, MOST_WAITING),
+                long: Gate::new(2, 32),
+            },
+            bodies: Arc::new(Semaphore::new(BODIES_KIB)),
+            is_used: AtomicBool::new(true),
+            has_written: Notify::new(),
+            last_change: watch::Sender::new(last),
+            is_ending: watch::Sender::new(false),
+            options,
+        })
+    }
+
+    fn gate(&self, work: Work) -> &Gate {
+        match work {
+            Work::Read => &self.gates.read,
+            Work::Write => &self.gates.write,
+            Work::Long => &self.gates.long,
+        }
+    }
+
+    /// Notes that the store was used, and perhaps changed.
+    fn touched(&self, work: Work) {
+        self.is_used.store(true, Ordering::Relaxed);
+        match work {
+            Work::Read => {}
+            Work::Write | Work::Long => self.has_written.notify_one(),
+        }
+    }
+
+    fn is_ending(&self) -> bool {
+        *self.is_ending.borrow()
+    }
+}
+
+/// The clock, read once a request.
+fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// All routes with what stands before them: the log, panics, CORS, who asks, limits.
+fn router(app: &Arc<App>) -> Router {
+    let mut router = Router::new();
+    for operation in operations::all() {
+        router = handle::route(router, operation, app);
+    }
+    router = observe::routes(router, app);
+    router = events::route(router, app);
+    router = export::route(router, app);
+    // MCP over streamable HTTP is nested at /mcp here, behind the same door.
+    let mut router = router
+        .fallback(|| async {
+            Problem::new(StatusCode::NOT_FOUND, "no such route", "GET /openapi.json lists them")
+                .into_response()
+        })
+        .method_not_allowed_fallback(|request: Request| async move {
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                format!("{} does not take {}", request.uri().path(), metrics::method_name(request.method())),
+                "GET /openapi.json lists what each route takes",
+            )
+            .into_response()
+        })
+        .layer(from_fn_with_state(Arc::clone(app), handle::admit));
+    if !app.door.origins().is_empty() {
+        router = router.layer(cors(app.door.origins()));
+    }
+    router
+        .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| -> Response {
+            Problem::internal("a handler panicked").into_response()
+        }))
+        .layer(from_fn_with_state(Arc::clone(app), observe::observe))
+}
+
+fn cors(origins: &[String]) -> CorsLayer {
+    let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            HeaderName::from_static("last-event-id"),
+            HeaderName::from_static("x-request-id"),
+        ])
+        .expose_headers([HeaderName::from_static("x-request-id"), header::RETRY_AFTER])
+        .max_age(Duration::from_secs(600))
+}
+
+/// Listens until the process is told to end. `began` is called with the address once requests are taken.
+pub fn serve(
+    service: Service,
+    home: &std::path::Path,
+    models: PathBuf,
+    options: Options,
+    began: impl FnOnce(SocketAddr, bool) -> Result<()>,
+) -> Result<()> {
+    let door = Door::new(home, options.bind, options.origins.clone(), now())?;
+    let listener = std::net::TcpListener::bind((options.bind, options.port)).map_err(|source| {
+        Failure::environment(
+            format!("cannot listen on {}: {source}", SocketAddr::new(options.bind, options.port)),
+            "another program may have the port: give another with --port, or --port 0 for any that is free",
+        )
+    })?;
+    let app = Arc::new(App::new(Arc::new(service), options, models, door)?);
+    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(1, 4);
+    // What a panic says may quote a text; its place is enough to find it.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(target: "bower", place, "panicked");
+    }));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .max_blocking_threads(64)
+        .thread_name("bower-http")
+        .enable_all()
+        .build()
+        .map_err(|source| Failure::environment(format!("cannot start threads: {source}"), "run it again"))?;
+    let keeper = keeper::Keeper::start(Arc::clone(&app))?;
+    let ended = runtime.block_on(listen::run(&app, listener, began));
+    // What still blocks now was given its time already.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    keeper.end();
+    ended
+}

@@ -1,0 +1,195 @@
+//! What is told of each request: an id in its answer, a line in the log, a count. Never a text, a token, a path as it was asked
+//! or what stands behind its question mark: routes are named as the table names them.
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use bower_core::item::hex;
+use serde::Serialize;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use super::handle::{Asker, caller, json, to_json};
+use super::metrics::method_name;
+use super::problem::{Cause, Problem};
+use super::{App, Peer, Work};
+
+/// The name of our own log lines. Those of libraries are never shown: they may quote what was sent.
+const TARGET: &str = "bower";
+
+/// A request's id: given by who asks, or made here.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The longest that is accepted.
+const LONGEST_ID: usize = 64;
+
+/// Log lines on standard error: JSON, or on a terminal text.
+pub fn log_to_standard_error(quiet: bool, verbose: bool) {
+    let level = match (quiet, verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (false, true) => LevelFilter::DEBUG,
+        (false, false) => LevelFilter::INFO,
+    };
+    let only_ours = Targets::new().with_target(TARGET, level);
+    let registry = tracing_subscriber::registry().with(only_ours);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    // Whoever made one before keeps it.
+    let _ = if std::io::stderr().is_terminal() {
+        registry.with(lines.with_ansi(false)).try_init()
+    } else {
+        registry.with(lines.json().flatten_event(true)).try_init()
+    };
+}
+
+/// A request under way, as long as this lives.
+struct UnderWay<'a>(&'a App);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.metrics.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Around everything else.
+pub async fn observe(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let start = Instant::now();
+    let id = request_id(request.headers());
+    let method = method_name(request.method());
+    let peer = request.extensions().get::<Peer>().copied();
+    let matched = request.extensions().get::<MatchedPath>();
+    let route = matched.map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    request.headers_mut().insert(REQUEST_ID, id.clone());
+    app.metrics.under_way.fetch_add(1, Ordering::Relaxed);
+    let under_way = UnderWay(&app);
+    let mut response = next.run(request).await;
+    drop(under_way);
+    let took = start.elapsed();
+    let status = response.status();
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id.clone());
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    app.metrics.count(&route, method, status.as_u16(), took);
+    let asker = response.extensions().get::<Asker>().map_or("-", |asker| asker.0.as_str());
+    let id = id.to_str().unwrap_or("-");
+    let address = peer.map(|peer| peer.0.ip().to_string()).unwrap_or_default();
+    let ms = (took.as_secs_f64() * 1e6).round() / 1e3;
+    let status = status.as_u16();
+    match response.extensions().get::<Cause>() {
+        Some(Cause(cause)) => tracing::error!(
+            target: TARGET, id, method, route, status, ms, asker, address, cause = cause.as_str(), "failed"
+        ),
+        None if matches!(status, 401 | 403 | 408 | 413 | 429 | 503 | 504) => {
+            tracing::warn!(target: TARGET, id, method, route, status, ms, asker, address, "refused");
+        }
+        None if OPEN_AND_FREQUENT.contains(&route.as_str()) => {
+            tracing::debug!(target: TARGET, id, method, route, status, ms, asker, address, "answered");
+        }
+        None => tracing::info!(target: TARGET, id, method, route, status, ms, asker, address, "answered"),
+    }
+    response
+}
+
+/// Asked by machines every few seconds.
+const OPEN_AND_FREQUENT: [&str; 3] = ["/health", "/ready", "/metrics"];
+
+/// The id that came with a request where it is one, else a new one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let given = headers.get(REQUEST_ID).filter(|value| {
+        let bytes = value.as_bytes();
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        (1..=LONGEST_ID).contains(&bytes.len()) && bytes.iter().all(is_plain)
+    });
+    given.cloned().unwrap_or_else(|| {
+        let mut bytes = [0_u8; 8];
+        // An id need not be secret: without random numbers all are alike, and nothing else is wrong.
+        let _ = getrandom::fill(&mut bytes);
+        HeaderValue::from_str(&hex(&bytes)).unwrap_or(HeaderValue::from_static("0"))
+    })
+}
+
+#[derive(Serialize)]
+struct Health {
+    status: &'static str,
+    version: &'static str,
+}
+
+const HEALTH: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION") };
+
+/// `/health`, `/ready`, `/metrics` and `/openapi.json`.
+pub fn routes(router: Router, app: &Arc<App>) -> Router {
+    let (ready_app, metrics_app) = (Arc::clone(app), Arc::clone(app));
+    // It is the same for the life of the process.
+    let document = axum::body::Bytes::from(super::openapi::document().to_string());
+    router
+        .route("/health", get(|| async { answer(to_json(&HEALTH)) }))
+        .route("/ready", get(move || ready(Arc::clone(&ready_app))))
+        .route("/metrics", get(move |request: Request| metrics(Arc::clone(&metrics_app), request)))
+        .route("/openapi.json", get(move || async move { json(document.to_vec()) }))
+}
+
+fn answer(done: Result<Vec<u8>, Problem>) -> Response {
+    done.map_or_else(IntoResponse::into_response, json)
+}
+
+/// Whether the store answers, and the server is to take requests.
+async fn ready(app: Arc<App>) -> Response {
+    if app.is_ending() {
+        let ending = Problem::later(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end", 5);
+        return ending.into_response();
+    }
+    let shared = Arc::clone(&app);
+    let read = app.gate(Work::Read).run(move || {
+        shared.service.engine().last_change()?;
+        to_json(&HEALTH)
+    });
+    answer(read.await)
+}
+
+async fn metrics(app: Arc<App>, request: Request) -> Response {
+    if let Err(problem) = caller(request.extensions()).and_then(|caller| caller.must_see_all()) {
+        return problem.into_response();
+    }
+    let shared = Arc::clone(&app);
+    let store = app.gate(Work::Read).run(move || Ok(shared.service.engine().status()?)).await.ok();
+    let waiting = [
+        ("read", app.gates.read.waiting()),
+        ("write", app.gates.write.waiting()),
+        ("long", app.gates.long.waiting()),
+    ];
+    let text = app.metrics.text(HEALTH.version, store.as_ref(), &waiting);
+    let form = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    ([(header::CONTENT_TYPE, form)], text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_could_write_into_the_log_is_replaced() {
+        let check = |given: &'static str, kept: bool| {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, HeaderValue::from_static(given));
+            let id = request_id(&headers);
+            assert_eq!(id == given, kept, "{given}");
+            assert!(!id.is_empty());
+        };
+        check("req-1.A_b", true);
+        check("a b", false);
+        check("\"}", false);
+        check("", false);
+        check("0123456789012345678901234567890123456789012345678901234567890123", true);
+        check("01234567890123456789012345678901234567890123456789012345678901234", false);
+        assert_ne!(request_id(&HeaderMap::new()), request_id(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,470 @@
+//! The table of operations: route, body, answer and what runs, once each. The router and the OpenAPI document are both made
+//! from it, so that neither can tell of what the other does not have.
+
+use axum::body::Bytes;
+use axum::extract::Query;
+use axum::http::{Method, Uri};
+use bower_core::item::{Kind, MemoryType, Scope, Status};
+use bower_core::request::{
+    Answer, Consolidated, Curated, Feedback, Forgotten, History, IndexReport, Listing, Pruned, Review,
+    StatusReport, Swept, Undone,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::auth::Caller;
+use super::documents::{self, DocumentsBody};
+use super::handle::to_json;
+use super::problem::Problem;
+use super::{App, Work, now};
+use crate::model;
+use crate::service::{
+    ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody, ListBody, PinBody, Pinned,
+    PruneBody, QueryBody, Reviews, SelectBody, SettleBody, SweepBody, UndoBody,
+};
+
+/// Describes a type.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// Whether something may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Required {
+    /// It may not.
+    Yes,
+    /// It may.
+    No,
+}
+
+/// Where what is asked stands.
+#[derive(Clone, Copy)]
+pub enum Input {
+    /// In a body of JSON, and whether there must be one.
+    Body(SchemaOf, Required),
+    /// Behind the question mark.
+    Query(SchemaOf),
+}
+
+/// A request as it came.
+#[derive(Debug)]
+pub struct Raw {
+    /// The path's parameter; empty where it has none.
+    pub id: String,
+    /// What stands behind the question mark.
+    pub query: String,
+    /// The body.
+    pub body: Bytes,
+}
+
+type Run = Box<dyn Fn(&App, &Caller, Raw) -> Result<Vec<u8>, Problem> + Send + Sync>;
+
+/// One operation.
+pub struct Operation {
+    /// GET or POST.
+    pub method: Method,
+    /// The route, with its parameter in braces.
+    pub path: &'static str,
+    /// Its name in the document.
+    pub id: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// What kind of work it is.
+    pub work: Work,
+    /// What it takes.
+    pub input: Input,
+    /// What it answers.
+    pub answer: SchemaOf,
+    /// Does it.
+    pub run: Run,
+}
+
+impl std::fmt::Debug for Operation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}
+
+impl Operation {
+    /// Whether it has a body.
+    pub fn takes_body(&self) -> bool {
+        matches!(self.input, Input::Body(..))
+    }
+}
+
+fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+fn post<B, A>(
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    work: Work,
+    run: fn(&App, &Caller, &str, B) -> Result<A, Problem>,
+) -> Operation
+where
+    B: DeserializeOwned + JsonSchema + 'static,
+    A: Serialize + JsonSchema + 'static,
+{
+    // What says all by saying nothing may be left out.
+    let required = if serde_json::from_slice::<B>(b"{}").is_ok() { Required::No } else { Required::Yes };
+    Operation {
+        method: Method::POST,
+        path,
+        id,
+        summary,
+        work,
+        input: Input::Body(schema_of::<B>, required),
+        answer: schema_of::<A>,
+        run: Box::new(move |app, caller, raw| {
+            let body: &[u8] = if raw.body.is_empty() { b"{}" } else { &raw.body };
+            let body = serde_json::from_slice(body).map_err(|why| Problem::bad(format!("body: {why}")))?;
+            to_json(&run(app, caller, &raw.id, body)?)
+        }),
+    }
+}
+
+fn get<Q, A>(
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    run: fn(&App, &Caller, &str, Q) -> Result<A, Problem>,
+) -> Operation
+where
+    Q: DeserializeOwned + JsonSchema + 'static,
+    A: Serialize + JsonSchema + 'static,
+{
+    Operation {
+        method: Method::GET,
+        path,
+        id,
+        summary,
+        work: Work::Read,
+        input: Input::Query(schema_of::<Q>),
+        answer: schema_of::<A>,
+        run: Box::new(move |app, caller, raw| to_json(&run(app, caller, &raw.id, parse_query(&raw.query)?)?)),
+    }
+}
+
+/// What stands behind a question mark.
+pub fn parse_query<Q: DeserializeOwned>(query: &str) -> Result<Q, Problem> {
+    let uri: Uri = format!("/?{query}").parse().map_err(|_| Problem::bad("the query cannot be read"))?;
+    let Query(query) = Query::try_from_uri(&uri).map_err(|why| Problem::bad(why.body_text()))?;
+    Ok(query)
+}
+
+/// Nothing.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// A page of items, as a question mark can ask for it; POST /api/v1/list takes every filter.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ListQuery {
+    /// Items wanted, 1 to 500; 20 unless told.
+    #[schemars(range(min = 1, max = 500))]
+    limit: Option<u32>,
+    /// Items to leave out at the start.
+    offset: Option<u32>,
+    /// Only this collection.
+    collection: Option<String>,
+    /// Only memories of this type.
+    #[serde(rename = "type")]
+    memory_type: Option<MemoryType>,
+    /// Only items with this tag.
+    tag: Option<String>,
+    /// Only memories, or only chunks of documents.
+    kind: Option<Kind>,
+    /// Only this status; candidate and active unless told.
+    status: Option<Status>,
+    /// Only this scope.
+    scope: Option<Scope>,
+    /// Only this owner's.
+    owner: Option<String>,
+    /// Only documents at this path or below, and memories of this source or conversation.
+    source: Option<String>,
+    /// Only items written at or after: a date, an RFC 3339 time, 7d, yesterday.
+    since: Option<String>,
+    /// Only items written before: the same forms.
+    until: Option<String>,
+}
+
+impl From<ListQuery> for ListBody {
+    fn from(query: ListQuery) -> Self {
+        Self {
+            limit: query.limit,
+            offset: query.offset,
+            select: SelectBody {
+                collections: query.collection.into_iter().collect(),
+                types: query.memory_type.into_iter().collect(),
+                tags: query.tag.into_iter().collect(),
+                since: query.since,
+                until: query.until,
+                scope: query.scope,
+                owner: query.owner,
+                sources: query.source.into_iter().collect(),
+                kind: query.kind,
+                statuses: query.status.into_iter().collect(),
+                ..SelectBody::default()
+            },
+        }
+    }
+}
+
+/// Which reviews.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReviewsQuery {
+    /// Those that have ended too.
+    all: bool,
+}
+
+/// The domains of items.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Collections {
+    /// By name.
+    collections: Vec<Collection>,
+}
+
+/// A domain of items.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Collection {
+    /// Its name.
+    name: String,
+    /// Items that whoever asks may see.
+    items: u64,
+}
+
+/// Local models.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Models {
+    /// Those that there are, installed or not.
+    models: Vec<model::Listed>,
+}
+
+fn collections(app: &App, caller: &Caller) -> Result<Collections, Problem> {
+    let counted = app.service.status(&caller.bounds)?.by_collection;
+    let mut collections = Vec::new();
+    for (name, all) in counted {
+        let items = if caller.bounds.reach().is_everything() {
+            all
+        } else {
+            let select = SelectBody { collections: vec![name.clone()], ..SelectBody::default() };
+            let body = ListBody { limit: Some(1), select, ..ListBody::default() };
+            app.service.list(&body, &caller.bounds, now())?.total as u64
+        };
+        if items > 0 {
+            collections.push(Collection { name, items });
+        }
+    }
+    Ok(Collections { collections })
+}
+
+/// Indexes folders of this machine that the token names.
+fn index(app: &App, caller: &Caller, mut body: IndexBody) -> Result<IndexReport, Problem> {
+    if !caller.bounds.reach().is_everything() {
+        // A path belongs to one scope and owner: indexing it for another would take it from them.
+        caller.must_see_all()?;
+    }
+    if body.paths.is_empty() {
+        return Err(Problem::bad("paths: name at least one"));
+    }
+    for path in &mut body.paths {
+        *path = caller.folder(path)?;
+    }
+    Ok(app.service.index(&body, &caller.bounds, now(), &|_| {})?)
+}
+
+/// What takes longer than a request may waits for the next run.
+fn consolidate(app: &App, caller: &Caller, mut body: ConsolidateBody) -> Result<Consolidated, Problem> {
+    let most = u32::try_from(app.options.request_time.as_secs() / 2).unwrap_or(u32::MAX).max(1);
+    body.seconds = Some(body.seconds.unwrap_or(most).min(most));
+    Ok(app.service.consolidate(&body, &caller.bounds, now())?)
+}
+
+/// Every operation that takes JSON and answers with it.
+pub fn all() -> Vec<Operation> {
+    let mut all = asking();
+    all.extend(keeping());
+    all.extend(tending());
+    all
+}
+
+fn asking() -> Vec<Operation> {
+    vec![
+        post::<QueryBody, Answer>(
+            "/api/v1/query",
+            "query",
+            "Ask a question: ranked items with the reasons for their rank",
+            Work::Read,
+            |app, caller, _, body| Ok(app.service.query(&body, &caller.bounds, now())?),
+        ),
+        get::<Nothing, StatusReport>(
+            "/api/v1/status",
+            "status",
+            "How much is stored and whether the indexes match it",
+            |app, caller, _, _| Ok(app.service.status(&caller.bounds)?),
+        ),
+        get::<ListQuery, Listing>(
+            "/api/v1/items",
+            "list",
+            "List items, newest first",
+            |app, caller, _, query| Ok(app.service.list(&query.into(), &caller.bounds, now())?),
+        ),
+        post::<ListBody, Listing>(
+            "/api/v1/list",
+            "listSelected",
+            "List items of a selection, newest first",
+            Work::Read,
+            |app, caller, _, body| Ok(app.service.list(&body, &caller.bounds, now())?),
+        ),
+        get::<Nothing, Got>("/api/v1/items/{id}", "get", "One whole item", |app, caller, id, _| {
+            Ok(app.service.get(id, &caller.bounds, now())?)
+        }),
+        get::<Nothing, History>(
+            "/api/v1/items/{id}/history",
+            "history",
+            "What a memory said at each time and what happened to it",
+            |app, caller, id, _| Ok(app.service.history(id, &caller.bounds)?),
+        ),
+        get::<Nothing, Collections>(
+            "/api/v1/collections",
+            "collections",
+            "The collections and how much each holds",
+            |app, caller, _, _| collections(app, caller),
+        ),
+        get::<ReviewsQuery, Reviews>(
+            "/api/v1/reviews",
+            "reviews",
+            "Contradictions that nothing could settle, both sides of each",
+            |app, caller, _, query| Ok(app.service.reviews(query.all, &caller.bounds)?),
+        ),
+        get::<Nothing, Models>(
+            "/api/v1/models",
+            "models",
+            "Local models and which of them are installed",
+            |app, _, _, _| Ok(Models { models: model::list(&app.models) }),
+        ),
+    ]
+}
+
+fn keeping() -> Vec<Operation> {
+    vec![
+        post::<CurateBody, Curated>(
+            "/api/v1/curate",
+            "curate",
+            "Keep a memory",
+            Work::Write,
+            |app, caller, _, body| Ok(app.service.curate(&body, &caller.bounds, now())?),
+        ),
+        post::<DocumentsBody, IndexReport>(
+            "/api/v1/documents",
+            "addDocuments",
+            "Add documents that are sent with the request, or replace them",
+            Work::Long,
+            |app, caller, _, body| documents::add(app, caller, body),
+        ),
+        post::<IndexBody, IndexReport>(
+            "/api/v1/index",
+            "index",
+            "Index files of the server's machine, for a token that names their folder",
+            Work::Long,
+            |app, caller, _, body| index(app, caller, body),
+        ),
+        post::<FeedbackBody, Feedback>(
+            "/api/v1/feedback",
+            "feedback",
+            "Say that a memory was useful, is wrong or is stale",
+            Work::Write,
+            |app, caller, _, body| Ok(app.service.feedback(&body, &caller.bounds, now())?),
+        ),
+        post::<PinBody, Pinned>(
+            "/api/v1/pin",
+            "pin",
+            "Pin a memory, so that it never fades, or take the pin out",
+            Work::Write,
+            |app, caller, _, body| Ok(app.service.pin(&body, &caller.bounds, now())?),
+        ),
+        post::<SettleBody, Review>(
+            "/api/v1/reviews/{review}",
+            "settle",
+            "Say which side of a contradiction is right",
+            Work::Write,
+            |app, caller, review, body| {
+                let review = review.parse().map_err(|_| Problem::bad("review: a number is wanted"))?;
+                Ok(app.service.settle(review, &body, &caller.bounds, now())?)
+            },
+        ),
+        post::<ForgetBody, Forgotten>(
+            "/api/v1/forget",
+            "forget",
+            "Delete items for good, out of every file, with a receipt",
+            Work::Long,
+            |app, caller, _, body| Ok(app.service.forget(&body, &caller.bounds, now())?),
+        ),
+    ]
+}
+
+fn tending() -> Vec<Operation> {
+    vec![
+        post::<SweepBody, Swept>(
+            "/api/v1/sweep",
+            "sweep",
+            "What the day brings: candidates are promoted, what nobody uses fades",
+            Work::Long,
+            |app, caller, _, body| Ok(app.service.sweep(&body, &caller.bounds, now())?),
+        ),
+        post::<PruneBody, Pruned>(
+            "/api/v1/prune",
+            "prune",
+            "Archive memories that are too weak to be asked for again",
+            Work::Long,
+            |app, caller, _, body| Ok(app.service.prune(&body, &caller.bounds, now())?),
+        ),
+        post::<ConsolidateBody, Consolidated>(
+            "/api/v1/consolidate",
+            "consolidate",
+            "Make patterns of memories that say much the same",
+            Work::Long,
+            |app, caller, _, body| consolidate(app, caller, body),
+        ),
+        post::<UndoBody, Undone>(
+            "/api/v1/undo",
+            "undo",
+            "Take back what an event did",
+            Work::Write,
+            |app, caller, _, body| Ok(app.service.undo(&body, &caller.bounds, now())?),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_operations_share_a_name_or_a_route() {
+        let all = all();
+        for (at, one) in all.iter().enumerate() {
+            for other in &all[at + 1..] {
+                assert_ne!(one.id, other.id);
+                assert!(one.path != other.path || one.method != other.method, "{one:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_query_is_read_with_its_types_and_nothing_is_passed_over() {
+        let query: ListQuery = parse_query("limit=3&type=fact&tag=a%20b&kind=memory").unwrap();
+        let body = ListBody::from(query);
+        assert_eq!(
+            (body.limit, body.select.types, body.select.tags),
+            (Some(3), vec![MemoryType::Fact], vec!["a b".into()])
+        );
+        for wrong in ["limit=x", "limits=3", "type=idea", "limit=-1"] {
+            assert_eq!(parse_query::<ListQuery>(wrong).unwrap_err().status, 400, "{wrong}");
+        }
+        assert!(parse_query::<Nothing>("").is_ok() && parse_query::<Nothing>("x=1").is_err());
+    }
+}

@@ -1,0 +1,168 @@
+//! Every way a request can end badly, in one shape: what failed, and what to do. Messages go to the client; to the log goes
+//! only what the server itself got wrong, which never holds a text of anybody's.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bower_core::Error;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure};
+use crate::service::Refused;
+
+/// A request's bad end.
+#[derive(Debug)]
+pub struct Problem {
+    /// The status line.
+    pub status: StatusCode,
+    /// What failed, on what: one line.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Seconds after which trying again makes sense.
+    pub retry_after_s: Option<u64>,
+    /// For the log alone, where the fault is on this side.
+    pub cause: Option<String>,
+}
+
+/// The body of every answer that is no success.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub struct Wrong {
+    /// What failed, on what: one line, lower case.
+    error: String,
+    /// Always `error`.
+    status: &'static str,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// What the log is told of an answer.
+#[derive(Clone, Debug)]
+pub struct Cause(pub String);
+
+impl Problem {
+    /// A status, what failed and what to do.
+    pub fn new(status: StatusCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { status, message: message.into(), hint: Some(hint.into()), retry_after_s: None, cause: None }
+    }
+
+    /// A request that cannot be acted on.
+    pub fn bad(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message, "GET /openapi.json tells what it takes")
+    }
+
+    /// Somebody who may not do that.
+    pub fn forbidden(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message, hint)
+    }
+
+    /// Too much at once; again in so many seconds.
+    pub fn later(status: StatusCode, message: impl Into<String>, seconds: u64) -> Self {
+        let mut problem = Self::new(status, message, format!("try again in {seconds} s"));
+        problem.retry_after_s = Some(seconds);
+        problem
+    }
+
+    /// A fault of ours.
+    pub fn internal(cause: impl Into<String>) -> Self {
+        Self {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            message: "internal error".into(),
+            hint: Some(
+                "this is a fault in bower; nothing acknowledged is lost; the log has this request's id"
+                    .into(),
+            ),
+            retry_after_s: None,
+            cause: Some(cause.into()),
+        }
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        let cause = || {
+            let all = std::iter::once(&failure.message).chain(&failure.causes);
+            all.map(String::as_str).collect::<Vec<_>>().join(": ")
+        };
+        match failure.exit {
+            // The command's hints speak of its flags where the engine could not act on an argument.
+            Exit::Usage => {
+                let hint = failure.hint.filter(|hint| !hint.contains("--"));
+                Self { hint: hint.or(Self::bad("").hint), ..Self::bad(failure.message) }
+            }
+            Exit::Nothing => Self::new(
+                StatusCode::NOT_FOUND,
+                failure.message,
+                "GET /api/v1/items and GET /api/v1/reviews list what there is",
+            ),
+            Exit::Environment => {
+                let cause = Some(cause());
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                Self { status, message: failure.message, hint: failure.hint, retry_after_s: Some(1), cause }
+            }
+            Exit::Internal => Self::internal(cause()),
+        }
+    }
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Failed(failure) => failure.into(),
+            Refused::Outside(failure) => Self::forbidden(failure.message, failure.hint.unwrap_or_default()),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let wrong = Wrong { error: self.message, status: "error", hint: self.hint };
+        let body =
+            serde_json::to_vec(&wrong).unwrap_or_else(|_| br#"{"error":"","status":"error"}"#.to_vec());
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(seconds) = self.retry_after_s {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"bower\""));
+        }
+        if let Some(cause) = self.cause {
+            response.extensions_mut().insert(Cause(cause));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn every_failure_has_its_status_and_a_hint_without_flags() {
+        let check = |problem: Problem, status: u16| {
+            assert_eq!(problem.status.as_u16(), status, "{problem:?}");
+            assert_eq!(problem.cause.is_some(), status >= 500, "{problem:?}");
+            assert!(problem.hint.as_ref().is_some_and(|hint| !hint.contains("--")), "{problem:?}");
+        };
+        let path = || PathBuf::from("/h/memory.db");
+        check(Error::invalid("limit", "1 to 50").into(), 400);
+        check(Error::NotFound { what: "item", id: "ff".into() }.into(), 404);
+        check(Error::Busy { path: path(), waited_ms: 9 }.into(), 503);
+        check(Error::Corrupt { path: path(), reason: "x".into() }.into(), 503);
+        check(Failure::internal("x").into(), 500);
+        check(Refused::Outside(Failure::usage("x", "y")).into(), 403);
+    }
+}

@@ -1,0 +1,198 @@
+//! What is asked for is done, and found by whoever else has the store open.
+
+use super::{Home, Server, token};
+use serde_json::json;
+use std::io::Write;
+
+#[test]
+fn what_one_process_keeps_the_others_find_at_once() {
+    let home = Home::new();
+    let server = Server::start(&home, []);
+    let health = server.get("/health").json();
+    assert_eq!((health["status"].as_str(), health["version"].is_string()), (Some("ok"), true));
+    assert_eq!(server.get("/ready").status, 200);
+
+    let kept =
+        server.post("/api/v1/curate", &json!({"content": "The API listens on port 8080", "tags": ["net"]}));
+    assert_eq!(kept.status, 200, "{kept:?}");
+    let id = kept.json()["id"].as_str().unwrap().to_owned();
+    let answer =
+        server.post("/api/v1/query", &json!({"query": "which port", "limit": 3, "fast": true})).json();
+    assert_eq!(answer["results"][0]["memory"]["id"], id.as_str(), "{answer}");
+    // The command, in a process of its own.
+    assert_eq!(home.data(["get", &id])["memory"]["content"], "The API listens on port 8080");
+    let other = home.data(["curate", "The cellar door is painted green"]);
+    let other = other["id"].as_str().unwrap();
+    assert_eq!(server.get(&format!("/api/v1/items/{other}")).json()["memory"]["id"], other);
+    let answer = server.post("/api/v1/query", &json!({"query": "cellar door", "fast": true})).json();
+    assert_eq!(answer["results"][0]["memory"]["id"], other, "{answer}");
+
+    assert_eq!(server.get("/api/v1/items?limit=1&type=fact").json()["memories"].as_array().unwrap().len(), 1);
+    assert_eq!(server.post("/api/v1/list", &json!({"tags": ["net"]})).json()["total"], 1);
+    assert_eq!(server.get("/api/v1/status").json()["total_memories"], 2);
+    assert_eq!(
+        server.get("/api/v1/collections").json()["collections"],
+        json!([{"name": "memories", "items": 2}])
+    );
+    assert!(server.get("/api/v1/models").json()["models"].is_array());
+    let history = server.get(&format!("/api/v1/items/{id}/history")).json();
+    assert_eq!(history["history"][0]["action"], "curate", "{history}");
+    let told = server.post("/api/v1/feedback", &json!({"id": id, "verdict": "useful"})).json();
+    let undone = server.post("/api/v1/undo", &json!({"event": told["event"]})).json();
+    assert_eq!(undone["items"], json!([id]), "{undone}");
+    assert_eq!(server.post("/api/v1/pin", &json!({"id": id})).json()["memory"]["tier"], 1);
+    for run in ["sweep", "prune"] {
+        let done = server.post(&format!("/api/v1/{run}"), &json!({"dry_run": true}));
+        assert_eq!((done.status, done.json()["dry_run"].as_bool()), (200, Some(true)), "{run}: {done:?}");
+    }
+    // It compares meanings, and there is no model here.
+    server.post("/api/v1/consolidate", &json!({"dry_run": true})).is_problem(400);
+    assert_eq!(server.get("/api/v1/reviews").json()["reviews"], json!([]));
+    let forgotten = server.post("/api/v1/forget", &json!({"ids": [id]})).json();
+    assert_eq!(forgotten["forgotten"], json!([id]), "{forgotten}");
+    assert_eq!(home.run(["get", &id]).status, 1);
+
+    let (status, log) = server.end();
+    assert_eq!(status, Some(0), "{log}");
+}
+
+#[test]
+fn two_servers_and_commands_write_at_once_and_nothing_is_lost() {
+    let home = Home::new();
+    let servers = [Server::start(&home, []), Server::start(&home, [])];
+    let kept = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|threads| {
+        for (at, server) in servers.iter().cycle().take(4).enumerate() {
+            let kept = &kept;
+            threads.spawn(move || {
+                for n in 0..10 {
+                    let text = format!("Berth {at}{n} of the harbour is let to crew {}", at * 100 + n);
+                    let got = server.post("/api/v1/curate", &json!({"content": text, "gate": "off"}));
+                    assert_eq!(got.status, 200, "{got:?}");
+                    let id = got.json()["id"].as_str().unwrap().to_owned();
+                    let answer =
+                        server.post("/api/v1/query", &json!({"query": text, "limit": 50, "fast": true}));
+                    assert!(answer.body.contains(&id), "{id} is not found at once: {answer:?}");
+                    kept.lock().unwrap().push(id);
+                }
+            });
+        }
+        for n in 0..5 {
+            let data =
+                home.data(["curate", &format!("Cellar {n} holds {} barrels", n * 7 + 1), "--gate", "off"]);
+            kept.lock().unwrap().push(data["id"].as_str().unwrap().to_owned());
+        }
+    });
+    for id in kept.into_inner().unwrap() {
+        for server in &servers {
+            assert_eq!(server.get(&format!("/api/v1/items/{id}")).status, 200, "{id}");
+        }
+    }
+    for server in servers {
+        let (status, log) = server.end();
+        assert!(status == Some(0) && !log.contains("\"ERROR\""), "{log}");
+    }
+}
+
+#[test]
+fn documents_are_sent_or_indexed_from_a_folder_that_the_token_names() {
+    let home = Home::new();
+    home.write("docs/guide.md", "# Guide\n\nThe lantern hangs beside the gate.\n");
+    home.write("private/notes.md", "# Notes\n\nThe safe stands behind the picture.\n");
+    let docs = home.path("docs");
+    let folder = docs.to_str().unwrap();
+    let admin = token(&home, "indexer", ["--access", "admin", "--folder", folder]);
+    let writer = token(&home, "writer", ["--access", "write"]);
+    let server = Server::start(&home, []);
+    let body = json!({"documents": [
+        {"id": "wiki/ships", "title": "Ships", "text": "# Ships\n\nThe schooner has two masts.", "metadata": {"team": "sea"}},
+        {"id": "wiki/rivers", "text": "The Elbe flows into the North Sea."},
+    ], "collection": "wiki"});
+    let report = server.post_as("/api/v1/documents", &body, &writer).json();
+    assert_eq!((report["indexed"].as_u64(), report["chunks_added"].as_u64()), (Some(2), Some(2)), "{report}");
+    let again = server.post_as("/api/v1/documents", &body, &writer).json();
+    assert_eq!(again["unchanged"], 2, "{again}");
+    let ask = |text: &str| {
+        let answer = server.post_as("/api/v1/query", &json!({"query": text, "fast": true}), &writer).json();
+        answer["results"][0]["memory"]["content"].as_str().unwrap_or("").to_owned()
+    };
+    assert!(ask("schooner masts").contains("two masts"));
+
+    let index = |path: &str, token: &str| server.post_as("/api/v1/index", &json!({"paths": [path]}), token);
+    assert_eq!(index(folder, &admin).json()["indexed"], 1);
+    assert!(ask("lantern gate").contains("beside the gate"));
+    let private = home.path("private");
+    for (path, token) in
+        [(private.to_str().unwrap(), &admin), (folder, &writer), ("docs", &admin), ("/", &admin)]
+    {
+        index(path, token).is_problem(403);
+    }
+    assert_eq!(ask("safe picture"), "");
+}
+
+#[test]
+fn requests_have_ids_and_routes_are_counted() {
+    let home = Home::new();
+    let server = Server::start(&home, []);
+    let answer = server.agent.get(server.url("/health")).header("x-request-id", "mine-1").call().unwrap();
+    assert_eq!(answer.headers()["x-request-id"], "mine-1");
+    let made = server.get("/api/v1/status");
+    assert_eq!(made.header("x-request-id").unwrap().len(), 16);
+    assert_eq!(made.header("x-content-type-options"), Some("nosniff"));
+    server.get("/api/v1/items/000000").is_problem(404);
+    let text = server.get("/metrics").body;
+    for line in [
+        "bower_http_requests_total{route=\"/api/v1/status\",method=\"GET\",status=\"200\"} 1",
+        "bower_http_requests_total{route=\"/api/v1/items/{id}\",method=\"GET\",status=\"404\"} 1",
+        "bower_http_request_duration_seconds_count{route=\"/api/v1/status\"} 1",
+        "bower_store_memories 0",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+    }
+    server.logged(made.header("x-request-id").unwrap());
+    let lines = server.log();
+    let line = lines.lines().find(|line| line.contains("/api/v1/items/{id}")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!((line["status"].as_u64(), line["method"].as_str()), (Some(404), Some("GET")), "{line}");
+    assert!(!lines.contains("000000"), "an id as it was asked is not in the log\n{lines}");
+}
+
+#[test]
+fn what_runs_is_finished_when_the_server_is_told_to_end() {
+    let home = Home::new();
+    let mut server = Server::start(&home, []);
+    let body = json!({"content": "The ferry leaves at nine on Sundays"}).to_string();
+    let mut stream = server.connect();
+    let head = format!(
+        "POST /api/v1/curate HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        server.address,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&body.as_bytes()[..10]).unwrap();
+    // The server has taken the request once it is counted.
+    let under_way =
+        || server.get("/metrics").body.lines().any(|line| line == "bower_http_requests_under_way 2");
+    while !under_way() {
+        std::thread::yield_now();
+    }
+    server.tell_to_end();
+    server.logged("nobody new is let in");
+    stream.write_all(&body.as_bytes()[10..]).unwrap();
+    let answer = super::read_answer(stream);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert_eq!(home.data(["list"])["total"], 1);
+}
+
+#[test]
+fn the_document_describes_the_routes_and_every_schema_is_there() {
+    let home = Home::new();
+    let server = Server::start(&home, []);
+    let document = server.get("/openapi.json").json();
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"), "{}", document["openapi"]);
+    let body =
+        &document["paths"]["/api/v1/query"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(body["$ref"], "#/components/schemas/QueryBody");
+    assert!(document["components"]["schemas"]["QueryBody"]["properties"]["limit"]["maximum"] == 50);
+}
