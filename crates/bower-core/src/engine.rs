@@ -50,7 +50,10 @@ use crate::item::{Change, Channel, Reach, Rerank, RowId, RowSet, Scope, Scored, 
 use crate::llm::Llm;
 use crate::request::moving::{ExportRequest, Exported, ImportProgress, ImportRequest, Migrated};
 use crate::request::{
-    Answer, Brief, BriefRequest, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting, Forgotten, History, House, Housekeeping, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead, SessionRequest, Settlement, StatusReport, StoreChange, StoreCopy, Swept, TurnsRequest, Undone,
+    Answer, Brief, BriefRequest, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated,
+    Feedback, ForgetRequest, Forgetting, Forgotten, History, House, Housekeeping, IndexProgress, IndexReport,
+    IndexRequest, Item, Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead,
+    SessionRequest, Settlement, StatusReport, StoreChange, StoreCopy, Swept, TurnsRequest, Undone,
 };
 use crate::store::{Given, NewVector, SqliteStore, Store};
 use crate::text::Language;

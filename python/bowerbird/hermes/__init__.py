@@ -95,6 +95,10 @@ TOOLS: List[Dict[str, Any]] = [
 ]
 
 
+# What is called here, by the agent or by itself.
+CALLED = ",".join([tool["name"] for tool in TOOLS] + ["memory_list", "memory_turns"])
+
+
 def _load_config(hermes_home: Optional[str]) -> Dict[str, Any]:
     """The provider's settings: its own file over the defaults."""
     config = dict(DEFAULTS)
@@ -183,7 +187,7 @@ class BowerbirdProvider(MemoryProvider):
         # Behind a gateway many people talk to one agent: each reaches what is theirs, and nothing else.
         user = kwargs.get("user_id") or kwargs.get("user_id_alt")
         self._bounds = ["--scope", "user", "--owner", str(user)] if user else []
-        self._child = Child(self._command("mcp", *self._bounds), env=self._environment())
+        self._child = Child(self._command("mcp", "--tools", CALLED, *self._bounds), env=self._environment())
         threading.Thread(target=self._wake, name="bower-wake", daemon=True).start()
 
     def system_prompt_block(self) -> str:

@@ -2,7 +2,7 @@
 //! answers are made for a model (`said.rs`).
 
 use bower_core::item::Ruling;
-use bower_core::request::{Curated, Forgotten, IndexProgress, Undone};
+use bower_core::request::{Curated, Forgotten, IndexProgress, SessionRead, Undone};
 use jiff::Timestamp;
 use rmcp::model::{Tool as Listed, ToolAnnotations};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{
     Access, Bounds, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody, ListBody, PinBody,
-    Pinned, PruneBody, QueryBody, Served, Service, SettleBody, UndoBody,
+    Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody, UndoBody,
 };
 
 /// Evidence for a question, unless told otherwise (systems.md, section 1: 2,048 tokens of 8 results).
@@ -410,6 +410,19 @@ pub const TOOLS: &[Tool] = &[
 /// Those that few agents need: `--tools all` has them, or their names.
 pub const MORE: &[Tool] = &[
     Tool {
+        name: "memory_turns",
+        about: "For hosts, not for models: keep turns of a conversation as they are said, and what is worth keeping in them \
+                as candidates. A turn that was handed over before adds nothing.",
+        shown: &[("conversation", "its name"), ("turns", "speaker (user, assistant or a name) and text")],
+        required: &["conversation", "turns"],
+        effect: Effect::Adds,
+        is_core: false,
+        body: schema::of::<TurnsBody>,
+        answer: schema::of_answer::<SessionRead>,
+        told: &["turns", "kept"],
+        call: turns,
+    },
+    Tool {
         name: "memory_pin",
         about: "Pin a memory, so that it never fades, or take the pin out.",
         shown: &[("id", ""), ("pinned", "false takes it out")],
@@ -461,6 +474,14 @@ fn store(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let curated: Curated = call.service.curate(&body, call.bounds, call.now)?;
     let text = render::store::curated(&curated, &said::look(call.now));
     Ok(whole(&curated, text))
+}
+
+fn turns(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: TurnsBody = given.understood()?;
+    let read = call.service.keep_turns(&body, call.bounds, call.now)?;
+    let kept = render::count(read.kept.len() as u64, "candidate");
+    let text = format!("{} kept, {kept}", render::count(read.turns, "turn"));
+    Ok(whole(&read, text))
 }
 
 fn get(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
