@@ -195,7 +195,8 @@ impl Batch<'_> {
     /// and who has one is superseded.
     fn breaks_a_chain(&self, item: &ItemCopy) -> Result<Option<String>> {
         let stands = |status: Status| matches!(status, Status::Candidate | Status::Active);
-        if stands(item.status) {
+        // Archived it would come back beside its successor when it is told again.
+        if item.status != Status::Superseded {
             let successor: Option<String> = self
                 .connection
                 .prepare_cached("SELECT id FROM items WHERE supersedes_id = ?1 LIMIT 1")?

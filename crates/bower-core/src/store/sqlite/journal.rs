@@ -146,6 +146,10 @@ fn object<'a>(detail: &'a Map<String, Value>, key: &str) -> Option<&'a Map<Strin
     detail.get(key)?.as_object()
 }
 
+fn has_successor(connection: &Connection, id: &str) -> Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM items WHERE supersedes_id = ?1")?.exists([id])
+}
+
 pub(super) fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
     connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
 }
@@ -253,6 +257,10 @@ fn back(
             let told = is.get("status").and_then(Value::as_str);
             if !present.is_seen() && told != Some(present.status.as_str()) {
                 return Ok(Some(MOVED));
+            }
+            if present.status == Status::Superseded.word() && has_successor(connection, id)? {
+                // It came as a link of a chain, and is out of sight already.
+                return Ok(None);
             }
             present.clone().with_status(Status::Archived, stamp.now.as_microsecond())
         }
