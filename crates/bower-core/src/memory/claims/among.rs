@@ -19,7 +19,7 @@ impl Claims {
             .or_else(|| self.strays_in_names(texts))
             .or_else(|| self.strays_in_limits(texts))
             .or_else(|| {
-                let is_turned = texts.iter().any(|text| text.is_reordered(self));
+                let is_turned = texts.iter().all(|text| text.is_reordered(self));
                 is_turned.then(|| Difference::new(What::Order, None, None))
             })
     }
@@ -146,7 +146,7 @@ mod tests {
         check("The nightly export of Falcon ran out of disk space on 4 May, 11 May and 18 May", &JOBS, None);
         check("The nightly export of Falcon ran out of disk space again", &JOBS, None);
         check("On 11 May the nightly export of Falcon ran out of disk space", &JOBS, None);
-        check("The port of the API is 8080", &["The API port is 8080", "The API listens on port 8080"], None);
+        check("The API's port is 8080", &["The API port is 8080", "The API listens on port 8080"], None);
     }
 
     #[test]
@@ -174,7 +174,12 @@ mod tests {
         check(
             "The nightly export of Falcon always ran out of disk space",
             &JOBS,
-            Some((What::Limit, "only now: all")),
+            Some((What::Opposite, "only now: always")),
+        );
+        check(
+            "The nightly export of Falcon only ran out of disk space",
+            &JOBS,
+            Some((What::Limit, "only now: only")),
         );
         check(
             "The nightly export of Falcon never ran out of disk space",
