@@ -243,15 +243,13 @@ mod tests {
             ],
         };
         let written = consolidated(&Consolidated { llm: Some(llm), ..made }, &look);
-        assert_eq!(
-            written.lines().skip(3).take(3).collect::<Vec<_>>(),
-            [
-                "llama3.2 wrote 1 pattern",
-                "! 2 patterns kept their memories' own words: it said a date that none of them says",
-                "! 1 pattern kept their memories' own words: model llama3.2: no answer from",
-            ],
-            "{written}"
-        );
+        for told in [
+            "\nllama3.2 wrote 1 pattern\n",
+            "\n! 2 patterns kept their memories' own words: it said a date that none",
+            "\n! 1 pattern kept their memories' own words: model llama3.2:",
+        ] {
+            assert!(written.contains(told), "{told:?} in {written}");
+        }
         let back = Undone {
             event: 90,
             undoes: 77,
