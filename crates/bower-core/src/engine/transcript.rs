@@ -15,14 +15,14 @@ use std::time::Instant;
 
 use super::answer::milliseconds;
 use super::brief::FOLDER;
-use super::curate::{Unasked, curate_as};
+use super::curate::{CONFIDENCE, Unasked, curate_as};
 use super::evidence::session_name;
 use super::{ACTOR, Engine};
 use crate::error::{Error, Result};
 use crate::ingest::{Element, Form, Speaker, Transcript, Turn, conversation, each_element, recognise};
 use crate::item::{Fate, Gate, Reach, RowId, Scope, derive_id};
-use crate::memory::gate;
 use crate::memory::turns::{Pick, Voice, picks};
+use crate::memory::{gate, judge};
 use crate::request::moving::Problem;
 use crate::request::{CurateRequest, KeptSentence, SessionRead, SessionRequest};
 use crate::store::Stamp;
@@ -119,7 +119,7 @@ pub(super) fn read_session<R: Read + Seek>(
             reader.seek(SeekFrom::Start(from)).map_err(failed)?;
             let upto = reading.lines(name, from, BufReader::new(&mut reader), &mut transcript)?;
             let check = check(&mut reader, upto).map_err(failed)?;
-            reading.end(Some((upto, check)))?;
+            reading.end(Some(&(upto, check)))?;
         }
     }
     reading.report.conversations.sort_unstable();
@@ -354,12 +354,7 @@ impl Reading<'_> {
             review,
         };
         if self.request.dry_run {
-            let judged = crate::memory::judge::judge_text(
-                &content,
-                None,
-                super::curate::CONFIDENCE,
-                &Default::default(),
-            );
+            let judged = judge::judge_text(&content, None, CONFIDENCE, &judge::Constants::default());
             self.report.kept.push(kept(None, judged.memory_type, Fate::Create, None));
             return Ok(());
         }
@@ -380,7 +375,7 @@ impl Reading<'_> {
     }
 
     /// Remembers how far each conversation was read.
-    fn end(&mut self, place: Option<(u64, String)>) -> Result<()> {
+    fn end(&mut self, place: Option<&(u64, String)>) -> Result<()> {
         if self.request.dry_run {
             return Ok(());
         }
@@ -392,7 +387,7 @@ impl Reading<'_> {
                 continue;
             }
             let mut detail = Map::from_iter([("turns".to_owned(), json!(progress.turns))]);
-            if let Some((bytes, check)) = place.as_ref().filter(|(bytes, _)| *bytes > 0) {
+            if let Some((bytes, check)) = place.filter(|(bytes, _)| *bytes > 0) {
                 detail.insert("bytes".to_owned(), json!(bytes));
                 detail.insert("check".to_owned(), json!(check));
             }

@@ -12,8 +12,6 @@
 //! The rules are narrow on purpose: what they miss can be told with `bower curate`, what they keep must be looked through by
 //! somebody. They know English only; of a turn in another language nothing is picked.
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::cues::Cues;
 use super::slot::slot;
 
@@ -97,6 +95,7 @@ const TELLS: &[&str] = &[
 
 /// What an agent says before what it found, taken off.
 const FINDS: &[&str] = &[
+    "note that",
     "it turns out that",
     "it turns out",
     "it turned out that",
@@ -144,6 +143,9 @@ const FOUND: &str = "root cause|turns out|turned out|the problem is that|the pro
     requires|needs to be|must be|the fix is|the fix was|the workaround is|a workaround is|fails because|failed because|\
     fails when|fails if|breaks because|breaks when|breaks if|is deprecated|was removed in|defaults to|the default is|gotcha";
 
+/// What somebody says of themselves.
+const OWN: &str = "my name is|i work on|i work at|i work for|i work as|i live in|my role is|my job is|my team is|our team is";
+
 /// Who says so is not sure, or asks.
 const HEDGES: &str = "i think|i guess|i suppose|i assume|maybe|perhaps|might|probably|not sure|i wonder|could be|seems to|\
     seems like|looks like|appears to|apparently|presumably|likely|if you want|if you'd like|if you like|would you|should i|\
@@ -180,6 +182,7 @@ const BLOCKS: &[&str] = &[
     "attached_files",
     "additional_context",
     "hook_context",
+    "session_context",
     "local-command-stdout",
     "local-command-stderr",
     "local-command-caveat",
@@ -210,15 +213,12 @@ pub fn picks(said: &str, voice: Voice) -> Vec<Pick> {
                 if !looks_back(&picked.text) {
                     found.push(picked);
                 } else if let Some(before) = before.filter(|before| carries(before)) {
-                    match found.last_mut().filter(|last| last.text == before) {
-                        Some(last) => {
-                            last.text = format!("{before} {}", picked.text);
-                            last.cue = last.cue.min(picked.cue);
-                        }
-                        None => {
-                            picked.text = format!("{before} {}", picked.text);
-                            found.push(picked);
-                        }
+                    picked.text = format!("{before} {}", picked.text);
+                    if let Some(last) = found.last_mut().filter(|last| last.text == before) {
+                        picked.cue = picked.cue.min(last.cue);
+                        *last = picked;
+                    } else {
+                        found.push(picked);
                     }
                 }
             }
@@ -284,7 +284,7 @@ fn user(sentence: &str, whole: &Cues, after_correction: bool) -> Option<Pick> {
         && (slot(&text).is_some() || contrasts || is_specific(&text))
     {
         Cue::Corrected
-    } else if slot(&text).is_some() {
+    } else if slot(&text).is_some() || cues.any_of(OWN) || (contrasts && is_specific(&text)) {
         Cue::Stated
     } else {
         return None;
@@ -359,13 +359,13 @@ fn carries(text: &str) -> bool {
     (FEWEST_WORDS..=MOST_WORDS).contains(&words) && !text.ends_with(['?', ':']) && !looks_back(text)
 }
 
-/// Whether it names something: code, a number, a path, a name within the sentence.
+/// Whether it names something: code, a number, a path, a compound, a name within the sentence.
 fn is_specific(text: &str) -> bool {
     text.split_whitespace().enumerate().any(|(nth, word)| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '`');
         let inner = |c: char| matches!(c, '_' | '/' | '`' | ':' | '=' | '@') || c.is_ascii_digit();
         word.chars().any(inner)
-            || word.trim_end_matches('.').contains('.')
+            || word.trim_end_matches('.').contains(['.', '-'])
             || word.chars().skip(1).any(char::is_uppercase)
             || (nth > 0 && word.len() > 1 && word.starts_with(char::is_uppercase))
     })
@@ -459,20 +459,32 @@ fn paragraphs(text: &str) -> Vec<String> {
     all
 }
 
-/// Sentences, each without spaces around it. What a full stop within a name parts is put together again: the next part begins
-/// with a small letter.
+/// Sentences, each without spaces around it: people who chat begin them with small letters, so a mark with a space behind it
+/// ends one, unless it belongs to a short form.
 fn sentences(paragraph: &str) -> Vec<&str> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    for (at, part) in paragraph.split_sentence_bound_indices() {
-        let is_start = part.starts_with(|c: char| !c.is_lowercase());
-        let ends = |text: &str| text.trim_end().ends_with(['?', '!']);
-        match found.last_mut() {
-            Some(last) if !is_start && !ends(&paragraph[last.0..last.1]) => last.1 = at + part.len(),
-            _ => found.push((at, at + part.len())),
+    let mut found = Vec::new();
+    let mut from = 0;
+    for (at, mark) in paragraph.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?' | '…')) {
+        let end = at + mark.len_utf8();
+        let rest = paragraph[end..].trim_start_matches(['.', '!', '?', '"', '\'', ')', '`', '*', '_']);
+        let before =
+            paragraph[from..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+        let is_short = mark == '.'
+            && (before.chars().count() == 1 && before.chars().all(char::is_alphabetic)
+                || SHORT.split('|').any(|short| before.eq_ignore_ascii_case(short)));
+        if at >= from && !is_short && rest.starts_with(char::is_whitespace) {
+            found.push(paragraph[from..paragraph.len() - rest.len()].trim());
+            from = paragraph.len() - rest.len();
         }
     }
-    found.into_iter().map(|(from, to)| paragraph[from..to].trim()).filter(|text| !text.is_empty()).collect()
+    found.push(paragraph[from..].trim());
+    found.retain(|sentence| !sentence.is_empty());
+    found
 }
+
+/// Short forms that a full stop ends.
+const SHORT: &str =
+    "e.g|i.e|eg|ie|etc|vs|cf|approx|incl|resp|mr|mrs|ms|dr|st|jr|fig|no|nr|ca|al|dept|min|max";
 
 #[cfg(test)]
 mod tests;

@@ -139,7 +139,7 @@ pub fn pack(entries: Vec<Entry>, budget_tokens: usize, count: &dyn Fn(&str) -> u
     let headings = count(OPENING)
         + [Section::Pinned].iter().chain(&Section::DEALT).map(|one| count(one.title()) + 2).sum::<usize>();
     let mut left = budget_tokens.saturating_sub(headings);
-    let share = if pinned == 0 { ENTRY_TOKENS } else { (left / pinned).clamp(LEAST_TOKENS, ENTRY_TOKENS) };
+    let share = left.checked_div(pinned).unwrap_or(ENTRY_TOKENS).clamp(LEAST_TOKENS, ENTRY_TOKENS);
     let (mut kept, mut left_out) = (Vec::new(), 0);
     for entry in entries {
         let most = if entry.section == Section::Pinned { share } else { ENTRY_TOKENS.min(left) };

@@ -60,6 +60,23 @@ fn what_a_user_tells_corrects_and_states() {
 }
 
 #[test]
+fn people_who_chat_begin_with_small_letters() {
+    user(
+        "no, don't pin it. we never pin system libraries in this repo.",
+        &[(Cue::Ruled, "we never pin system libraries in this repo.")],
+    );
+    user(
+        "We use short forms, e.g. ms and approx. none else! ok.",
+        &[(Cue::Ruled, "We use short forms, e.g. ms and approx. none else!")],
+    );
+    user(
+        "This project is called Heron, not Crane.",
+        &[(Cue::Stated, "This project is called Heron, not Crane.")],
+    );
+    user("my name is Dana and i work on billing", &[(Cue::Stated, "my name is Dana and i work on billing")]);
+}
+
+#[test]
 fn what_a_user_wants_now_is_no_memory() {
     for said in [
         "Fix the login test and run everything again.",
@@ -146,7 +163,8 @@ fn lists_are_read_item_by_item() {
         "Rules:\n- Always sign your commits.\n- 2 reviewers per pull request\n1. Never use `unwrap` in core.",
         &[(Cue::Ruled, "Always sign your commits."), (Cue::Ruled, "Never use `unwrap` in core.")],
     );
-    let many: String = (0..20).map(|n| format!("- Never use port {n} here.\n")).collect();
+    let many: Vec<String> = (0..20).map(|n| format!("- Never use port {n} here.")).collect();
+    let many = many.join("\n");
     assert_eq!(picks(&many, Voice::User).len(), MOST_OF_USER);
 }
 

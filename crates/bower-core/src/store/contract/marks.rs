@@ -32,7 +32,7 @@ fn what_is_pinned_is_found() {
             status,
             ..memory(text)
         };
-        let mut keep = |text: &str, tier, status| put(store, &of(text, tier, status), stamp(1)).unwrap().row;
+        let keep = |text: &str, tier, status| put(store, &of(text, tier, status), stamp(1)).unwrap().row;
         let one = keep("one", Tier::Pinned, Status::Active);
         keep("two", Tier::Active, Status::Active);
         keep("three", Tier::Pinned, Status::Archived);
