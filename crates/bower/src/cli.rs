@@ -5,6 +5,7 @@
     reason = "doc comments here are the help that a terminal shows: no backticks"
 )]
 
+mod agents;
 mod life;
 mod mcp;
 mod moving;
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
 
+pub use agents::{BriefArgs, HookArgs, SetupArgs};
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
 pub use mcp::McpArgs;
 pub use moving::{ExportArgs, Form, ImportArgs, MigrateArgs, MigrateFrom};
@@ -69,7 +71,7 @@ pub enum Format {
     Text,
     /// One envelope {"command","success","data"}
     Json,
-    /// `query` only: a block to put into a prompt
+    /// `query` and `brief` only: a block to put into a prompt
     Context,
 }
 
@@ -129,6 +131,12 @@ pub enum Command {
     Migrate(MigrateArgs),
     /// Serve agents by the Model Context Protocol on standard input and output
     Mcp(McpArgs),
+    /// What somebody who begins should know: what is pinned, decided and open, and how things are done
+    Brief(BriefArgs),
+    /// What the host of an agent calls by itself: gives context, and keeps what was found out
+    Hook(HookArgs),
+    /// Write the configuration of an agent's host, or take it out again
+    Setup(SetupArgs),
     /// How much is stored and whether the indexes match it
     Status,
     /// Serve the store to other programs over HTTP
@@ -173,6 +181,9 @@ impl Command {
             Self::Import(_) => "import",
             Self::Migrate(_) => "migrate",
             Self::Mcp(_) => "mcp",
+            Self::Brief(_) => "brief",
+            Self::Hook(_) => "hook",
+            Self::Setup(_) => "setup",
             Self::Status => "status",
             Self::Serve(_) => "serve",
             Self::Token(_) => "token",
@@ -286,8 +297,19 @@ pub struct QueryArgs {
 #[derive(Args, Debug)]
 pub struct CurateArgs {
     /// The text to keep; `-` reads standard input, and text that begins with - goes after --
-    #[arg(required = true, value_name = "TEXT")]
+    #[arg(required_unless_present = "transcript", value_name = "TEXT")]
     pub text: Vec<String>,
+    /// Read the transcript of a session instead (Claude Code, Codex, Gemini, Copilot, or objects with a role and a text):
+    /// what was decided, corrected, stated and found out in it becomes candidates; what was read before is not read again;
+    /// `-` reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "memory_type", "tags", "metadata", "pin", "conversation", "gate"])]
+    pub transcript: Option<PathBuf>,
+    /// With --transcript: where the session was, so that a briefing for another folder leaves its candidates out
+    #[arg(long, value_name = "PATH")]
+    pub folder: Option<PathBuf>,
+    /// With --transcript: only say what would be kept
+    #[arg(long)]
+    pub dry_run: bool,
     /// What it is about [default: judged from the text]
     #[arg(long = "type", value_name = "TYPE", value_parser = words::<MemoryType>(MemoryType::ALL.iter().map(|v| v.word())))]
     pub memory_type: Option<MemoryType>,
@@ -393,6 +415,18 @@ pub enum ReviewAction {
         /// The review's number
         #[arg(value_name = "N")]
         review: u64,
+    },
+    /// A candidate is a memory from now on; several may be named
+    Keep {
+        /// Ids of candidates, or their first digits (at least 6)
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+    },
+    /// A candidate is none: it is archived; several may be named
+    Drop {
+        /// Ids of candidates, or their first digits (at least 6)
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
     },
     /// Both are right and stay
     Both {

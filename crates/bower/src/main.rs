@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod eval;
 mod failure;
+mod hosts;
 mod http;
 mod llm;
 #[cfg(test)]
@@ -48,9 +49,12 @@ fn main() -> ExitCode {
     };
     let out = Output::new(cli.command.word(), &cli.global);
     let session = Session::new(out.clone(), cli.global);
+    let is_hook = matches!(cli.command, Command::Hook(_));
     let ended = whole(|| run(cli.command, &session));
     match ended {
         Ok(code) => code,
+        // A host takes a status for a verdict on what its user does.
+        Err(failure) if is_hook => commands::hook::excuse(&failure),
         Err(failure) => {
             out.fail(&failure);
             ExitCode::from(failure.exit as u8)
@@ -67,8 +71,8 @@ fn whole<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
 }
 
 fn run(command: Command, session: &Session) -> Result<ExitCode> {
-    if session.out.format == Format::Context && !matches!(command, Command::Query(_)) {
-        return Err(Failure::usage("--format context is for query", "use --format text or json"));
+    if session.out.format == Format::Context && !matches!(command, Command::Query(_) | Command::Brief(_)) {
+        return Err(Failure::usage("--format context is for query and brief", "use --format text or json"));
     }
     let done = |()| ExitCode::SUCCESS;
     match command {
@@ -92,6 +96,9 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Import(arguments) => commands::import::run(&arguments, session),
         Command::Migrate(arguments) => commands::migrate::run(&arguments, session).map(done),
         Command::Mcp(arguments) => commands::mcp::run(arguments, session).map(done),
+        Command::Brief(arguments) => commands::brief::run(&arguments, session).map(done),
+        Command::Hook(arguments) => commands::hook::run(&arguments, session).map(done),
+        Command::Setup(arguments) => commands::setup::run(&arguments, session).map(done),
         Command::Status => commands::status::run(session).map(done),
         Command::Serve(arguments) => commands::serve::run(&arguments, session).map(done),
         Command::Token(arguments) => commands::token::run(arguments, session).map(done),
@@ -112,7 +119,8 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let known =
         named.and_then(|word| command.find_subcommand(word).map(clap::Command::get_name).map(String::from));
     // The envelope's word must outlive the process's end only; one small leak is simpler than a lifetime everywhere.
-    let out = Output::new(known.map_or("bower", |word| &*word.leak()), &global);
+    let known_word: Option<&'static str> = known.map(|word| &*word.leak());
+    let out = Output::new(known_word.unwrap_or("bower"), &global);
     let help = |stream| {
         let text = error.render();
         if wire::colored(global.color, stream) { text.ansi().to_string() } else { text.to_string() }
@@ -128,6 +136,8 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
             out.note(help(&std::io::stdout()).trim_end());
             ExitCode::from(Exit::Usage as u8)
         }
+        // Another version's setup may have written arguments that this one does not know.
+        _ if known_word == Some("hook") => commands::hook::excuse(&usage(error)),
         _ => {
             out.fail(&usage(error));
             ExitCode::from(Exit::Usage as u8)

@@ -148,6 +148,17 @@ const KNOBS: &[Knob] = &[
         "tokens of a block for a prompt where no budget is told",
     ),
     knob("context_documents", Form::Whole(1, 50), "documents in such a block"),
+    knob(
+        "hook_brief",
+        Form::Word(&["off", "lite", "standard", "deep"]),
+        "what an agent's host is told when a session begins",
+    ),
+    knob("hook_tokens", Form::Whole(0, 2_048), "tokens of evidence with each prompt of an agent; 0 is none"),
+    knob(
+        "keep_sessions",
+        Form::Word(&["on", "off"]),
+        "whether hooks keep what was decided and found in a session",
+    ),
 ];
 
 /// The settings file inside the home.

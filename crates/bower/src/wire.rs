@@ -154,6 +154,12 @@ impl Output {
     }
 }
 
+/// Tells a host in one line what failed; the status says that all is well, for it would keep its user from working otherwise.
+pub fn excuse(failure: &Failure) -> std::process::ExitCode {
+    complain(&format!("bower hook: {}", clean(&failure.line())));
+    std::process::ExitCode::SUCCESS
+}
+
 /// One line on standard error. That it cannot be written is not worth a panic.
 fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");

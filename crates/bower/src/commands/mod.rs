@@ -2,6 +2,7 @@
 //! arguments into a request, asks the engine once, and prints once.
 
 pub mod backup;
+pub mod brief;
 pub mod completions;
 pub mod config;
 pub mod curate;
@@ -12,6 +13,7 @@ pub mod feedback;
 pub mod forget;
 pub mod get;
 pub mod history;
+pub mod hook;
 pub mod import;
 pub mod index;
 pub mod list;
@@ -21,12 +23,14 @@ pub mod model;
 pub mod query;
 pub mod review;
 pub mod serve;
+pub mod setup;
 pub mod status;
 pub mod sweep;
 pub mod token;
 pub mod version;
 mod watch;
 
+use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::filter::Filter;
 use bower_core::item::Reach;
@@ -86,6 +90,11 @@ impl Session {
     pub fn engine(&self) -> Result<Engine> {
         let home = self.home()?;
         let settings = self.settings(&home)?.settings;
+        Self::engine_of(&home, settings)
+    }
+
+    /// The engine on a home with these settings.
+    fn engine_of(home: &Home, settings: Settings) -> Result<Engine> {
         let llm = llm::chosen(&settings, |variable| std::env::var(variable).ok());
         let engine = Engine::open(&home.path, settings, now())?;
         Ok(match llm {

@@ -1,13 +1,13 @@
 //! Contradictions: both sides of each, and how one ended.
 
-use bower_core::item::Ruling;
+use bower_core::item::{Ruling, Status};
 use bower_core::request::{Item, Review};
 use std::fmt::Write as _;
 
 use super::{Look, count, hanging, line, style};
 
-/// Open reviews, or all.
-pub fn list(reviews: &[Review], look: &Look) -> String {
+/// Open reviews, or all, and how many candidates wait beside them.
+pub fn list(reviews: &[Review], candidates: usize, look: &Look) -> String {
     let mut out = String::new();
     for review in reviews {
         let number = look.paint(style::NAME, &review.review.to_string());
@@ -29,7 +29,26 @@ pub fn list(reviews: &[Review], look: &Look) -> String {
             count(open as u64, "contradiction")
         ),
     };
-    out + &look.paint(style::DIM, &foot) + "\n"
+    out += &(look.paint(style::DIM, &foot) + "\n");
+    if candidates > 0 {
+        let foot = format!(
+            "{} to look at: bower list --status candidate, then bower review keep|drop ID",
+            count(candidates as u64, "candidate")
+        );
+        out += &(look.paint(style::DIM, &foot) + "\n");
+    }
+    out
+}
+
+/// What became of candidates.
+pub fn judged(memories: &[Item], look: &Look) -> String {
+    memories.iter().fold(String::new(), |out, memory| {
+        let what = match memory.status {
+            Status::Archived => "archived",
+            Status::Candidate | Status::Active | Status::Superseded => "kept",
+        };
+        out + &hanging(&format!("{}  {what}  ", memory.id), &line(&memory.summary), look)
+    })
 }
 
 fn side(which: &str, item: &Item, look: &Look) -> String {
@@ -70,8 +89,9 @@ mod tests {
         let look = sample::look(80);
         let open = sample::review();
         let ended = Review { review: 8, ruling: Some(Ruling::Both), ..open.clone() };
-        insta::assert_snapshot!("reviews", list(&[open.clone(), ended.clone()], &look));
-        assert_eq!(list(&[], &look), "nothing to decide\n");
+        insta::assert_snapshot!("reviews", list(&[open.clone(), ended.clone()], 0, &look));
+        assert_eq!(list(&[], 0, &look), "nothing to decide\n");
+        assert!(list(&[], 2, &look).contains("2 candidates to look at"));
         insta::assert_snapshot!("settled", settled(&ended, &look));
         let merged = Review { ruling: Some(Ruling::Merge), merged: Some(open.newer.clone()), ..open };
         insta::assert_snapshot!("merged", settled(&merged, &look));

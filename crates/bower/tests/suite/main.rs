@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod agents;
 #[cfg(unix)]
 mod brv;
 mod command;
@@ -19,6 +20,7 @@ mod mcp;
 mod moving;
 #[cfg(unix)]
 mod serve;
+mod setup;
 mod shapes;
 #[cfg(unix)]
 mod watching;

@@ -1,0 +1,44 @@
+//! `bower brief`: what somebody who begins should know.
+
+use bower_core::request::BriefRequest;
+
+use super::{Session, now, reach};
+use crate::cli::{BriefArgs, Format};
+use crate::failure::{Failure, Result};
+use crate::render;
+
+/// Says it.
+pub fn run(arguments: &BriefArgs, session: &Session) -> Result<()> {
+    let folder = arguments.folder.as_deref().map(|folder| {
+        let absolute = std::path::absolute(folder).ok();
+        absolute.and_then(|folder| folder.to_str().map(str::to_owned)).ok_or_else(|| {
+            Failure::usage(
+                format!("--folder {}: its name is empty or not UTF-8", folder.display()),
+                "name a folder, such as .",
+            )
+        })
+    });
+    let request = BriefRequest {
+        budget: arguments.budget,
+        budget_tokens: arguments.tokens.map(|tokens| tokens as usize),
+        task: arguments.task.clone(),
+        folder: folder.transpose()?,
+        reach: reach(&arguments.reach),
+        repeat: arguments.session.is_none(),
+        session: arguments.session.clone(),
+        fast: arguments.fast,
+    };
+    let engine = session.engine()?;
+    let brief = engine.brief(&request, now())?;
+    session.out.say(&brief, |look| match session.out.format {
+        Format::Context => render::agents::briefing(&brief, look),
+        Format::Text | Format::Json => render::agents::brief(&brief, look),
+    })?;
+    if session.out.format == Format::Context && brief.entries.is_empty() {
+        session.out.note(render::agents::nothing(&brief));
+    }
+    if let Err(error) = engine.keep_given(now()) {
+        session.out.detail(&format!("could not remember what was given: {error}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! `bower hook`: what the host of an agent calls by itself. It must never be the reason why somebody cannot work: whatever fails,
+//! nothing is printed on standard output, one line says so on standard error, and the status is 0.
+
+use bower_core::evidence::{block, wrapped};
+use bower_core::filter::Filter;
+use bower_core::item::{Briefing, Kind, Reach, Switch};
+use bower_core::rank::brief::{block as briefing, tokens};
+use bower_core::request::{BriefRequest, QueryRequest, Selection, SessionRequest};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use super::{MAX_INPUT, Session, now};
+use crate::cli::HookArgs;
+use crate::failure::{Failure, Result};
+use crate::hosts::{Event, Told, answer, told};
+use crate::wire::Output;
+
+pub use crate::wire::excuse;
+
+/// Whoever gives context waits so long for another process's write: only what was given is written.
+const QUICK_MS: u64 = 250;
+/// Whoever keeps findings may wait longer; a host lets its hooks run for a minute.
+const PATIENT_MS: u64 = 10_000;
+/// Hosts show an agent the beginning alone of more characters (Claude Code, Codex: 10,000).
+const MOST_CHARS: usize = 9_500;
+/// Tokens of a briefing that stay below that.
+const MOST_BRIEF_TOKENS: usize = 2_048;
+/// Evidence is drawn from so many hits (systems.md, section 1: 8 results).
+const HITS: usize = 8;
+/// Characters of each end of a long prompt that are asked: what is pasted stands between.
+const END_CHARS: usize = 1_000;
+/// Fewer letters and digits ask nothing ("ok", "go on").
+const FEWEST_LETTERS: usize = 8;
+/// Memories of a file, and their tokens.
+const FILE_HITS: usize = 3;
+const FILE_TOKENS: usize = 300;
+
+/// Does what the host called for.
+pub fn run(arguments: &HookArgs, session: &Session) -> Result<()> {
+    let told = told(&input()?)
+        .map_err(|why| Failure::usage(why, "a host gives one JSON object on standard input"))?;
+    let context = match arguments.event {
+        Event::SessionStart | Event::UserPrompt | Event::ToolUse => give(arguments, &told, session)?,
+        Event::PreCompact | Event::Stop => return keep(arguments, &told, session),
+    };
+    match answer(arguments.host, arguments.event, &context.text) {
+        Some(line) => {
+            Output::put(&line)?;
+            context.engine.map_or(Ok(()), |engine| Ok(engine.keep_given(now())?))
+        }
+        None => Ok(()),
+    }
+}
+
+/// All of standard input, as far as it is no flood.
+fn input() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes);
+    read.map_err(|source| {
+        Failure::environment(format!("cannot read standard input: {source}"), "run it again")
+    })?;
+    if bytes.len() as u64 > MAX_INPUT {
+        let message = format!("its input is longer than {} MB", MAX_INPUT >> 20);
+        return Err(Failure::usage(message, "nothing was given and nothing kept"));
+    }
+    Ok(bytes)
+}
+
+/// What is given, and the engine that has to remember it.
+#[derive(Default)]
+struct Context {
+    text: String,
+    engine: Option<bower_core::engine::Engine>,
+}
+
+/// What the session is told.
+fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context> {
+    let home = session.home()?;
+    // Where nothing was ever kept, nothing is made.
+    if !home.path.join("memory.db").exists() {
+        return Ok(Context::default());
+    }
+    let mut settings = session.settings(&home)?.settings;
+    settings.busy_timeout_ms = settings.busy_timeout_ms.min(QUICK_MS);
+    let (budget, hook_tokens) = (settings.hook_brief, settings.hook_tokens);
+    let select = Selection { scope: arguments.scope, owner: arguments.owner.clone(), ..Selection::default() };
+    let ask = |request: &QueryRequest| -> Result<Context> {
+        let engine = Session::engine_of(&home, settings.clone())?;
+        let answer = engine.query(request, now())?;
+        let mut pieces = answer.evidence.map(|evidence| evidence.pieces).unwrap_or_default();
+        let mut text = wrapped(&block(&pieces));
+        while text.chars().count() > MOST_CHARS && pieces.pop().is_some() {
+            text = wrapped(&block(&pieces));
+        }
+        Ok(Context { text, engine: Some(engine) })
+    };
+    match arguments.event {
+        Event::SessionStart if budget != Briefing::Off => {
+            let request = BriefRequest {
+                budget,
+                budget_tokens: Some(tokens(budget).min(MOST_BRIEF_TOKENS)),
+                folder: told.folder.clone(),
+                reach: Reach { scope: arguments.scope, owner: arguments.owner.clone() },
+                session: told.session.clone(),
+                repeat: told.is_fresh,
+                fast: true,
+                ..BriefRequest::default()
+            };
+            let engine = Session::engine_of(&home, settings)?;
+            let brief = engine.brief(&request, now())?;
+            Ok(Context { text: wrapped(&briefing(&brief.entries)), engine: Some(engine) })
+        }
+        Event::UserPrompt if hook_tokens > 0 => {
+            let Some(text) = told.prompt.as_deref().and_then(asked) else { return Ok(Context::default()) };
+            ask(&QueryRequest {
+                text,
+                limit: HITS,
+                budget_tokens: Some(hook_tokens.max(bower_core::engine::LEAST_BUDGET)),
+                session: told.session.clone(),
+                prefetch: true,
+                select,
+                ..QueryRequest::default()
+            })
+        }
+        Event::ToolUse if hook_tokens > 0 => {
+            let name =
+                told.file.as_deref().and_then(|file| file.rsplit(['/', '\\']).find(|part| !part.is_empty()));
+            let Some(name) = name else { return Ok(Context::default()) };
+            let filter = Filter::parse(&json!({ "$contains": name }).to_string())?;
+            ask(&QueryRequest {
+                text: name.to_owned(),
+                limit: FILE_HITS,
+                fast: true,
+                budget_tokens: Some(FILE_TOKENS.min(hook_tokens.max(bower_core::engine::LEAST_BUDGET))),
+                session: told.session.clone(),
+                prefetch: true,
+                select: Selection { kinds: vec![Kind::Memory], filter: Some(filter), ..select },
+                ..QueryRequest::default()
+            })
+        }
+        Event::SessionStart | Event::UserPrompt | Event::ToolUse | Event::PreCompact | Event::Stop => {
+            Ok(Context::default())
+        }
+    }
+}
+
+/// What of a prompt is asked; none where it asks nothing, or is for the host itself.
+fn asked(prompt: &str) -> Option<String> {
+    let prompt = prompt.trim();
+    let is_word = |c: char| c.is_alphanumeric();
+    let is_unspaced = |c: char| c >= '\u{2e80}' && c.is_alphanumeric();
+    if prompt.starts_with('/') && !prompt.contains(char::is_whitespace)
+        || (prompt.chars().filter(|c| is_word(*c)).count() < FEWEST_LETTERS && !prompt.contains(is_unspaced))
+    {
+        return None;
+    }
+    let length = prompt.chars().count();
+    if length <= 2 * END_CHARS {
+        return Some(prompt.to_owned());
+    }
+    let first: String = prompt.chars().take(END_CHARS).collect();
+    let last: String = prompt.chars().skip(length - END_CHARS).collect();
+    Some(format!("{first}\n{last}"))
+}
+
+/// What the session found out becomes candidates.
+fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
+    let home = session.home()?;
+    let mut settings = session.settings(&home)?.settings;
+    if settings.keep_sessions == Switch::Off {
+        return Ok(());
+    }
+    settings.busy_timeout_ms = settings.busy_timeout_ms.min(PATIENT_MS);
+    let request = SessionRequest {
+        collection: arguments.collection.clone(),
+        scope: arguments.scope,
+        owner: arguments.owner.clone(),
+        folder: told.folder.clone(),
+        session: told.session.clone(),
+        dry_run: false,
+    };
+    let read = match (&told.transcript, &told.messages) {
+        (Some(path), _) => {
+            // A host may name it before it has written anything.
+            let Ok(file) = File::open(path) else { return Ok(()) };
+            let engine = Session::engine_of(&home, settings)?;
+            (engine.read_session(&path.to_string_lossy(), file, &request, now())?, engine)
+        }
+        (None, Some(messages)) => {
+            let lines = Cursor::new(lines(messages));
+            let engine = Session::engine_of(&home, settings)?;
+            let name = told.session.as_deref().unwrap_or("session");
+            (engine.read_session(name, lines, &request, now())?, engine)
+        }
+        (None, None) => return Ok(()),
+    };
+    let (read, engine) = read;
+    session.out.detail(&format!("{} of {} new turns were kept", read.kept.len(), read.turns));
+    if arguments.event == Event::Stop {
+        session.maintain(&engine);
+    }
+    Ok(())
+}
+
+/// Turns one a line, as a transcript has them.
+fn lines(messages: &Value) -> Vec<u8> {
+    let all = messages.as_array().into_iter().flatten();
+    all.flat_map(|turn| [turn.to_string(), "\n".to_owned()]).collect::<String>().into_bytes()
+}
+
+/// The transcript that `curate` was given, as one that can be read from any place.
+pub fn transcript(path: &Path) -> Result<Box<dyn Transcript>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(Cursor::new(input()?)));
+    }
+    let file = File::open(path).map_err(|source| bower_core::Error::io("open", path, source))?;
+    Ok(Box::new(file))
+}
+
+/// What can be read from any place.
+pub trait Transcript: Read + std::io::Seek {}
+impl<T: Read + std::io::Seek> Transcript for T {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_asks_nothing_is_not_asked() {
+        for prompt in ["", "  ", "ok", "yes do", "/clear", "y", "👍👍👍👍👍👍👍👍👍"] {
+            assert_eq!(asked(prompt), None, "{prompt}");
+        }
+        for prompt in ["which port has the API", "/compact keep the port of the API", "端口是多少"] {
+            assert_eq!(asked(prompt).as_deref(), Some(prompt));
+        }
+        let long = format!("{}{}{}", "a".repeat(1_500), "b".repeat(50_000), "c".repeat(1_500));
+        assert_eq!(asked(&long).unwrap(), format!("{}\n{}", "a".repeat(1_000), "c".repeat(1_000)));
+    }
+}

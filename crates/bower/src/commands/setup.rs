@@ -1,0 +1,159 @@
+//! `bower setup`: writes the configuration of an agent's host, or takes it out again; shown first, and never more than was shown.
+
+use bower_core::memory::gate;
+use serde::Serialize;
+use similar::TextDiff;
+use std::path::{Path, PathBuf};
+
+use super::{Session, agreed};
+use crate::cli::{Format, SetupArgs};
+use crate::failure::{Failure, Result};
+use crate::hosts::{Call, Change, Places, Plan, VARIABLES, Wants, apply, plan};
+use crate::render;
+use crate::settings::{Home, Origin};
+use crate::wire::Output;
+
+/// What became of a host's files, or would.
+#[derive(Debug, Serialize)]
+pub struct Done {
+    /// The host.
+    pub host: &'static str,
+    /// Our part was taken out.
+    pub remove: bool,
+    /// Nothing was written.
+    pub dry_run: bool,
+    /// Each file.
+    pub files: Vec<FileDone>,
+    /// What its user does next.
+    pub next: Vec<&'static str>,
+    /// The host's name for people.
+    #[serde(skip)]
+    pub name: &'static str,
+}
+
+/// What became of one file.
+#[derive(Debug, Serialize)]
+pub struct FileDone {
+    /// The file.
+    pub path: PathBuf,
+    /// What became of it.
+    pub change: Change,
+    /// The lines that changed, as `diff -u` has them; secrets near them are cut out.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub diff: String,
+}
+
+/// Shows, asks, writes.
+pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
+    let home = session.home()?;
+    let places = places(arguments)?;
+    let call = call(arguments, &home)?;
+    let all = Wants { server: true, hooks: true, tools: true };
+    let wants = Wants { server: !arguments.no_server, hooks: !arguments.no_hooks, tools: arguments.tools };
+    let host = arguments.host;
+    // Whatever an earlier setup wrote goes, and what is wanted comes.
+    let plans = host
+        .files(&places, &call, if arguments.remove { all } else { wants })
+        .iter()
+        .map(|(path, edits)| plan(path, edits, arguments.remove, &home.path))
+        .collect::<Result<Vec<Plan>>>()?;
+    let is_change = plans.iter().any(|plan| plan.change != Change::Unchanged);
+    let done = Done {
+        host: host.word(),
+        remove: arguments.remove,
+        dry_run: arguments.dry_run,
+        files: plans.iter().map(done).collect(),
+        next: if arguments.remove || !is_change { Vec::new() } else { host.next(&places) },
+        name: host.name(),
+    };
+    let write = || plans.iter().try_for_each(apply);
+    if arguments.dry_run {
+        return session.out.say(&done, |look| render::agents::diffs(&done, look));
+    }
+    if !is_change {
+        write()?;
+        return session.out.say(&done, |look| render::agents::set_up(&done, look));
+    }
+    if session.out.format == Format::Text {
+        Output::put(&render::agents::diffs(&done, &session.out.look()))?;
+    }
+    let hint = "--yes does it without asking, --dry-run only shows what would change";
+    if !arguments.yes && !agreed(&format!("change the files of {}", host.name()), hint)? {
+        session.out.note("nothing was changed");
+        return Ok(());
+    }
+    write()?;
+    session.out.say(&done, |look| render::agents::set_up(&done, look))
+}
+
+fn places(arguments: &SetupArgs) -> Result<Places> {
+    let user = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
+    let project = arguments.project.as_deref().map(|folder| {
+        let absolute = std::path::absolute(folder).ok().filter(|folder| folder.is_dir());
+        absolute.ok_or_else(|| {
+            Failure::usage(
+                format!("--project {}: no such folder", folder.display()),
+                "name the project's folder",
+            )
+        })
+    });
+    let project = project.transpose()?;
+    let user = match (user, &project) {
+        (Some(user), _) => user,
+        // A project's files lie in the project alone.
+        (None, Some(project)) => project.clone(),
+        (None, None) => {
+            return Err(Failure::environment(
+                "cannot tell where your home folder is",
+                "set HOME, or set up a project with --project",
+            ));
+        }
+    };
+    let variable = |name: &&'static str| {
+        let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+        Some((*name, PathBuf::from(value)))
+    };
+    Ok(Places { user, project, variables: VARIABLES.iter().filter_map(variable).collect() })
+}
+
+/// How the host calls this program. What a project's files say holds for everybody who has the project.
+fn call(arguments: &SetupArgs, home: &Home) -> Result<Call> {
+    let is_project = arguments.project.is_some();
+    let program = match (&arguments.program, is_project) {
+        (Some(program), _) => program.clone(),
+        (None, true) => "bower".to_owned(),
+        (None, false) => this_program()?,
+    };
+    let path = home.path.to_str().filter(|_| home.origin != Origin::BuiltIn && !is_project);
+    let before = path.map(|path| vec!["--home".to_owned(), path.to_owned()]).unwrap_or_default();
+    Ok(Call { program, before })
+}
+
+/// The whole path of this program: as the path variable has it, where it does, for an upgrade keeps that. A host that was not
+/// started from a shell may have another path.
+fn this_program() -> Result<String> {
+    let unknown = |why: &str| {
+        Failure::environment(format!("cannot tell where this program lies: {why}"), "name it with --program")
+    };
+    let exe = std::env::current_exe().map_err(|source| unknown(&source.to_string()))?;
+    let real = exe.canonicalize().unwrap_or_else(|_| exe.clone());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let name = if cfg!(windows) { "bower.exe" } else { "bower" };
+    let is_this = |found: &Path| found.is_absolute() && found.canonicalize().is_ok_and(|found| found == real);
+    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|found| is_this(found));
+    let whole = found.unwrap_or(exe);
+    whole.to_str().map(str::to_owned).ok_or_else(|| unknown("its path is not UTF-8"))
+}
+
+fn done(plan: &Plan) -> FileDone {
+    let (before, after) = (plan.before.as_deref().unwrap_or(""), plan.after.as_deref().unwrap_or(""));
+    let path = plan.path.display().to_string();
+    let diff = match plan.change {
+        Change::Unchanged => String::new(),
+        Change::Create | Change::Change | Change::Delete => {
+            let diff = TextDiff::from_lines(before, after).unified_diff().header(&path, &path).to_string();
+            gate::redact(&diff, &gate::Constants::default()).map_or(diff, |redacted| redacted.text)
+        }
+    };
+    FileDone { path: plan.path.clone(), change: plan.change, diff }
+}

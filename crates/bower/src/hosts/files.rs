@@ -1,0 +1,254 @@
+//! The files of hosts on the disk: what would change in them, and the change itself. A file appears under its name when it is
+//! whole; what a file was is remembered in the home, so that taking our part out leaves it as it was, to the byte.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::edit::{self, Edit, Splice};
+use crate::failure::{Failure, Result};
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// It is made.
+    Create,
+    /// Something in it changes.
+    Change,
+    /// It goes: it was made by us, and nothing else is in it.
+    Delete,
+    /// Nothing.
+    Unchanged,
+}
+
+/// What is to become of one file.
+#[derive(Debug)]
+pub struct Plan {
+    /// The file as its user names it.
+    pub path: PathBuf,
+    /// Where it lies, links followed.
+    place: PathBuf,
+    /// What becomes of it.
+    pub change: Change,
+    /// Its text, where there is one.
+    pub before: Option<String>,
+    /// Its text from then on.
+    pub after: Option<String>,
+    memory: Option<Memory>,
+    /// Where that is kept.
+    note: PathBuf,
+}
+
+/// What is remembered of a file that we changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Memory {
+    /// The file.
+    file: PathBuf,
+    /// It was there before.
+    existed: bool,
+    /// Folders that were made for it, the innermost first.
+    made: Vec<PathBuf>,
+    /// The hash of its text after the change.
+    after: String,
+    /// What was changed, in order.
+    splices: Vec<Splice>,
+}
+
+/// What is to become of a file so that it holds `edits`, or nothing of them any more.
+pub fn plan(path: &Path, edits: &[Edit], remove: bool, home: &Path) -> Result<Plan> {
+    let place = followed(path);
+    let before = read(&place)?;
+    let note = home.join("hosts").join(format!("{}.json", &hash(&place.to_string_lossy())[..16]));
+    let memory = remembered(&note).filter(|memory| memory.file == place);
+    let wrong = |why: String| {
+        Failure::environment(
+            format!("cannot change {}: {why}", path.display()),
+            "put that right first; nothing was changed in any file",
+        )
+    };
+    let base = original(before.as_deref(), memory.as_ref(), edits).map_err(wrong)?;
+    let existed = memory.as_ref().map_or(before.is_some(), |memory| memory.existed);
+    let (after, memory) = if remove {
+        // What was made for us and is empty without us was never there.
+        let is_gone = base.trim().is_empty() && (!existed || matches!(edits, [Edit::Whole(_)]));
+        (before.as_ref().filter(|_| !is_gone).map(|_| base), None)
+    } else {
+        if let ([Edit::Whole(_)], Some(before), None) = (edits, &before, &memory)
+            && !before.trim().is_empty()
+            && !before.contains("bower setup")
+        {
+            return Err(wrong("somebody else's file has this name".to_owned()));
+        }
+        let (after, splices) = edit::put(&base, edits).map_err(wrong)?;
+        let made = memory.map_or_else(|| missing_folders(&place), |memory| memory.made);
+        let memory = Memory { file: place.clone(), existed, made, after: hash(&after), splices };
+        (Some(after), Some(memory))
+    };
+    let change = match (&before, &after) {
+        (None, Some(_)) => Change::Create,
+        (Some(_), None) => Change::Delete,
+        (before, after) if before == after => Change::Unchanged,
+        _ => Change::Change,
+    };
+    Ok(Plan { path: path.to_path_buf(), place, change, before, after, memory, note })
+}
+
+/// The text without anything of ours: as it was to the byte where that can be told.
+fn original(
+    text: Option<&str>,
+    memory: Option<&Memory>,
+    edits: &[Edit],
+) -> std::result::Result<String, String> {
+    let Some(text) = text else { return Ok(String::new()) };
+    if let Some(memory) = memory {
+        let is_same = memory.after == hash(text);
+        let back = edit::take_back(text, &memory.splices, is_same);
+        // Somebody may have written there since; then what is ours is looked for by its name.
+        if let Some(back) = back.filter(|back| is_same || !edit::is_in(back, edits)) {
+            return Ok(back);
+        }
+    }
+    edit::take_out(text, edits)
+}
+
+/// Writes what was planned. Whoever wrote to the file since is not overwritten.
+pub fn apply(plan: &Plan) -> Result<()> {
+    let failed = |what: &'static str, path: &Path, source| bower_core::Error::io(what, path, source);
+    if read(&plan.place)? != plan.before {
+        return Err(Failure::environment(
+            format!("{} was changed by somebody else meanwhile", plan.path.display()),
+            "run it again",
+        ));
+    }
+    // First what is needed to take it back.
+    if let Some(memory) = &plan.memory {
+        let bytes = serde_json::to_vec(memory).map_err(|source| Failure::internal(source.to_string()))?;
+        if let Some(folder) = plan.note.parent() {
+            std::fs::create_dir_all(folder).map_err(|source| failed("make the folder", folder, source))?;
+        }
+        replace(&plan.note, &bytes)?;
+    }
+    match (plan.change, &plan.after) {
+        (Change::Create | Change::Change, Some(text)) => {
+            if let Some(folder) = plan.place.parent() {
+                std::fs::create_dir_all(folder)
+                    .map_err(|source| failed("make the folder", folder, source))?;
+            }
+            replace(&plan.place, text.as_bytes())?;
+        }
+        (Change::Delete, _) => {
+            std::fs::remove_file(&plan.place).map_err(|source| failed("remove", &plan.place, source))?;
+        }
+        (Change::Unchanged | Change::Create | Change::Change, _) => {}
+    }
+    if plan.memory.is_none() && plan.note.exists() {
+        forget(plan);
+    }
+    Ok(())
+}
+
+/// What is remembered goes with what it was remembered for, and so do folders that are empty without it. One that holds another
+/// file of ours goes with that.
+fn forget(plan: &Plan) {
+    let made = if plan.after.is_none() { remembered(&plan.note).map(|memory| memory.made) } else { None };
+    let _ = std::fs::remove_file(&plan.note);
+    let mut left = Vec::new();
+    for folder in made.unwrap_or_default() {
+        if !left.is_empty() || std::fs::remove_dir(&folder).is_err() {
+            left.push(folder);
+        }
+    }
+    let Some(notes) = plan.note.parent() else { return };
+    let others = std::fs::read_dir(notes).into_iter().flatten().flatten().map(|entry| entry.path());
+    for note in others.filter(|_| !left.is_empty()) {
+        let Some(mut memory) = remembered(&note) else { continue };
+        let before = memory.made.len();
+        let file = memory.file.clone();
+        memory.made.extend(left.iter().filter(|folder| file.starts_with(folder)).cloned());
+        memory.made.dedup();
+        if memory.made.len() > before
+            && let Ok(bytes) = serde_json::to_vec(&memory)
+        {
+            let _ = replace(&note, &bytes);
+        }
+    }
+    let _ = std::fs::remove_dir(notes);
+}
+
+/// What is remembered of a file.
+fn remembered(note: &Path) -> Option<Memory> {
+    std::fs::read(note).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())
+}
+
+/// The file that a path means: a link is written through, not replaced.
+fn followed(path: &Path) -> PathBuf {
+    let mut place = path.to_path_buf();
+    // A link may lead to what is not there yet; a circle is found when it is read.
+    for _ in 0..16 {
+        let Ok(target) = std::fs::read_link(&place) else { break };
+        place = place.parent().map_or_else(|| target.clone(), |folder| folder.join(&target));
+    }
+    // The file may not be there yet, nor its folder; the name must be the same when they are.
+    let there = place.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    match there {
+        Some((above, real)) => match place.strip_prefix(above) {
+            Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
+            Ok(_) | Err(_) => real,
+        },
+        None => place,
+    }
+}
+
+fn read(place: &Path) -> Result<Option<String>> {
+    match std::fs::read(place) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|source| {
+            Failure::environment(
+                format!(
+                    "{} is not valid UTF-8 (byte {})",
+                    place.display(),
+                    source.utf8_error().valid_up_to()
+                ),
+                "save it as UTF-8; nothing was changed in any file",
+            )
+        }),
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(bower_core::Error::io("read", place, source).into()),
+    }
+}
+
+/// A file with these bytes in the place of another, whose permissions it takes.
+fn replace(place: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |source| Failure::from(bower_core::Error::io("write", place, source));
+    let folder = place.parent().unwrap_or(Path::new("."));
+    let mut aside = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: what the process's mask leaves of it.
+        aside.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut aside = aside.prefix(".bower-").tempfile_in(folder).map_err(failed)?;
+    aside.write_all(bytes).map_err(failed)?;
+    if let Ok(there) = std::fs::metadata(place) {
+        aside.as_file().set_permissions(there.permissions()).map_err(failed)?;
+    }
+    aside.as_file().sync_all().map_err(failed)?;
+    aside.persist(place).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Folders that are not there yet, the innermost first.
+fn missing_folders(place: &Path) -> Vec<PathBuf> {
+    place.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect()
+}
+
+fn hash(text: &str) -> String {
+    let mut hex = String::new();
+    for byte in Sha256::digest(text.as_bytes()) {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}

@@ -1,0 +1,199 @@
+//! The hosts that agents run in: which of their files say how `bower` is called, and what their hooks are given and give back.
+//! One file a host; what is written into their files and taken out again is in `edit.rs`.
+
+mod claude_code;
+mod codex;
+mod cursor;
+mod edit;
+mod files;
+mod gemini;
+mod json;
+mod opencode;
+mod talk;
+mod toml;
+mod vscode;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+pub use edit::Edit;
+pub use files::{Change, Plan, apply, plan};
+pub use talk::{Event, Told, answer, told};
+
+/// A program in which an agent runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Host {
+    /// Anthropic's Claude Code
+    ClaudeCode,
+    /// OpenAI's Codex
+    Codex,
+    /// Cursor
+    Cursor,
+    /// Google's Gemini CLI
+    Gemini,
+    /// opencode
+    Opencode,
+    /// Visual Studio Code with GitHub Copilot
+    Vscode,
+}
+
+impl Host {
+    /// The word for it on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Cursor => "cursor",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Vscode => "vscode",
+        }
+    }
+
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Cursor => "Cursor",
+            Self::Gemini => "Gemini CLI",
+            Self::Opencode => "opencode",
+            Self::Vscode => "VS Code",
+        }
+    }
+
+    /// The files that say how it calls `bower`, and what stands in them.
+    pub fn files(self, at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
+        let files = match self {
+            Self::ClaudeCode => claude_code::files(at, call, wants),
+            Self::Codex => codex::files(at, call, wants),
+            Self::Cursor => cursor::files(at, call, wants),
+            Self::Gemini => gemini::files(at, call, wants),
+            Self::Opencode => opencode::files(at, call, wants),
+            Self::Vscode => vscode::files(at, call, wants),
+        };
+        files.into_iter().filter(|(_, edits)| !edits.is_empty()).collect()
+    }
+
+    /// What its user does next, one line each.
+    pub fn next(self, at: &Places) -> Vec<&'static str> {
+        match self {
+            Self::ClaudeCode => claude_code::NEXT.to_vec(),
+            Self::Codex => codex::NEXT.to_vec(),
+            Self::Cursor => cursor::NEXT.to_vec(),
+            Self::Gemini => gemini::NEXT.to_vec(),
+            Self::Opencode => opencode::NEXT.to_vec(),
+            Self::Vscode if at.project.is_some() => vscode::NEXT.to_vec(),
+            Self::Vscode => vscode::NEXT_OF_USER.to_vec(),
+        }
+    }
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wants {
+    /// The server that the agent may ask: `bower mcp`.
+    pub server: bool,
+    /// What the host calls by itself: `bower hook`.
+    pub hooks: bool,
+    /// A hook for each use of a tool on a file too.
+    pub tools: bool,
+}
+
+/// Where a host looks.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The user's home.
+    pub user: PathBuf,
+    /// The project whose files are written; the user's unless told.
+    pub project: Option<PathBuf>,
+    /// Folders that variables name: the variable, and what it says.
+    pub variables: Vec<(&'static str, PathBuf)>,
+}
+
+/// Variables that move a host's files.
+pub const VARIABLES: &[&str] = &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA"];
+
+impl Places {
+    /// The folder that a variable names, else one below the user's home.
+    fn folder(&self, variable: &str, below: &str) -> PathBuf {
+        self.named(variable).unwrap_or_else(|| self.user.join(below))
+    }
+
+    fn named(&self, variable: &str) -> Option<PathBuf> {
+        self.variables.iter().find(|(name, _)| *name == variable).map(|(_, folder)| folder.clone())
+    }
+}
+
+/// How a host calls `bower`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The program: a name on the path, or a whole path.
+    pub program: String,
+    /// What stands before each command: `--home DIR`.
+    pub before: Vec<String>,
+}
+
+impl Call {
+    /// The arguments of a command.
+    fn arguments(&self, words: &[&str]) -> Vec<String> {
+        self.before.iter().cloned().chain(words.iter().map(|word| (*word).to_owned())).collect()
+    }
+
+    /// A hook as a shell runs it.
+    fn hook(&self, event: Event, host: Host) -> String {
+        let mut words = vec![self.program.clone()];
+        words.extend(self.arguments(&["hook", event.word()]));
+        if host != Host::ClaudeCode {
+            words.extend(["--host".to_owned(), host.word().to_owned()]);
+        }
+        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The entry of the server as most hosts have it.
+    fn server(&self) -> Value {
+        json!({ "command": self.program, "args": self.arguments(&["mcp"]) })
+    }
+}
+
+/// A word as a POSIX shell and `cmd` take it for one.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '\\' | '=' | '@' | '+')
+    };
+    if !word.is_empty() && word.chars().all(is_plain) && !(cfg!(unix) && word.contains('\\')) {
+        word.to_owned()
+    } else if cfg!(windows) {
+        format!("\"{word}\"")
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// Whether a command of a hook is one that we wrote: a program of our name, and the word `hook`.
+fn is_ours(command: &str) -> bool {
+    let command = command.trim_start();
+    let (program, rest) = match command.chars().next() {
+        Some(quote @ ('\'' | '"')) => command[1..].split_once(quote).unwrap_or((&command[1..], "")),
+        Some(_) => command.split_once(' ').unwrap_or((command, "")),
+        None => return false,
+    };
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    matches!(name, "bower" | "bower.exe") && rest.split_whitespace().any(|word| word == "hook")
+}
+
+/// A list of hooks as Claude Code has it, and those who do as it does: groups that each have a list of handlers.
+fn groups(call: &Call, host: Host, events: &[(&'static str, Event, u32)]) -> Vec<Edit> {
+    let handler = |event, seconds: u32| json!({ "hooks": [{ "type": "command", "command": call.hook(event, host), "timeout": seconds }] });
+    events
+        .iter()
+        .map(|(name, event, seconds)| Edit::Item {
+            at: vec!["hooks", name],
+            value: handler(*event, *seconds),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! What a host tells a hook on standard input, and what it takes back on standard output. Hosts differ in names alone; an input
+//! is read by whatever names it has, an answer is given in the host's own.
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+use super::Host;
+
+/// When a host calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Event {
+    /// A session begins, goes on, or begins anew after its context was cleared or compacted
+    SessionStart,
+    /// The user sent a prompt
+    UserPrompt,
+    /// The conversation is about to be compacted
+    PreCompact,
+    /// The agent has answered, or the session ends
+    Stop,
+    /// The agent has used a tool
+    ToolUse,
+}
+
+impl Event {
+    /// The word for it on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::SessionStart => "session-start",
+            Self::UserPrompt => "user-prompt",
+            Self::PreCompact => "pre-compact",
+            Self::Stop => "stop",
+            Self::ToolUse => "tool-use",
+        }
+    }
+
+    /// The host's own name.
+    const fn of(self, host: Host) -> &'static str {
+        match (host, self) {
+            (Host::Gemini, Self::UserPrompt) => "BeforeAgent",
+            (Host::Gemini, Self::PreCompact) => "PreCompress",
+            (Host::Gemini, Self::Stop) => "AfterAgent",
+            (Host::Gemini, Self::ToolUse) => "AfterTool",
+            (Host::Cursor, Self::SessionStart) => "sessionStart",
+            (Host::Cursor, Self::UserPrompt) => "beforeSubmitPrompt",
+            (Host::Cursor, Self::PreCompact) => "preCompact",
+            (Host::Cursor, Self::Stop) => "stop",
+            (Host::Cursor, Self::ToolUse) => "postToolUse",
+            (_, Self::SessionStart) => "SessionStart",
+            (_, Self::UserPrompt) => "UserPromptSubmit",
+            (_, Self::PreCompact) => "PreCompact",
+            (_, Self::Stop) => "Stop",
+            (_, Self::ToolUse) => "PostToolUse",
+        }
+    }
+}
+
+/// What a host told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Its session.
+    pub session: Option<String>,
+    /// Where its transcript lies.
+    pub transcript: Option<PathBuf>,
+    /// The turns themselves, where it has no file of them.
+    pub messages: Option<Value>,
+    /// Where it runs.
+    pub folder: Option<String>,
+    /// What the user typed.
+    pub prompt: Option<String>,
+    /// The session begins with nothing in it: it is new, or was cleared or compacted.
+    pub is_fresh: bool,
+    /// The file that a tool was used on.
+    pub file: Option<String>,
+}
+
+/// Reads an input. The error is one line.
+pub fn told(input: &[u8]) -> Result<Told, String> {
+    let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input);
+    let value: Value =
+        serde_json::from_slice(input).map_err(|error| format!("its input is no JSON: {error}"))?;
+    if !value.is_object() {
+        return Err("its input is no JSON object".to_owned());
+    }
+    let text = |of: &Value, names: &[&str]| {
+        let found =
+            names.iter().find_map(|name| of.get(name)?.as_str().filter(|text| !text.trim().is_empty()));
+        found.map(str::to_owned)
+    };
+    let folder = text(&value, &["cwd"])
+        .or_else(|| Some(value.get("workspace_roots")?.as_array()?.first()?.as_str()?.to_owned()));
+    let tool = value.get("tool_input").unwrap_or(&Value::Null);
+    let file =
+        text(tool, &["file_path", "path", "absolute_path", "notebook_path", "filePath", "target_file"])
+            .or_else(|| text(&value, &["file_path"]));
+    let source = text(&value, &["source", "trigger"]);
+    Ok(Told {
+        session: text(&value, &["session_id", "sessionId", "conversation_id", "sessionID"]),
+        transcript: text(&value, &["transcript_path", "transcriptPath"]).map(PathBuf::from),
+        messages: value.get("messages").filter(|messages| messages.is_array()).cloned(),
+        folder,
+        prompt: text(&value, &["prompt", "user_prompt"]),
+        // Whoever does not say so begins.
+        is_fresh: source.as_deref() != Some("resume"),
+        file,
+    })
+}
+
+/// What gives a host some context, as one line of JSON; none where it takes none at this event.
+pub fn answer(host: Host, event: Event, context: &str) -> Option<String> {
+    let takes = match (host, event) {
+        (_, Event::PreCompact | Event::Stop) => false,
+        (Host::Cursor, event) => event != Event::UserPrompt,
+        (Host::ClaudeCode | Host::Codex | Host::Gemini | Host::Opencode | Host::Vscode, _) => true,
+    };
+    if !takes || context.trim().is_empty() {
+        return None;
+    }
+    let answer = match host {
+        Host::Cursor => json!({ "additional_context": context }),
+        Host::ClaudeCode | Host::Codex | Host::Gemini | Host::Opencode | Host::Vscode => json!({
+            "hookSpecificOutput": { "hookEventName": event.of(host), "additionalContext": context }
+        }),
+    };
+    Some(answer.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_understood_by_their_own_names() {
+        let claude = br#"{"session_id":"s1","transcript_path":"/t/s1.jsonl","cwd":"/w","hook_event_name":"SessionStart","source":"resume"}"#;
+        let expected = Told {
+            session: Some("s1".into()),
+            transcript: Some("/t/s1.jsonl".into()),
+            folder: Some("/w".into()),
+            ..Told::default()
+        };
+        assert_eq!(told(claude).unwrap(), expected);
+        let cursor =
+            br#"{"conversation_id":"c1","workspace_roots":["/w","/v"],"hook_event_name":"sessionStart"}"#;
+        let read = told(cursor).unwrap();
+        assert_eq!(
+            (read.session.as_deref(), read.folder.as_deref(), read.is_fresh),
+            (Some("c1"), Some("/w"), true)
+        );
+        let vscode = br#"{"sessionId":"v1","hookEventName":"PostToolUse","tool_input":{"filePath":"/w/a.rs"},"transcript_path":null}"#;
+        let read = told(vscode).unwrap();
+        assert_eq!(
+            (read.session.as_deref(), read.file.as_deref(), read.transcript),
+            (Some("v1"), Some("/w/a.rs"), None)
+        );
+        for bad in [&b""[..], b"[]", b"nonsense", b"{", b"\xff"] {
+            assert!(told(bad).is_err());
+        }
+    }
+
+    #[test]
+    fn answers_are_in_the_hosts_own_names() {
+        let claude = answer(Host::ClaudeCode, Event::UserPrompt, "x").unwrap();
+        let expected =
+            r#"{"hookSpecificOutput":{"additionalContext":"x","hookEventName":"UserPromptSubmit"}}"#;
+        let parsed: Value = serde_json::from_str(&claude).unwrap();
+        assert_eq!(parsed, serde_json::from_str::<Value>(expected).unwrap());
+        assert!(answer(Host::Gemini, Event::UserPrompt, "x").unwrap().contains("\"BeforeAgent\""));
+        assert_eq!(answer(Host::Cursor, Event::SessionStart, "x").unwrap(), r#"{"additional_context":"x"}"#);
+        assert_eq!(answer(Host::Cursor, Event::UserPrompt, "x"), None);
+        assert_eq!(answer(Host::Codex, Event::Stop, "x"), None);
+        assert_eq!(answer(Host::Codex, Event::SessionStart, " \n"), None);
+    }
+}

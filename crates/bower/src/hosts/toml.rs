@@ -1,0 +1,71 @@
+//! TOML, changed so that everything else stays as it is written: a table of ours goes to the end, where it can stand in any file
+//! that does not keep its outer table on one line.
+
+use toml_edit::{Array, DocumentMut, Item, Table, Value};
+
+use super::edit::NAME;
+
+/// Sets the table of the server in an outer table.
+pub fn set(text: &str, at: &str, command: &str, arguments: &[String]) -> Result<String, String> {
+    let before = parsed(text)?;
+    let mut entry = Table::new();
+    entry.insert("command", toml_edit::value(command));
+    entry.insert("args", toml_edit::value(Array::from_iter(arguments)));
+    if is_there(&before, at) {
+        return Err(format!("{at}.{NAME} stands there already"));
+    }
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut added = String::new();
+    if !text.is_empty() {
+        added.push_str(if text.ends_with('\n') { newline } else { "\n\n" });
+    }
+    let body = entry.to_string().replace('\n', newline);
+    let appended = format!("{text}{added}[{at}.{NAME}]{newline}{body}");
+    if parsed(&appended).is_ok_and(|document| is_there(&document, at)) {
+        return Ok(appended);
+    }
+    // The outer table stands on one line.
+    let mut document = before;
+    let outer = document.get_mut(at).and_then(Item::as_inline_table_mut);
+    let outer = outer.ok_or_else(|| format!("{at} is not a table"))?;
+    outer.insert(NAME, Value::InlineTable(entry.into_inline_table()));
+    Ok(document.to_string())
+}
+
+/// Removes the server's table, and the outer one where it is empty without it.
+pub fn remove(text: &str, at: &str) -> Result<String, String> {
+    let mut document = parsed(text)?;
+    let Some(outer) = document.get_mut(at).and_then(Item::as_table_like_mut) else {
+        return Ok(text.to_owned());
+    };
+    if outer.remove(NAME).is_none() {
+        return Ok(text.to_owned());
+    }
+    if outer.is_empty() {
+        document.remove(at);
+    }
+    Ok(document.to_string())
+}
+
+fn is_there(document: &DocumentMut, at: &str) -> bool {
+    document.get(at).and_then(Item::as_table_like).is_some_and(|outer| outer.contains_key(NAME))
+}
+
+/// The error names its line and column.
+fn parsed(text: &str) -> Result<DocumentMut, String> {
+    text.parse::<DocumentMut>().map_err(|error| {
+        let place = error.span().map(|span| place(text, span.start));
+        let message = error.message().lines().collect::<Vec<_>>().join(" ");
+        match place {
+            Some((line, column)) => format!("{message} on line {line} column {column}"),
+            None => message,
+        }
+    })
+}
+
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    (line, before[start..].chars().count() + 1)
+}

@@ -1,0 +1,58 @@
+//! VS Code: the server in `mcp.json`, of the workspace or of the user's profile; hooks in the workspace's `.github/hooks`. It reads
+//! the hooks of Claude Code's user settings too, so a user needs none of VS Code's own.
+
+use serde_json::json;
+use std::path::PathBuf;
+
+use super::{Call, Edit, Event, Host, Places, Wants};
+
+/// What its user does next.
+pub const NEXT: &[&str] =
+    &["open the folder, and start the server: MCP: List Servers, bower", "see the hooks: /hooks in the chat"];
+
+/// The same where the user's files were written.
+pub const NEXT_OF_USER: &[&str] = &[
+    "restart VS Code, and start the server: MCP: List Servers, bower",
+    "hooks are a workspace's: bower setup vscode --project; VS Code also runs those of bower setup claude-code",
+];
+
+/// The server and the hooks.
+pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
+    let server = json!({ "type": "stdio", "command": call.program, "args": call.arguments(&["mcp"]) });
+    let server: Vec<Edit> = wants.server.then(|| Edit::member(&["servers"], server)).into_iter().collect();
+    let Some(project) = &at.project else {
+        return vec![(profile(at).join("mcp.json"), server)];
+    };
+    let hook = |name, event, seconds: u32| Edit::Item {
+        at: vec!["hooks", name],
+        value: json!({ "type": "command", "command": call.hook(event, Host::Vscode), "timeout": seconds }),
+    };
+    let mut hooks = vec![
+        hook("SessionStart", Event::SessionStart, 10),
+        hook("UserPromptSubmit", Event::UserPrompt, 10),
+        hook("PreCompact", Event::PreCompact, 60),
+        hook("Stop", Event::Stop, 60),
+    ];
+    if wants.tools {
+        hooks.push(hook("PostToolUse", Event::ToolUse, 10));
+    }
+    vec![
+        (project.join(".vscode").join("mcp.json"), server),
+        (
+            project.join(".github").join("hooks").join("bowerbird.json"),
+            if wants.hooks { hooks } else { Vec::new() },
+        ),
+    ]
+}
+
+/// The folder of the default profile.
+fn profile(at: &Places) -> PathBuf {
+    let folder = if cfg!(target_os = "macos") {
+        at.user.join("Library").join("Application Support")
+    } else if cfg!(windows) {
+        at.folder("APPDATA", "AppData/Roaming")
+    } else {
+        at.folder("XDG_CONFIG_HOME", ".config")
+    };
+    folder.join("Code").join("User")
+}
