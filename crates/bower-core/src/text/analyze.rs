@@ -11,7 +11,7 @@ use super::language::Language;
 use super::split;
 
 /// The number of these rules. An index written under another number is rebuilt: its terms would not be found.
-pub const ANALYSIS: u32 = 1;
+pub const ANALYSIS: u32 = 2;
 
 /// A term longer than this (bytes) is cut and ends in its hash; the longest words of natural languages are shorter.
 const LONGEST_TERM: usize = 64;

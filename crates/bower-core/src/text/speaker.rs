@@ -1,5 +1,5 @@
-//! Who speaks in a text: lines such as `Ada: I moved the server`. Names are plain words; a text that is not mostly such
-//! lines has no speakers.
+//! Who speaks in a text: lines such as `Ada: I moved the server`. Names are plain words, and what follows is speech; a text that
+//! is not mostly such lines has no speakers.
 
 use super::chars;
 
@@ -15,8 +15,9 @@ pub(super) const LINES: &str = ":";
 /// The names in front of a text's lines, one entry a line that has one, in order; empty where fewer than half of the
 /// lines have one. A first line without a name is a title and does not count.
 ///
-/// A name is up to four words of letters, the first with a capital where its script has them, followed by a colon and
-/// white space, at the very beginning of the line.
+/// A name is up to four words of letters, each with a capital where its script has them (but for `van` and the like), followed by a
+/// colon, white space and speech, at the very beginning of the line. `Coverage threshold: 45 %` is a label and its value, and so
+/// is `Port: 8080`.
 pub fn speakers(text: &str) -> Vec<&str> {
     let mut lines = 0;
     let mut names = Vec::new();
@@ -57,7 +58,72 @@ pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
     folded.filter(|word| !word.is_empty())
 }
 
+/// Words of names that have no capital.
+const PARTICLES: &[&str] = &[
+    "al", "bin", "da", "de", "del", "della", "den", "der", "di", "do", "dos", "du", "el", "ibn", "la", "le",
+    "of", "the", "van", "von", "y", "zu",
+];
+
+/// Words before a colon that name what follows, not who says it.
+const LABELS: &[&str] = &[
+    "caution",
+    "change",
+    "correction",
+    "decision",
+    "example",
+    "fact",
+    "fix",
+    "fyi",
+    "hint",
+    "important",
+    "info",
+    "memo",
+    "nb",
+    "note",
+    "ps",
+    "reason",
+    "reminder",
+    "result",
+    "see also",
+    "source",
+    "summary",
+    "tip",
+    "todo",
+    "update",
+    "usage",
+    "warning",
+];
+
 fn name(line: &str) -> Option<&str> {
+    let name = head(line)?;
+    let is_name = |(nth, word): (usize, &str)| {
+        let is_small = word.starts_with(char::is_lowercase);
+        // `Speaker 2`
+        let is_number = nth > 0 && word.chars().all(char::is_numeric);
+        is_number || !is_small || (nth > 0 && PARTICLES.contains(&word))
+    };
+    let is_label = LABELS.iter().any(|label| name.eq_ignore_ascii_case(label));
+    let is_speech = says(line[name.len() + 1..].trim());
+    (name.split(' ').enumerate().all(is_name) && !is_label && is_speech).then_some(name)
+}
+
+/// Whether somebody may say so: not one number, with a unit or without, an address or a path. Nothing at all is a pause.
+fn says(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or("");
+    let rest = words.count();
+    let is_code = |word: &str| {
+        word.contains("://") || word.contains('_') || (word.contains(['/', '=']) && !word.ends_with('/'))
+    };
+    let is_number = first
+        .trim_start_matches(['-', '+', '$', '€', '£', '#', '~', 'v'])
+        .starts_with(|c: char| c.is_ascii_digit());
+    let is_mark = first.starts_with(['`', '{', '[', '#']) && rest == 0;
+    !((is_number && rest < 2) || (rest == 0 && is_code(first)) || is_mark)
+}
+
+/// What stands before the first colon, where it is written as names are.
+fn head(line: &str) -> Option<&str> {
     let mut words = 1;
     let mut before = None;
     for (count, (at, c)) in line.char_indices().enumerate() {
@@ -101,6 +167,13 @@ mod tests {
         check("Ada: first\nand more\nand more", &[]);
         check("try: x\n10:30 it began\nhttps://example.org\n: \n A: b\nAda:b", &[]);
         check("This is a whole sentence that ends so: with a colon", &[]);
+        check("Speaker 2: well\nLudwig van Beethoven: Muß es sein?", &["Speaker 2", "Ludwig van Beethoven"]);
+        check("Ada: 8 o'clock is fine", &["Ada"]);
+        // A label and its value.
+        check("Frostmont coverage threshold: 45 %", &[]);
+        check("Heron deploy day: every Tuesday", &[]);
+        check("Port: 8080\nTimeout: 30 s\nDocs: https://example.org/a", &[]);
+        check("Note: the server moved", &[]);
         check("", &[]);
     }
 
