@@ -145,6 +145,39 @@ pub(super) fn is_boot_file(text: &str, cues: &Cues) -> bool {
     }) {
         return true;
     }
+    // `You are a senior engineer. Follow the guidelines ...`: somebody is told what to be, and then what to do.
+    let orders = [
+        "always",
+        "answer",
+        "do not",
+        "don't",
+        "follow",
+        "help",
+        "keep",
+        "never",
+        "reply",
+        "respond",
+        "think",
+        "use",
+        "write",
+        "you always",
+        "you must",
+        "you never",
+        "you will",
+        "your goal",
+        "your job",
+        "your role",
+        "your task",
+    ];
+    let is_told = |head: &str| {
+        let Some((_, rest)) = plain.split_once(head).and_then(|(_, rest)| rest.split_once(" . ")) else {
+            return false;
+        };
+        orders.iter().any(|order| rest.strip_prefix(order).is_some_and(|rest| rest.starts_with(' ')))
+    };
+    if heads[..4].iter().any(|head| plain.starts_with(head) && is_told(head)) {
+        return true;
+    }
     // `CLAUDE.md says to use pnpm`, `According to AGENTS.md, ...`, `At session start the agent reads SOUL.md`.
     let says = |file: &str| {
         ["says", "states", "instructs", "tells", "requires", "specifies", "contains instructions"]

@@ -216,6 +216,14 @@ fn is_call(line: &str) -> bool {
 
 /// `for row in rows:`, which is plain words throughout.
 fn is_loop(line: &str) -> bool {
+    // `for i in range(10): print(i)`
+    if let Some((head, body)) = line.split_once("): ")
+        && head.starts_with("for ")
+        && head.contains(" in ")
+        && is_call(body)
+    {
+        return true;
+    }
     let mut words = line.strip_suffix(':').unwrap_or("").split(' ');
     words.next() == Some("for") && words.nth(1) == Some("in") && words.count() == 1
 }

@@ -73,6 +73,10 @@ struct Word {
     parts: bool,
     /// It may not begin a noun: a number, an auxiliary, a verb in `-s`.
     goes_on: bool,
+    /// It is a pronoun, has a digit or begins with a capital, and tells none of several of a kind.
+    is_name: bool,
+    /// `'s` follows it, and it tells none of several of a kind.
+    owns: bool,
 }
 
 /// Words that tell one of several things of a kind from the others.
@@ -112,6 +116,9 @@ pub fn is_echo<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constan
     let known: Vec<&[Word]> =
         returned.iter().flat_map(|one| one.borrow().sentences.iter().map(Vec::as_slice)).collect();
     let index = Index::of(&known, constants.shingle);
+    if is_scrap(text, &told, &known) {
+        return true;
+    }
     let mut long = false;
     let all = told.iter().all(|sentence| {
         let is_long = sentence.len() >= constants.shingle;
@@ -120,6 +127,41 @@ pub fn is_echo<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constan
     });
     // Scraps alone are no echo, unless one was returned as it is.
     all && (long || told.iter().all(|sentence| known.iter().any(|other| is_same(other, sentence))))
+}
+
+/// Whether a text is a piece that was cut out of a returned sentence, and no statement any more: cut off with an ellipsis or in
+/// brackets, in the middle of a name, or behind whoever it belongs to. Nothing that was left out of it makes it news.
+fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]]) -> bool {
+    let text = text.trim();
+    let begins_lower = text.starts_with(char::is_lowercase);
+    let is_broken = text.ends_with("...")
+        || text.ends_with('…')
+        || text.matches('(').count() != text.matches(')').count();
+    let of_one = |sentences: &[Vec<Word>]| {
+        let [one] = sentences else { return false };
+        known.iter().any(|other| {
+            let mut places = other.windows(one.len()).enumerate();
+            places.any(|(at, run)| {
+                let before = at.checked_sub(1).map(|before| &other[before]);
+                // "Lucia | Nakamura", "Ada's | port", "we | like", "not | accept"
+                let is_cut = before.is_some_and(|before| {
+                    let is_split = before.is_name && one[0].is_name && other[at].is_name;
+                    let lacks_head = begins_lower && (before.is_name || before.weight == Weight::Denies);
+                    !other[at].begins && (before.owns || is_split || lacks_head)
+                });
+                is_same(run, one) && (is_broken || is_cut)
+            })
+        })
+    };
+    match told {
+        [] => false,
+        // What stands before the cut was returned whole.
+        [whole @ .., last] if is_broken && !whole.is_empty() => {
+            let is_whole = |one: &Vec<Word>| known.iter().any(|other| is_same(other, one));
+            whole.iter().all(is_whole) && of_one(std::slice::from_ref(last))
+        }
+        told => of_one(told),
+    }
 }
 
 /// Where runs of words stand in the returned sentences.
@@ -353,7 +395,16 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
                     let shown = &sentence[found.at.clone()];
                     let has_digit = shown.bytes().any(|b| b.is_ascii_digit());
                     let is_name = has_digit || (!words.is_empty() && shown.starts_with(char::is_uppercase));
+                    let is_one_of = PARTS.has(found.folded);
+                    let behind = &sentence[end..];
+                    let is_pronoun = matches!(found.folded, "i" | "we" | "you" | "he" | "she" | "they");
                     words.push(Word {
+                        is_name: (has_digit || shown.starts_with(char::is_uppercase) || is_pronoun)
+                            && !is_one_of,
+                        owns: !is_one_of
+                            && ["'s", "’s"]
+                                .iter()
+                                .any(|tail| shown.ends_with(tail) || behind.starts_with(tail)),
                         hash: hash(found.term),
                         weight: weight(found.folded),
                         begins,
@@ -595,6 +646,37 @@ mod tests {
                 "1. Here is what I know: 1) the billing API listens on port 8080 2) Anna prefers green tea in the morning",
             ],
         );
+    }
+
+    #[test]
+    fn a_piece_that_was_cut_out_is_an_echo() {
+        let returned: Vec<Heard> = [
+            "Note: Lucia Varga's phone extension is 7696!",
+            "Iststead Bank, talk to Zofia Varga.",
+            "Learned today: copper-billing keeps no personal data.",
+            "We do not accept files beyond 28 MB.",
+            "The staging API listens on port 8080.",
+        ]
+        .iter()
+        .map(|text| Heard::of(text))
+        .collect();
+        let is_scrap = |text: &str| is_echo(text, &returned, &Constants::default());
+        for text in [
+            "phone extension is 7696!",
+            "Varga's phone extension is 7696",
+            "Bank, talk to Zofia Varga",
+            "Learned today: copper-billing keeps...",
+            "accept files beyond 28 MB.",
+        ] {
+            assert!(is_scrap(text), "{text}");
+        }
+        for text in [
+            "Copper-billing keeps personal data",
+            "We accept files beyond 28 MB.",
+            "API listens on port 8080",
+        ] {
+            assert!(!is_scrap(text), "{text}");
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ const SURE: &[&str] = &[
     "Successfully rebased ",
     "up to date, audited ",
     "npm warn ",
+    "npm WARN ",
     "npm error ",
     "npm notice ",
     "Reading package lists",
@@ -295,11 +296,31 @@ pub(super) fn of(line: &str, constants: &Constants) -> Option<bool> {
     if words <= 8 && ends_in_exit(body) {
         return Some(true);
     }
+    if is_object(body) || is_status(body) {
+        return Some(true);
+    }
     if words == 1 && is_blob(body, constants) {
         return Some(true);
     }
     let is_maybe = MAYBE.iter().any(|head| body.starts_with(head)) || is_margin(line) || is_size(body);
     (is_maybe && !is_told(body)).then_some(false)
+}
+
+/// `{"status":"ok","uptime":88123}`: an object of a program's, alone on its line.
+fn is_object(body: &str) -> bool {
+    let inside = body.strip_prefix('{').or_else(|| body.strip_prefix("[{"));
+    inside.is_some_and(|inside| inside.trim_start().starts_with('"'))
+        && body.ends_with(['}', ']'])
+        && body.matches("\":").count() > 1
+}
+
+/// `M  src/app.ts` as git prints it, `total 48` as ls does.
+fn is_status(body: &str) -> bool {
+    let mut words = body.split_whitespace();
+    let (Some(head), Some(rest), None) = (words.next(), words.next(), words.next()) else { return false };
+    let is_mark = head.len() <= 2
+        && head.bytes().all(|b| matches!(b, b'M' | b'A' | b'D' | b'R' | b'C' | b'U' | b'?' | b'!'));
+    (is_mark && rest.contains(['/', '.'])) || (head == "total" && rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Whether a line goes on as a sentence does: a program's lines do not end in a full stop behind seven plain words.

@@ -1,6 +1,7 @@
 //! Invented texts, labelled by hand: what an agent writes down by mistake, and what is worth keeping though it looks alike. `JUNK`
 //! and `WORLD` were written before the rules, `LATER` after them: 40 of its 81 passed, and rules were widened by what that showed.
-//! `LAST` was written after that: 12 of its 45 passed, and none of its memories was refused.
+//! `LAST` was written after that: 12 of its 45 passed, and none of its memories was refused. Of a hundred more 11 of 40 passed (six
+//! of them are `MORE_JUNK`) and none of 60 memories was refused (some are `MORE_WORLD`).
 
 /// No memories.
 pub(super) const JUNK: &[&str] = &[
@@ -691,4 +692,45 @@ pub(super) const LAST_WORLD: &[&str] = &[
     "My flight leaves at 6:40 on Friday.",
     "Read receipts are switched off.",
     "Fixed costs are 4,000 euros a month.",
+];
+
+/// What was written last, and passed the rules that were there.
+pub(super) const MORE_JUNK: &[&str] = &[
+    "You are a senior engineer. Follow the repository guidelines and always respond in English.",
+    "npm WARN deprecated har-validator@5.1.5: this library is no longer supported",
+    "{\"status\":\"ok\",\"uptime\":88123,\"version\":\"1.4.2\"}",
+    "total 48",
+    "src/components/Button.tsx src/components/Modal.tsx src/components/Table.tsx",
+    "Hmm, that didn't work. Trying something else.",
+];
+
+/// Memories that were written with it.
+pub(super) const MORE_WORLD: &[&str] = &[
+    "Turns out the Safari date picker swallows the timezone, so we always send UTC from the client now.",
+    "prod db is on pg 15.4, staging still 14",
+    "don't run `make seed` against staging, it truncates customers",
+    "the flaky test in checkout_spec is a race between the webhook mock and the DB commit; adding a 50ms sleep hides it",
+    "Stripe webhooks are retried for 3 days, so handlers have to be idempotent (we key on event.id)",
+    "CI needs the `DOCKER_BUILDKIT=1` env var, otherwise cache mounts silently do nothing",
+    "rate limiter: 120 req/min per token, burst 20",
+    "We no longer use Redux; state lives in zustand stores under src/state.",
+    "Fixed the memory leak in the image worker: the sharp pipeline was never closed. Closing it after each job brings RSS from 1.8 GB down to 300 MB.",
+    "Error E1043 from the payment terminal means the cable is loose, not that the card was declined.",
+    "The `orders.total` column stores cents, not euros.",
+    "nginx needs a reload, not restart, after cert renewal - restart drops websocket clients",
+    "To regenerate the protobufs: `buf generate` in /proto, then commit gen/ as well.",
+    "Backups run at 03:15 UTC and take about 40 minutes.",
+    "The intern account has read-only access to grafana.",
+    "gotcha: serde's `flatten` breaks `deny_unknown_fields`, so config typos are not reported in the nested part",
+    "Kunde Brandt zahlt immer per Lastschrift, nie per Rechnung.",
+    "Le serveur de préproduction redémarre chaque nuit à 4 h.",
+    "The migration lock lives in table schema_lock; if a deploy dies, delete the row by hand.",
+    "never call `flush()` inside the event handler, it deadlocks with the writer thread",
+    "The word \"tenant\" in code means what sales calls \"workspace\".",
+    "The QA iPad's passcode is on the sticker inside the locker 3 door.",
+    "Sessions expire after 45 minutes idle; the mobile app refreshes silently.",
+    "auth service => owner: platform team, slack: #platform-auth",
+    "If Jenkins says \"no space left\", clean /var/lib/docker/overlay2 with `docker system prune -af`.",
+    "Git LFS quota is nearly used up, so put new videos on the CDN instead.",
+    "The root cause of Friday's outage was an expired intermediate certificate on lb-3.",
 ];

@@ -482,6 +482,16 @@ fn path(line: &str) -> Option<bool> {
     {
         return Some(true);
     }
+    // Several in one line, and nothing else.
+    let is_file = |word: &str| {
+        word.contains('/')
+            && !word.contains("://")
+            && word.rsplit('/').next().is_some_and(|name| name.contains('.'))
+    };
+    let mut words = body.split_whitespace();
+    if body.split_whitespace().count() > 1 && words.all(|word| is_file(word.trim_end_matches(','))) {
+        return Some(true);
+    }
     let word = body.strip_prefix("- ").or_else(|| body.strip_prefix("* ")).unwrap_or(body).trim_matches('`');
     if word.contains(char::is_whitespace) || word.contains("://") || word.starts_with('@') {
         // `src/main.rs:12: let x = 1;`

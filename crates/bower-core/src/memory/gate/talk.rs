@@ -41,7 +41,8 @@ static TALK: List = List::of(
      have a great day|ok|okay|k|yes|yeah|yep|yup|no|nope|sure|thanks|thx|ty|great|cool|nice|perfect|\
      awesome|excellent|amazing|wow|done|hi|hello|hey|bye|goodbye|understood|noted|agreed|exactly|\
      absolutely|totally|alright|right|fine|sorry|oops|lol|haha|hmm|welcome|continue|proceed|acknowledged|\
-     ack|lgtm|ttyl|cheers|congrats|congratulations",
+     ack|lgtm|ttyl|cheers|congrats|congratulations|that didn't work|that did not work|this didn't work|\
+    still not working|still doesn't work",
 );
 
 /// The most words of one of them.
@@ -70,7 +71,10 @@ const ANNOUNCEMENTS: &str = "now i understand|i've updated the file|i have updat
     i'll investigate|i'll go ahead and|checking|looking into|searching for|reading the file|\
     running the tests|would you like me to|do you want me to|shall i|should i continue|\
     is there anything else|how can i help|can you please|i've updated the files|\
-    i have updated the files|reading the files";
+    i have updated the files|reading the files|the file has been updated successfully|\
+    the file has been created successfully|the file was updated successfully|here's the result of running|\
+    here is the result of running|trying something else|trying another way|trying a different approach|\
+    let's try something else";
 
 /// Questions and offers that keep a conversation going; what is asked about does not matter.
 const OFFERS: &str = "see you tomorrow|let me know|just let me know|please let me know|feel free to|don't hesitate to|want me to|\

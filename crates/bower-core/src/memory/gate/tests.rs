@@ -404,11 +404,13 @@ fn tell(texts: &[&str], should: bool) -> (usize, String) {
 
 #[test]
 fn junk_is_told_from_the_world() {
-    for (junk, least) in [(sample::JUNK, 174), (sample::LATER_JUNK, 76), (sample::LAST_JUNK, 45)] {
+    let lists =
+        [(sample::JUNK, 174), (sample::LATER_JUNK, 76), (sample::LAST_JUNK, 45), (sample::MORE_JUNK, 6)];
+    for (junk, least) in lists {
         let (right, wrong) = tell(junk, true);
         assert!(right >= least, "{right} of {}, kept:\n{wrong}", junk.len());
     }
-    for world in [sample::WORLD, sample::LATER_WORLD, sample::LAST_WORLD] {
+    for world in [sample::WORLD, sample::LATER_WORLD, sample::LAST_WORLD, sample::MORE_WORLD] {
         let (right, wrong) = tell(world, false);
         assert_eq!(right, world.len(), "refused:\n{wrong}");
     }
