@@ -8,7 +8,7 @@ use super::{Engine, rerank};
 use crate::error::{Error, Result};
 use crate::item::{Band, Profile, Rerank, RowId, RowSet, Scored};
 use crate::rank::candidate::Factor;
-use crate::rank::group::{self, SAME};
+use crate::rank::group::{self, Print, SAME};
 use crate::rank::profile::athena;
 use crate::rank::rerank::Reranked;
 use crate::rank::{calibrate, diversity};
@@ -153,11 +153,11 @@ fn fold_same(engine: &Engine, ranking: &Ranking, hits: Vec<Shown>, past: &RowSet
         return Ok(hits);
     }
     let texts = engine.store.texts(&suspects)?;
-    let numbers: HashMap<RowId, u64> =
-        texts.iter().map(|text| (text.row, group::numbers(&text.text))).collect();
-    let numbers: Vec<Option<u64>> = hits.iter().map(|hit| numbers.get(&hit.row).copied()).collect();
-    let same =
-        |one: usize, two: usize| close(one, two) && numbers[one].is_some() && numbers[one] == numbers[two];
+    let prints: HashMap<RowId, Print> = texts.iter().map(|text| (text.row, Print::of(&text.text))).collect();
+    let prints: Vec<Option<&Print>> = hits.iter().map(|hit| prints.get(&hit.row)).collect();
+    let same = |one: usize, two: usize| {
+        close(one, two) && prints[one].zip(prints[two]).is_some_and(|(one, two)| one.fits(two))
+    };
     let rows: Vec<RowId> = hits.iter().map(|hit| hit.row).collect();
     let mut hits: Vec<Option<Shown>> = hits.into_iter().map(Some).collect();
     let stands_for_all = |group: Vec<usize>| {

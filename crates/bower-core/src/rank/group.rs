@@ -1,6 +1,7 @@
 //! Near-duplicates: the best of a group stands for it and the others are listed with it. Nothing is dropped, and two texts
-//! that differ in a number are never one ("port 8080" and "port 9090" are near in meaning, and one is wrong).
+//! that differ in a number, a name or a denial are never one ("port 8080" and "port 9090" are near in meaning, and one is wrong).
 
+use std::collections::HashSet;
 use std::hash::Hasher;
 
 /// Texts at least this close in meaning say the same (systems.md, section 1: from a cosine of .95 one supersedes the other).
@@ -32,6 +33,50 @@ pub fn numbers(text: &str) -> u64 {
     numbers.dedup();
     if numbers.is_empty() { 0 } else { hash(numbers.iter().map(String::as_str)) }
 }
+
+/// What a text says that another one must say too to be the same.
+#[derive(Clone, Debug, Default)]
+pub struct Print {
+    numbers: u64,
+    denials: usize,
+    /// Words with a capital in the middle of a sentence, in lower case.
+    names: Vec<String>,
+    words: HashSet<String>,
+}
+
+impl Print {
+    /// Reads a text.
+    pub fn of(text: &str) -> Self {
+        let mut print = Self { numbers: numbers(text), ..Self::default() };
+        let mut opens = true;
+        for word in text.split_whitespace() {
+            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+            let bare = ["'s", "’s"].iter().find_map(|tail| bare.strip_suffix(tail)).unwrap_or(bare);
+            let lower = bare.to_lowercase();
+            print.denials += usize::from(DENIALS.contains(&lower.as_str()) || lower.ends_with("n't"));
+            if !opens && bare.starts_with(char::is_uppercase) && bare.chars().count() > 1 {
+                print.names.push(lower.clone());
+            }
+            opens = word.ends_with(['.', '!', '?', ':']);
+            if !lower.is_empty() {
+                print.words.insert(lower);
+            }
+        }
+        print
+    }
+
+    /// Whether no number, name or denial tells the two apart.
+    pub fn fits(&self, other: &Self) -> bool {
+        let says = |one: &Self, two: &Self| one.names.iter().all(|name| two.words.contains(name));
+        self.numbers == other.numbers
+            && self.denials == other.denials
+            && says(self, other)
+            && says(other, self)
+    }
+}
+
+/// Words that deny what they stand beside.
+const DENIALS: [&str; 7] = ["cannot", "neither", "never", "no", "nor", "not", "without"];
 
 /// What stands between the digits of one number.
 const JOINTS: [char; 5] = ['.', ',', ':', '-', '/'];
@@ -100,6 +145,16 @@ mod tests {
         check("½ a cup", "¼ a cup", false);
         check("٣ cups", "٤ cups", false);
         assert_eq!((numbers(""), numbers("no. of items: many - or few")), (0, 0));
+    }
+
+    #[test]
+    fn names_and_denials_tell_apart() {
+        let fits = |one: &str, two: &str| Print::of(one).fits(&Print::of(two));
+        assert!(fits("The relay is safe to restart", "it is safe to restart the relay!"));
+        assert!(!fits("The relay is safe to restart", "The relay is not safe to restart"));
+        assert!(!fits("The contact is Bo Lind", "The contact is Bo Lind. Ada Brandt set it up."));
+        assert!(fits("we use redis", "We use Redis's") && !fits("port 8080", "port 9090"));
+        assert!(fits("", "") && fits("A b", "a B"));
     }
 
     #[test]
