@@ -11,7 +11,7 @@ use super::retrieve::{
 use super::{ACTOR, Engine, evidence, keep, order, ranking};
 use crate::error::{Error, Result};
 use crate::item::{Channel, Coverage, Kind, Profile, RowId, RowSet, Scored, When};
-use crate::memory::frame::seems_to_replace;
+use crate::memory::frame::{Question, seems_to_replace};
 use crate::memory::said::Said;
 use crate::rank::candidate::{Places, Ranked};
 use crate::request::{
@@ -138,7 +138,7 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
         !given
     })?;
     below_successors(&mut hits);
-    below_newer(&mut hits, &ranking.likeness);
+    below_newer(&mut hits, &request.text, &ranking.likeness);
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?;
     let evidence = evidence::pack(engine, request, &terms, &hits)?;
@@ -219,11 +219,12 @@ fn below_successors(hits: &mut Vec<Hit>) {
 }
 
 /// What tells another value of what a newer memory tells stands below it, though nobody could say for sure that it was replaced.
-fn below_newer(hits: &mut Vec<Hit>, likeness: &order::Likeness) {
+fn below_newer(hits: &mut Vec<Hit>, question: &str, likeness: &order::Likeness) {
     let is_memory = |hit: &Hit| hit.memory.kind == Kind::Memory;
     if hits.iter().filter(|hit| is_memory(hit)).count() < 2 {
         return;
     }
+    let question = Question::of(question);
     let read = |hit: &Hit| is_memory(hit).then(|| Said::of(&hit.memory.content));
     let said: Vec<Option<Said>> = hits.iter().map(read).collect();
     let yields = |old: usize, new: usize| {
@@ -231,7 +232,10 @@ fn below_newer(hits: &mut Vec<Hit>, likeness: &order::Likeness) {
         let is_later = one.create_time < two.create_time
             && (&one.collection, one.scope, &one.owner) == (&two.collection, two.scope, &two.owner);
         let texts = said[old].as_ref().zip(said[new].as_ref()).filter(|_| is_later);
-        texts.is_some_and(|(earlier, later)| seems_to_replace(earlier, later, likeness.of(one.row, two.row)))
+        texts.is_some_and(|(earlier, later)| {
+            seems_to_replace(earlier, later, likeness.of(one.row, two.row))
+                || question.is_answered_anew(&earlier.frame, &later.frame)
+        })
     };
     let order = yielding(hits.len(), yields);
     let mut kept: Vec<Option<Hit>> = std::mem::take(hits).into_iter().map(Some).collect();

@@ -11,6 +11,7 @@ use super::scores::{Scorers, Scores};
 use super::{Engine, channels, when};
 use crate::error::Result;
 use crate::item::{Channel, Profile, RowId, Scored, When};
+use crate::memory::frame::{Frame, Question, Worth};
 use crate::rank::calibrate::{self, Basis, Features};
 use crate::rank::candidate::{self, Candidate, Places, Ranked};
 use crate::rank::profile::{self, ade, athena, atlas, native, seed};
@@ -22,6 +23,9 @@ const ANOTHER_TIME: f32 = 0.5;
 
 /// Times are read from the texts of so many of the best: each costs some 5 to 10 microseconds.
 const TIMES_DEPTH: usize = 100;
+
+/// So many of the best are read for whether they fit the question, some 10 microseconds each.
+const FITS_DEPTH: usize = 24;
 
 /// What the channels found for one question.
 pub(super) struct Found<'a> {
@@ -72,6 +76,7 @@ pub(super) fn by_default(
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
+    take_fits(engine, request.text, &scores, &mut ranked)?;
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking);
     scores.take_places(gathered, ranking);
@@ -98,6 +103,23 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
     }
     let rows: Vec<RowId> = ranked.iter().take(TIMES_DEPTH).map(|one| one.row).collect();
     native::gain_from_times(ranked, &when::gains(engine, &asked, &rows)?);
+    Ok(())
+}
+
+/// Raises memories that fit what the question wants: beside others about the same thing neither words nor meanings tell them apart.
+fn take_fits(engine: &Engine, question: &str, scores: &Scores, ranked: &mut [Ranked]) -> Result<()> {
+    let constants = &engine.settings.bower;
+    let best = ranked.iter().take(FITS_DEPTH).map(|one| one.row);
+    let rows: Vec<RowId> = best.filter(|row| scores.is_memory(*row)).collect();
+    if rows.len() < 2 || constants.fit_weight == 0.0 {
+        return Ok(());
+    }
+    let question = Question::of(question);
+    let texts = engine.store.texts(&rows)?;
+    let fit = |text: &str| question.fit(&Frame::of(text), text, &Worth::default());
+    let fits: HashMap<RowId, f32> = texts.iter().map(|text| (text.row, fit(&text.text))).collect();
+    let fits: Vec<Option<f32>> = ranked.iter().map(|one| fits.get(&one.row).copied()).collect();
+    native::gain_from_fit(ranked, &fits, constants);
     Ok(())
 }
 

@@ -179,6 +179,11 @@ impl Scores {
         self.words.named(at)
     }
 
+    /// Whether a candidate stands for itself, in no document.
+    pub(super) fn is_memory(&self, row: RowId) -> bool {
+        self.place(row).is_some_and(|at| self.parents[at] == 0)
+    }
+
     /// A candidate's place among them.
     pub(super) fn place(&self, row: RowId) -> Option<usize> {
         self.rows.binary_search(&row).ok()

@@ -2,14 +2,18 @@
 //! say which attribute. Two texts are laid side by side; which attribute it is, a likeness of what is left without names and values
 //! says. Where anything is unsure there is no pairing: a wrong one hides what is still true.
 
+mod attribute;
 pub(super) mod parts;
+mod question;
 mod tense;
 
 use super::claims::tokens::Token;
 use super::said::Said;
 use super::slot::{Holds, Slot};
+use attribute::{Attributes, Kinship};
 pub(super) use parts::Sort;
 use parts::{Former, Part, Role};
+pub use question::{Question, Worth};
 
 /// A longer first sentence tells more than one thing: parts.
 const MOST_PARTS: usize = 48;
@@ -22,6 +26,8 @@ pub struct Frame {
     parts: Vec<Part>,
     /// What the text says that a value was before.
     former: Vec<Former>,
+    /// Which attributes its words speak of.
+    attributes: Attributes,
     /// Whether it says what is so now.
     is_of_now: bool,
     /// Whether it tells of something that happened.
@@ -43,6 +49,12 @@ pub(super) struct Pairing {
     pub has_same_words: bool,
     /// Whether both values are one product in two versions.
     pub is_variant: bool,
+    /// Whether the words of both speak of the same attribute, and neither of another one of its kind.
+    pub is_sure: bool,
+    /// Whether the words of both speak of the same attribute.
+    pub is_akin: bool,
+    /// Whether the words of one speak of an attribute for sure, and those of the other of none that is known.
+    pub is_unlike: bool,
 }
 
 /// What became of a value.
@@ -80,6 +92,7 @@ impl Frame {
             present: parts::present(&parts),
             is_of_now: tense::is_of_now(core) && !tokens.iter().any(|token| token.is("?")),
             is_event: tense::is_event(core),
+            attributes: Attributes::of(&parts),
             former,
             parts,
             has_more,
@@ -143,6 +156,70 @@ impl Frame {
         own
     }
 
+    /// Whether this text's values could be other values of what the other one tells: of the same kind, or one of them has none.
+    pub(super) fn may_replace(&self, other: &Self) -> bool {
+        let (mine, theirs) = (self.own(other), other.own(self));
+        let fits = |(_, one): &(&Part, Sort)| {
+            theirs.iter().any(|(_, two)| one == two || one.is_nominal() && two.is_nominal())
+        };
+        let is_named = mine.iter().chain(&theirs).any(|(_, sort)| sort.is_nominal());
+        self.attributes.beside(&other.attributes) != Kinship::Apart
+            && !(is_named && self.attributes.is_unlike(&other.attributes))
+            && (mine.is_empty() || theirs.is_empty() || mine.iter().any(fits))
+    }
+
+    /// Words at the head of the sentence, written as names are, that the other text says in the middle without a capital.
+    fn opened_by<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a Part> {
+        self.parts.iter().filter(move |part| {
+            let is_it = |one: &Part| {
+                one.role == Role::Word
+                    && one.flat == part.flat
+                    && !one.is_former
+                    && other.attributes.leaves(&one.normal)
+            };
+            part.role == Role::Opener && !part.is_former && other.parts.iter().any(is_it)
+        })
+    }
+
+    /// The plain word right before a name, where it says nothing of the attribute: a first name in lower case.
+    fn word_before(&self, name: &Part) -> Option<&str> {
+        let at = self.parts.iter().position(|part| part.flat == name.flat)?;
+        let before = self.parts.get(at.checked_sub(1)?)?;
+        let is_name = matches!(name.role, Role::Name | Role::Opener);
+        let is_plain = matches!(before.role, Role::Word) && self.attributes.leaves(&before.normal);
+        (is_name && is_plain && !parts::GENERIC.contains(&before.normal.as_str()))
+            .then_some(before.normal.as_str())
+    }
+
+    /// The word at the head of the sentence where it may be a name that the other text does not say.
+    fn opener_beside<'a>(&'a self, other: &Self) -> Vec<(&'a Part, Sort)> {
+        let is_own = |part: &&Part| part.role == Role::Opener && !part.is_former && !other.says(&part.flat);
+        self.parts.iter().filter(is_own).map(|part| (part, Sort::Name)).take(1).collect()
+    }
+
+    /// Whether the sentence begins with one of these things.
+    fn begins_with(&self, things: &[&Part]) -> bool {
+        let first = self.parts.iter().find(|part| !matches!(part.role, Role::Idle | Role::Grammar));
+        first.is_some_and(|first| things.iter().any(|thing| thing.flat == first.flat))
+    }
+
+    /// The value in plain words of a statement whose attribute takes such: that of its slot, or else the one run of words that say
+    /// nothing of the attribute.
+    fn plain_value(&self, slot: Option<&Slot>) -> Option<String> {
+        if let Some(slot) = slot {
+            return Some(slot.shown.clone());
+        }
+        let is_rest = |part: &Part| {
+            matches!(part.role, Role::Word) && !part.is_former && self.attributes.leaves(&part.normal)
+        };
+        let first = self.parts.iter().position(is_rest)?;
+        let length = self.parts[first..].iter().take_while(|part| is_rest(part)).count();
+        let (run, behind) = self.parts[first..].split_at(length);
+        let describes = |part: &Part| super::slot::words::describes(&part.text.to_lowercase());
+        let is_value = length <= 3 && !behind.iter().any(is_rest) && !run.iter().any(describes);
+        is_value.then(|| run.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(" "))
+    }
+
     /// Whether both texts have a value in common.
     fn has_same_value(&self, other: &Self) -> Option<Sort> {
         let values = |frame: &Self| -> Vec<(String, Sort)> {
@@ -200,6 +277,18 @@ impl Frame {
     }
 }
 
+/// Values of one text, those that stand together in the value of its slot as one: "BSD 3-clause".
+fn joined<'a>(own: Vec<(&'a Part, Sort)>, slot: Option<&Slot>) -> Vec<(&'a Part, Sort)> {
+    let Some(slot) = slot.filter(|_| own.len() > 1) else { return own };
+    let shown = parts::flat(&slot.shown);
+    let first = own.iter().position(|(part, _)| shown.contains(&part.flat));
+    let parts = own.into_iter().enumerate();
+    parts
+        .filter(|(at, (part, _))| Some(*at) == first || !shown.contains(&part.flat))
+        .map(|(_, one)| one)
+        .collect()
+}
+
 /// Lays a told text beside a memory; `None` where they are not of one thing, or it is not clear which value is which.
 pub(super) fn pairing(kept: (&Frame, Option<&Slot>), told: (&Frame, Option<&Slot>)) -> Option<Pairing> {
     let ((kept, kept_slot), (told, told_slot)) = (kept, told);
@@ -221,26 +310,50 @@ pub(super) fn pairing(kept: (&Frame, Option<&Slot>), told: (&Frame, Option<&Slot
     // A value is never the thing: of "Alice owns billing" the value is Alice.
     let is_value =
         |part: &Part| slots.iter().flatten().any(|slot| parts::flat(&slot.shown).contains(&part.flat));
-    let things: Vec<&Part> =
+    let kinship = kept.attributes.beside(&told.attributes);
+    let is_akin = kinship == Kinship::Same;
+    let mut things: Vec<&Part> =
         told.shared(kept).chain(kept.shared(told)).filter(|part| !is_value(part)).collect();
-    if things.is_empty() || is_qualified(kept, told) {
+    if things.is_empty() && is_akin {
+        things = told.opened_by(kept).chain(kept.opened_by(told)).filter(|part| !is_value(part)).collect();
+    }
+    // "carla Gallo" and "emil Gallo" are two, however they are written.
+    things.retain(|part| {
+        let (one, two) = (kept.word_before(part), told.word_before(part));
+        one.is_none() || two.is_none() || one == two
+    });
+    if things.is_empty() || kinship == Kinship::Apart {
         return None;
     }
-    let (old, new) = (kept.own(told), told.own(kept));
+    let (mut old, mut new) = (joined(kept.own(told), kept_slot), joined(told.own(kept), told_slot));
+    // "Jenkins builds Heron": who stands at the head is the value.
+    if is_akin && old.is_empty() && new.len() == 1 {
+        old = kept.opener_beside(told);
+    } else if is_akin && new.is_empty() && old.len() == 1 {
+        new = told.opener_beside(kept);
+    }
     let former = told.former.iter().find(|former| {
         let is_it =
             |part: &Part| part.is_value() && !part.is_former && former.normal.as_ref() == Some(&part.normal);
         kept.says(&former.flat) || kept.parts.iter().any(is_it)
     });
+    // Whoever names the former value need not say again of which of several it is.
+    if if former.is_some() { is_contrary(kept, told) } else { is_qualified(kept, told) } {
+        return None;
+    }
     let paired = |change: Change, sort: Sort| {
         let masked = [kept.masked(told, former), told.masked(kept, None)];
         let has_same_words = !kept.words().is_empty() && kept.words() == told.words();
         let is_variant = sort == Sort::Product
             && matches!(&change, Change::Value { from, to, .. } if from.split(' ').next() == to.split(' ').next());
-        Some(Pairing { change, sort, masked, has_same_words, is_variant })
+        let is_unlike = kept.attributes.is_unlike(&told.attributes);
+        let is_sure = is_akin && (sort == Sort::Plain || kept.attributes.is_as_near(&told.attributes));
+        Some(Pairing { change, sort, masked, has_same_words, is_variant, is_sure, is_akin, is_unlike })
     };
     let to = || {
-        told_slot.map(|slot| slot.shown.clone()).or_else(|| new.first().map(|(part, _)| part.text.clone()))
+        let plain = || told.attributes.is_plain().then(|| told.plain_value(None)).flatten();
+        let own = || new.first().map(|(part, _)| part.text.clone());
+        told_slot.map(|slot| slot.shown.clone()).or_else(own).or_else(plain)
     };
     if let Some(former) = former {
         // What else the memory says is not the former value alone.
@@ -253,20 +366,41 @@ pub(super) fn pairing(kept: (&Frame, Option<&Slot>), told: (&Frame, Option<&Slot
         let said =
             kept.parts.iter().find(|part| !part.is_former && part.role != Role::Idle && former.has(part));
         let shown = kept_slot.map(|slot| slot.shown.clone()).or_else(|| Some(said?.text.clone()));
-        let from = shown.unwrap_or_else(|| former.flat.trim().to_owned());
+        let is_one = former.normal.is_some() || kept_slot.is_some();
+        let from = shown.filter(|_| is_one).unwrap_or_else(|| former.flat.trim().to_owned());
         let before = former.normal.clone().unwrap_or_else(|| former.flat.clone());
         let sort = old.first().or(new.first()).map_or(Sort::Name, |(_, sort)| sort.clone());
         return paired(Change::Former { from, to: to(), before }, sort);
     }
     match (old.as_slice(), new.as_slice()) {
         _ if !is_one => None,
+        ([], []) if is_akin && told.attributes.is_plain() => {
+            let (one, two) = (kept.plain_value(kept_slot)?, told.plain_value(told_slot)?);
+            if kept_slot.is_none() && told_slot.is_none() {
+                return None;
+            }
+            if parts::flat(&one) == parts::flat(&two) {
+                return paired(Change::Nothing, Sort::Plain);
+            }
+            let before = parts::flat(&one);
+            paired(Change::Value { from: one, to: two, before }, Sort::Plain)
+        }
         ([], []) => paired(Change::Nothing, kept.has_same_value(told)?),
-        ([(one, sort)], [(two, other)]) if sort == other => {
+        ([(one, sort)], [(two, other)])
+            if sort == other || is_akin && sort.is_nominal() && other.is_nominal() =>
+        {
             let is_known = |slot: &Slot, part: &Part| parts::flat(&slot.shown).contains(&part.flat);
             let is_slotted = kept_slot.is_some_and(|slot| is_known(slot, one))
                 || told_slot.is_some_and(|slot| is_known(slot, two));
-            // Of names and identifiers there may be many, of amounts and times there is one.
-            if !is_slotted && !sort.is_amount() {
+            // Of names and identifiers there may be many, of amounts and times there is one. A name beside an identifier is its
+            // value where the words say of what.
+            // `GitLab` may be a value, `owl-mailer` and `PAY-12` are things.
+            let is_thing = |part: &&Part| part.is_value() && !part.text.chars().all(char::is_alphabetic);
+            let is_of_code = *sort != Sort::Code && *other != Sort::Code && things.iter().any(is_thing);
+            let is_headed =
+                told.attributes.is_plain() && [kept, told].iter().all(|frame| frame.begins_with(&things));
+            let is_beside = is_akin && (is_of_code || is_headed);
+            if !is_slotted && !sort.is_amount() && !is_beside {
                 return None;
             }
             // Of one system on two machines the machines are the things.
@@ -291,7 +425,9 @@ pub fn seems_to_replace(earlier: &Said, later: &Said, cosine: Option<f32>) -> bo
     pairing.is_some_and(|pairing| match pairing.change {
         Change::Nothing => false,
         Change::Former { .. } => true,
-        Change::Value { .. } => pairing.has_same_words || cosine.is_some_and(|cosine| cosine >= BESIDE),
+        Change::Value { .. } => {
+            pairing.has_same_words || pairing.is_sure || cosine.is_some_and(|cosine| cosine >= BESIDE)
+        }
     }) || earlier.slot.as_ref().zip(later.slot.as_ref()).is_some_and(|(one, two)| {
         one.key == two.key && one.holds.max(two.holds) == Holds::One && !one.same_value(two)
     })
@@ -377,27 +513,45 @@ const APART: &[[&str; 2]] = &[
     ["primary", "replica"],
 ];
 
+/// The qualifiers of a text.
+fn qualifiers(frame: &Frame) -> Vec<&'static str> {
+    let found = |part: &Part| {
+        let word = QUALIFIERS.iter().find(|word| **word == part.normal)?;
+        Some(ALIKE.iter().find(|(other, _)| other == word).map_or(*word, |(_, same)| *same))
+    };
+    let is_word = |part: &Part| matches!(part.role, Role::Word | Role::Opener) && !part.is_former;
+    // "connect to port 80" is no connection's port.
+    let is_verb = |at: usize| {
+        frame.parts[at].normal == "connect"
+            && frame.parts.get(at + 1).is_some_and(|next| next.normal.trim() == "to")
+    };
+    let parts = frame.parts.iter().enumerate();
+    parts.filter(|(at, part)| is_word(part) && !is_verb(*at)).filter_map(|(_, part)| found(part)).collect()
+}
+
+/// The qualifiers that only the first of two lists has.
+fn only(these: &[&'static str], those: &[&'static str]) -> Vec<&'static str> {
+    these.iter().filter(|word| !those.contains(word)).copied().collect()
+}
+
 /// Whether two texts speak of two of a kind.
 fn is_qualified(one: &Frame, two: &Frame) -> bool {
-    let of = |frame: &Frame| -> Vec<&'static str> {
-        let found = |part: &Part| {
-            let word = QUALIFIERS.iter().find(|word| **word == part.normal)?;
-            Some(ALIKE.iter().find(|(other, _)| other == word).map_or(*word, |(_, same)| *same))
-        };
-        let is_word = |part: &&Part| matches!(part.role, Role::Word | Role::Opener) && !part.is_former;
-        frame.parts.iter().filter(is_word).filter_map(found).collect()
-    };
+    let (mine, theirs) = (qualifiers(one), qualifiers(two));
+    !only(&mine, &theirs).is_empty() || !only(&theirs, &mine).is_empty() || is_apart(one, two)
+}
+
+/// Whether two texts each say that they speak of another of a kind.
+fn is_contrary(one: &Frame, two: &Frame) -> bool {
+    let (mine, theirs) = (qualifiers(one), qualifiers(two));
+    !only(&mine, &theirs).is_empty() && !only(&theirs, &mine).is_empty() || is_apart(one, two)
+}
+
+/// Whether one text speaks of what the other excludes.
+fn is_apart(one: &Frame, two: &Frame) -> bool {
     let has =
         |frame: &Frame, word: &str| frame.parts.iter().any(|part| !part.is_former && part.normal == word);
-    let is_apart = || {
-        let is = |a: &str, b: &str| has(one, a) && has(two, b) && !has(one, b) && !has(two, a);
-        APART.iter().any(|[a, b]| is(a, b) || is(b, a))
-    };
-    let (mine, theirs) = (of(one), of(two));
-    let only = |these: &[&'static str], those: &[&'static str]| -> Vec<&'static str> {
-        these.iter().filter(|word| !those.contains(word)).copied().collect()
-    };
-    !only(&mine, &theirs).is_empty() || !only(&theirs, &mine).is_empty() || is_apart()
+    let is = |a: &str, b: &str| has(one, a) && has(two, b) && !has(one, b) && !has(two, a);
+    APART.iter().any(|[a, b]| is(a, b) || is(b, a))
 }
 
 #[cfg(test)]

@@ -84,6 +84,10 @@ pub struct Bands {
     pub frame_variant: f32,
     /// So much less is enough where the text itself says that something changed.
     pub frame_update: f32,
+    /// So much less is enough where the words of both speak of one attribute ("owner", "looked after by").
+    pub frame_akin: f32,
+    /// So much more a name takes where one text speaks of an attribute that is known, and the other of none.
+    pub frame_unlike: f32,
     /// Below this likeness two texts are not of one attribute, however close they are with their names.
     pub frame_least: f32,
     /// The same is enough where the told text names the very value that the memory gives as the former one.
@@ -109,6 +113,8 @@ impl Default for Bands {
             frame_name: 0.70,
             frame_variant: 0.40,
             frame_update: 0.04,
+            frame_akin: 0.15,
+            frame_unlike: 0.08,
             frame_least: 0.50,
             frame_former: 0.15,
             conflict: conflict::Constants::default(),
@@ -163,7 +169,8 @@ pub fn asked(told: &Told<'_>, kept: &[Kept<'_>]) -> Vec<Option<[String; 2]>> {
     let asked = |memory: &Kept<'_>| {
         let has_key = told.slot.zip(memory.slot).is_some_and(|(slot, other)| slot.key == other.key);
         let is_asked = !has_key && memory.claims.plain() != told.claims.plain();
-        is_asked.then(|| pairing(told, memory)).flatten().map(|pairing| pairing.masked)
+        let pairing = is_asked.then(|| pairing(told, memory)).flatten();
+        pairing.filter(|pairing| !pairing.is_sure).map(|pairing| pairing.masked)
     };
     kept.iter().map(asked).collect()
 }
@@ -312,13 +319,14 @@ fn changed_value(told: &Told<'_>, memory: &Kept<'_>, bands: &Bands) -> Option<Ch
 /// Whether two texts that lie side by side speak of one attribute.
 fn is_evident(pairing: &Pairing, told: &Told<'_>, memory: &Kept<'_>, bands: &Bands) -> bool {
     let is_alike = |least: f32| memory.likeness.is_some_and(|likeness| likeness >= least);
-    let less = if told.claims.says_update() { bands.frame_update } else { 0.0 };
+    let less = if told.claims.says_update() { bands.frame_update } else { 0.0 }
+        + if pairing.is_akin { bands.frame_akin } else { 0.0 };
     let least = if pairing.sort.is_amount() || matches!(pairing.sort, frame::Sort::Place(_)) {
         bands.frame
     } else if pairing.is_variant {
         bands.frame_variant
     } else {
-        bands.frame_name
+        bands.frame_name + if pairing.is_unlike { bands.frame_unlike } else { 0.0 }
     };
     match &pairing.change {
         // A number of one digit is the former value of much.
@@ -327,7 +335,7 @@ fn is_evident(pairing: &Pairing, told: &Told<'_>, memory: &Kept<'_>, bands: &Ban
         }
         frame::Change::Former { .. } => is_alike(bands.frame_least),
         frame::Change::Nothing | frame::Change::Value { .. } => {
-            pairing.has_same_words || is_alike(least - less)
+            pairing.has_same_words || pairing.is_sure || is_alike(least - less)
         }
     }
 }
@@ -356,6 +364,7 @@ fn is_same_attribute(told: &Told<'_>, memory: &Kept<'_>, bands: &Bands) -> bool 
         && told.claims.is_of_now()
         && memory.claims.is_of_now()
         && memory.frame.stands_beside(told.frame)
+        && memory.frame.may_replace(told.frame)
         && is_one_thing(told, memory)
         && !is_qualified(told, memory)
 }

@@ -449,6 +449,16 @@ impl<'a> Clause<'a> {
         }
         terms.sort_unstable();
         terms.dedup();
+        // "We are on X 1.2" says of X which version it is; "we" are on many things.
+        let is_self = |term: &str| matches!(term, "we" | "i");
+        if terms.iter().all(|term| is_self(term) || matches!(term.as_str(), "host" | "location")) {
+            return None;
+        }
+        // "We run billing on port 8080" says of billing what its port is.
+        let is_number = |term: &String| term.bytes().all(|b| b.is_ascii_digit());
+        if terms.iter().any(|term| is_self(term)) && terms.iter().any(is_number) {
+            return None;
+        }
         let former = found.former.or_else(|| self.former.clone());
         Some(Slot {
             key: terms.join(" "),

@@ -24,6 +24,7 @@ pub const KNOBS: &[Knob] = &[
     knob("bower.parent_weight", WEIGHT, "weight of the words of the document or session"),
     knob("bower.speaker_weight", WEIGHT, "what it is worth that somebody speaks whom the question names"),
     knob("bower.name_weight", WEIGHT, "what it is worth for a memory to say all that the question names"),
+    knob("bower.fit_weight", WEIGHT, "what it is worth for a memory to fit what the question wants"),
     knob(
         "bower.complete_weight",
         WEIGHT,

@@ -42,12 +42,19 @@ pub(in crate::memory) enum Sort {
     Name,
     /// A name with a number: a product in a version.
     Product,
+    /// Plain words.
+    Plain,
 }
 
 impl Sort {
     /// Whether a thing has one of them for each attribute.
     pub fn is_amount(&self) -> bool {
         matches!(self, Self::Number(..) | Self::When(_) | Self::Version | Self::State(_))
+    }
+
+    /// Whether it names something.
+    pub(super) fn is_nominal(&self) -> bool {
+        matches!(self, Self::Name | Self::Product | Self::Code | Self::Quoted)
     }
 
     /// What stands for it where the value is not to count.
@@ -70,7 +77,7 @@ impl Sort {
             },
             Self::State("level") => "some level",
             Self::State(_) => "in some state",
-            Self::Quoted => "some words",
+            Self::Quoted | Self::Plain => "some words",
             Self::Code | Self::Name | Self::Product => "some name",
         }
     }
@@ -407,7 +414,8 @@ fn is_compound(token: &Token<'_>) -> bool {
         part.len() > 1
             && part.chars().all(char::is_alphanumeric)
             && !claimed::is_function(part)
-            && !["ed", "ly"].iter().any(|tail| part.ends_with(tail))
+            && !part.ends_with("ly")
+            && !(part.ends_with("ed") && part.len() > 4 && !part.ends_with("eed"))
     };
     token.lower.contains('-')
         && !parts.clone().next().is_some_and(|first| PREFIXES.contains(&first))
@@ -434,7 +442,8 @@ fn name(tokens: &[Token<'_>], at: usize) -> usize {
             && !token.among(CHANGED)
     };
     let first = &tokens[at];
-    let after_colon = at > 1 && tokens[at - 1].is(":");
+    let is_label = |token: &Token<'_>| token.among(known::LABELS) || token.among(known::UPDATE_LABELS);
+    let after_colon = at > 1 && tokens[at - 1].is(":") && !is_label(&tokens[at - 2]);
     if !is_capital(first) || first.among(&["i'm", "i've", "i'll", "ok"]) {
         return 0;
     }
@@ -491,17 +500,30 @@ pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
             _ => None,
         };
         if let Some(start) = starts {
-            let start = start + usize::from(is(start, &["the", "a", "an", "at", "on", "in", "still", "was"]));
+            let start = start
+                + usize::from(is(
+                    start,
+                    &["the", "a", "an", "at", "by", "for", "in", "on", "still", "was", "with"],
+                ));
             if let Some(range) = stretch(parts, &words, start) {
                 markers.push(at..start);
                 found.push(range);
             }
         }
         // "A -> B", "A is gone"
-        let is_left =
-            is(at, &["->"]) || (is(at, &["is", "are"]) && is(at + 1, &["gone", "history", "obsolete"]));
+        let is_gone = is(at, &["is", "are"]) && is(at + 1, &["gone", "history", "obsolete", "out"]);
+        let is_left = is(at, &["->"]) || is_gone;
         if is_left && at > 0 && (parts[at - 1].is_value() || matches!(parts[at - 1].role, Role::Name)) {
             found.push(at - 1..at);
+        } else if is_left && at > 1 && parts[at - 1].role == Role::Word && parts[at - 2].is_value() {
+            // "13 points -> 21 points"
+            found.push(at - 2..at);
+        } else if is_gone {
+            // "; search quality is gone"
+            let is_mark =
+                |at: usize| parts[at].role == Role::Idle && !words[at].contains(char::is_alphanumeric);
+            let start = (at.saturating_sub(4)..at).rev().find(|&before| is_mark(before));
+            found.extend(start.filter(|start| start + 1 < at).map(|start| start + 1..at));
         }
     }
     let mut former = Vec::new();
@@ -524,7 +546,7 @@ pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
 }
 
 /// Whether a word is another one, or that with two letters exchanged, one lost or one doubled.
-fn is_slip(word: &str, of: &str) -> bool {
+pub(super) fn is_slip(word: &str, of: &str) -> bool {
     let lost = |long: &str, short: &str| {
         long.len() == short.len() + 1
             && (0..long.len()).any(|at| {

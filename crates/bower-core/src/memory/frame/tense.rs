@@ -140,7 +140,11 @@ pub(super) fn is_of_now(tokens: &[Token<'_>]) -> bool {
         }
         // A decision is of now, whenever it is carried out.
         let is_decided = word == "will" && tokens.iter().any(|token| token.among(&["decision", "decided"]));
-        let is_elsewhen = ELSEWHEN.contains(&word) && !is_decided && !(word == "plan" && is_noun(tokens, at));
+        let is_elsewhen = is_elsewhen(word) && !is_decided && !(word == "plan" && is_noun(tokens, at));
+        // "is being restarted", "is slow right now": so for the moment.
+        let is_passing = word == "being" && matches!(lower(at.wrapping_sub(1)), "is" | "are")
+            || word == "now" && matches!(lower(at.wrapping_sub(1)), "right" | "just")
+            || word == "moment" && matches!(lower(at.wrapping_sub(1)), "the");
         let is_modal = word == "may"
             && !matches!(lower(at + 1), "use" | "have" | "take" | "cost" | "hold" | "only" | "be");
         let was_used =
@@ -151,11 +155,17 @@ pub(super) fn is_of_now(tokens: &[Token<'_>]) -> bool {
         let is_dated = matches!(word, "from" | "starting" | "effective" | "after")
             && super::super::claims::dates::read(tokens, at + 1)
                 .is_some_and(|(_, used)| word != "from" || lower(at + 1 + used) == "on");
-        if is_elsewhen || is_modal || was_used || was || is_dated {
+        if is_elsewhen || is_modal || was_used || was || is_dated || is_passing {
             return false;
         }
     }
     true
+}
+
+/// Whether a word is one of what may be or is to come, or a long one of them with a slip of the pen ("propoal").
+fn is_elsewhen(word: &str) -> bool {
+    let is_slip = |one: &&&str| one.len() > 6 && super::parts::is_slip(word, one);
+    ELSEWHEN.contains(&word) || word.len() > 5 && ELSEWHEN.iter().any(|one| is_slip(&one))
 }
 
 /// "The plan of Acme", "the Pro plan".
@@ -195,8 +205,11 @@ pub(super) fn is_event(tokens: &[Token<'_>]) -> bool {
                 before,
                 "is" | "are" | "be" | "been" | "gets" | "get" | "not" | "now" | "the" | "its" | "a"
             ) || (at > 0 && !tokens[at - 1].is_mark() && at + 1 < tokens.len() && before.ends_with("ly"));
-        let is_past =
-            word.len() > 4 && word.ends_with("ed") && !word.ends_with("eed") && !DONE.contains(&word);
+        let is_past = word.len() > 4
+            && word.ends_with("ed")
+            && !word.ends_with("eed")
+            && !DONE.contains(&word)
+            && !super::parts::AROUND.contains(&word);
         // A participle before its noun: "failed calls".
         let is_adjective =
             tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Word && next.lower.ends_with('s'));

@@ -207,14 +207,9 @@ impl Value {
             Sort::Number(_) | Sort::When(_) | Sort::Code => true,
             Sort::Name => !subject.is_plural,
             Sort::Plain => {
-                let describes = |word: &str| {
-                    let tails = ["ing", "ed", "ly", "ful", "able", "ible", "ous", "ive", "less"];
-                    words::DESCRIBING.contains(&word)
-                        || (word.len() > 3 && tails.iter().any(|tail| word.ends_with(tail)))
-                };
                 let takes_words =
                     words::PLAIN_VALUES.contains(&subject.head.as_str()) || subject.is_singled();
-                takes_words && !subject.is_plural && !self.normal.split(' ').any(describes)
+                takes_words && !subject.is_plural && !self.normal.split(' ').any(words::describes)
             }
         }
     }

@@ -91,7 +91,9 @@ fn is(subject: &[Token<'_>], behind: &[Token<'_>]) -> Option<Found> {
             equals(&subject, &behind[2..], false)
         }
         "called" | "named" => named(&subject, "name", &behind[1..], Holds::One),
-        "hosted" | "deployed" | "located" | "based" | "stored" | "installed" | "kept" | "saved" => {
+        // One product is installed on many machines.
+        "installed" => None,
+        "hosted" | "deployed" | "located" | "based" | "stored" | "kept" | "saved" => {
             placed(&subject, &behind[1..])
         }
         "running" if two("on") || two("at") => placed(&subject, &behind[1..]),

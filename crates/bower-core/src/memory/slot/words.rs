@@ -308,6 +308,12 @@ pub(super) const DESCRIBING: &[&str] = &[
     "wrong",
 ];
 
+/// Whether a word in lower case describes instead of naming.
+pub(in crate::memory) fn describes(word: &str) -> bool {
+    let tails = ["ing", "ed", "ly", "ful", "able", "ible", "ous", "ive", "less"];
+    DESCRIBING.contains(&word) || (word.len() > 3 && tails.iter().any(|tail| word.ends_with(tail)))
+}
+
 /// Words with which nothing certain and single is said of the present.
 pub(super) const REFUSED: &[&str] = &[
     "about",

@@ -15,6 +15,7 @@
 //! At last a memory gains 4.0 (n - mean n), where `n` is the share of what the question names (by how rare the names are) that
 //! it says: of short texts of one kind those of other things are as near in meaning. In two made months of 1,100 facts each
 //! (`bower-bench life`) that finds 98.4 % in the first five, and 97 % without; at 3.0 before the neighbours 97.1 and 98.0 %.
+//! Then it gains what it fits the question's wants (`memory/frame/question.rs`): the attribute in other words, the kind of answer.
 //! What belongs to a document gains nothing.
 //!
 //! One set of constants for conversations, science, code and notes: nDCG@10 over six labelled sets .614, where rank fusion of
@@ -42,6 +43,8 @@ pub struct Constants {
     pub speaker_weight: f32,
     /// What it is worth for a memory to say all that the question names, 0 and up: short texts of one kind differ in little else.
     pub name_weight: f32,
+    /// What it is worth for a memory to fit what the question wants (an attribute in other words, a kind of answer), 0 and up.
+    pub fit_weight: f32,
     /// What it is worth to have every word of the question where one of them is rare, 0 and up. Without it a chunk that alone
     /// held the only word asked for, one that the model does not know, was once the 21st of some thousand.
     pub complete_weight: f32,
@@ -72,6 +75,7 @@ impl Default for Constants {
             parent_weight: 0.3,
             speaker_weight: 1.0,
             name_weight: 4.0,
+            fit_weight: 1.0,
             complete_weight: 6.0,
             complete_few: 3,
             neighbour_weight: 0.6,
@@ -86,7 +90,7 @@ impl Default for Constants {
 }
 
 /// Factors that a score may have, so that each list of them is allocated once.
-const MOST_FACTORS: usize = 9;
+const MOST_FACTORS: usize = 10;
 
 /// What is known of one candidate. Scores are true scores, whichever channel found it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -231,6 +235,19 @@ pub fn gain_from_names(ranked: &mut [Ranked], named: &[Option<f32>], constants: 
     ranked.sort_unstable_by(Ranked::cmp_best_first);
 }
 
+/// Adds what it is worth to a memory to fit what the question wants: `fits` for the first of `ranked`, in deviations of the scores;
+/// `None` for what is no memory.
+pub fn gain_from_fit(ranked: &mut [Ranked], fits: &[Option<f32>], constants: &Constants) {
+    for (one, fit) in ranked.iter_mut().zip(fits) {
+        let gain = f64::from(constants.fit_weight) * f64::from(fit.unwrap_or(0.0));
+        if gain != 0.0 {
+            one.factors.push(Factor::plus("fit", gain));
+            *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
+        }
+    }
+    ranked.sort_unstable_by(Ranked::cmp_best_first);
+}
+
 /// Lets the best gain from their nearest neighbours in meaning among them: what many good candidates resemble is more
 /// likely what is asked for. `likenesses` holds the cosines of the first n of `ranked`, row by row, n * n of them, as
 /// [`Constants::neighbourhood`] says; what is ranked below stays below. Does nothing where the lengths do not fit.
@@ -352,6 +369,7 @@ mod tests {
         parent_weight: 0.3,
         speaker_weight: 1.0,
         name_weight: 3.0,
+        fit_weight: 1.0,
         complete_weight: 6.0,
         complete_few: 3,
         neighbour_weight: 0.5,

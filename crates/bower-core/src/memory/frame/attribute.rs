@@ -1,0 +1,490 @@
+//! Which attribute a statement speaks of, by the common English words for it: "looked after by", "is in charge of" and "owner"
+//! are one. General English of work, machines and people, from general knowledge; where a word may mean two of them it is both,
+//! and what the table has not is unknown, which decides nothing.
+
+use std::sync::OnceLock;
+
+use super::parts::{Part, Role};
+
+/// An attribute with the words and phrases that speak of it, in their base form.
+struct Attribute {
+    words: &'static [&'static str],
+    /// Whether its values are plain words ("payments", "in review").
+    is_plain: bool,
+    /// Whether a thing has several of its values at a time.
+    is_several: bool,
+}
+
+const fn of(words: &'static [&'static str]) -> Attribute {
+    Attribute { words, is_plain: false, is_several: false }
+}
+
+const fn plain(words: &'static [&'static str]) -> Attribute {
+    Attribute { words, is_plain: true, is_several: false }
+}
+
+const fn several(words: &'static [&'static str]) -> Attribute {
+    Attribute { words, is_plain: false, is_several: true }
+}
+
+/// The table; a place in it is the attribute.
+const ATTRIBUTES: &[Attribute] = &[
+    // Who answers for something.
+    of(&[
+        "owner",
+        "own",
+        "ownership",
+        "maintainer",
+        "maintain",
+        "maintenance",
+        "steward",
+        "custodian",
+        "responsible",
+        "responsibility",
+        "accountable",
+        "in charge",
+        "look after",
+        "take care",
+        "caretaker",
+        "point person",
+        "go to person",
+    ]),
+    of(&["lead", "leader", "head", "leadership", "in command", "captain", "last word", "final say"]),
+    of(&["manager", "manage", "boss", "supervisor", "supervise", "report to", "line manager", "superior"]),
+    of(&[
+        "contact",
+        "representative",
+        "represent",
+        "speak for",
+        "liaison",
+        "point of contact",
+        "account manager",
+    ]),
+    of(&["assignee", "assign", "assigned to", "handle", "work on", "pick up"]),
+    of(&["reviewer", "approver", "review by", "sign off"]),
+    of(&["mentor", "coach", "buddy"]),
+    of(&["deputy", "substitute", "stand in", "backup person", "fill in for"]),
+    of(&["on call", "on-call", "oncall", "pager duty"]),
+    // People.
+    plain(&[
+        "team",
+        "squad",
+        "group",
+        "department",
+        "crew",
+        "division",
+        "tribe",
+        "guild",
+        "belong",
+        "member",
+    ]),
+    plain(&[
+        "role",
+        "job title",
+        "job",
+        "title",
+        "position",
+        "work as",
+        "hire as",
+        "occupation",
+        "profession",
+        "designation",
+        "employ as",
+    ]),
+    of(&[
+        "live",
+        "reside",
+        "residence",
+        "home",
+        "hometown",
+        "home city",
+        "city",
+        "base in",
+        "office",
+        "work from",
+        "located",
+        "location",
+    ]),
+    of(&["employer", "work at", "work for", "employ by", "employ at"]),
+    of(&[
+        "phone",
+        "telephone",
+        "extension",
+        "dial",
+        "call on",
+        "phone number",
+        "mobile number",
+        "cell",
+        "pick up at",
+    ]),
+    of(&["email", "e-mail", "mail", "mail address", "email address"]),
+    of(&["birthday", "birth", "born"]),
+    of(&["age", "years old"]),
+    of(&["editor", "ide", "edit", "write code", "code in", "code editor"]),
+    of(&["timezone", "time zone"]),
+    of(&["salary", "earn", "wage", "pay grade"]),
+    several(&["diet", "allergic", "allergy", "vegetarian", "vegan"]),
+    of(&[
+        "leave",
+        "vacation",
+        "holiday",
+        "return",
+        "return date",
+        "come back",
+        "away",
+        "out of office",
+        "absent",
+        "off until",
+    ]),
+    // Services.
+    of(&["port", "listen", "listen on", "listening port", "tcp port", "bind", "bound"]),
+    of(&["url", "base url", "endpoint", "uri", "served at", "reachable at", "address", "point to"]),
+    of(&["ip", "ip address", "address"]),
+    of(&["timeout", "time out", "give up", "abort", "cut off", "request timeout", "cancel", "wait"]),
+    of(&["interval", "poll", "polling interval", "every", "period", "frequency"]),
+    of(&["rate limit", "throttle", "throttling", "request limit", "request quota", "call limit"]),
+    of(&["memory", "ram", "memory limit", "memory size"]),
+    of(&["disk", "storage", "disk size", "disk space", "size", "volume", "ssd"]),
+    of(&["cpu", "core", "vcpu", "processor"]),
+    of(&["replica", "replica count", "instance", "copy", "pod", "scale to", "number of replicas"]),
+    of(&["worker", "thread", "concurrency", "parallelism", "worker count"]),
+    of(&[
+        "runtime",
+        "language",
+        "programming language",
+        "language version",
+        "interpreter",
+        "build with",
+        "built with",
+        "run on",
+        "write in",
+        "written in",
+        "need",
+        "require",
+    ]),
+    of(&["operating system", "os", "distribution", "distro", "boot", "run on"]),
+    of(&[
+        "database",
+        "db",
+        "data store",
+        "datastore",
+        "persistence",
+        "write to",
+        "store its data",
+        "keep its data",
+        "storage engine",
+    ]),
+    of(&["cache ttl", "ttl", "time to live", "cache", "cached", "cache lifetime"]),
+    of(&["log level", "logging", "verbosity", "verbose", "log at", "logging level"]),
+    of(&["retention", "log retention", "retain", "keep for", "kept for", "delete after", "remove after"]),
+    of(&["health check", "healthcheck", "probe", "liveness", "readiness"]),
+    of(&[
+        "config file",
+        "configuration file",
+        "settings file",
+        "configuration",
+        "configure",
+        "config",
+        "settings",
+    ]),
+    of(&["queue", "job queue", "topic", "consume", "work queue"]),
+    of(&["alert", "alarm", "alert channel", "alerting", "notify"]),
+    several(&["dashboard", "monitoring page"]),
+    of(&[
+        "region",
+        "data center",
+        "data centre",
+        "availability zone",
+        "hosting region",
+        "hosted in",
+        "live",
+        "location",
+        "located",
+    ]),
+    of(&["certificate", "tls certificate", "ssl certificate"]),
+    several(&["depend", "dependency", "need", "require", "rely"]),
+    of(&["upload limit", "upload size", "upload", "payload size", "body size", "request size", "file size"]),
+    of(&["retry", "retries", "attempt"]),
+    of(&["batch size", "page size", "chunk size"]),
+    of(&["session", "session lifetime", "session timeout"]),
+    of(&["budget", "spending limit"]),
+    of(&["price", "cost", "fee", "charge"]),
+    of(&[
+        "deploy",
+        "deployment",
+        "deploy slot",
+        "deployment window",
+        "deploy window",
+        "ship",
+        "roll out",
+        "rollout",
+    ]),
+    of(&["backup", "back up", "backup time"]),
+    // Projects.
+    of(&[
+        "branch",
+        "default branch",
+        "main branch",
+        "merge into",
+        "branch off",
+        "develop on",
+        "pull request",
+        "integration branch",
+    ]),
+    of(&["licence", "license", "license as", "licensing", "terms"]),
+    of(&["version", "release number", "release", "newest", "latest"]),
+    of(&["release date", "launch", "launch date", "go live", "go public", "come out", "release", "ship"]),
+    of(&["deadline", "due", "due date"]),
+    of(&[
+        "ci",
+        "ci system",
+        "build system",
+        "continuous integration",
+        "build on",
+        "built by",
+        "build run",
+        "build",
+    ]),
+    of(&["test", "test command", "run the test", "test runner", "testing"]),
+    of(&["coverage", "coverage threshold", "test coverage", "line tested"]),
+    of(&["formatter", "linter", "format code", "lint"]),
+    of(&["package manager"]),
+    of(&["repository", "repo", "source code"]),
+    several(&["convention", "naming"]),
+    // Tickets.
+    plain(&["status", "state", "condition"]),
+    plain(&["priority", "severity", "urgency", "urgent"]),
+    of(&["estimate", "size", "effort", "story point", "point"]),
+    several(&["block", "blocker", "blocked by"]),
+    of(&["milestone", "sprint"]),
+    // Machines and data.
+    of(&["rack", "rack position", "slot", "position", "location", "located"]),
+    of(&["warranty", "guarantee", "support contract"]),
+    of(&["kernel"]),
+    of(&["bucket", "storage path", "export to", "exported to", "stored in"]),
+    of(&["format", "file format", "encoding"]),
+    of(&["refresh", "update schedule", "refresh schedule"]),
+    // Customers.
+    plain(&["plan", "subscription", "tier", "package", "pay for", "subscribe to"]),
+    of(&["seat", "seat count", "licence count", "license count"]),
+    of(&["contract", "contract end", "renewal", "renew", "bound until"]),
+    of(&["discount", "rebate"]),
+    of(&["currency"]),
+    of(&["sla", "uptime", "availability"]),
+    of(&["meeting", "one-to-one", "weekly call", "standup", "meet", "talk on", "one on one"]),
+];
+
+/// The attributes that a statement speaks of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::memory) struct Attributes {
+    /// Those that it may mean.
+    may: u128,
+    /// Those of them that its words can mean alone.
+    sure: u128,
+    /// Words that say something beside them, sorted.
+    rest: Vec<String>,
+}
+
+/// How the attributes of two statements stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::memory) enum Kinship {
+    /// Both speak of the same ones for sure.
+    Same,
+    /// No word of either speaks against it.
+    Open,
+    /// They speak of others.
+    Apart,
+}
+
+impl Attributes {
+    /// Reads what is so now of a statement.
+    pub(super) fn of(parts: &[Part]) -> Self {
+        let words: Vec<Option<String>> = parts
+            .iter()
+            .map(|part| {
+                let is_word = matches!(part.role, Role::Word | Role::Grammar | Role::Opener | Role::Idle);
+                (is_word && !part.is_former).then(|| part.text.to_lowercase())
+            })
+            .collect();
+        let mut found = Self::default();
+        let mut at = 0;
+        while at < words.len() {
+            if let Some((bits, length)) = lookup(&words[at..]) {
+                found.may |= bits;
+                if bits.is_power_of_two() {
+                    found.sure |= bits;
+                }
+                at += length;
+                continue;
+            }
+            if matches!(parts[at].role, Role::Word) && !parts[at].is_former {
+                found.rest.push(parts[at].normal.clone());
+            }
+            at += 1;
+        }
+        found.rest.sort_unstable();
+        found.rest.dedup();
+        found
+    }
+
+    fn is_several(&self) -> bool {
+        ATTRIBUTES.iter().enumerate().any(|(at, one)| one.is_several && self.sure & (1 << at) != 0)
+    }
+
+    /// Whether the values of what it speaks of are plain words.
+    pub(super) fn is_plain(&self) -> bool {
+        ATTRIBUTES.iter().enumerate().any(|(at, one)| one.is_plain && self.sure & (1 << at) != 0)
+    }
+
+    /// Whether a word says something beside them.
+    pub(super) fn leaves(&self, word: &str) -> bool {
+        self.rest.iter().any(|one| one == word)
+    }
+
+    /// How well they fit those of a question: 1 where both are sure of one, -1 where they are others.
+    pub(super) fn answers(&self, asked: &Self) -> f32 {
+        if self.sure & asked.sure != 0 {
+            1.0
+        } else if self.sure != 0 && asked.sure != 0 && self.may & asked.may == 0 {
+            -1.0
+        } else {
+            0.0
+        }
+    }
+
+    /// Beside those of another statement.
+    pub(in crate::memory) fn beside(&self, other: &Self) -> Kinship {
+        if self.may == 0 || other.may == 0 {
+            Kinship::Open
+        } else if self.may & other.may == 0 {
+            Kinship::Apart
+        } else if self.sure == other.sure && self.sure != 0 && !self.is_several() {
+            Kinship::Same
+        } else {
+            Kinship::Open
+        }
+    }
+
+    /// Whether one speaks of an attribute for sure, and the other of none that is known.
+    pub(super) fn is_unlike(&self, other: &Self) -> bool {
+        (self.sure != 0 && other.may == 0) || (self.may == 0 && other.sure != 0)
+    }
+
+    /// Whether neither says more of which one it is than the other where both say something.
+    pub(super) fn is_as_near(&self, other: &Self) -> bool {
+        let within = |one: &Self, two: &Self| one.rest.iter().all(|word| two.rest.contains(word));
+        within(self, other) || within(other, self)
+    }
+}
+
+/// The phrases of the table by their first letter, each with the bits of its attributes.
+fn phrases(first: u8) -> &'static [(&'static str, u128)] {
+    static BY_LETTER: OnceLock<Vec<Vec<(&str, u128)>>> = OnceLock::new();
+    let by_letter = BY_LETTER.get_or_init(|| {
+        let mut by_letter: Vec<Vec<(&str, u128)>> = vec![Vec::new(); 26];
+        for (at, attribute) in ATTRIBUTES.iter().enumerate() {
+            for phrase in attribute.words {
+                let list = &mut by_letter[usize::from(phrase.as_bytes()[0] - b'a')];
+                match list.iter_mut().find(|(known, _)| known == phrase) {
+                    Some((_, bits)) => *bits |= 1 << at,
+                    None => list.push((phrase, 1 << at)),
+                }
+            }
+        }
+        by_letter
+    });
+    usize::from(first)
+        .checked_sub(usize::from(b'a'))
+        .and_then(|at| by_letter.get(at))
+        .map_or(&[], Vec::as_slice)
+}
+
+/// The attributes that the longest phrase at the head of some words speaks of, as bits, and its length; `None` in the words is what
+/// ends a phrase.
+fn lookup(words: &[Option<String>]) -> Option<(u128, usize)> {
+    let first = words.first()?.as_ref()?;
+    let mut best: Option<(u128, usize)> = None;
+    for (phrase, bits) in phrases(*first.as_bytes().first()?) {
+        let mut length = 0;
+        let is_said = phrase.split(' ').all(|base| {
+            length += 1;
+            words.get(length - 1).is_some_and(|word| word.as_ref().is_some_and(|word| is_form(word, base)))
+        });
+        best = match best {
+            _ if !is_said => best,
+            Some((known, longest)) if longest == length => Some((known | bits, length)),
+            Some((_, longest)) if longest > length => best,
+            _ => Some((*bits, length)),
+        };
+    }
+    best
+}
+
+/// Whether a word in lower case is a form of another: "ports", "maintained", "throttling", "copies", "mapped".
+fn is_form(word: &str, base: &str) -> bool {
+    if word == base {
+        return true;
+    }
+    if word.len() <= base.len().min(2) || base.len() < 3 || !word.is_ascii() {
+        return false;
+    }
+    let tail = |stem: &str, tails: &[&str]| word.strip_prefix(stem).is_some_and(|rest| tails.contains(&rest));
+    let last = &base[base.len() - 1..];
+    tail(base, &["s", "es", "d", "ed", "ing"])
+        || (last == "e" && tail(&base[..base.len() - 1], &["ing", "ed"]))
+        || (last == "y" && tail(&base[..base.len() - 1], &["ies", "ied"]))
+        || word
+            .strip_prefix(base)
+            .and_then(|rest| rest.strip_prefix(last))
+            .is_some_and(|rest| rest == "ed" || rest == "ing")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::said::Said;
+    use super::*;
+
+    #[track_caller]
+    fn check(one: &str, two: &str, expected: Kinship) {
+        let (one, two) = (Said::of(one), Said::of(two));
+        assert_eq!(one.frame.attributes.beside(&two.frame.attributes), expected, "{one:?}\n{two:?}");
+    }
+
+    #[test]
+    fn one_attribute_is_told_in_many_words() {
+        check("Ada Brandt looks after owl-mailer", "The steward of owl-mailer is Bo Lind", Kinship::Same);
+        check("owl-mailer gives up after 11 s", "owl-mailer's request timeout: 18 s", Kinship::Same);
+        check("owl-mailer throttles at 300 calls", "The rate limit of owl-mailer is 200", Kinship::Same);
+        check("Cy Roe is in the payments squad", "Cy Roe's department is search", Kinship::Same);
+        check("We keep 3 copies of owl-mailer", "owl-mailer has 5 replicas", Kinship::Same);
+        check("owl-mailer gives up after 11 s", "owl-mailer throttles at 300 calls", Kinship::Apart);
+        check("Cy Roe lives in Oslo", "Cy Roe edits in Emacs", Kinship::Apart);
+        // What may be two things is neither for sure.
+        check("web-07 runs on Debian 12", "The operating system of web-07 is Alpine 3", Kinship::Open);
+        check("owl-mailer is fine", "owl-mailer has 5 replicas", Kinship::Open);
+    }
+
+    #[test]
+    fn a_word_is_known_in_its_forms() {
+        for (word, base) in [
+            ("ports", "port"),
+            ("maintained", "maintain"),
+            ("throttling", "throttle"),
+            ("copies", "copy"),
+            ("mapped", "map"),
+            ("managed", "manage"),
+        ] {
+            assert!(is_form(word, base), "{word}");
+        }
+        for (word, base) in [("portal", "port"), ("as", "a"), ("teammate", "team"), ("ownership", "own")] {
+            assert!(!is_form(word, base), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_table_fits_its_bits() {
+        assert!(ATTRIBUTES.len() <= 128);
+        let is_lower = |phrase: &&str| phrase.starts_with(|c: char| c.is_ascii_lowercase());
+        assert!(ATTRIBUTES.iter().flat_map(|one| one.words).all(is_lower));
+    }
+}
