@@ -35,8 +35,7 @@ test: tools-build test-tools lint model ## Everything that decides whether a cha
 
 # Installs the clients below target/clients, once; after that it takes half a minute.
 .PHONY: test-clients
-test-clients: tools-build ## Drive `bower mcp` with PyPI's client, the inspector and the conformance suite of MCP
-	$(CARGO) build --locked -p bower
+test-clients: model ## Drive `bower mcp` with PyPI's client, the inspector and the conformance suite of MCP
 	@scripts/clients.sh target/debug/bower
 
 .PHONY: test-full

@@ -43,8 +43,7 @@ finish() {
     rm -rf "$work"
 }
 trap finish EXIT
-# A model makes answers of another kind; the clients are asked about the protocol.
-export BOWER_MODEL=none BOWER_HOME=$work/home
+export BOWER_MODELS_FOLDER=$PWD/target/model BOWER_HOME=$work/home
 
 if [[ -e $clients/python.stamp ]]; then
     "$clients/python/bin/python" tools/clients/mcp_client.py "$bower"

@@ -7,7 +7,7 @@ bower=$1 work=$2
 export MCP_CATALOG_PATH=$work/catalog.json
 
 inspect() {
-    inspector --cli -e "BOWER_HOME=$work/inspected" -e BOWER_MODEL=none "$@" -- "$bower" mcp
+    inspector --cli -e "BOWER_HOME=$work/inspected" -e "BOWER_MODELS_FOLDER=$PWD/target/model" "$@" -- "$bower" mcp
 }
 
 expect() {

@@ -47,8 +47,10 @@ async def live(bower, mode, folder):
     for at in range(200):
         (docs / f'{at}.md').write_text(f'# Note {at}\n\nNumber {at} of many.\n')
     async with Client(server(bower, folder / 'home', '--session', 'first'), mode=mode) as client:
-        assert client.server_info.name == 'bowerbird', client.server_info
-        assert client.instructions
+        if mode != '2026-07-28':
+            # Who pins a version asks for no introduction.
+            assert client.server_info.name == 'bowerbird', client.server_info
+            assert client.instructions
         tools = (await client.list_tools()).tools
         assert len(tools) == 12, [tool.name for tool in tools]
         assert all(tool.output_schema and tool.annotations for tool in tools)
@@ -124,7 +126,8 @@ async def share(bower, folder):
         await call(client, 'memory_store', content='The wombat sleeps in the cellar')
         assert 'wombat' in await once('query', 'wombat')
         await once('forget', found['results'][0]['id'])
-        assert (await call(client, 'memory_search', query='quokka'))['results'] == []
+        left = (await call(client, 'memory_search', query='quokka'))['results']
+        assert all('quokka' not in one['text'] for one in left), left
 
 
 async def bound(bower, folder):

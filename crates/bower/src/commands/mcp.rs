@@ -115,11 +115,8 @@ fn ended() -> CancellationToken {
 
 /// Logs and panics go to standard error. A panic ends one call; its place is worth a line.
 fn listen_to_trouble(session: &Session) {
-    let level = match (session.out.verbose, session.out.quiet) {
-        (true, _) => LevelFilter::INFO,
-        (false, true) => LevelFilter::ERROR,
-        (false, false) => LevelFilter::WARN,
-    };
+    // What a client was refused is told to the client: it is no warning to whoever reads standard error.
+    let level = if session.out.verbose { LevelFilter::INFO } else { LevelFilter::ERROR };
     // A program that logs already goes on with what it has.
     let _ = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
