@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{Session, agreed};
 use crate::cli::{Format, SetupArgs};
 use crate::failure::{Failure, Result};
-use crate::hosts::{Call, Change, Places, Plan, VARIABLES, Wants, apply, plan};
+use crate::hosts::{Call, Change, Host, Places, Plan, VARIABLES, Wants, apply, brv, plan};
 use crate::render;
 use crate::settings::{Home, Origin};
 use crate::wire::Output;
@@ -57,16 +57,24 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
         .iter()
         .map(|(path, edits)| plan(path, edits, arguments.remove, &home.path))
         .collect::<Result<Vec<Plan>>>()?;
-    let is_change = plans.iter().any(|plan| plan.change != Change::Unchanged);
+    let link =
+        (host == Host::Brv).then(|| brv::plan(Path::new(&call.program), arguments.remove)).transpose()?;
+    let changes = plans.iter().map(|plan| plan.change).chain(link.iter().map(|link| link.change));
+    let is_change = changes.into_iter().any(|change| change != Change::Unchanged);
+    let linked =
+        link.iter().map(|link| FileDone { path: link.path.clone(), change: link.change, diff: link.diff() });
     let done = Done {
         host: host.word(),
         remove: arguments.remove,
         dry_run: arguments.dry_run,
-        files: plans.iter().map(done).collect(),
+        files: plans.iter().map(done).chain(linked).collect(),
         next: if arguments.remove || !is_change { Vec::new() } else { host.next(&places) },
         name: host.name(),
     };
-    let write = || plans.iter().try_for_each(apply);
+    let write = || {
+        plans.iter().try_for_each(apply)?;
+        link.as_ref().map_or(Ok(()), brv::Link::apply)
+    };
     if arguments.dry_run {
         return session.out.say(&done, |look| render::agents::diffs(&done, look));
     }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{json, toml};
+use super::{json, toml, yaml};
 
 /// The name under which a host knows the server.
 pub const NAME: &str = "bower";
@@ -41,6 +41,15 @@ pub enum Edit {
         command: String,
         /// Its arguments.
         arguments: Vec<String>,
+    },
+    /// A name in a block of a YAML file's root.
+    Line {
+        /// The block.
+        block: &'static str,
+        /// The name.
+        name: &'static str,
+        /// Its value.
+        value: &'static str,
     },
     /// The whole file is ours.
     Whole(String),
@@ -109,6 +118,7 @@ pub fn put(text: &str, edits: &[Edit]) -> Result<(String, Vec<Splice>), String> 
             Edit::Absent { name, value } => json::set_absent(&text, name, value)?,
             Edit::Item { at, value } => json::add(&text, at, value)?,
             Edit::Table { at, command, arguments } => toml::set(&text, at, command, arguments)?,
+            Edit::Line { block, name, value } => yaml::set(&text, block, name, value)?,
             Edit::Whole(whole) => whole.clone(),
         };
         if next != text {
@@ -133,6 +143,7 @@ pub fn take_out(text: &str, edits: &[Edit]) -> Result<String, String> {
         Edit::Member { at, .. } => json::remove(&text, at, NAME),
         Edit::Item { at, .. } => json::remove_items(&text, at),
         Edit::Table { at, .. } => toml::remove(&text, at),
+        Edit::Line { block, name, value } => yaml::remove(&text, block, name, value),
         Edit::Absent { .. } => Ok(text),
         Edit::Whole(_) => Ok(String::new()),
     })

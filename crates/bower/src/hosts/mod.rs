@@ -1,17 +1,20 @@
 //! The hosts that agents run in: which of their files say how `bower` is called, and what their hooks are given and give back.
 //! One file a host; what is written into their files and taken out again is in `edit.rs`.
 
+pub mod brv;
 mod claude_code;
 mod codex;
 mod cursor;
 mod edit;
 mod files;
 mod gemini;
+mod hermes;
 mod json;
 mod opencode;
 mod talk;
 mod toml;
 mod vscode;
+mod yaml;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -24,6 +27,8 @@ pub use talk::{Event, Told, answer, told};
 /// A program in which an agent runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Host {
+    /// Programs that call ByteRover's brv
+    Brv,
     /// Anthropic's Claude Code
     ClaudeCode,
     /// OpenAI's Codex
@@ -32,6 +37,8 @@ pub enum Host {
     Cursor,
     /// Google's Gemini CLI
     Gemini,
+    /// Nous Research's Hermes
+    Hermes,
     /// opencode
     Opencode,
     /// Visual Studio Code with GitHub Copilot
@@ -42,10 +49,12 @@ impl Host {
     /// The word for it on the command line.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Brv => "brv",
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Cursor => "cursor",
             Self::Gemini => "gemini",
+            Self::Hermes => "hermes",
             Self::Opencode => "opencode",
             Self::Vscode => "vscode",
         }
@@ -54,10 +63,12 @@ impl Host {
     /// Its name for people.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Brv => "brv",
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
             Self::Cursor => "Cursor",
             Self::Gemini => "Gemini CLI",
+            Self::Hermes => "Hermes",
             Self::Opencode => "opencode",
             Self::Vscode => "VS Code",
         }
@@ -66,10 +77,13 @@ impl Host {
     /// The files that say how it calls `bower`, and what stands in them.
     pub fn files(self, at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
         let files = match self {
+            // A link, which is no file: `brv.rs`.
+            Self::Brv => Vec::new(),
             Self::ClaudeCode => claude_code::files(at, call, wants),
             Self::Codex => codex::files(at, call, wants),
             Self::Cursor => cursor::files(at, call, wants),
             Self::Gemini => gemini::files(at, call, wants),
+            Self::Hermes => hermes::files(at, call),
             Self::Opencode => opencode::files(at, call, wants),
             Self::Vscode => vscode::files(at, call, wants),
         };
@@ -79,10 +93,12 @@ impl Host {
     /// What its user does next, one line each.
     pub fn next(self, at: &Places) -> Vec<&'static str> {
         match self {
+            Self::Brv => brv::NEXT.to_vec(),
             Self::ClaudeCode => claude_code::NEXT.to_vec(),
             Self::Codex => codex::NEXT.to_vec(),
             Self::Cursor => cursor::NEXT.to_vec(),
             Self::Gemini => gemini::NEXT.to_vec(),
+            Self::Hermes => hermes::NEXT.to_vec(),
             Self::Opencode => opencode::NEXT.to_vec(),
             Self::Vscode if at.project.is_some() => vscode::NEXT.to_vec(),
             Self::Vscode => vscode::NEXT_OF_USER.to_vec(),
@@ -113,7 +129,8 @@ pub struct Places {
 }
 
 /// Variables that move a host's files.
-pub const VARIABLES: &[&str] = &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA"];
+pub const VARIABLES: &[&str] =
+    &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "HERMES_HOME", "XDG_CONFIG_HOME", "APPDATA"];
 
 impl Places {
     /// The folder that a variable names, else one below the user's home.

@@ -111,6 +111,8 @@ pub fn answer(host: Host, event: Event, context: &str) -> Option<String> {
     let takes = match (host, event) {
         (_, Event::PreCompact | Event::Stop) => false,
         (Host::Cursor, event) => event != Event::UserPrompt,
+        // Neither has hooks: one has a provider, the other asks by itself.
+        (Host::Brv | Host::Hermes, _) => false,
         (Host::ClaudeCode | Host::Codex | Host::Gemini | Host::Opencode | Host::Vscode, _) => true,
     };
     if !takes || context.trim().is_empty() {
@@ -118,7 +120,13 @@ pub fn answer(host: Host, event: Event, context: &str) -> Option<String> {
     }
     let answer = match host {
         Host::Cursor => json!({ "additional_context": context }),
-        Host::ClaudeCode | Host::Codex | Host::Gemini | Host::Opencode | Host::Vscode => json!({
+        Host::Brv
+        | Host::Hermes
+        | Host::ClaudeCode
+        | Host::Codex
+        | Host::Gemini
+        | Host::Opencode
+        | Host::Vscode => json!({
             "hookSpecificOutput": { "hookEventName": event.of(host), "additionalContext": context }
         }),
     };

@@ -2,8 +2,8 @@ use super::*;
 use proptest::prelude::*;
 use std::path::Path;
 
-const HOSTS: [Host; 6] =
-    [Host::ClaudeCode, Host::Codex, Host::Cursor, Host::Gemini, Host::Opencode, Host::Vscode];
+const HOSTS: [Host; 7] =
+    [Host::ClaudeCode, Host::Codex, Host::Cursor, Host::Gemini, Host::Hermes, Host::Opencode, Host::Vscode];
 
 fn call() -> Call {
     Call { program: "/opt/bin/bower".into(), before: vec!["--home".into(), "/my home".into()] }

@@ -523,7 +523,7 @@ fn review(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     match (body.review, body.ruling) {
         (None, None) => {
             let found = call.service.reviews(body.all, call.bounds)?.reviews;
-            let text = render::review::list(&found, &said::look(call.now)).replace(
+            let text = render::review::list(&found, 0, &said::look(call.now)).replace(
                 "bower review accept|reject|both N, or merge N TEXT",
                 "memory_review with review N and ruling accept, reject, both, or merge with text",
             );

@@ -1,0 +1,97 @@
+//! Programs that call `brv`: a link of that name beside the program, by which it knows what it is asked to be.
+
+use std::path::{Path, PathBuf};
+
+use super::Change;
+use crate::failure::{Failure, Result};
+
+/// What its user does next.
+pub const NEXT: &[&str] = &["see that it is the one that is called: brv --version"];
+
+/// What is to become of the link.
+#[derive(Debug)]
+pub struct Link {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What becomes of it.
+    pub change: Change,
+    program: PathBuf,
+}
+
+/// A link beside a program, or none any more. What lies there and is not ours is never touched.
+pub fn plan(program: &Path, remove: bool) -> Result<Link> {
+    let name = if cfg!(windows) { "brv.exe" } else { "brv" };
+    let path = program.with_file_name(name);
+    let is_ours = path.canonicalize().ok().zip(program.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+    let is_there = path.symlink_metadata().is_ok();
+    let change = match (is_there, is_ours, remove) {
+        (false, _, false) => Change::Create,
+        (true, true, true) => Change::Delete,
+        (true, true, false) | (false, _, true) => Change::Unchanged,
+        (true, false, true) => Change::Unchanged,
+        (true, false, false) => {
+            return Err(Failure::environment(
+                format!("{} is another program", path.display()),
+                "move it away, or put bower into another folder of your PATH and name it with --program",
+            ));
+        }
+    };
+    Ok(Link { path, change, program: program.to_path_buf() })
+}
+
+impl Link {
+    /// As `diff -u` would show it, if it showed links.
+    pub fn diff(&self) -> String {
+        let sign = match self.change {
+            Change::Create | Change::Change => '+',
+            Change::Delete => '-',
+            Change::Unchanged => return String::new(),
+        };
+        format!("{sign}{} -> {}\n", self.path.display(), self.program.display())
+    }
+
+    /// Does it.
+    pub fn apply(&self) -> Result<()> {
+        let done = match self.change {
+            Change::Create | Change::Change => link(&self.program, &self.path),
+            Change::Delete => std::fs::remove_file(&self.path),
+            Change::Unchanged => Ok(()),
+        };
+        done.map_err(|source| bower_core::Error::io("make or remove the link", &self.path, source).into())
+    }
+}
+
+#[cfg(unix)]
+fn link(program: &Path, path: &Path) -> std::io::Result<()> {
+    // By its name alone: both move together.
+    let name = program.file_name().map_or(program, Path::new);
+    std::os::unix::fs::symlink(name, path)
+}
+
+#[cfg(not(unix))]
+fn link(program: &Path, path: &Path) -> std::io::Result<()> {
+    std::fs::hard_link(program, path)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_comes_and_goes_and_nothing_else_is_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("bower");
+        std::fs::write(&program, "x").unwrap();
+        assert_eq!(plan(&program, true).unwrap().change, Change::Unchanged);
+        let made = plan(&program, false).unwrap();
+        assert_eq!(made.change, Change::Create);
+        made.apply().unwrap();
+        assert_eq!(std::fs::read(folder.path().join("brv")).unwrap(), b"x");
+        assert_eq!(plan(&program, false).unwrap().change, Change::Unchanged);
+        plan(&program, true).unwrap().apply().unwrap();
+        assert!(!folder.path().join("brv").exists());
+        std::fs::write(folder.path().join("brv"), "the other").unwrap();
+        assert!(plan(&program, false).is_err());
+        assert_eq!(plan(&program, true).unwrap().change, Change::Unchanged);
+    }
+}

@@ -1,0 +1,38 @@
+//! Hermes: a provider of memory in its plugins, and its name in `config.yaml`.
+
+use std::path::PathBuf;
+
+use super::{Call, Edit, Places};
+
+/// What its user does next.
+pub const NEXT: &[&str] = &["begin a new session: hermes", "see what is active: hermes memory status"];
+
+/// The provider, but for how `bower` is called.
+const PROVIDER: &str = include_str!("../../../../python/bowerbird/hermes/__init__.py");
+const CHILD: &str = include_str!("../../../../python/bowerbird/hermes/child.py");
+const ABOUT: &str = include_str!("../../../../python/bowerbird/hermes/plugin.yaml");
+
+/// The plugin's files, and the setting that chooses it.
+pub fn files(at: &Places, call: &Call) -> Vec<(PathBuf, Vec<Edit>)> {
+    let folder = at.folder("HERMES_HOME", ".hermes");
+    let plugin = folder.join("plugins").join("bowerbird");
+    let home = call.before.get(1).map_or("", String::as_str);
+    let provider = PROVIDER
+        .replace("\"command\": \"bower\"", &format!("\"command\": {}", literal(&call.program)))
+        .replace("\"home\": \"\"", &format!("\"home\": {}", literal(home)));
+    let whole = |text: String| vec![Edit::Whole(text)];
+    vec![
+        (plugin.join("__init__.py"), whole(provider)),
+        (plugin.join("child.py"), whole(CHILD.to_owned())),
+        (plugin.join("plugin.yaml"), whole(ABOUT.to_owned())),
+        (
+            folder.join("config.yaml"),
+            vec![Edit::Line { block: "memory", name: "provider", value: "bowerbird" }],
+        ),
+    ]
+}
+
+/// A text as Python and JSON write it alike.
+fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
