@@ -35,6 +35,9 @@ const CLAIMED_AT_ONCE: usize = 16;
 /// Memories that may be compared: of one place and type, none of them pinned.
 type Group = (Place, Option<MemoryType>);
 
+/// Something of one type.
+type OfType<T> = (Option<MemoryType>, T);
+
 /// Whose memories are looked at.
 pub(super) type Within<'a> = &'a dyn Fn(Scope, Option<&str>) -> bool;
 
@@ -225,8 +228,8 @@ impl Run<'_> {
 
 /// Rows by place and type, each in the order in which they were written.
 fn groups(engine: &Engine, within: Within<'_>) -> Result<Vec<(Group, Vec<RowId>)>> {
-    let mut places: HashMap<Place, Vec<(Option<MemoryType>, Vec<RowId>)>> = HashMap::new();
-    let mut rows: Vec<(Place, Vec<(Option<MemoryType>, RowId)>)> = Vec::new();
+    let mut places: HashMap<Place, Vec<OfType<Vec<RowId>>>> = HashMap::new();
+    let mut rows: Vec<(Place, Vec<OfType<RowId>>)> = Vec::new();
     engine.store.lives(&mut |life| {
         if life.facts.tier == Tier::Pinned || !within(life.scope, life.owner) {
             return;

@@ -149,7 +149,9 @@ impl Near<'_> {
         // Counted rather than sorted: a row's key is one of few, and rows of one key stay in order.
         let keys: Vec<u16> = there.iter().map(|&at| key(at) as u16).collect();
         let mut ends = vec![0_usize; 1 << KEY_BITS];
-        keys.iter().for_each(|&key| ends[usize::from(key)] += 1);
+        for &key in &keys {
+            ends[usize::from(key)] += 1;
+        }
         let mut before = 0;
         for end in &mut ends {
             before += std::mem::replace(end, before);

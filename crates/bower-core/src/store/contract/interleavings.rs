@@ -205,43 +205,44 @@ impl World<'_> {
                 self.store.undo(event, stamp).unwrap();
             }
             Step::Export => self.saved = all(self.store),
-            Step::Import { other, dry_run } => {
-                let mut pieces: Vec<NewPiece> = match &self.saved[..] {
-                    [] => all(self.store).iter().filter_map(coming).collect(),
-                    saved => saved.iter().filter_map(coming).collect(),
-                };
-                let mut items: Vec<&mut NewItem> = pieces
-                    .iter_mut()
-                    .filter_map(|piece| match piece {
-                        NewPiece::Item(new) => Some(&mut **new),
-                        NewPiece::Document(_)
-                        | NewPiece::Relation(_)
-                        | NewPiece::Review(_)
-                        | NewPiece::Event(_) => None,
-                    })
-                    .collect();
-                let count = items.len();
-                if let Some((which, status, tier, later)) = other
-                    && let Some(new) = items.get_mut(which % count.max(1))
-                {
-                    let item = &mut new.item;
-                    item.status = Status::ALL[usize::from(*status)];
-                    item.tier = [Tier::Pinned, Tier::Active, Tier::Fading][usize::from(*tier)];
-                    item.confidence *= 0.8;
-                    item.tags = vec!["imported".into()];
-                    item.update_time += jiff::SignedDuration::from_secs(*later);
-                    item.hidden_time = None;
-                }
-                let stamp = self.stamp();
-                let fates = self.store.take_pieces(&pieces, *dry_run, stamp).unwrap();
-                assert_eq!(fates.len(), pieces.len());
-            }
+            Step::Import { other, dry_run } => self.import(*other, *dry_run),
             Step::Use { row } => {
                 let (row, now) = (self.pick(*row), self.stamp().now);
                 self.store.add_uses(&[(row, now)]).unwrap();
                 self.store.expose(&[(row, now)]).unwrap();
             }
         }
+    }
+
+    fn import(&mut self, other: Option<(usize, u8, u8, i64)>, dry_run: bool) {
+        let mut pieces: Vec<NewPiece> = match &self.saved[..] {
+            [] => all(self.store).iter().filter_map(coming).collect(),
+            saved => saved.iter().filter_map(coming).collect(),
+        };
+        let mut items: Vec<&mut NewItem> = pieces
+            .iter_mut()
+            .filter_map(|piece| match piece {
+                NewPiece::Item(new) => Some(&mut **new),
+                NewPiece::Document(_) | NewPiece::Relation(_) | NewPiece::Review(_) | NewPiece::Event(_) => {
+                    None
+                }
+            })
+            .collect();
+        let count = items.len();
+        if let Some((which, status, tier, later)) = other
+            && let Some(new) = items.get_mut(which % count.max(1))
+        {
+            let item = &mut new.item;
+            item.status = Status::ALL[usize::from(status)];
+            item.tier = [Tier::Pinned, Tier::Active, Tier::Fading][usize::from(tier)];
+            item.confidence *= 0.8;
+            item.tags = vec!["imported".into()];
+            item.update_time += jiff::SignedDuration::from_secs(later);
+            item.hidden_time = None;
+        }
+        let stamp = self.stamp();
+        let fates = self.store.take_pieces(&pieces, dry_run, stamp).unwrap();
+        assert_eq!(fates.len(), pieces.len());
     }
 
     /// What the events say of each item that they leave. What an import brought of an item's past is older than what it made of
