@@ -263,6 +263,11 @@ fn what_was_kept_is_pinned_and_taken_back() {
         let undone = client.fields("memory_undo", json!({"event": judged["event"]})).await;
         assert_eq!((&undone["items"], &undone["unmoved"]), (&json!([id]), &json!([])));
         assert!(client.trouble("memory_undo", json!({"event": 9_999})).await.contains("no event 9999"));
+        // What was said may be long: a turn is a text, not a name.
+        let said = format!("We decided to water at dawn. {}", "It was hot all week. ".repeat(500));
+        let turns = json!({"conversation": "c1", "turns": [{"speaker": "user", "text": said}]});
+        assert_eq!(client.fields("memory_turns", turns.clone()).await["turns"], 1);
+        assert_eq!(client.fields("memory_turns", turns).await["turns"], 0);
     });
 }
 
@@ -453,7 +458,7 @@ fn which_tools_a_server_has() {
     assert_eq!(names("", None).unwrap().len(), 12);
     assert_eq!(names("memory_status, memory_search", None).unwrap(), ["memory_search", "memory_status"]);
     assert_eq!(names("", Some(compat::System::Ade)).unwrap(), ["memorySearch", "memoryAdd", "memoryPin"]);
-    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 19);
+    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 20);
     assert_eq!(names("memory_undo", None).unwrap(), ["memory_undo"]);
     assert!(names("memory_nap", None).unwrap_err().message.contains("no tool memory_nap"));
     assert!(names(",", None).unwrap_err().message.contains("names no tool"));
