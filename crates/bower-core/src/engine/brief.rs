@@ -76,7 +76,7 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
     if let Some(session) = session {
         note_given_to(engine, session, items.into_iter());
     }
-    let waiting = Selection { statuses: vec![Status::Candidate], ..memories(request, &[]) };
+    let waiting = engine.store.newest(&[], Status::Candidate, &request.reach, usize::MAX)?;
     Ok(Brief {
         budget: request.budget,
         task: request.task.clone(),
@@ -87,7 +87,7 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
         counted_by: embedder.map_or(ESTIMATE, |embedder| embedder.model()).to_owned(),
         left_out,
         already_given,
-        candidates: engine.store.page(&waiting, 1, 0)?.1,
+        candidates: waiting.len(),
         took_ms: milliseconds(start),
         degraded,
     })
@@ -139,7 +139,7 @@ fn of_types(
     now: Timestamp,
 ) -> Result<Vec<Item>> {
     let select = memories(request, types);
-    let (rows, _) = engine.store.page(&select, LOOKED_AT, 0)?;
+    let rows = engine.store.newest(types, Status::Active, &request.reach, LOOKED_AT)?;
     let mut items: Vec<(Nearness, Item)> = engine
         .store
         .items(&rows)?

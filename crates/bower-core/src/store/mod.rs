@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::item::{
-    Change, Coverage, Facts, Kind, MemoryType, Relation, RowId, RowSet, Ruling, Scope, Status, Tier,
+    Change, Coverage, Facts, Kind, MemoryType, Reach, Relation, RowId, RowSet, Ruling, Scope, Status, Tier,
 };
 use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
 
@@ -647,6 +647,9 @@ pub trait Store: copies::Moving + Send + Sync {
     -> Result<u64>;
     /// Candidate and active memories that are pinned, newest first.
     fn pinned(&self) -> Result<Vec<RowId>>;
+    /// Memories of some types (all, where none is named) with a status and within a reach, newest first, at most `most`. Takes as
+    /// long as there are memories, however many chunks stand beside them.
+    fn newest(&self, types: &[MemoryType], status: Status, reach: &Reach, most: usize) -> Result<Vec<RowId>>;
     /// What was done after a change, oldest first, whole changes, at most `most` of them.
     fn changes(&self, after: Change, most: usize) -> Result<Vec<StoreChange>>;
     /// Counts for `status`.

@@ -3,7 +3,7 @@
 use serde_json::{Map, json};
 
 use super::{at, memory, put, stamp, with_store};
-use crate::item::{Status, Tier, derive_id};
+use crate::item::{MemoryType, Reach, Scope, Status, Tier, derive_id};
 use crate::store::{NewMemory, SqliteStore, Store};
 
 #[test]
@@ -40,5 +40,40 @@ fn what_is_pinned_is_found() {
         assert_eq!(store.pinned().unwrap(), [four, one]);
         store.forget(&[four], false, stamp(2)).unwrap();
         assert_eq!(store.pinned().unwrap(), [one]);
+    });
+}
+
+#[test]
+fn the_newest_of_some_types_are_found() {
+    with_store(|store, _| {
+        let keep = |text: &str, memory_type, status, owner: Option<&str>, second| {
+            let new = NewMemory {
+                id: derive_id(&["memories", text]),
+                content: text.to_owned(),
+                memory_type,
+                status,
+                owner: owner.map(str::to_owned),
+                ..memory(text)
+            };
+            put(store, &new, stamp(second)).unwrap().row
+        };
+        let ann = Some("ann");
+        let one = keep("one", MemoryType::Decision, Status::Active, ann, 9);
+        let two = keep("two", MemoryType::Procedure, Status::Active, None, 2);
+        let three = keep("three", MemoryType::Decision, Status::Candidate, ann, 3);
+        let four = keep("four", MemoryType::Decision, Status::Active, None, 4);
+        store.put_documents(&[super::document("/a.md", &["a chunk"])], stamp(5)).unwrap();
+        let find = |types: &[MemoryType], status, reach: Reach, most| {
+            store.newest(types, status, &reach, most).unwrap()
+        };
+        let anyone = Reach::default;
+        assert_eq!(find(&[MemoryType::Decision], Status::Active, anyone(), 9), [one, four]);
+        assert_eq!(find(&[], Status::Active, anyone(), 9), [one, four, two]);
+        assert_eq!(find(&[], Status::Active, anyone(), 1), [one]);
+        assert_eq!(find(&[], Status::Candidate, anyone(), 9), [three]);
+        let of_ann = Reach { owner: ann.map(str::to_owned), ..anyone() };
+        assert_eq!(find(&[], Status::Active, of_ann, 9), [one]);
+        let agents = Reach { scope: Some(Scope::Agent), ..anyone() };
+        assert_eq!(find(&[], Status::Active, agents, 9), []);
     });
 }

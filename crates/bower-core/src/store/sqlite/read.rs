@@ -13,7 +13,9 @@ use super::item::{self, read_item};
 use super::write::{cache_key, row_id};
 use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
 use crate::error::{Error, Result};
-use crate::item::{Change, Coverage, Facts, RowId, RowSet, Ruling, Scope, Status, derive_id, indexed_text};
+use crate::item::{
+    Change, Coverage, Facts, MemoryType, Reach, RowId, RowSet, Ruling, Scope, Status, derive_id, indexed_text,
+};
 use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
 use crate::store::{
     Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, Life, Link,
@@ -218,6 +220,10 @@ impl Store for SqliteStore {
 
     fn pinned(&self) -> Result<Vec<RowId>> {
         self.read_pinned()
+    }
+
+    fn newest(&self, types: &[MemoryType], status: Status, reach: &Reach, most: usize) -> Result<Vec<RowId>> {
+        self.read_newest(types, status, reach, most)
     }
 
     fn titles(&self, rows: &[RowId]) -> Result<Vec<Option<(String, String)>>> {
