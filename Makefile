@@ -32,6 +32,7 @@ test: tools-build test-tools lint model ## Everything that decides whether a cha
 	$(CARGO) test --locked --workspace
 	tools/crash.py --bower target/debug/bower --kills $(TEST_KILLS) --seed $(SEED)
 	$(MAKE) test-clients
+	$(MAKE) test-http
 
 # Installs the clients below target/clients, once; after that it takes half a minute.
 .PHONY: test-clients
@@ -41,6 +42,11 @@ test-clients: model ## Drive `bower mcp` with PyPI's client, the inspector and t
 .PHONY: test-full
 test-full: test crash ## `make test`, then the long crash run and 1,000 forgets
 	BOWER_FORGETS=1000 $(CARGO) test --locked -p bower-core --test suite forgetting::no_file
+
+.PHONY: test-http
+test-http: tools-build ## Have schemathesis ask `bower serve` whatever its OpenAPI document allows (PyPI, below target/; a minute)
+	$(CARGO) build --locked -p bower
+	@scripts/http.sh target/debug/bower 45
 
 .PHONY: test-tools
 test-tools: ## The scripts' own tests

@@ -258,7 +258,7 @@ impl Load {
 
 fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder().http_status_as_error(false);
-    config.timeout_global(Some(Duration::from_secs(60))).build().new_agent()
+    config.timeout_global(Some(Duration::from_mins(1))).build().new_agent()
 }
 
 /// Runs it on a copy of the store in `--home`.

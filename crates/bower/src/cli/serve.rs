@@ -118,7 +118,7 @@ fn interval(text: &str) -> Result<Interval, String> {
     match text.trim() {
         "never" | "0" => Ok(Interval(None)),
         text => match span(text)? {
-            span if span >= Duration::from_secs(3_600) => Ok(Interval(Some(span))),
+            span if span >= Duration::from_hours(1) => Ok(Interval(Some(span))),
             _ => Err("an hour is the least".into()),
         },
     }

@@ -19,6 +19,9 @@ const MOST_DOCUMENTS: usize = 1_000;
 /// A document's name at most, in bytes.
 const LONGEST_ID: usize = 4_096;
 
+/// One request at a time: between looking whose a document is and writing it, nobody else here writes it.
+static ONE: Mutex<()> = Mutex::new(());
+
 /// Documents to add.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -67,8 +70,6 @@ pub fn add(app: &App, caller: &Caller, body: DocumentsBody) -> Result<IndexRepor
     if body.documents.iter().any(|document| document.id.trim().is_empty() || document.id.len() > LONGEST_ID) {
         return Err(Problem::bad(format!("documents: an id is 1 to {LONGEST_ID} bytes, and not blank")));
     }
-    // One at a time: between looking whose a document is and writing it, nobody else here writes it.
-    static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let engine = app.service.engine();
     if !caller.bounds.reach().is_everything() {

@@ -49,7 +49,7 @@ pub fn route(router: Router, app: &Arc<App>) -> Router {
         "/api/v1/events",
         get(move |request: Request| {
             let app = Arc::clone(&app);
-            async move { follow(app, request).unwrap_or_else(IntoResponse::into_response) }
+            async move { follow(app, &request).unwrap_or_else(IntoResponse::into_response) }
         }),
     )
 }
@@ -97,7 +97,7 @@ impl Drop for Counted {
     }
 }
 
-fn follow(app: Arc<App>, request: Request) -> Result<Response, Problem> {
+fn follow(app: Arc<App>, request: &Request) -> Result<Response, Problem> {
     let caller = caller(request.extensions())?;
     let query: EventsQuery = parse_query(request.uri().query().unwrap_or(""))?;
     let last = request.headers().get("last-event-id").map(|id| {

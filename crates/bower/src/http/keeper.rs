@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 /// How long something may wait that an answer did not wait for.
 const EVERY: Duration = Duration::from_secs(1);
 /// How often it is asked whether memories are to be swept, pruned and consolidated.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_mins(1);
 /// Memories weaker than this are archived (systems.md, section 1).
 const THRESHOLD: f64 = 0.05;
 
@@ -31,11 +31,7 @@ impl Keeper {
         let (end, ended) = channel();
         let body = move || {
             let mut looked: Option<Instant> = None;
-            loop {
-                match ended.recv_timeout(EVERY) {
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
-                }
+            while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 if looked.is_none_or(|last| last.elapsed() >= LOOK_EVERY) {
                     looked = Some(Instant::now());
                     keep_house(&app);

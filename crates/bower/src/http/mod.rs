@@ -180,7 +180,7 @@ fn router(app: &Arc<App>) -> Router {
     router = observe::routes(router, app);
     router = events::route(router, app);
     router = export::route(router, app);
-    // MCP over streamable HTTP is nested at /mcp here, behind the same door.
+    // MCP over streamable HTTP is nested at /mcp here, behind the same door: each request carries its `Bounds`.
     let mut router = router
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "no such route", "GET /openapi.json lists them")
@@ -217,7 +217,7 @@ fn cors(origins: &[String]) -> CorsLayer {
             HeaderName::from_static("x-request-id"),
         ])
         .expose_headers([HeaderName::from_static("x-request-id"), header::RETRY_AFTER])
-        .max_age(Duration::from_secs(600))
+        .max_age(Duration::from_mins(10))
 }
 
 /// Listens until the process is told to end. `began` is called with the address once requests are taken.

@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the table of operations: paths by `utoipa`, schemas by the same derives that write the JSON,
+//! The `OpenAPI` document, made from the table of operations: paths by `utoipa`, schemas by the same derives that write the JSON,
 //! so that no type is described twice.
 
 use schemars::generate::SchemaSettings;
@@ -164,7 +164,7 @@ fn describe(operation: &Operation, schemas: &mut Schemas, problem: &RefOr<Schema
             ));
         }
         Input::Query(schema) => {
-            builder = query_parameters(builder, &schema(&mut schemas.bodies), &schemas.bodies)
+            builder = query_parameters(builder, &schema(&mut schemas.bodies), &schemas.bodies);
         }
     }
     let answer = reference(&(operation.answer)(&mut schemas.answers));
@@ -194,18 +194,17 @@ fn query_parameters(
                 .parameter_in(ParameterIn::Query)
                 .required(Required::False)
                 .description(field["description"].as_str().map(str::to_owned))
-                .schema(Some(parameter_schema(field, generator))),
+                .schema(Some(parameter_schema(field))),
         );
     }
     builder
 }
 
 /// A field's schema for a place that has no null.
-fn parameter_schema(field: &Value, generator: &SchemaGenerator) -> RefOr<Schema> {
+fn parameter_schema(field: &Value) -> RefOr<Schema> {
     let named = |field: &Value| field["$ref"].as_str().map(str::to_owned);
     let in_any = || field["anyOf"].as_array()?.iter().find_map(named);
     if let Some(reference) = named(field).or_else(in_any) {
-        let _ = generator;
         return RefOr::Ref(Ref::new(reference));
     }
     let kind = match &field["type"] {
