@@ -38,7 +38,7 @@ pub async fn admit(State(app): State<Arc<App>>, mut request: Request, next: Next
         Err(problem) => return problem.into_response(),
     };
     request.extensions_mut().insert(Arc::clone(&turn));
-    let time = app.options.request_time;
+    let (time, is_mcp) = (app.options.request_time, request.uri().path().starts_with(super::mcp::PATH));
     let mut response = match tokio::time::timeout(time, next.run(request)).await {
         Ok(response) => response,
         Err(_) => Problem::new(
@@ -48,6 +48,9 @@ pub async fn admit(State(app): State<Arc<App>>, mut request: Request, next: Next
         )
         .into_response(),
     };
+    if is_mcp {
+        app.touched(super::Work::Write);
+    }
     response.extensions_mut().insert(Asker(name));
     response
 }

@@ -40,7 +40,7 @@ pub async fn run(
     let address = listener.local_addr().map_err(failed)?;
     let mut end = End::new().map_err(failed)?;
     tokio::spawn(events::watch_changes(Arc::clone(app)));
-    let service = TowerToHyperService::new(router(app));
+    let service = TowerToHyperService::new(router(app)?);
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())

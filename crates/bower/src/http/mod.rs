@@ -9,6 +9,7 @@ mod handle;
 mod keeper;
 pub mod limits;
 mod listen;
+mod mcp;
 mod metrics;
 mod observe;
 mod openapi;
@@ -172,7 +173,7 @@ fn now() -> Timestamp {
 }
 
 /// All routes with what stands before them: the log, panics, CORS, who asks, limits.
-fn router(app: &Arc<App>) -> Router {
+fn router(app: &Arc<App>) -> Result<Router> {
     let mut router = Router::new();
     for operation in operations::all() {
         router = handle::route(router, operation, app);
@@ -180,7 +181,7 @@ fn router(app: &Arc<App>) -> Router {
     router = observe::routes(router, app);
     router = events::route(router, app);
     router = export::route(router, app);
-    // MCP over streamable HTTP is nested at /mcp here, behind the same door: each request carries its `Bounds`.
+    router = mcp::route(router, app)?;
     let mut router = router
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "no such route", "GET /openapi.json lists them")
@@ -198,11 +199,11 @@ fn router(app: &Arc<App>) -> Router {
     if !app.door.origins().is_empty() {
         router = router.layer(cors(app.door.origins()));
     }
-    router
+    Ok(router
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| -> Response {
             Problem::internal("a handler panicked").into_response()
         }))
-        .layer(from_fn_with_state(Arc::clone(app), observe::observe))
+        .layer(from_fn_with_state(Arc::clone(app), observe::observe)))
 }
 
 fn cors(origins: &[String]) -> CorsLayer {

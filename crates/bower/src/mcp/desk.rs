@@ -55,7 +55,6 @@ impl Desk {
     }
 
     /// For a store that is open.
-    #[allow(dead_code, reason = "for whoever serves several clients at once; the tests do")]
     pub fn of(service: Arc<Service>) -> Self {
         let open = || Err(Failure::internal("a store that is open was to be opened"));
         Self::new(Box::new(open), None, Some(Opened { service, file: None }))

@@ -95,6 +95,61 @@ fn two_servers_and_commands_write_at_once_and_nothing_is_lost() {
 }
 
 #[test]
+fn mcp_is_behind_the_same_door_and_within_the_same_bounds() {
+    let home = Home::new();
+    let ann = token(&home, "ann", ["--access", "write", "--owner", "ann"]);
+    let reader = token(&home, "reader", []);
+    home.data(["curate", "The vault of the harbour opens at nine", "--owner", "bob"]);
+    let server = Server::start(&home, []);
+    let ask = |body: serde_json::Value, session: &str, token: &str| {
+        let mut request = server.agent.post(server.url("/mcp"));
+        for (name, value) in [
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-session-id", session),
+        ] {
+            if !value.is_empty() {
+                request = request.header(name, value);
+            }
+        }
+        if !token.is_empty() {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        super::got(request.send(body.to_string()).unwrap())
+    };
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    }});
+    ask(hello.clone(), "", "").is_problem(401);
+    let begin = |token: &str| {
+        let got = ask(hello.clone(), "", token);
+        assert_eq!(got.status, 200, "{got:?}");
+        let session = got.header("mcp-session-id").unwrap().to_owned();
+        let told = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(ask(told, &session, token).status, 202);
+        session
+    };
+    let call = |session: &str, token: &str, tool: &str, arguments: serde_json::Value| {
+        let params = json!({"name": tool, "arguments": arguments});
+        ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}), session, token).body
+    };
+    let anns = begin(&ann);
+    let kept =
+        call(&anns, &ann, "memory_store", json!({"content": "The roof of the mill was mended in May"}));
+    assert!(kept.contains("kept as"), "{kept}");
+    let found =
+        call(&anns, &ann, "memory_search", json!({"query": "when does the vault of the harbour open"}));
+    assert!(!found.contains("at nine"), "{found}");
+    assert_eq!(server.get_as("/api/v1/items", &ann).json()["memories"][0]["owner"], "ann");
+    let readers = begin(&reader);
+    let refused = call(&readers, &reader, "memory_store", json!({"content": "The lamp in the hall is blue"}));
+    assert!(refused.contains("\"isError\":true"), "{refused}");
+    let (status, log) = server.end();
+    assert_eq!(status, Some(0), "{log}");
+    assert!(!log.contains("harbour") && !log.contains(&ann), "{log}");
+}
+
+#[test]
 fn documents_are_sent_or_indexed_from_a_folder_that_the_token_names() {
     let home = Home::new();
     home.write("docs/guide.md", "# Guide\n\nThe lantern hangs beside the gate.\n");
