@@ -32,12 +32,18 @@ test: tools-build test-tools lint model ## Everything that decides whether a cha
 	$(CARGO) test --locked --workspace
 	tools/crash.py --bower target/debug/bower --kills $(TEST_KILLS) --seed $(SEED)
 	$(MAKE) test-clients
+	$(MAKE) test-hermes
 	$(MAKE) test-http
 
 # Installs the clients below target/clients, once; after that it takes half a minute.
 .PHONY: test-clients
 test-clients: model ## Drive `bower mcp` with PyPI's client, the inspector and the conformance suite of MCP
 	@scripts/clients.sh target/debug/bower
+
+# Installs hermes-agent below target/clients, once.
+.PHONY: test-hermes
+test-hermes: model ## Drive the provider for Hermes, and brv mode, in Hermes' own loader and manager
+	@scripts/hermes.sh target/debug/bower
 
 .PHONY: test-full
 test-full: test crash ## `make test`, then the long crash run and 1,000 forgets

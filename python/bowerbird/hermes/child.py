@@ -194,6 +194,15 @@ class Child:
             left, self._calls = list(self._calls.values()), {}
         for call in left:
             call.done.set()
+        with self._writing:
+            for pipe in (process.stdin, process.stdout):
+                try:
+                    if pipe is not None:
+                        pipe.close()
+                except OSError:
+                    # What was still to be written to a process that is gone.
+                    pass
+        process.wait()
 
     @staticmethod
     def _end(process: subprocess.Popen) -> None:
