@@ -1,4 +1,4 @@
-//! The program as `brv`: called by that name (a link that `bower setup brv` makes) it takes the arguments of ByteRover's command
+//! The program as `brv`: called by that name (a link that `bower setup brv` makes) it takes the arguments of `ByteRover`'s command
 //! line and answers in its forms, from the store of this program. Contract: what Hermes' plugin runs, and JSON lines.
 //!
 //! Unlike the original it ends with a status other than 0 where it failed, so that no error becomes context of a prompt.
@@ -18,6 +18,7 @@ use bower_core::request::{
 use clap::Parser;
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -264,7 +265,7 @@ impl Desk {
                 let read = engine.keep_turns(&request, now())?;
                 let mut message = format!("Kept {} of the conversation", plural(read.turns as usize, "turn"));
                 if !read.kept.is_empty() {
-                    message += &format!(", and {} of it", plural(read.kept.len(), "candidate"));
+                    let _ = write!(message, ", and {} of it", plural(read.kept.len(), "candidate"));
                 }
                 let review = read.kept.iter().any(|kept| kept.review.is_some());
                 let (updated, created): (Vec<_>, Vec<_>) =
@@ -296,10 +297,10 @@ impl Desk {
             plural(report.total_memories as usize, "memory").replace("memorys", "memories"),
         );
         if report.model.state != "ready" {
-            told += &format!("\nModel: {}", one_line(&report.model.why()));
+            let _ = write!(told, "\nModel: {}", one_line(&report.model.why()));
         }
         if arguments.verbose {
-            told += &format!("\nFound by: {}", self.project.found_by);
+            let _ = write!(told, "\nFound by: {}", self.project.found_by);
         }
         lines.end(&data, &told)
     }

@@ -38,6 +38,10 @@ pub struct Frame {
 
 /// Two texts laid side by side: of one thing, each with one value of a kind.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a finding of its own, and most of them hold together"
+)]
 pub(super) struct Pairing {
     /// What becomes of the value.
     pub change: Change,
@@ -289,22 +293,34 @@ fn joined<'a>(own: Vec<(&'a Part, Sort)>, slot: Option<&Slot>) -> Vec<(&'a Part,
         .collect()
 }
 
+/// A part of a text that is a value, and of what kind.
+type Valued<'a> = (&'a Part, Sort);
+
+/// The values of each side that the other has not.
+fn values<'a>(
+    (kept, kept_slot): (&'a Frame, Option<&Slot>),
+    (told, told_slot): (&'a Frame, Option<&Slot>),
+    is_akin: bool,
+) -> (Vec<Valued<'a>>, Vec<Valued<'a>>) {
+    let (mut old, mut new) = (joined(kept.own(told), kept_slot), joined(told.own(kept), told_slot));
+    // "Jenkins builds Heron": who stands at the head is the value.
+    if is_akin && old.is_empty() && new.len() == 1 {
+        old = kept.opener_beside(told);
+    } else if is_akin && new.is_empty() && old.len() == 1 {
+        new = told.opener_beside(kept);
+    }
+    (old, new)
+}
+
 /// Lays a told text beside a memory; `None` where they are not of one thing, or it is not clear which value is which.
 pub(super) fn pairing(kept: (&Frame, Option<&Slot>), told: (&Frame, Option<&Slot>)) -> Option<Pairing> {
     let ((kept, kept_slot), (told, told_slot)) = (kept, told);
     let slots = [kept_slot, told_slot];
-    if kept.has_more
-        || told.has_more
-        || !kept.is_of_now
-        || !told.is_of_now
-        || kept.parts.is_empty()
-        || told.parts.is_empty()
-    {
+    if [kept, told].iter().any(|frame| frame.has_more || !frame.is_of_now || frame.parts.is_empty()) {
         return None;
     }
     let is_one = slots.iter().flatten().all(|slot| slot.holds == Holds::One);
-    let has_slot = slots.iter().flatten().next().is_some();
-    if !has_slot && (kept.is_event || told.is_event) && told.former.is_empty() {
+    if slots == [None; 2] && (kept.is_event || told.is_event) && told.former.is_empty() {
         return None;
     }
     // A value is never the thing: of "Alice owns billing" the value is Alice.
@@ -325,13 +341,7 @@ pub(super) fn pairing(kept: (&Frame, Option<&Slot>), told: (&Frame, Option<&Slot
     if things.is_empty() || kinship == Kinship::Apart {
         return None;
     }
-    let (mut old, mut new) = (joined(kept.own(told), kept_slot), joined(told.own(kept), told_slot));
-    // "Jenkins builds Heron": who stands at the head is the value.
-    if is_akin && old.is_empty() && new.len() == 1 {
-        old = kept.opener_beside(told);
-    } else if is_akin && new.is_empty() && old.len() == 1 {
-        new = told.opener_beside(kept);
-    }
+    let (old, new) = values((kept, kept_slot), (told, told_slot), is_akin);
     let former = told.former.iter().find(|former| {
         let is_it =
             |part: &Part| part.is_value() && !part.is_former && former.normal.as_ref() == Some(&part.normal);

@@ -50,7 +50,11 @@ fn turns(text: &str) -> Vec<ToldTurn> {
                 .find_map(|(name, speaker)| Some((speaker, line.strip_prefix(name)?)));
         match (said, turns.last_mut()) {
             (Some((speaker, said)), _) => {
-                turns.push(ToldTurn { speaker: speaker.to_owned(), text: said.trim().to_owned(), time: None })
+                turns.push(ToldTurn {
+                    speaker: speaker.to_owned(),
+                    text: said.trim().to_owned(),
+                    time: None,
+                });
             }
             (None, Some(turn)) => {
                 turn.text.push('\n');

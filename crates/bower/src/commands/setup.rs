@@ -51,6 +51,12 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
     let all = Wants { server: true, hooks: true, tools: true };
     let wants = Wants { server: !arguments.no_server, hooks: !arguments.no_hooks, tools: arguments.tools };
     let host = arguments.host;
+    if arguments.project.is_some() && matches!(host, Host::Brv | Host::Hermes) {
+        return Err(Failure::usage(
+            format!("{} has no files of a project", host.name()),
+            "leave --project out: it is set up for its user",
+        ));
+    }
     // Whatever an earlier setup wrote goes, and what is wanted comes.
     let plans = host
         .files(&places, &call, if arguments.remove { all } else { wants })

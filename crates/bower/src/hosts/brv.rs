@@ -27,8 +27,7 @@ pub fn plan(program: &Path, remove: bool) -> Result<Link> {
     let change = match (is_there, is_ours, remove) {
         (false, _, false) => Change::Create,
         (true, true, true) => Change::Delete,
-        (true, true, false) | (false, _, true) => Change::Unchanged,
-        (true, false, true) => Change::Unchanged,
+        (true, true, false) | (false, _, true) | (true, false, true) => Change::Unchanged,
         (true, false, false) => {
             return Err(Failure::environment(
                 format!("{} is another program", path.display()),

@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(clippy::enum_variant_names, reason = "it is the word that people are told")]
 pub enum Change {
     /// It is made.
     Create,

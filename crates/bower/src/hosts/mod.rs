@@ -24,7 +24,8 @@ pub use edit::Edit;
 pub use files::{Change, Plan, apply, plan};
 pub use talk::{Event, Told, answer, told};
 
-/// A program in which an agent runs.
+/// A program in which an agent runs. What is said of each is the help that a terminal shows: no backticks.
+#[expect(clippy::doc_markdown, reason = "names of programs in a terminal's help")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Host {
     /// Programs that call ByteRover's brv

@@ -13,12 +13,11 @@ const PLUGIN: &str = include_str!("opencode.js");
 
 /// The server and the plugin.
 pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
-    let (folder, plugins) = match &at.project {
-        Some(project) => (project.clone(), project.join(".opencode").join("plugins")),
-        None => {
-            let folder = at.folder("XDG_CONFIG_HOME", ".config").join("opencode");
-            (folder.clone(), folder.join("plugins"))
-        }
+    let (folder, plugins) = if let Some(project) = &at.project {
+        (project.clone(), project.join(".opencode").join("plugins"))
+    } else {
+        let folder = at.folder("XDG_CONFIG_HOME", ".config").join("opencode");
+        (folder.clone(), folder.join("plugins"))
     };
     // Whichever there is; opencode reads both.
     let names = ["opencode.jsonc", "opencode.json"];

@@ -109,10 +109,9 @@ pub fn told(input: &[u8]) -> Result<Told, String> {
 /// What gives a host some context, as one line of JSON; none where it takes none at this event.
 pub fn answer(host: Host, event: Event, context: &str) -> Option<String> {
     let takes = match (host, event) {
-        (_, Event::PreCompact | Event::Stop) => false,
-        (Host::Cursor, event) => event != Event::UserPrompt,
         // Neither has hooks: one has a provider, the other asks by itself.
-        (Host::Brv | Host::Hermes, _) => false,
+        (_, Event::PreCompact | Event::Stop) | (Host::Brv | Host::Hermes, _) => false,
+        (Host::Cursor, event) => event != Event::UserPrompt,
         (Host::ClaudeCode | Host::Codex | Host::Gemini | Host::Opencode | Host::Vscode, _) => true,
     };
     if !takes || context.trim().is_empty() {

@@ -1,9 +1,12 @@
+//! What is written into hosts' files and taken out again, over files of any form.
+
 use super::*;
 use proptest::prelude::*;
 use std::path::Path;
 
-const HOSTS: [Host; 7] =
-    [Host::ClaudeCode, Host::Codex, Host::Cursor, Host::Gemini, Host::Hermes, Host::Opencode, Host::Vscode];
+/// Those that have files of a user and of a project.
+const HOSTS: [Host; 6] =
+    [Host::ClaudeCode, Host::Codex, Host::Cursor, Host::Gemini, Host::Opencode, Host::Vscode];
 
 fn call() -> Call {
     Call { program: "/opt/bin/bower".into(), before: vec!["--home".into(), "/my home".into()] }
@@ -144,6 +147,24 @@ fn every_host_has_its_files() {
         all.dedup();
         assert_eq!(all.len(), count, "two hosts share a file");
     }
+}
+
+#[test]
+fn hermes_gets_a_provider_that_knows_its_program_and_home() {
+    let at = Places { user: "/user".into(), project: None, variables: Vec::new() };
+    let files = Host::Hermes.files(&at, &call(), Wants { server: true, hooks: true, tools: true });
+    let text = |name: &str| {
+        let (_, edits) = files.iter().find(|(path, _)| path.ends_with(name)).unwrap();
+        let (text, _) = edit::put("", edits).unwrap();
+        assert!(edit::is_in(&text, edits));
+        text
+    };
+    assert!(files.iter().all(|(path, _)| path.starts_with("/user/.hermes")), "{files:?}");
+    let provider = text("plugins/bowerbird/__init__.py");
+    assert!(provider.contains(r#""command": "/opt/bin/bower", "home": "/my home""#), "{provider}");
+    assert!(text("plugins/bowerbird/child.py").contains("class Child"));
+    assert!(text("plugins/bowerbird/plugin.yaml").contains("name: bowerbird"));
+    assert_eq!(text("config.yaml"), "memory:\n  provider: bowerbird\n");
 }
 
 #[test]

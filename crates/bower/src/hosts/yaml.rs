@@ -40,7 +40,7 @@ fn parsed(text: &str) -> Result<Map<String, Value>, String> {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(Value::Null) => Ok(Map::new()),
         Ok(_) => Err("its root is not a block of names".to_owned()),
-        Err(_) if text.lines().all(|line| is_quiet(line)) => Ok(Map::new()),
+        Err(_) if text.lines().all(is_quiet) => Ok(Map::new()),
         Err(error) => Err(line(&error)),
     }
 }
@@ -70,7 +70,7 @@ fn with(text: &str, block: &str, name: &str, value: Option<&str>) -> String {
     let mut out: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
     match (there, value) {
         (Some(at), Some(value)) => {
-            out[at] = format!("{}{name}: {value}{}", " ".repeat(deep), tail(lines[at]))
+            out[at] = format!("{}{name}: {value}{}", " ".repeat(deep), tail(lines[at]));
         }
         (Some(at), None) => {
             let is_alone = body.clone().all(|other| other == at || is_quiet(lines[other]));

@@ -1,6 +1,8 @@
 //! The bodies of requests, with their schemas: what MCP calls arguments and HTTP a body. An unknown field is an error, so that a
 //! misspelt one is not silently nothing.
 
+#![expect(clippy::doc_markdown, reason = "doc comments here are what a schema says to models and programs")]
+
 use bower_core::filter::Filter;
 use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When};
 use bower_core::request::{Clocks, Selection, Settlement};

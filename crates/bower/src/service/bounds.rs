@@ -124,7 +124,7 @@ impl Bounds {
     }
 
     /// A reach as far as it is within; an error where it names what is outside.
-    pub fn within(&self, wanted: Reach) -> Result<Reach, Refused> {
+    pub fn within(&self, wanted: &Reach) -> Result<Reach, Refused> {
         let scope = narrowed(self.scope.as_ref(), wanted.scope.as_ref(), "scope")?;
         let owner = narrowed(self.owner.as_ref(), wanted.owner.as_ref(), "owner")?;
         Ok(Reach { scope, owner })
@@ -132,12 +132,12 @@ impl Bounds {
 
     /// A selection as far as it is within; an error where it names what is outside.
     pub fn narrow(&self, select: Selection) -> Result<Selection, Refused> {
-        let Reach { scope, owner } = self.within(select.reach())?;
+        let Reach { scope, owner } = self.within(&select.reach())?;
         let collections = if select.collections.is_empty() {
             self.collections.clone()
         } else {
             if let Some(outside) = select.collections.iter().find(|name| !self.has_collection(name)) {
-                return Err(outside_of("collection", outside, &self.collections.join(", ")));
+                return Err(outside_of("collection", outside, self.collections.join(", ")));
             }
             select.collections
         };
@@ -152,10 +152,10 @@ impl Bounds {
         owner: Option<&str>,
     ) -> Result<Place, Refused> {
         let wanted = Reach { scope, owner: owner.map(str::to_owned) };
-        let Reach { scope, owner } = self.within(wanted)?;
+        let Reach { scope, owner } = self.within(&wanted)?;
         let collection = match (collection, self.collections.as_slice()) {
             (Some(name), _) if !self.has_collection(name) => {
-                return Err(outside_of("collection", name, &self.collections.join(", ")));
+                return Err(outside_of("collection", name, self.collections.join(", ")));
             }
             (Some(name), _) => Some(name.to_owned()),
             (None, []) => None,

@@ -276,7 +276,7 @@ impl Service {
         let request = ConsolidateRequest {
             similarity: body.similarity.unwrap_or(default.similarity),
             dry_run: body.dry_run,
-            reach: bounds.within(wanted)?,
+            reach: bounds.within(&wanted)?,
             most_ms: body.seconds.map_or(default.most_ms, |seconds| u64::from(seconds) * 1_000),
             ..default
         };

@@ -1,3 +1,5 @@
+//! What each operation refuses to whoever is bound.
+
 use super::*;
 use bower_core::config::Settings;
 use bower_core::filter::Filter;
@@ -50,6 +52,7 @@ fn owner(name: &str) -> Bounds {
 
 #[track_caller]
 fn outside<T: std::fmt::Debug>(served: Served<T>) {
+    let served = served.map(drop);
     assert!(matches!(served, Err(Refused::Outside(_))), "{served:?}");
 }
 

@@ -1,4 +1,4 @@
-//! The program under its other name: arguments, lines and statuses as ByteRover's hosts expect them.
+//! The program under its other name: arguments, lines and statuses as `ByteRover`'s hosts expect them.
 
 use crate::command::{Ended, Home};
 use serde_json::Value;
@@ -122,7 +122,7 @@ fn what_a_dead_process_left_in_the_queue_is_kept_by_the_next() {
     let folder = home.path("app");
     assert_eq!(brv(&home, &folder, &["curate", "--", "The office closes at six"]).status, 0);
     let entry = home.write("home/queue/cur-0123456789abcdef", "The backup runs every night at two");
-    let old = std::time::SystemTime::now() - Duration::from_secs(600);
+    let old = std::time::SystemTime::now() - Duration::from_mins(10);
     std::fs::File::options().write(true).open(&entry).unwrap().set_modified(old).unwrap();
     assert_eq!(brv(&home, &folder, &["curate", "--", "The cellar is locked on Sundays"]).status, 0);
     assert!(!entry.exists());
@@ -169,8 +169,9 @@ fn what_is_decided_in_a_turn_becomes_a_candidate_once() {
     let candidates = home.data(["list", "--kind", "memory", "--status", "candidate"]);
     assert_eq!(candidates["memories"][0]["content"], "From now on we use pnpm, not npm.");
     // A secret in a turn is not kept, in whatever form.
-    let secret = "User: the deploy key is AKIAIOSFODNN7EXAMPLE by the way\nAssistant: I will not repeat it.";
-    assert_eq!(brv(&home, &folder, &["curate", "--", secret]).status, 0);
-    let residue = home.data(["doctor", "--residue", "AKIAIOSFODNN7EXAMPLE"]);
-    assert_eq!(residue["files"].as_array().map(Vec::len).unwrap_or(0), 0, "{residue}");
+    let key = format!("AKIA{}", "Q3ZK7W2LT5NVX8RD");
+    let secret = format!("User: the deploy key is {key} by the way\nAssistant: I will not repeat it.");
+    assert_eq!(brv(&home, &folder, &["curate", "--", &secret]).status, 0);
+    let residue = home.data(["doctor", "--residue", &key]);
+    assert_eq!(residue["files"].as_array().map_or(0, Vec::len), 0, "{residue}");
 }

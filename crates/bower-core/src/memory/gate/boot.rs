@@ -118,6 +118,31 @@ const BOOT_FILES: &[&str] = &[
     "activecontext.md",
 ];
 
+/// How somebody who was told what to be is told what to do.
+const ORDERS: &[&str] = &[
+    "always",
+    "answer",
+    "do not",
+    "don't",
+    "follow",
+    "help",
+    "keep",
+    "never",
+    "reply",
+    "respond",
+    "think",
+    "use",
+    "write",
+    "you always",
+    "you must",
+    "you never",
+    "you will",
+    "your goal",
+    "your job",
+    "your role",
+    "your task",
+];
+
 /// Whether a text repeats what a session is told when it begins.
 pub(super) fn is_boot_file(text: &str, cues: &Cues) -> bool {
     if FRAMES.iter().any(|frame| text.lines().any(|line| line.trim_start().starts_with(frame)))
@@ -146,34 +171,11 @@ pub(super) fn is_boot_file(text: &str, cues: &Cues) -> bool {
         return true;
     }
     // `You are a senior engineer. Follow the guidelines ...`: somebody is told what to be, and then what to do.
-    let orders = [
-        "always",
-        "answer",
-        "do not",
-        "don't",
-        "follow",
-        "help",
-        "keep",
-        "never",
-        "reply",
-        "respond",
-        "think",
-        "use",
-        "write",
-        "you always",
-        "you must",
-        "you never",
-        "you will",
-        "your goal",
-        "your job",
-        "your role",
-        "your task",
-    ];
     let is_told = |head: &str| {
         let Some((_, rest)) = plain.split_once(head).and_then(|(_, rest)| rest.split_once(" . ")) else {
             return false;
         };
-        orders.iter().any(|order| rest.strip_prefix(order).is_some_and(|rest| rest.starts_with(' ')))
+        ORDERS.iter().any(|order| rest.strip_prefix(order).is_some_and(|rest| rest.starts_with(' ')))
     };
     if heads[..4].iter().any(|head| plain.starts_with(head) && is_told(head)) {
         return true;

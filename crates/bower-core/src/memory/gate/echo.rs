@@ -64,6 +64,7 @@ enum Weight {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what a word is decides by itself where it may stand")]
 struct Word {
     hash: u64,
     weight: Weight,

@@ -1,3 +1,5 @@
+//! What is picked out of turns, and what is not.
+
 use super::*;
 use proptest::prelude::*;
 
