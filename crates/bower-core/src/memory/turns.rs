@@ -465,6 +465,10 @@ fn sentences(paragraph: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut from = 0;
     for (at, mark) in paragraph.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?' | '…')) {
+        // A mark that the sentence before took along ("?.", "...") ends nothing more.
+        if at < from {
+            continue;
+        }
         let end = at + mark.len_utf8();
         let rest = paragraph[end..].trim_start_matches(['.', '!', '?', '"', '\'', ')', '`', '*', '_']);
         let before =
@@ -472,7 +476,7 @@ fn sentences(paragraph: &str) -> Vec<&str> {
         let is_short = mark == '.'
             && (before.chars().count() == 1 && before.chars().all(char::is_alphabetic)
                 || SHORT.split('|').any(|short| before.eq_ignore_ascii_case(short)));
-        if at >= from && !is_short && rest.starts_with(char::is_whitespace) {
+        if !is_short && rest.starts_with(char::is_whitespace) {
             found.push(paragraph[from..paragraph.len() - rest.len()].trim());
             from = paragraph.len() - rest.len();
         }

@@ -170,6 +170,15 @@ fn lists_are_read_item_by_item() {
     assert_eq!(picks(&many, Voice::User).len(), MOST_OF_USER);
 }
 
+#[test]
+fn several_marks_end_one_sentence() {
+    for text in [".? x", "Really?! We use pnpm from now on.", "Wait... what?. No"] {
+        picks(text, Voice::User);
+    }
+    let found = picks("Really?! From now on we use pnpm, not npm.", Voice::User);
+    assert_eq!(found[0].text, "From now on we use pnpm, not npm.");
+}
+
 proptest! {
     #[test]
     fn any_text_is_read(said in "\\PC{0,200}", voice in prop::bool::ANY) {
