@@ -122,6 +122,28 @@ fn what_replaced_a_memory_is_undone_wholly_or_not_at_all() {
     });
 }
 
+/// An undone undo would tie the newer one to what is gone; told again, that one would be replaced and stay in sight.
+#[test]
+fn no_undo_ties_a_memory_to_what_was_forgotten() {
+    with_store(|store, _| {
+        let first = put(store, &memory("port 8080"), stamp(1)).unwrap().row;
+        let newer = decided(Standing::Replaces(first));
+        let second = store.put_memory(&memory("port 9090"), &newer, stamp(2)).unwrap().unwrap();
+        let event = store.events(&second.id).unwrap().pop().unwrap();
+        let undone = store.undo(event.event, stamp(3)).unwrap().unwrap();
+        store.forget(&[first], false, stamp(4)).unwrap();
+
+        // Back in sight, for itself.
+        let again = store.undo(undone.event, stamp(5)).unwrap().unwrap();
+        assert_eq!(again.items, std::slice::from_ref(&second.id));
+        assert_eq!(again.unmoved.last().map(|unmoved| &unmoved.id), Some(&second.id), "its link: {again:?}");
+        assert_eq!(state(store, second.row).0, Status::Active);
+        assert_eq!(store.items(&[second.row]).unwrap().remove(0).unwrap().supersedes_id, None);
+        put(store, &memory("port 8080"), stamp(6)).unwrap();
+        assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+    });
+}
+
 #[test]
 fn a_confirmation_and_a_contradiction_are_undone() {
     with_store(|store, _| {

@@ -150,6 +150,31 @@ fn has_successor(connection: &Connection, id: &str) -> Result<bool> {
     connection.prepare_cached("SELECT 1 FROM items WHERE supersedes_id = ?1")?.exists([id])
 }
 
+/// Why a state would leave a chain that is none: a link to what is gone, to be seen, or replaced by another; a link that comes back
+/// to sight before its successor. Of a run each part is taken back for itself, so that the other part may have stayed.
+fn breaks_chain(
+    connection: &Connection,
+    id: &str,
+    present: &State,
+    after: &State,
+) -> Result<Option<&'static str>> {
+    let superseded = Status::Superseded.word();
+    if present.status == superseded && after.status != superseded && has_successor(connection, id)? {
+        return Ok(Some(REPLACED));
+    }
+    let Some(older) = after.supersedes_id.as_deref().filter(|_| after.supersedes_id != present.supersedes_id)
+    else {
+        return Ok(None);
+    };
+    let is_free = connection
+        .prepare_cached(
+            "SELECT 1 FROM items WHERE id = ?1 AND status = ?2
+             AND NOT EXISTS (SELECT 1 FROM items WHERE supersedes_id = ?1)",
+        )?
+        .exists([older, superseded])?;
+    Ok((!is_free).then_some(UNLINKED))
+}
+
 pub(super) fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
     connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
 }
@@ -160,6 +185,8 @@ const TIES: &[&str] = &["link", "contradict", "review"];
 /// Why one event of a change cannot be taken back.
 const GONE: &str = "it was forgotten";
 const MOVED: &str = "it changed since";
+const UNLINKED: &str = "what it replaced is not there to be replaced again";
+const REPLACED: &str = "something else has its place since";
 
 impl SqliteStore {
     pub(super) fn undo_event(&self, event: u64, stamp: Stamp<'_>) -> crate::Result<Option<Undone>> {
@@ -270,6 +297,9 @@ fn back(
         }
         (Some(_) | None, None) => return Ok(Some("it was written before events could be undone")),
     };
+    if let Some(why) = breaks_chain(connection, id, &present, &after)? {
+        return Ok(Some(why));
+    }
     untie(connection, entry, row)?;
     turn(connection, row, &present, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "undo", Some(id), &Value::Object(detail))?;
