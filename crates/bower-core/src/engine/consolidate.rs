@@ -3,9 +3,9 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::answer::milliseconds;
@@ -29,8 +29,8 @@ use crate::vector::{ByteRows, NearPair, Quantised, floats, in_order, near_pairs}
 /// took for them.
 const TOGETHER: usize = 64;
 
-/// Texts whose claims one thread reads in a row.
-const CLAIMED_AT_ONCE: usize = 16;
+/// Pairs whose claims one thread compares in a row.
+const JOINED_AT_ONCE: usize = 32;
 
 /// Memories that may be compared: of one place and type, none of them pinned.
 type Group = (Place, Option<MemoryType>);
@@ -73,13 +73,33 @@ pub(super) fn consolidate(
     groups.retain(|(_, rows)| rows.len() >= LEAST_MEMBERS);
     let mut done = Consolidated { dry_run: request.dry_run, ..Consolidated::default() };
     let run = Run { engine, embedder, request, writer, start, now };
-    for (group, rows) in groups {
-        run.group(&group, &rows, &mut done)?;
+    // One transaction is written while the next is prepared.
+    let (give, take) = sync_channel::<Together>(1);
+    let (looked, written) = std::thread::scope(|scope| {
+        let run = &run;
+        let writer = scope.spawn(move || {
+            take.into_iter()
+                .map(|(clusters, patterns)| run.keep(clusters, &patterns))
+                .collect::<Result<Vec<_>>>()
+        });
+        let mut groups = groups.iter();
+        let looked = groups.try_for_each(|(group, rows)| run.group(group, rows, &give, &mut done));
+        drop(give);
+        (looked, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    for cluster in written?.into_iter().flatten() {
+        done.merged += cluster.members.len();
+        done.patterns_created += 1;
+        done.clusters.push(cluster);
     }
+    looked?;
     done.llm = run.writer.map(Writer::report);
     done.took_ms = milliseconds(start);
     Ok(done)
 }
+
+/// Clusters of one transaction, and what is written for them.
+type Together = (Vec<Cluster>, Vec<NewPattern>);
 
 /// What became of a cluster before it is written.
 enum Prepared {
@@ -97,7 +117,14 @@ impl Run<'_> {
         Duration::from_millis(self.request.most_ms).saturating_sub(self.start.elapsed())
     }
 
-    fn group(&self, (place, memory_type): &Group, rows: &[RowId], done: &mut Consolidated) -> Result<()> {
+    /// Finds the clusters of a group and gives them on to be written.
+    fn group(
+        &self,
+        (place, memory_type): &Group,
+        rows: &[RowId],
+        give: &SyncSender<Together>,
+        done: &mut Consolidated,
+    ) -> Result<()> {
         let threads = embedder_threads(self.engine);
         let (vectors, missing) = vectors(self.engine, self.embedder, rows)?;
         done.without_vector += missing;
@@ -108,31 +135,12 @@ impl Run<'_> {
             return Ok(());
         }
         let texts = Texts::load(self.engine, rows, &pairs, *memory_type)?;
-        texts.claim(&pairs, threads);
+        let joined = texts.joined(&pairs, *memory_type, threads);
         let may = |one, other| texts.may_join(one, other);
-        let found =
-            clusters(rows.len(), &pairs, &may, &mut |one, other| texts.join(one, other, *memory_type));
-        // One transaction is written while the next is prepared.
-        let (give, take) = sync_channel::<(Vec<Cluster>, Vec<NewPattern>)>(1);
-        let (late, written) = std::thread::scope(|scope| {
-            let writer = scope.spawn(move || {
-                take.into_iter()
-                    .map(|(clusters, patterns)| self.keep(clusters, &patterns))
-                    .collect::<Result<Vec<_>>>()
-            });
-            let late = self.prepare_all(place, &texts, rows, &found, &|clusters, patterns| {
-                // Where nobody takes it, writing failed, and says why.
-                give.send((clusters, patterns)).is_ok()
-            });
-            drop(give);
-            (late, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        let found = clusters(rows.len(), &pairs, &may, &mut |one: usize, other: usize| {
+            joined.contains(&(one.min(other), one.max(other)))
         });
-        for cluster in written?.into_iter().flatten() {
-            done.merged += cluster.members.len();
-            done.patterns_created += 1;
-            done.clusters.push(cluster);
-        }
-        done.waiting += late?;
+        done.waiting += self.prepare_all(place, &texts, rows, &found, give)?;
         Ok(())
     }
 
@@ -143,7 +151,7 @@ impl Run<'_> {
         texts: &Texts,
         rows: &[RowId],
         found: &[Vec<usize>],
-        give: &dyn Fn(Vec<Cluster>, Vec<NewPattern>) -> bool,
+        give: &SyncSender<Together>,
     ) -> Result<usize> {
         let mut late = 0;
         for together in found.chunks(TOGETHER) {
@@ -165,7 +173,8 @@ impl Run<'_> {
                     }
                 }
             }
-            if !clusters.is_empty() && !give(clusters, patterns) {
+            // Where nobody takes it, writing failed, and says why.
+            if !clusters.is_empty() && give.send((clusters, patterns)).is_err() {
                 break;
             }
         }
@@ -292,7 +301,7 @@ fn vectors(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<(
     Ok((vectors, missing))
 }
 
-/// A text that is near another. What it claims is read when somebody has to know.
+/// A text that is near another. What it claims is read once, by whoever is first to need it.
 struct Near {
     text: String,
     numbers: Option<u64>,
@@ -323,17 +332,27 @@ impl Texts {
         Ok(Self(texts))
     }
 
-    /// Reads ahead what is claimed by those who may be in a cluster.
-    fn claim(&self, pairs: &[NearPair], threads: usize) {
+    /// The pairs that may stand in one pattern, of those that a cluster may stand around, each asked once: the first before the
+    /// second.
+    fn joined(
+        &self,
+        pairs: &[NearPair],
+        memory_type: Option<MemoryType>,
+        threads: usize,
+    ) -> HashSet<(usize, usize)> {
         let may: Vec<&NearPair> =
             pairs.iter().filter(|(one, two, _)| self.may_join(*one as usize, *two as usize)).collect();
         let is_centre = centres(self.0.len(), may.iter().copied());
-        let wanted = of_centres(may.iter().copied(), &is_centre);
-        in_order(threads, wanted.len().div_ceil(CLAIMED_AT_ONCE), |nth| {
-            for &at in wanted.iter().skip(nth * CLAIMED_AT_ONCE).take(CLAIMED_AT_ONCE) {
-                self.of(at);
-            }
+        let asked: Vec<(usize, usize)> = may
+            .into_iter()
+            .map(|&(one, two, _)| (one as usize, two as usize))
+            .filter(|&(one, two)| is_centre[one] || is_centre[two])
+            .collect();
+        let joined = in_order(threads, asked.len().div_ceil(JOINED_AT_ONCE), |nth| {
+            let asked = asked.iter().skip(nth * JOINED_AT_ONCE).take(JOINED_AT_ONCE).copied();
+            asked.filter(|&(one, two)| self.join(one, two, memory_type)).collect::<Vec<_>>()
         });
+        joined.into_iter().flatten().collect()
     }
 
     fn of(&self, at: usize) -> Option<(&str, &Claims)> {

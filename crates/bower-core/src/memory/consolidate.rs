@@ -89,7 +89,7 @@ fn happens(memory_type: Option<MemoryType>) -> bool {
 }
 
 /// Whether two memories of a type may stand in one pattern. Of what happened, the times and amounts may differ: it happened
-/// again. Of all else nothing may: another number is another fact, in whatever unit it is written.
+/// again. Of all else nothing may: another number is another fact, in whatever unit it is written. The same whichever is asked first.
 pub fn joins(memory_type: Option<MemoryType>, one: &Claims, other: &Claims) -> bool {
     let again = happens(memory_type);
     one.differences(other)
@@ -256,6 +256,21 @@ mod tests {
         check(MemoryType::Episode, "The nightly job failed", "The nightly job did not fail", false);
         check(MemoryType::Fact, "The API port is 8080", "The API's port is 8080", true);
         check(MemoryType::Fact, "The API port is 8080", "The API port is 9090", false);
+    }
+
+    proptest::proptest! {
+        /// Each pair is asked once.
+        #[test]
+        fn whoever_is_asked_first_two_join_or_not(
+            one in "((The|the|Ben's|API|Redis|port|not|never|only|red|blue|in|on|8080|9 MB|v1.2|2026-05-04|on 4 May|enabled|disabled|gave|Ada|to) ){1,9}",
+            other in "((The|the|Ben's|API|Redis|port|not|never|only|red|blue|in|on|8080|9 MB|v1.2|2026-05-04|on 4 May|enabled|disabled|gave|Ada|to) ){1,9}",
+        ) {
+            let (one, other) = (Claims::of(&one), Claims::of(&other));
+            for memory_type in [MemoryType::Episode, MemoryType::Fact] {
+                let joins = |one, other| joins(Some(memory_type), one, other);
+                proptest::prop_assert_eq!(joins(&one, &other), joins(&other, &one));
+            }
+        }
     }
 
     #[test]
