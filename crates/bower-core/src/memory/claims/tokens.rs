@@ -138,6 +138,11 @@ impl Reader<'_> {
             return;
         }
         let core_end = start + core.len();
+        if is_port(whole, core) {
+            let text = &self.text[at..=at];
+            let (lower, kind, opens) = ("port".to_owned(), Kind::Word, self.opens);
+            self.found.push(Token { text, lower, at, kind, owns: false, opens, marked: false });
+        }
         let first = self.found.len();
         self.pieces(start, core_end);
         if whole.starts_with(['#', '@'])
@@ -202,6 +207,14 @@ impl Reader<'_> {
         });
         self.opens = false;
     }
+}
+
+/// Whether the colon at the head of a chunk stands for the word: "answers on :8080".
+fn is_port(whole: &str, core: &str) -> bool {
+    let digits = whole.strip_prefix(':').and_then(|rest| rest.strip_prefix(core));
+    digits.is_some_and(|rest| !rest.contains(':'))
+        && (2..=5).contains(&core.len())
+        && core.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Whether only a name, an address, a date or the like is written so.

@@ -137,9 +137,9 @@ const ATTRIBUTES: &[Attribute] = &[
         "off until",
     ]),
     // Services.
-    of(&["port", "listen", "listen on", "listening port", "tcp port", "bind", "bound"]),
+    of(&["port", "listen", "listen on", "listening port", "tcp port", "bind", "bound", "answer on"]),
     of(&["url", "base url", "endpoint", "uri", "served at", "reachable at", "address", "point to"]),
-    of(&["ip", "ip address", "address"]),
+    of(&["ip", "ip address", "address", "resolve to"]),
     of(&["timeout", "time out", "give up", "abort", "cut off", "request timeout", "cancel", "wait"]),
     of(&["interval", "poll", "polling interval", "every", "period", "frequency"]),
     of(&["rate limit", "throttle", "throttling", "request limit", "request quota", "call limit"]),
@@ -251,6 +251,35 @@ const ATTRIBUTES: &[Attribute] = &[
     of(&["package manager"]),
     of(&["repository", "repo", "source code"]),
     several(&["convention", "naming"]),
+    several(&[
+        "decision",
+        "decide",
+        "choice",
+        "choose",
+        "chose",
+        "chosen",
+        "settle on",
+        "go with",
+        "went with",
+        "opt for",
+        "drop",
+        "move away",
+        "alternative",
+    ]),
+    several(&[
+        "gotcha",
+        "careful",
+        "beware",
+        "watch out",
+        "go wrong",
+        "wrong",
+        "pitfall",
+        "trap",
+        "workaround",
+        "caution",
+        "warning",
+        "what help",
+    ]),
     // Tickets.
     plain(&["status", "state", "condition"]),
     plain(&["priority", "severity", "urgency", "urgent"]),
@@ -365,9 +394,10 @@ impl Attributes {
         }
     }
 
-    /// Whether one speaks of an attribute for sure, and the other of none that is known.
+    /// Whether one speaks of an attribute of one value for sure, and the other of none that is known.
     pub(super) fn is_unlike(&self, other: &Self) -> bool {
-        (self.sure != 0 && other.may == 0) || (self.may == 0 && other.sure != 0)
+        let is = |one: &Self, other: &Self| one.sure != 0 && !one.is_several() && other.may == 0;
+        is(self, other) || is(other, self)
     }
 
     /// Whether neither says more of which one it is than the other where both say something.
@@ -458,6 +488,8 @@ mod tests {
         check("Cy Roe is in the payments squad", "Cy Roe's department is search", Kinship::Same);
         check("We keep 3 copies of owl-mailer", "owl-mailer has 5 replicas", Kinship::Same);
         check("owl-mailer gives up after 11 s", "owl-mailer throttles at 300 calls", Kinship::Apart);
+        check("owl-mailer answers on :8438", "there are 37 instances of owl-mailer", Kinship::Apart);
+        check("owl-mailer answers on :8438", "the port of owl-mailer is 8080", Kinship::Same);
         check("Cy Roe lives in Oslo", "Cy Roe edits in Emacs", Kinship::Apart);
         // What may be two things is neither for sure.
         check("web-07 runs on Debian 12", "The operating system of web-07 is Alpine 3", Kinship::Open);

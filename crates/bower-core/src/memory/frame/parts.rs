@@ -284,8 +284,12 @@ fn follows_name(tokens: &[Token<'_>], at: usize) -> bool {
     tokens.get(at + 1).is_some_and(is_name) || before.is_some_and(|token| token.kind == Kind::Code)
 }
 
-fn part(tokens: &[Token<'_>], role: Role, normal: Option<String>) -> Part {
-    let text = tokens.iter().map(|token| token.text).collect::<Vec<_>>().join(" ");
+fn part<'a>(tokens: &'a [Token<'a>], role: Role, normal: Option<String>) -> Part {
+    // The colon of ":8080" is read as a word.
+    let shown = |token: &'a Token<'a>| -> &'a str {
+        if token.text == ":" && !token.is_mark() { &token.lower } else { token.text }
+    };
+    let text = tokens.iter().map(shown).collect::<Vec<_>>().join(" ");
     let normal = normal.unwrap_or_else(|| match (&role, tokens) {
         (Role::Word | Role::Opener, [one]) => {
             known::canonical(&known::singular(known::canonical(&one.lower))).to_owned()

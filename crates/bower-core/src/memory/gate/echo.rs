@@ -78,7 +78,15 @@ struct Word {
     is_name: bool,
     /// `'s` follows it, and it tells none of several of a kind.
     owns: bool,
+    /// It is an auxiliary: what follows is said of what stands before.
+    is_verb: bool,
 }
+
+/// Verbs that make a statement of what stands before and behind them.
+const AUXILIARIES: &[&str] = &[
+    "am", "are", "be", "can", "could", "did", "do", "does", "had", "has", "have", "is", "may", "might",
+    "must", "shall", "should", "was", "were", "will", "would",
+];
 
 /// Words that tell one of several things of a kind from the others.
 static PARTS: List = List::of(
@@ -130,39 +138,55 @@ pub fn is_echo<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constan
     all && (long || told.iter().all(|sentence| known.iter().any(|other| is_same(other, sentence))))
 }
 
-/// Whether a text is a piece that was cut out of a returned sentence, and no statement any more: cut off with an ellipsis or in
-/// brackets, in the middle of a name, or behind whoever it belongs to. Nothing that was left out of it makes it news.
+/// Whether a text is a piece that was cut out of what was returned, and no statement any more: cut off with an ellipsis, in brackets
+/// or where no sentence ends, in the middle of a name, or behind whoever it belongs to. Nothing that was left out of it makes it
+/// news. Sentences beside the cut one were returned whole.
 fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]]) -> bool {
     let text = text.trim();
     let begins_lower = text.starts_with(char::is_lowercase);
     let is_broken = text.ends_with("...")
         || text.ends_with('…')
-        || text.matches('(').count() != text.matches(')').count();
-    let of_one = |sentences: &[Vec<Word>]| {
-        let [one] = sentences else { return false };
+        || text.matches('(').count() != text.matches(')').count()
+        || text.rsplit(char::is_whitespace).next().is_some_and(|last| LEADS_ON.contains(&last));
+    let is_whole = |one: &Vec<Word>| known.iter().any(|other| is_same(other, one));
+    let is_part = |piece: &[Word], is_broken: bool| {
         known.iter().any(|other| {
-            let mut places = other.windows(one.len()).enumerate();
+            let mut places = other.windows(piece.len()).enumerate();
             places.any(|(at, run)| {
-                let before = at.checked_sub(1).map(|before| &other[before]);
-                // "Lucia | Nakamura", "Ada's | port", "we | like", "not | accept"
-                let is_cut = before.is_some_and(|before| {
-                    let is_split = before.is_name && one[0].is_name && other[at].is_name;
-                    let lacks_head = begins_lower && (before.is_name || before.weight == Weight::Denies);
-                    !other[at].begins && (before.owns || is_split || lacks_head)
-                });
-                is_same(run, one) && (is_broken || is_cut)
+                is_same(run, piece) && (is_broken || (at > 0 && is_cut(other, at, piece, begins_lower)))
             })
         })
     };
     match told {
         [] => false,
-        // What stands before the cut was returned whole.
-        [whole @ .., last] if is_broken && !whole.is_empty() => {
-            let is_whole = |one: &Vec<Word>| known.iter().any(|other| is_same(other, one));
-            whole.iter().all(is_whole) && of_one(std::slice::from_ref(last))
-        }
-        told => of_one(told),
+        [one] => is_part(one, is_broken),
+        [first, rest @ ..] if rest.iter().all(is_whole) => is_part(first, false),
+        [whole @ .., last] => is_broken && whole.iter().all(is_whole) && is_part(last, true),
     }
+}
+
+/// Words that end no statement: a piece that ends with one was cut off there.
+const LEADS_ON: &[&str] = &[
+    "a", "an", "and", "because", "by", "from", "if", "into", "of", "or", "our", "than", "the", "their", "to",
+    "with", "without",
+];
+
+/// Whether a piece of a returned sentence that begins at a word is cut off from what it belongs to: "Lucia | Nakamura",
+/// "Ada's | port", "we | like", "not | accept", "not accept | files beyond 28 MB".
+fn is_cut(other: &[Word], at: usize, piece: &[Word], begins_lower: bool) -> bool {
+    let before = &other[at - 1];
+    if other[at].begins {
+        return false;
+    }
+    let is_split = before.is_name && piece[0].is_name && other[at].is_name;
+    let lacks_head = begins_lower && (before.is_name || before.weight == Weight::Denies);
+    let from = (0..at).rev().find(|&at| other[at].begins).unwrap_or(0);
+    // What was denied is left of it, and nothing that could make it a statement.
+    let is_object = begins_lower
+        && before.weight == Weight::Says
+        && other[from..at].iter().any(|word| word.weight == Weight::Denies)
+        && !piece.iter().any(|word| word.is_verb);
+    before.owns || is_split || lacks_head || is_object
 }
 
 /// Where runs of words stand in the returned sentences.
@@ -407,6 +431,7 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
                                 .iter()
                                 .any(|tail| shown.ends_with(tail) || behind.starts_with(tail)),
                         hash: hash(found.term),
+                        is_verb: AUXILIARIES.contains(&found.folded),
                         weight: weight(found.folded),
                         begins,
                         parts: is_name || PARTS.has(found.folded),
@@ -461,16 +486,18 @@ fn without_numbers(text: &str) -> String {
             && (out.is_empty() || out.ends_with(char::is_whitespace))
         {
             // A list begins behind a mark; a value may end a sentence too (`it has 1. Then ...`).
-            let begins = number == 1
+            // So does the piece of a list whose head is cut off: `1) open it 2)`, `open it 2. close it 3. go`.
+            let begins = (number == 1
                 && (is_round
                     || out.trim_end_matches(' ').is_empty()
-                    || out.trim_end_matches(' ').ends_with(['.', '!', '?', ':', ';', '\n']));
+                    || out.trim_end_matches(' ').ends_with(['.', '!', '?', ':', ';', '\n'])))
+                || (number > 1 && next.is_empty() && is_followed(&rest[length..], number + 1, is_round));
             let goes_on = next.iter().rposition(|expected| *expected == number);
             if let Some(at) = goes_on {
                 next.truncate(at + 1);
                 next[at] += 1;
             } else if begins && next.len() < MOST_NESTED {
-                next.push(2);
+                next.push(number + 1);
             }
             if goes_on.is_some() || begins {
                 out.push('\n');
@@ -482,6 +509,14 @@ fn without_numbers(text: &str) -> String {
         rest = &rest[letter.len_utf8()..];
     }
     out
+}
+
+/// Whether the next number of a list stands in a text.
+fn is_followed(text: &str, number: usize, is_round: bool) -> bool {
+    let places = text.match_indices(char::is_whitespace);
+    places
+        .filter_map(|(at, space)| ordinal(&text[at + space.len()..]))
+        .any(|(other, other_is_round, _)| other == number && other_is_round == is_round)
 }
 
 /// Lists in lists are not told deeper.
@@ -500,7 +535,7 @@ fn ordinal(text: &str) -> Option<(usize, bool, usize)> {
     let behind = &text[digits..];
     let is_one = (1..=2).contains(&digits)
         && behind.starts_with(['.', ')'])
-        && behind[1..].starts_with(char::is_whitespace);
+        && (behind[1..].starts_with(char::is_whitespace) || behind == ")");
     is_one.then(|| (text[..digits].parse().unwrap_or(0), behind.starts_with(')'), digits + 1))
 }
 
@@ -657,6 +692,11 @@ mod tests {
             "Learned today: copper-billing keeps no personal data.",
             "We do not accept files beyond 28 MB.",
             "The staging API listens on port 8080.",
+            "No aceptamos archivos de más de 22 megas; lo decidió Rania Sorensen.",
+            "Failed calls are repeated by nobody.",
+            "To release Crestwick: 1. open the gate 2. watch the dashboard for five minutes 3. close the ticket 4. tag it.",
+            "If you add a tenant: 1) delete the old pods 2) scale it down.",
+            "You add a tenant to AmberMailer like this: `make seed`, then `docker compose pull`. It takes 2 minutes.",
         ]
         .iter()
         .map(|text| Heard::of(text))
@@ -668,6 +708,12 @@ mod tests {
             "Bank, talk to Zofia Varga",
             "Learned today: copper-billing keeps...",
             "accept files beyond 28 MB.",
+            "files beyond 28 MB.",
+            "archivos de más de 22 megas; lo decidió Rania Sorensen.",
+            "Failed calls are repeated by",
+            "the dashboard for five minutes 3. close the ticket 4. tag it.",
+            "If you add a tenant: 1) delete the old pods 2)",
+            "like this: `make seed`, then `docker compose pull`. It takes 2 minutes.",
         ] {
             assert!(is_scrap(text), "{text}");
         }
@@ -675,6 +721,10 @@ mod tests {
             "Copper-billing keeps personal data",
             "We accept files beyond 28 MB.",
             "API listens on port 8080",
+            "files beyond 28 MB are accepted",
+            "Files beyond 28 MB",
+            "failed calls are repeated",
+            "the dashboard for five minutes 3. close the ticket 4. tag this.",
         ] {
             assert!(!is_scrap(text), "{text}");
         }
