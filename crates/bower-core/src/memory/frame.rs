@@ -8,7 +8,6 @@ mod question;
 mod tense;
 
 use super::claims::tokens::Token;
-use super::said::Said;
 use super::slot::{Holds, Slot};
 use attribute::{Attributes, Kinship};
 pub(super) use parts::Sort;
@@ -293,13 +292,16 @@ fn joined<'a>(own: Vec<(&'a Part, Sort)>, slot: Option<&Slot>) -> Vec<(&'a Part,
         .collect()
 }
 
+/// A text's frame, and its slot where it has one.
+pub type Stated<'a> = (&'a Frame, Option<&'a Slot>);
+
 /// A part of a text that is a value, and of what kind.
 type Valued<'a> = (&'a Part, Sort);
 
 /// The values of each side that the other has not.
 fn values<'a>(
-    (kept, kept_slot): (&'a Frame, Option<&Slot>),
-    (told, told_slot): (&'a Frame, Option<&Slot>),
+    (kept, kept_slot): Stated<'a>,
+    (told, told_slot): Stated<'a>,
     is_akin: bool,
 ) -> (Vec<Valued<'a>>, Vec<Valued<'a>>) {
     let (mut old, mut new) = (joined(kept.own(told), kept_slot), joined(told.own(kept), told_slot));
@@ -313,7 +315,7 @@ fn values<'a>(
 }
 
 /// Lays a told text beside a memory; `None` where they are not of one thing, or it is not clear which value is which.
-pub(super) fn pairing(kept: (&Frame, Option<&Slot>), told: (&Frame, Option<&Slot>)) -> Option<Pairing> {
+pub(super) fn pairing(kept: Stated<'_>, told: Stated<'_>) -> Option<Pairing> {
     let ((kept, kept_slot), (told, told_slot)) = (kept, told);
     let slots = [kept_slot, told_slot];
     if [kept, told].iter().any(|frame| frame.has_more || !frame.is_of_now || frame.parts.is_empty()) {
@@ -430,15 +432,14 @@ const BESIDE: f32 = 0.62;
 
 /// Whether a later text tells another value of what an earlier one tells, as far as that can be told from the texts and the cosine
 /// of both. Surer than a guess, not sure enough to end the earlier one.
-pub fn seems_to_replace(earlier: &Said, later: &Said, cosine: Option<f32>) -> bool {
-    let pairing = pairing((&earlier.frame, earlier.slot.as_ref()), (&later.frame, later.slot.as_ref()));
-    pairing.is_some_and(|pairing| match pairing.change {
+pub fn seems_to_replace(earlier: Stated<'_>, later: Stated<'_>, cosine: Option<f32>) -> bool {
+    pairing(earlier, later).is_some_and(|pairing| match pairing.change {
         Change::Nothing => false,
         Change::Former { .. } => true,
         Change::Value { .. } => {
             pairing.has_same_words || pairing.is_sure || cosine.is_some_and(|cosine| cosine >= BESIDE)
         }
-    }) || earlier.slot.as_ref().zip(later.slot.as_ref()).is_some_and(|(one, two)| {
+    }) || earlier.1.zip(later.1).is_some_and(|(one, two)| {
         one.key == two.key && one.holds.max(two.holds) == Holds::One && !one.same_value(two)
     })
 }
