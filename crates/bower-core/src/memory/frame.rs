@@ -350,7 +350,8 @@ pub(super) fn pairing(kept: Stated<'_>, told: Stated<'_>) -> Option<Pairing> {
         kept.says(&former.flat) || kept.parts.iter().any(is_it)
     });
     // Whoever names the former value need not say again of which of several it is.
-    if if former.is_some() { is_contrary(kept, told) } else { is_qualified(kept, told) } {
+    let is_of_another = if former.is_some() { is_contrary } else { is_qualified };
+    if is_of_another(kept, told) {
         return None;
     }
     let paired = |change: Change, sort: Sort| {
@@ -445,6 +446,8 @@ pub fn seems_to_replace(earlier: Stated<'_>, later: Stated<'_>, cosine: Option<f
 }
 
 /// Words that tell one thing of a kind from another, or one attribute from the next: which of several a text speaks of.
+///
+/// Sorted: each word of a text is looked for.
 const QUALIFIERS: &[&str] = &[
     "admin",
     "alpha",
@@ -527,8 +530,8 @@ const APART: &[[&str; 2]] = &[
 /// The qualifiers of a text.
 fn qualifiers(frame: &Frame) -> Vec<&'static str> {
     let found = |part: &Part| {
-        let word = QUALIFIERS.iter().find(|word| **word == part.normal)?;
-        Some(ALIKE.iter().find(|(other, _)| other == word).map_or(*word, |(_, same)| *same))
+        let word = QUALIFIERS[QUALIFIERS.binary_search(&part.normal.as_str()).ok()?];
+        Some(ALIKE.iter().find(|(other, _)| *other == word).map_or(word, |(_, same)| *same))
     };
     let is_word = |part: &Part| matches!(part.role, Role::Word | Role::Opener) && !part.is_former;
     // "connect to port 80" is no connection's port.
@@ -540,21 +543,21 @@ fn qualifiers(frame: &Frame) -> Vec<&'static str> {
     parts.filter(|(at, part)| is_word(part) && !is_verb(*at)).filter_map(|(_, part)| found(part)).collect()
 }
 
-/// The qualifiers that only the first of two lists has.
-fn only(these: &[&'static str], those: &[&'static str]) -> Vec<&'static str> {
-    these.iter().filter(|word| !those.contains(word)).copied().collect()
+/// Whether the first of two lists has a qualifier that the second has not.
+fn has_beyond(these: &[&str], those: &[&str]) -> bool {
+    these.iter().any(|word| !those.contains(word))
 }
 
 /// Whether two texts speak of two of a kind.
 fn is_qualified(one: &Frame, two: &Frame) -> bool {
     let (mine, theirs) = (qualifiers(one), qualifiers(two));
-    !only(&mine, &theirs).is_empty() || !only(&theirs, &mine).is_empty() || is_apart(one, two)
+    has_beyond(&mine, &theirs) || has_beyond(&theirs, &mine) || is_apart(one, two)
 }
 
 /// Whether two texts each say that they speak of another of a kind.
 fn is_contrary(one: &Frame, two: &Frame) -> bool {
     let (mine, theirs) = (qualifiers(one), qualifiers(two));
-    !only(&mine, &theirs).is_empty() && !only(&theirs, &mine).is_empty() || is_apart(one, two)
+    has_beyond(&mine, &theirs) && has_beyond(&theirs, &mine) || is_apart(one, two)
 }
 
 /// Whether one text speaks of what the other excludes.

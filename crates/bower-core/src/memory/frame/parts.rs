@@ -286,13 +286,14 @@ fn follows_name(tokens: &[Token<'_>], at: usize) -> bool {
 
 fn part(tokens: &[Token<'_>], role: Role, normal: Option<String>) -> Part {
     let text = tokens.iter().map(|token| token.text).collect::<Vec<_>>().join(" ");
+    let flat = flat(&text);
     let normal = normal.unwrap_or_else(|| match (&role, tokens) {
         (Role::Word | Role::Opener, [one]) => {
             known::canonical(&known::singular(known::canonical(&one.lower))).to_owned()
         }
-        _ => flat(&text),
+        _ => flat.clone(),
     });
-    Part { flat: flat(&text), text, normal, role, is_former: false }
+    Part { text, flat, normal, role, is_former: false }
 }
 
 /// A value at a token: what it is, its one form where it has one, and how many tokens it takes.
@@ -547,22 +548,16 @@ pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
 
 /// Whether a word is another one, or that with two letters exchanged, one lost or one doubled.
 pub(super) fn is_slip(word: &str, of: &str) -> bool {
-    let lost = |long: &str, short: &str| {
-        long.len() == short.len() + 1
-            && (0..long.len()).any(|at| {
-                long.is_char_boundary(at) && long.is_char_boundary(at + 1) && {
-                    long[..at] == short[..at.min(short.len())]
-                        && long[at + 1..] == short[at.min(short.len())..]
-                }
-            })
-    };
-    let exchanged = || {
-        let (one, two) = (word.as_bytes(), of.as_bytes());
-        let differing: Vec<usize> = (0..one.len().min(two.len())).filter(|&at| one[at] != two[at]).collect();
-        one.len() == two.len()
-            && matches!(differing.as_slice(), [a, b] if a + 1 == *b && one[*a] == two[*b] && one[*b] == two[*a])
-    };
-    word == of || (word.is_ascii() && (lost(word, of) || lost(of, word) || exchanged()))
+    let (one, two) = (word.as_bytes(), of.as_bytes());
+    let same = one.iter().zip(two).take_while(|(one, two)| one == two).count();
+    let (one, two) = (&one[same..], &two[same..]);
+    match (one, two) {
+        ([], []) => true,
+        ([_, rest @ ..], two) if rest == two => word.is_ascii(),
+        (one, [_, rest @ ..]) if one == rest => word.is_ascii(),
+        ([a, b, one @ ..], [c, d, two @ ..]) => (a, b, one) == (d, c, two) && word.is_ascii(),
+        _ => false,
+    }
 }
 
 /// "(was 8080)", ", it was 8080 before", "; was 8080".

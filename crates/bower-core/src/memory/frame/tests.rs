@@ -167,6 +167,32 @@ fn what_only_seems_to_replace_is_ordered() {
     assert!(seems("API port is 8080", "The API listens on port 9090", 0.5));
 }
 
+#[test]
+fn one_letter_lost_or_doubled_or_two_exchanged_is_a_slip() {
+    for (word, is_it) in [
+        ("proposal", true),
+        ("propoal", true),
+        ("roposal", true),
+        ("proposa", true),
+        ("proppsal", false),
+        ("proposall", true),
+        ("pproposal", true),
+        ("prpoosal", true),
+        ("proposla", true),
+        ("prposoal", false),
+        ("propal", false),
+        ("propösal", false),
+        ("", false),
+    ] {
+        assert_eq!(parts::is_slip(word, "proposal"), is_it, "{word}");
+    }
+}
+
+#[test]
+fn qualifiers_are_looked_for_in_order() {
+    assert!(QUALIFIERS.is_sorted());
+}
+
 proptest! {
     #[test]
     fn any_two_texts_have_frames(one in ".{0,80}", two in r#"[a-c0-9A-B \-"`'(),.:;=>\n]{0,60}"#) {
