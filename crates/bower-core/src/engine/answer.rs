@@ -108,6 +108,14 @@ impl Ranking {
 }
 
 pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> Result<Answer> {
+    let answer = look(engine, request, now)?;
+    evidence::note_shown(engine, answer.hits.iter().map(|hit| hit.memory.row), now);
+    keep::note_found(engine, request, &answer.hits, now);
+    Ok(answer)
+}
+
+/// The same for whoever may show less of it: what is shown is noted by him.
+pub(super) fn look(engine: &Engine, request: &QueryRequest, now: Timestamp) -> Result<Answer> {
     let start = Instant::now();
     if request.text.trim().is_empty() {
         return Err(Error::invalid("query", "the question is empty; write what you look for"));
@@ -144,8 +152,6 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?;
     let evidence = evidence::pack(engine, request, &terms, &hits)?;
-    evidence::note_exposed(engine, &hits, now);
-    keep::note_found(engine, request, &hits, now);
     Ok(Answer {
         query: request.text.clone(),
         hits,
