@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::{BATCH, Import, new_item};
 use crate::engine::curate::{CONFIDENCE, MAX_CONTENT_BYTES};
+use crate::engine::when::zone;
 use crate::engine::{ACTOR, DocumentInput, Engine, pipeline};
 use crate::error::Result;
 use crate::ingest::{Element, Transcript, Turn, conversation, each_element};
@@ -37,15 +38,15 @@ struct Talk<'i, 'a> {
 }
 
 impl<'i, 'a> Talk<'i, 'a> {
-    fn new(import: &'i mut Import<'a>, name: &str) -> Self {
-        let zone = TimeZone::get(&import.engine.settings.time_zone).unwrap_or(TimeZone::UTC);
-        Self { import, name: name.to_owned(), zone, turns: Vec::new(), conversations: HashSet::new() }
+    fn new(import: &'i mut Import<'a>, name: &str) -> Result<Self> {
+        let zone = zone(import.engine)?;
+        Ok(Self { import, name: name.to_owned(), zone, turns: Vec::new(), conversations: HashSet::new() })
     }
 }
 
 /// A list of conversations, or of the turns of one.
 pub(super) fn array(import: &mut Import<'_>, name: &str, reader: impl BufRead) -> Result<()> {
-    let mut talk = Talk::new(import, name);
+    let mut talk = Talk::new(import, name)?;
     let mut transcript = Transcript::new(stem(name));
     let (mut number, mut failed) = (0_u64, None);
     let outcome = each_element(reader, &mut |value| {
@@ -66,7 +67,7 @@ pub(super) fn array(import: &mut Import<'_>, name: &str, reader: impl BufRead) -
 
 /// Objects one after the other.
 pub(super) fn objects(import: &mut Import<'_>, name: &str, mut reader: impl BufRead) -> Result<()> {
-    let mut talk = Talk::new(import, name);
+    let mut talk = Talk::new(import, name)?;
     let mut transcript = Transcript::new(stem(name));
     let mut line = Vec::new();
     for number in 1_u64.. {

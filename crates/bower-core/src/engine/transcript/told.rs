@@ -3,7 +3,6 @@
 //! comes.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use std::collections::HashSet;
 use std::time::Instant;
 
@@ -12,6 +11,7 @@ use crate::engine::Engine;
 use crate::engine::answer::milliseconds;
 use crate::engine::import::{SESSIONS, document};
 use crate::engine::pipeline;
+use crate::engine::when::zone;
 use crate::error::{Error, Result};
 use crate::ingest::{Speaker, Turn};
 use crate::item::{Gate, Switch, derive_id};
@@ -49,7 +49,7 @@ pub(in crate::engine) fn keep_turns(
         collection: Some(collection.to_owned()),
         ..ImportRequest::default()
     };
-    let zone = TimeZone::get(&engine.settings.time_zone).unwrap_or(TimeZone::UTC);
+    let zone = zone(engine)?;
     let mut seen = HashSet::new();
     let (turns, documents): (Vec<Turn>, Vec<_>) = turns(request, conversation, now)
         .map(|turn| {
