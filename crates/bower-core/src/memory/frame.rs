@@ -90,12 +90,13 @@ impl Frame {
     pub(super) fn read(text: &str, tokens: &[Token<'_>]) -> Self {
         let (core, has_more) = tense::first_sentence(text, tokens);
         let mut parts = if core.len() > MOST_PARTS { Vec::new() } else { parts::read(core) };
-        let former = parts::take_former(&mut parts);
+        let words: Vec<String> = parts.iter().map(|part| part.text.to_lowercase()).collect();
+        let former = parts::take_former(&mut parts, &words);
         Self {
             present: parts::present(&parts),
             is_of_now: tense::is_of_now(core) && !tokens.iter().any(|token| token.is("?")),
             is_event: tense::is_event(core),
-            attributes: Attributes::of(&parts),
+            attributes: Attributes::of(&parts, &words),
             former,
             parts,
             has_more,

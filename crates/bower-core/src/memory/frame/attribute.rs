@@ -318,15 +318,13 @@ pub(in crate::memory) enum Kinship {
 }
 
 impl Attributes {
-    /// Reads what is so now of a statement.
-    pub(super) fn of(parts: &[Part]) -> Self {
-        let words: Vec<Option<String>> = parts
-            .iter()
-            .map(|part| {
-                let is_word = matches!(part.role, Role::Word | Role::Grammar | Role::Opener | Role::Idle);
-                (is_word && !part.is_former).then(|| part.text.to_lowercase())
-            })
-            .collect();
+    /// Reads what is so now of a statement. `words` are its parts in lower case.
+    pub(super) fn of(parts: &[Part], words: &[String]) -> Self {
+        let is_word =
+            |part: &Part| matches!(part.role, Role::Word | Role::Grammar | Role::Opener | Role::Idle);
+        let all = parts.iter().zip(words);
+        let words: Vec<Option<&String>> =
+            all.map(|(part, word)| (is_word(part) && !part.is_former).then_some(word)).collect();
         let mut found = Self::default();
         let mut at = 0;
         while at < words.len() {
@@ -417,14 +415,14 @@ fn phrases(head: &[u8]) -> &'static [(&'static str, u128)] {
 
 /// The attributes that the longest phrase at the head of some words speaks of, as bits, and its length; `None` in the words is what
 /// ends a phrase.
-fn lookup(words: &[Option<String>]) -> Option<(u128, usize)> {
-    let first = words.first()?.as_ref()?;
+fn lookup(words: &[Option<&String>]) -> Option<(u128, usize)> {
+    let first = (*words.first()?)?;
     let mut best: Option<(u128, usize)> = None;
     for (phrase, bits) in phrases(first.as_bytes().get(..2)?) {
         let mut length = 0;
         let is_said = phrase.split(' ').all(|base| {
             length += 1;
-            words.get(length - 1).is_some_and(|word| word.as_ref().is_some_and(|word| is_form(word, base)))
+            words.get(length - 1).is_some_and(|word| word.is_some_and(|word| is_form(word, base)))
         });
         best = match best {
             _ if !is_said => best,

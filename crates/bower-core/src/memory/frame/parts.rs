@@ -481,9 +481,8 @@ fn is_unit(token: &Token<'_>) -> bool {
 }
 
 /// Marks what the sentence itself says was so before, and gives it as flat words: "from A to B", "A -> B", "no longer A",
-/// "instead of A", "was A before", "A is gone".
-pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
-    let words: Vec<String> = parts.iter().map(|part| part.text.to_lowercase()).collect();
+/// "instead of A", "was A before", "A is gone". `words` are the parts in lower case.
+pub(super) fn take_former(parts: &mut [Part], words: &[String]) -> Vec<Former> {
     let is = |at: usize, list: &[&str]| words.get(at).is_some_and(|word| list.contains(&word.as_str()));
     let mut found: Vec<std::ops::Range<usize>> = Vec::new();
     let mut markers: Vec<std::ops::Range<usize>> = Vec::new();
@@ -496,7 +495,7 @@ pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
             "replacing" | "replaces" | "replaced" | "dropped" | "previously" | "formerly" | "abandoned"
             | "ditched" => Some(at + 1),
             "from" if (at + 2..words.len().min(at + 8)).any(|to| is(to, &["to", "into"])) => Some(at + 1),
-            "was" | "were" if is_marked_off(&words, at) => Some(at + 1),
+            "was" | "were" if is_marked_off(words, at) => Some(at + 1),
             "not" if at > 0 && is(at - 1, &[",", "and", "("]) => Some(at + 1),
             _ => None,
         };
@@ -506,7 +505,7 @@ pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
                     start,
                     &["the", "a", "an", "at", "by", "for", "in", "on", "still", "was", "with"],
                 ));
-            if let Some(range) = stretch(parts, &words, start) {
+            if let Some(range) = stretch(parts, words, start) {
                 markers.push(at..start);
                 found.push(range);
             }
