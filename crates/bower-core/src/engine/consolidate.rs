@@ -188,20 +188,18 @@ impl Run<'_> {
         let mut cluster = Cluster {
             pattern: None,
             event: None,
-            content: String::new(),
+            content: pattern.content.clone(),
             memory_type: items[0].memory_type,
             members: items.iter().map(|item| item.id.clone()).collect(),
             written_by: None,
         };
-        if !self.request.dry_run
-            && let Some((text, model)) =
-                self.writer.as_ref().and_then(|writer| writer.write(&pattern, &told, self.left()))
-        {
-            (pattern.content, cluster.written_by) = (text, Some(model));
-        }
-        cluster.content.clone_from(&pattern.content);
         if self.request.dry_run {
             return Ok(Prepared::Ready(Box::new(cluster), None));
+        }
+        let written = self.writer.as_ref().and_then(|writer| writer.write(&pattern, &told, self.left()));
+        if let Some((text, model)) = written {
+            cluster.content.clone_from(&text);
+            (pattern.content, cluster.written_by) = (text, Some(model));
         }
         let mut memory = memory(self.embedder, place, &pattern, &items, id)?;
         if let Some(model) = &cluster.written_by {
@@ -211,7 +209,7 @@ impl Run<'_> {
         Ok(Prepared::Ready(Box::new(cluster), Some(Box::new(NewPattern { memory, members }))))
     }
 
-    /// Writes some patterns, unless this is only looked at; those that stand. One of which a member changed meanwhile is none.
+    /// Writes the patterns of some clusters, of which those that are only looked at have none; those that stand. One of which a member changed meanwhile is none.
     fn keep(&self, clusters: Vec<Cluster>, patterns: &[NewPattern]) -> Result<Vec<Cluster>> {
         if patterns.is_empty() {
             return Ok(clusters);

@@ -1,6 +1,8 @@
 //! Which memories say much the same, and the one text that stands for them. Nothing a member says is lost: what the pattern's
 //! first line does not say is in its list, word for word, or the memory is no member.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::item::MemoryType;
 use crate::memory::claims::{Claims, Difference, What};
 
@@ -56,14 +58,16 @@ pub fn clusters(
 /// What tells most texts apart that must not stand in one pattern, at a hundredth of the cost of reading what they claim: a hash
 /// of their numbers. Where it differs, [`joins`] is false; `None` for types of which numbers may differ.
 pub fn numbers(memory_type: Option<MemoryType>, text: &str) -> Option<u64> {
-    use std::hash::{DefaultHasher, Hash, Hasher};
+    if happens(memory_type) {
+        return None;
+    }
     let mut numbers: Vec<&str> =
         text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let mut hash = DefaultHasher::new();
     numbers.hash(&mut hash);
-    (!happens(memory_type)).then(|| hash.finish())
+    Some(hash.finish())
 }
 
 /// Whether memories of a type tell what happened, and may happen again.
