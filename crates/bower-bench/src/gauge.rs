@@ -172,7 +172,8 @@ pub fn memory() -> Value {
     json!({ "rss_bytes": rss, "pss_bytes": shared_out, "anonymous_bytes": anonymous, "peak_bytes": peak, "mapped_bytes": mapped })
 }
 
-fn kilobytes(line: &str, name: &str) -> Option<u64> {
+/// The bytes of a line of a process's status that begins with a name.
+pub fn kilobytes(line: &str, name: &str) -> Option<u64> {
     let number = line.strip_prefix(name)?.trim().strip_suffix(" kB")?.parse::<u64>().ok()?;
     Some(number * 1_024)
 }

@@ -5,12 +5,13 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bower_kernels::scan::rotate::splitmix;
 use serde_json::{Value, json};
 
-use crate::gauge::Times;
+use crate::gauge::{Times, kilobytes};
 use crate::{Failed, Options, Verdict, passages, table};
 
 /// The 99th percentile that a question is held to, in milliseconds (issue: 64 clients at 100,000 items on two cores).
@@ -76,10 +77,7 @@ impl Server {
             std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).unwrap_or_default()
         };
         let (status, stat) = (read("status"), read("stat"));
-        let bytes = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0 kB");
-            line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or(0) * 1_024
-        };
+        let bytes = |name: &str| status.lines().find_map(|line| kilobytes(line, name)).unwrap_or(0);
         // Fields 14 and 15, in hundredths of a second, counted after the name, which may hold spaces.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
         let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
@@ -91,6 +89,50 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// One connection to a server.
+struct Client {
+    agent: ureq::Agent,
+    address: String,
+}
+
+impl Client {
+    fn new(address: &str) -> Self {
+        let config = ureq::Agent::config_builder().http_status_as_error(false);
+        let agent = config.timeout_global(Some(Duration::from_mins(1))).build().new_agent();
+        Self { agent, address: address.to_owned() }
+    }
+
+    fn ask(&self, path: &str, body: Option<&Value>) -> Result<Value, Failed> {
+        let url = format!("{}{path}", self.address);
+        let mut response = match body {
+            Some(body) => {
+                self.agent.post(url).header("content-type", "application/json").send(body.to_string())?
+            }
+            None => self.agent.get(url).call()?,
+        };
+        let (status, text) = (response.status().as_u16(), response.body_mut().read_to_string()?);
+        if status != 200 {
+            return Err(format!("{path}: {status}: {text}").into());
+        }
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    /// Whether the memory of a number is found by the word that it alone has.
+    fn finds(&self, number: u64) -> Result<bool, Failed> {
+        let body = json!({"query": word(number), "limit": 5, "fast": true});
+        let answer = self.ask("/api/v1/query", Some(&body))?;
+        let hits = answer["results"].as_array().ok_or("no results")?;
+        Ok(hits
+            .iter()
+            .any(|hit| hit["memory"]["content"].as_str().is_some_and(|text| text.contains(&word(number)))))
+    }
+
+    /// How many of some ids the server does not have.
+    fn lacks(&self, ids: &[String]) -> u64 {
+        ids.iter().filter(|id| self.ask(&format!("/api/v1/items/{id}"), None).is_err()).count() as u64
     }
 }
 
@@ -115,11 +157,7 @@ struct Found {
 
 /// A random number of our own, so that a seed tells all.
 fn scramble(mut number: u64) -> u64 {
-    // SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
-    number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
+    splitmix(&mut number)
 }
 
 /// A word that stands nowhere else.
@@ -137,32 +175,17 @@ fn question(text: &str, random: u64) -> String {
 }
 
 impl Load {
-    fn ask(&self, agent: &ureq::Agent, path: &str, body: Option<&Value>) -> Result<Value, Failed> {
-        let url = format!("{}{path}", self.address);
-        let mut response = match body {
-            Some(body) => {
-                agent.post(url).header("content-type", "application/json").send(body.to_string())?
-            }
-            None => agent.get(url).call()?,
-        };
-        let (status, text) = (response.status().as_u16(), response.body_mut().read_to_string()?);
-        if status != 200 {
-            return Err(format!("{path}: {status}: {text}").into());
-        }
-        Ok(serde_json::from_str(&text)?)
-    }
-
     fn text(&self, random: u64) -> &str {
         &self.texts[(random % self.texts.len() as u64) as usize]
     }
 
-    /// Does one thing; whether what it should find was there.
-    fn once(&self, agent: &ureq::Agent, kind: Kind, random: u64, number: u64) -> Result<(), Failed> {
+    /// Does one thing; the error says what was not as it should be.
+    fn once(&self, client: &Client, kind: Kind, random: u64, number: u64) -> Result<(), Failed> {
         let query = |text: String, fast: bool| json!({"query": text, "limit": 5, "fast": fast});
         match kind {
             Kind::New => {
                 let text = question(self.text(random), scramble(random));
-                let answer = self.ask(agent, "/api/v1/query", Some(&query(text, false)))?;
+                let answer = client.ask("/api/v1/query", Some(&query(text, false)))?;
                 if answer["degraded"].as_array().is_none_or(|missing| !missing.is_empty()) {
                     return Err(format!("degraded: {}", answer["degraded"]).into());
                 }
@@ -170,17 +193,17 @@ impl Load {
             Kind::Again => {
                 let one = scramble(random % REPEATED);
                 let text = question(self.text(one), one);
-                self.ask(agent, "/api/v1/query", Some(&query(text, false)))?;
+                client.ask("/api/v1/query", Some(&query(text, false)))?;
             }
             Kind::Fast => {
                 let text = question(self.text(random), scramble(random));
-                self.ask(agent, "/api/v1/query", Some(&query(text, true)))?;
+                client.ask("/api/v1/query", Some(&query(text, true)))?;
             }
             Kind::Curate => {
                 let text =
                     format!("{}. It is filed under {}.", question(self.text(random), random), word(number));
                 let body = json!({"content": text, "gate": "off"});
-                let kept = self.ask(agent, "/api/v1/curate", Some(&body))?;
+                let kept = client.ask("/api/v1/curate", Some(&body))?;
                 let id = kept["id"].as_str().ok_or_else(|| format!("not kept: {kept}"))?;
                 self.found().kept.push(id.to_owned());
             }
@@ -191,22 +214,12 @@ impl Load {
                     found.kept.get(at).cloned()
                 };
                 match some {
-                    Some(id) => self.ask(agent, &format!("/api/v1/items/{id}"), None)?,
-                    None => self.ask(agent, "/api/v1/items?limit=5", None)?,
+                    Some(id) => client.ask(&format!("/api/v1/items/{id}"), None)?,
+                    None => client.ask("/api/v1/items?limit=5", None)?,
                 };
             }
         }
         Ok(())
-    }
-
-    /// Whether the memory of a number is found by the word that it alone has.
-    fn is_found(&self, agent: &ureq::Agent, number: u64) -> Result<bool, Failed> {
-        let body = json!({"query": word(number), "limit": 5, "fast": true});
-        let answer = self.ask(agent, "/api/v1/query", Some(&body))?;
-        let hits = answer["results"].as_array().ok_or("no results")?;
-        Ok(hits
-            .iter()
-            .any(|hit| hit["memory"]["content"].as_str().is_some_and(|text| text.contains(&word(number)))))
     }
 
     fn found(&self) -> std::sync::MutexGuard<'_, Found> {
@@ -214,9 +227,9 @@ impl Load {
     }
 
     /// One client: asks when its time has come, whatever the last answer took, and counts from that time on.
-    fn run(&self, client: u64, every: Duration) {
-        let agent = agent();
-        let mut due = Instant::now() + every.mul_f64((scramble(client) % 1_000) as f64 / 1e3);
+    fn run(&self, nth: u64, every: Duration) {
+        let client = Client::new(&self.address);
+        let mut due = Instant::now() + every.mul_f64((scramble(nth) % 1_000) as f64 / 1e3);
         while !self.ends.load(Ordering::Relaxed) {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -229,11 +242,11 @@ impl Load {
             });
             let at = at.unwrap_or(0);
             let kind = KINDS[at].0;
-            let done = self.once(&agent, kind, scramble(random), number);
+            let done = self.once(&client, kind, scramble(random), number);
             let took = due.elapsed();
             // A write is looked for by another connection's reader too: here by the next request of this one.
             let seen = match (&done, kind) {
-                (Ok(()), Kind::Curate) => self.is_found(&agent, number),
+                (Ok(()), Kind::Curate) => client.finds(number),
                 (Ok(()) | Err(_), _) => Ok(true),
             };
             let mut found = self.found();
@@ -250,15 +263,10 @@ impl Load {
                 found.errors.push(error.to_string());
             }
             drop(found);
-            let jitter = 0.5 + (scramble(random ^ client) % 1_000) as f64 / 1e3;
+            let jitter = 0.5 + (scramble(random ^ nth) % 1_000) as f64 / 1e3;
             due += every.mul_f64(jitter);
         }
     }
-}
-
-fn agent() -> ureq::Agent {
-    let config = ureq::Agent::config_builder().http_status_as_error(false);
-    config.timeout_global(Some(Duration::from_mins(1))).build().new_agent()
 }
 
 /// Runs it on a copy of the store in `--home`.
@@ -274,7 +282,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     }
     let texts: Vec<String> = passages::load(options, PASSAGES)?.into_iter().map(|one| one.text).collect();
     let server = Server::start(options, &home)?;
-    let load = Arc::new(Load {
+    let load = Load {
         address: server.address.clone(),
         texts,
         next: AtomicU64::new(options.seed << 32),
@@ -287,14 +295,15 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
             kept: Vec::new(),
             missing_at_once: 0,
         }),
-    });
-    let items = load.ask(&agent(), "/api/v1/status", None)?;
+    };
+    let client = Client::new(&server.address);
+    let items = client.ask("/api/v1/status", None)?;
     let every = Duration::from_secs_f64(options.clients as f64 / options.rate as f64);
     let mut memory = Vec::new();
     let start = std::thread::scope(|threads| {
-        for client in 0..options.clients as u64 {
+        for nth in 0..options.clients as u64 {
             let load = &load;
-            threads.spawn(move || load.run(client, every));
+            threads.spawn(move || load.run(nth, every));
         }
         std::thread::sleep(WARM);
         load.counts.store(true, Ordering::Relaxed);
@@ -309,11 +318,10 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     });
     let (seconds, cpu_s) = (start.0.elapsed().as_secs_f64(), server.usage().2 - start.1);
     let kept = load.found().kept.clone();
-    let lost_now = lost(&load, &kept);
+    let lost_now = client.lacks(&kept);
     let ended = server.end()?;
     let again = Server::start(options, &home)?;
-    let load_again = Load { address: again.address.clone(), texts: Vec::new(), ..empty() };
-    let lost_later = lost(&load_again, &kept);
+    let lost_later = Client::new(&again.address).lacks(&kept);
     again.end()?;
     print(&load, &items, &memory, seconds, cpu_s);
     println!(
@@ -332,29 +340,6 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     let verdict = Verdict::of(worst < MOST_MS && kept_all);
     println!("worst p99 of query {} ms, limit {MOST_MS}: {}", table::number(worst), verdict.mark());
     Ok(verdict)
-}
-
-fn empty() -> Load {
-    Load {
-        address: String::new(),
-        texts: Vec::new(),
-        next: AtomicU64::new(0),
-        ends: AtomicBool::new(false),
-        counts: AtomicBool::new(false),
-        found: Mutex::new(Found {
-            times: Vec::new(),
-            errors: Vec::new(),
-            failed: 0,
-            kept: Vec::new(),
-            missing_at_once: 0,
-        }),
-    }
-}
-
-/// How many ids a server does not have.
-fn lost(load: &Load, ids: &[String]) -> u64 {
-    let agent = agent();
-    ids.iter().filter(|id| load.ask(&agent, &format!("/api/v1/items/{id}"), None).is_err()).count() as u64
 }
 
 fn p99(times: &Times) -> f64 {

@@ -11,8 +11,8 @@ use super::retrieve::{
 use super::{ACTOR, Engine, evidence, keep, order, ranking};
 use crate::error::{Error, Result};
 use crate::item::{Channel, Coverage, Kind, Profile, RowId, RowSet, Scored, When};
-use crate::memory::frame::{Question, seems_to_replace};
-use crate::memory::said::Said;
+use crate::memory::frame::{Frame, Question, seems_to_replace};
+use crate::memory::slot::{Slot, slot};
 use crate::rank::candidate::{Places, Ranked};
 use crate::request::{
     Answer, ChannelEffort, Clocks, Degraded, Effort, Hit, Item, QueryRequest, Selection, Signal,
@@ -90,6 +90,8 @@ pub struct Ranking {
     /// The model whose vectors were compared.
     pub model_used: Option<String>,
     pub(super) likeness: order::Likeness,
+    /// The frames of memories among the best that were read for whether they fit the question.
+    pub(super) frames: HashMap<RowId, Frame>,
 }
 
 impl Ranking {
@@ -106,6 +108,14 @@ impl Ranking {
 }
 
 pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> Result<Answer> {
+    let answer = look(engine, request, now)?;
+    evidence::note_shown(engine, answer.hits.iter().map(|hit| hit.memory.row), now);
+    keep::note_found(engine, request, &answer.hits, now);
+    Ok(answer)
+}
+
+/// The same for whoever may show less of it: what is shown is noted by him.
+pub(super) fn look(engine: &Engine, request: &QueryRequest, now: Timestamp) -> Result<Answer> {
     let start = Instant::now();
     if request.text.trim().is_empty() {
         return Err(Error::invalid("query", "the question is empty; write what you look for"));
@@ -138,12 +148,10 @@ pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> 
         !given
     })?;
     below_successors(&mut hits);
-    below_newer(&mut hits, &request.text, &ranking.likeness);
+    below_newer(&mut hits, &request.text, &ranking);
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?;
     let evidence = evidence::pack(engine, request, &terms, &hits)?;
-    evidence::note_exposed(engine, &hits, now);
-    keep::note_found(engine, request, &hits, now);
     Ok(Answer {
         query: request.text.clone(),
         hits,
@@ -219,22 +227,27 @@ fn below_successors(hits: &mut Vec<Hit>) {
 }
 
 /// What tells another value of what a newer memory tells stands below it, though nobody could say for sure that it was replaced.
-fn below_newer(hits: &mut Vec<Hit>, question: &str, likeness: &order::Likeness) {
+fn below_newer(hits: &mut Vec<Hit>, question: &str, ranking: &Ranking) {
     let is_memory = |hit: &Hit| hit.memory.kind == Kind::Memory;
     if hits.iter().filter(|hit| is_memory(hit)).count() < 2 {
         return;
     }
     let question = Question::of(question);
-    let read = |hit: &Hit| is_memory(hit).then(|| Said::of(&hit.memory.content));
-    let said: Vec<Option<Said>> = hits.iter().map(read).collect();
+    let read = |hit: &Hit| {
+        let (row, text) = (hit.memory.row, &hit.memory.content);
+        let frame = || ranking.frames.get(&row).cloned().unwrap_or_else(|| Frame::of(text));
+        is_memory(hit).then(|| (frame(), slot(text)))
+    };
+    let said: Vec<Option<(Frame, Option<Slot>)>> = hits.iter().map(read).collect();
     let yields = |old: usize, new: usize| {
         let (one, two) = (&hits[old].memory, &hits[new].memory);
         let is_later = one.create_time < two.create_time
             && (&one.collection, one.scope, &one.owner) == (&two.collection, two.scope, &two.owner);
         let texts = said[old].as_ref().zip(said[new].as_ref()).filter(|_| is_later);
-        texts.is_some_and(|(earlier, later)| {
-            seems_to_replace(earlier, later, likeness.of(one.row, two.row))
-                || question.is_answered_anew(&earlier.frame, &later.frame)
+        texts.is_some_and(|((earlier, earlier_slot), (later, later_slot))| {
+            let likeness = ranking.likeness.of(one.row, two.row);
+            seems_to_replace((earlier, earlier_slot.as_ref()), (later, later_slot.as_ref()), likeness)
+                || question.is_answered_anew(earlier, later)
         })
     };
     let order = yielding(hits.len(), yields);

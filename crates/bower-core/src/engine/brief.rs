@@ -168,7 +168,7 @@ fn of_types(
         prefetch: true,
         ..QueryRequest::default()
     };
-    let answer = answer::query(engine, &asked, now)?;
+    let answer = answer::look(engine, &asked, now)?;
     degraded.extend(answer.degraded.into_iter().filter(|one| !degraded.contains(one)).collect::<Vec<_>>());
     let found = answer.hits.into_iter().map(|hit| hit.memory);
     let mut best: Vec<Item> = found.filter(|item| near(item, request) != Nearness::Elsewhere).collect();

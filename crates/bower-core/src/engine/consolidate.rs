@@ -136,10 +136,8 @@ impl Run<'_> {
         }
         let texts = Texts::load(self.engine, rows, &pairs, *memory_type)?;
         let joined = texts.joined(&pairs, *memory_type, threads);
-        let may = |one, other| texts.may_join(one, other);
-        let found = clusters(rows.len(), &pairs, &may, &mut |one: usize, other: usize| {
-            joined.contains(&(one.min(other), one.max(other)))
-        });
+        let joins = |one: usize, other: usize| joined.contains(&(one.min(other), one.max(other)));
+        let found = clusters(rows.len(), &pairs, &joins);
         done.waiting += self.prepare_all(place, &texts, rows, &found, give)?;
         Ok(())
     }
@@ -197,20 +195,18 @@ impl Run<'_> {
         let mut cluster = Cluster {
             pattern: None,
             event: None,
-            content: String::new(),
+            content: pattern.content.clone(),
             memory_type: items[0].memory_type,
             members: items.iter().map(|item| item.id.clone()).collect(),
             written_by: None,
         };
-        if !self.request.dry_run
-            && let Some((text, model)) =
-                self.writer.as_ref().and_then(|writer| writer.write(&pattern, &told, self.left()))
-        {
-            (pattern.content, cluster.written_by) = (text, Some(model));
-        }
-        cluster.content.clone_from(&pattern.content);
         if self.request.dry_run {
             return Ok(Prepared::Ready(Box::new(cluster), None));
+        }
+        let written = self.writer.as_ref().and_then(|writer| writer.write(&pattern, &told, self.left()));
+        if let Some((text, model)) = written {
+            cluster.content.clone_from(&text);
+            (pattern.content, cluster.written_by) = (text, Some(model));
         }
         let mut memory = memory(self.embedder, place, &pattern, &items, id)?;
         if let Some(model) = &cluster.written_by {
@@ -220,7 +216,7 @@ impl Run<'_> {
         Ok(Prepared::Ready(Box::new(cluster), Some(Box::new(NewPattern { memory, members }))))
     }
 
-    /// Writes some patterns, unless this is only looked at; those that stand. One of which a member changed meanwhile is none.
+    /// Writes the patterns of some clusters, of which those that are only looked at have none; those that stand. One of which a member changed meanwhile is none.
     fn keep(&self, clusters: Vec<Cluster>, patterns: &[NewPattern]) -> Result<Vec<Cluster>> {
         if patterns.is_empty() {
             return Ok(clusters);

@@ -12,7 +12,7 @@ use super::neighbours::{Likenesses, Neighbour, neighbours};
 use super::when::zone;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
-use crate::item::{Change, Channel, Fate, Gate, MemoryType, Relation, RowId, Status, Tier, derive_id};
+use crate::item::{Change, Channel, Fate, Gate, MemoryType, Relation, RowId, Status, Tier};
 use crate::memory::conflict::Side;
 use crate::memory::gate::{self, Refusal};
 use crate::memory::judge::{self, Judged, judge_read, judge_text};
@@ -334,17 +334,14 @@ fn reasons(decision: &Decision) -> Map<String, Value> {
 /// The id of a text at a place: derived from both, and where the text was superseded, so that it is said anew, from how often
 /// it was.
 pub(super) fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
-    // Who may see it is part of what it is: two owners who keep the same words keep two memories.
-    let owner = place.owner.as_deref().unwrap_or("");
-    let parts = ["memory", &place.collection, place.scope.word(), owner, content];
-    let mut id = derive_id(&parts);
+    let mut id = place.memory_id(content);
     for again in 2_u32.. {
         let row = engine.store.rows_by_id(&id, 1)?.pop();
         let item = row.map_or(Ok(None), |(row, _)| Ok(engine.store.items(&[row])?.pop().flatten()))?;
         if item.is_none_or(|item: Item| item.status != Status::Superseded) {
             break;
         }
-        id = derive_id(&[&parts[..], &[&again.to_string()]].concat());
+        id = place.later_id(content, again);
     }
     Ok(id)
 }

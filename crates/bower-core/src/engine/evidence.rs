@@ -84,12 +84,7 @@ impl Known {
     }
 }
 
-/// Notes what an answer gives, so that it is known again when somebody tells it back. [`keep_given`] writes that down.
-pub(super) fn note_exposed(engine: &Engine, hits: &[Hit], now: Timestamp) {
-    note_shown(engine, hits.iter().map(|hit| hit.memory.row), now);
-}
-
-/// The same by row.
+/// Notes what somebody is given, so that it is known again when it is told back. [`keep_given`] writes that down.
 pub(super) fn note_shown(engine: &Engine, rows: impl Iterator<Item = RowId>, now: Timestamp) {
     let mut fresh = engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner);
     fresh.extend(rows.map(|row| (row, now)));

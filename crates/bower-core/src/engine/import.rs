@@ -25,7 +25,7 @@ use crate::store::copies::{ItemCopy, NewItem};
 use crate::text;
 
 pub(super) use brv::migrate;
-pub(super) use talk::{SESSIONS, document};
+pub(super) use talk::{LONGEST_LINE, SESSIONS, document, stem};
 
 /// Pieces in one transaction: others that write wait some milliseconds.
 const BATCH: usize = 256;

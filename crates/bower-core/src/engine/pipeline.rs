@@ -19,6 +19,7 @@ use crate::item::{Channel, RowId, Scope};
 use crate::request::{Degraded, IndexProgress, IndexReport, IndexRequest};
 use crate::store::{NewDocument, NewVector, Stamp};
 use crate::text;
+use crate::vector::in_order;
 use sources::{Note, Read};
 use work::{Assembly, Embedded, Unit};
 
@@ -341,25 +342,8 @@ pub(super) fn embed_pending(
 
 fn embed_rows(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<Vec<(RowId, NewVector)>> {
     let texts = engine.store.texts(rows)?;
-    let share = texts.len().div_ceil(embedder_threads(engine)).max(1);
-    std::thread::scope(|threads| {
-        let shares: Vec<_> = texts
-            .chunks(share)
-            .map(|texts| {
-                threads.spawn(move || {
-                    texts
-                        .iter()
-                        .map(|text| Ok((text.row, vector_of(embedder, &text.text)?)))
-                        .collect::<Result<Vec<_>>>()
-                })
-            })
-            .collect();
-        let mut vectors = Vec::with_capacity(texts.len());
-        for share in shares {
-            vectors.extend(share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-        }
-        Ok(vectors)
-    })
+    let embed = |at: usize| Ok((texts[at].row, vector_of(embedder, &texts[at].text)?));
+    in_order(embedder_threads(engine), texts.len(), embed).into_iter().collect()
 }
 
 /// CPU seconds of the calling thread.

@@ -17,6 +17,7 @@ use crate::rank::candidate::{self, Candidate, Places, Ranked};
 use crate::rank::profile::{self, ade, athena, atlas, native, seed};
 use crate::rank::time::meets;
 use crate::request::Degraded;
+use crate::store::IndexedText;
 
 /// What an item's age leaves of its place where it does not fit the time that Athena is asked for.
 const ANOTHER_TIME: f32 = 0.5;
@@ -76,7 +77,7 @@ pub(super) fn by_default(
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
-    take_fits(engine, request.text, &scores, &mut ranked)?;
+    ranking.frames = take_fits(engine, request.text, &scores, &mut ranked)?;
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking);
     scores.take_places(gathered, ranking);
@@ -107,20 +108,30 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
 }
 
 /// Raises memories that fit what the question wants: beside others about the same thing neither words nor meanings tell them apart.
-fn take_fits(engine: &Engine, question: &str, scores: &Scores, ranked: &mut [Ranked]) -> Result<()> {
+/// The frames of what it read.
+fn take_fits(
+    engine: &Engine,
+    question: &str,
+    scores: &Scores,
+    ranked: &mut [Ranked],
+) -> Result<HashMap<RowId, Frame>> {
     let constants = &engine.settings.bower;
-    let best = ranked.iter().take(FITS_DEPTH).map(|one| one.row);
-    let rows: Vec<RowId> = best.filter(|row| scores.is_memory(*row)).collect();
+    let best: Vec<RowId> = ranked.iter().take(FITS_DEPTH).map(|one| one.row).collect();
+    let rows: Vec<RowId> = best.iter().copied().filter(|row| scores.is_memory(*row)).collect();
+    let mut frames = HashMap::new();
     if rows.len() < 2 || constants.fit_weight == 0.0 {
-        return Ok(());
+        return Ok(frames);
     }
     let question = Question::of(question);
-    let texts = engine.store.texts(&rows)?;
-    let fit = |text: &str| question.fit(&Frame::of(text), text, &Worth::default());
-    let fits: HashMap<RowId, f32> = texts.iter().map(|text| (text.row, fit(&text.text))).collect();
-    let fits: Vec<Option<f32>> = ranked.iter().map(|one| fits.get(&one.row).copied()).collect();
+    let mut fits = HashMap::with_capacity(rows.len());
+    for IndexedText { row, text, .. } in engine.store.texts(&rows)? {
+        let frame = Frame::of(&text);
+        fits.insert(row, question.fit(&frame, &text, &Worth::default()));
+        frames.insert(row, frame);
+    }
+    let fits: Vec<Option<f32>> = best.iter().map(|row| fits.get(row).copied()).collect();
     native::gain_from_fit(ranked, &fits, constants);
-    Ok(())
+    Ok(frames)
 }
 
 /// Says how likely each of the best answers, and whether any does.

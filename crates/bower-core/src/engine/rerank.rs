@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Engine;
@@ -15,6 +15,7 @@ use crate::item::{Rerank, RowId, Scored, Step};
 use crate::llm::rerank_prompt;
 use crate::rank::rerank::{Gate, Reordered, Reranked, is_open, parse_scores, reorder};
 use crate::request::{Degraded, RerankEffort};
+use crate::vector::in_order;
 
 /// Hits that are reranked unless the settings say otherwise (systems.md, sections 4 and 1).
 const CROSS_TOP: usize = 50;
@@ -143,38 +144,25 @@ fn by_cross_encoder(
 ) -> Result<Vec<Option<f32>>, String> {
     let model = engine.cross.get()?;
     let deadline = Duration::from_millis(engine.settings.rerank_deadline_ms);
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    // Each thread takes the next text that nobody has taken; none is begun after the deadline.
-    let work = || {
-        let mut done = Vec::new();
-        while !stop.load(Ordering::Relaxed) && start.elapsed() < deadline {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(text) = texts.get(index) else { break };
-            let Some(text) = text else { continue };
-            let relevance = model.relevance(question, text);
-            if relevance.is_err() {
-                stop.store(true, Ordering::Relaxed);
-            }
-            done.push((index, relevance));
+    let stop = AtomicBool::new(false);
+    // None is begun after the deadline.
+    let read = in_order(embedder_threads(engine), texts.len(), |at| {
+        let text = texts[at].as_ref()?;
+        if stop.load(Ordering::Relaxed) || start.elapsed() >= deadline {
+            return None;
         }
-        done
-    };
-    let threads = embedder_threads(engine).min(texts.len()).max(1);
-    let done = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut done = work();
-        for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        done
+        let relevance = model.relevance(question, text);
+        stop.fetch_or(relevance.is_err(), Ordering::Relaxed);
+        Some(relevance)
     });
-    let scored = done.iter().filter(|(_, relevance)| relevance.is_ok()).count();
+    let scored = read.iter().flatten().filter(|relevance| relevance.is_ok()).count();
     let reranker = Rerank::CrossEncoder;
     *effort = Some(RerankEffort { reranker, model: model.name().to_owned(), scored, took_ms: 0.0 });
-    let mut scores = vec![None; texts.len()];
-    for (index, relevance) in done {
-        scores[index] = Some(relevance.map_err(|error| error.to_string())?.logit);
-    }
+    let scores = read
+        .into_iter()
+        .map(|one| Ok(one.transpose()?.map(|relevance| relevance.logit)))
+        .collect::<crate::Result<Vec<_>>>()
+        .map_err(|error| error.to_string())?;
     let wanted = texts.iter().flatten().count();
     if scored < wanted {
         return Err(format!(

@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Instant;
@@ -17,22 +16,21 @@ use super::answer::milliseconds;
 use super::brief::FOLDER;
 use super::curate::{CONFIDENCE, Unasked, curate_as};
 use super::evidence::session_name;
+use super::import::{LONGEST_LINE, stem};
 use super::{ACTOR, Engine};
 use crate::error::{Error, Result};
 use crate::ingest::{Element, Form, Speaker, Transcript, Turn, conversation, each_element, recognise};
-use crate::item::{Fate, Gate, Reach, RowId, Scope, derive_id};
+use crate::item::{Fate, Gate, Reach, RowId, Scope, derive_id, hex};
 use crate::memory::turns::{Pick, Voice, picks};
 use crate::memory::{gate, judge};
 use crate::request::moving::Problem;
 use crate::request::{CurateRequest, KeptSentence, SessionRead, SessionRequest};
-use crate::store::Stamp;
+use crate::store::{Place, Stamp};
 
 pub(super) use told::keep_turns;
 
 /// Bytes in which a transcript shows what it is and whose.
 const PEEK: u64 = 256 << 10;
-/// A longer line is refused: a turn with a picture in it has some megabytes.
-const LONGEST_LINE: u64 = 256 << 20;
 /// Bytes before the place where reading ended, by which the transcript is known again.
 const CHECKED: u64 = 512;
 /// Problems that are listed.
@@ -64,8 +62,8 @@ struct Reading<'a> {
     engine: &'a Engine,
     request: &'a SessionRequest,
     now: Timestamp,
-    collection: String,
-    scope: Scope,
+    /// Where candidates go.
+    place: Place,
     conversations: HashMap<String, Progress>,
     /// Bytes before this were read at an earlier time.
     from: u64,
@@ -84,18 +82,8 @@ pub(super) fn read_session<R: Read + Seek>(
     let failed = |source| Error::io("read", Path::new(name), source);
     let mut head = Vec::new();
     (&mut reader).take(PEEK).read_to_end(&mut head).map_err(failed)?;
-    let mut reading = Reading {
-        engine,
-        request,
-        now,
-        collection: request.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone()),
-        scope: request.scope.unwrap_or(Scope::Project),
-        conversations: HashMap::new(),
-        from: 0,
-        report: SessionRead { dry_run: request.dry_run, ..SessionRead::default() },
-    };
-    let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
-    let mut transcript = Transcript::new(stem);
+    let mut reading = Reading::new(engine, request, now);
+    let mut transcript = Transcript::new(stem(name));
     match recognise(&head) {
         // A session that has only begun.
         Form::Unknown(_) if head.trim_ascii().is_empty() => {}
@@ -139,18 +127,25 @@ fn check(reader: &mut (impl Read + Seek), upto: u64) -> std::io::Result<String> 
     reader.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
     reader.take(upto - from).read_to_end(&mut bytes)?;
-    let mut check = String::new();
-    for byte in &Sha256::digest(&bytes)[..16] {
-        let _ = write!(check, "{byte:02x}");
-    }
-    Ok(check)
+    Ok(hex(&Sha256::digest(&bytes)[..16]))
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    fn new(engine: &'a Engine, request: &'a SessionRequest, now: Timestamp) -> Self {
+        let collection = request.collection.clone();
+        let place = Place {
+            collection: collection.unwrap_or_else(|| engine.settings.memory_collection.clone()),
+            scope: request.scope.unwrap_or(Scope::Project),
+            owner: request.owner.clone(),
+        };
+        let report = SessionRead { dry_run: request.dry_run, ..SessionRead::default() };
+        Self { engine, request, now, place, conversations: HashMap::new(), from: 0, report }
+    }
+
     /// The subject of a conversation's marks: whoever reads it into another place reads it anew.
     fn subject(&self, conversation: &str) -> String {
-        let owner = self.request.owner.as_deref().unwrap_or("");
-        derive_id(&[READ, &self.collection, self.scope.word(), owner, conversation])
+        let Place { collection, scope, owner } = &self.place;
+        derive_id(&[READ, collection, scope.word(), owner.as_deref().unwrap_or(""), conversation])
     }
 
     fn mark(&self, conversation: &str) -> Result<Mark> {
@@ -303,6 +298,11 @@ impl Reading<'_> {
             return Ok(());
         }
         self.report.turns += 1;
+        self.pick(turn)
+    }
+
+    /// Keeps what is worth keeping in a turn.
+    fn pick(&mut self, turn: &Turn) -> Result<()> {
         let voice = match turn.speaker {
             Speaker::User | Speaker::Named(_) => Voice::User,
             Speaker::Assistant(_) => Voice::Assistant,
@@ -318,9 +318,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let content = verdict.redacted.map_or_else(|| pick.text.clone(), |redacted| redacted.text);
-        let owner = self.request.owner.as_deref().unwrap_or("");
-        let id = derive_id(&["memory", &self.collection, self.scope.word(), owner, content.trim()]);
-        if !self.engine.store.events(&id)?.is_empty() {
+        if !self.engine.store.events(&self.place.memory_id(content.trim()))?.is_empty() {
             self.report.unchanged += 1;
             return Ok(());
         }
@@ -337,9 +335,9 @@ impl Reading<'_> {
         }
         let request = CurateRequest {
             metadata,
-            collection: Some(self.collection.clone()),
-            scope: self.scope,
-            owner: self.request.owner.clone(),
+            collection: Some(self.place.collection.clone()),
+            scope: self.place.scope,
+            owner: self.place.owner.clone(),
             source_conv_id: Some(turn.conversation.clone()),
             gate: Some(Gate::Strict),
             ..CurateRequest::new(content.clone())

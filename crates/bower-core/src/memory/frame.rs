@@ -8,7 +8,6 @@ mod question;
 mod tense;
 
 use super::claims::tokens::Token;
-use super::said::Said;
 use super::slot::{Holds, Slot};
 use attribute::{Attributes, Kinship};
 pub(super) use parts::Sort;
@@ -91,12 +90,13 @@ impl Frame {
     pub(super) fn read(text: &str, tokens: &[Token<'_>]) -> Self {
         let (core, has_more) = tense::first_sentence(text, tokens);
         let mut parts = if core.len() > MOST_PARTS { Vec::new() } else { parts::read(core) };
-        let former = parts::take_former(&mut parts);
+        let words: Vec<String> = parts.iter().map(|part| part.text.to_lowercase()).collect();
+        let former = parts::take_former(&mut parts, &words);
         Self {
             present: parts::present(&parts),
             is_of_now: tense::is_of_now(core) && !tokens.iter().any(|token| token.is("?")),
             is_event: tense::is_event(core),
-            attributes: Attributes::of(&parts),
+            attributes: Attributes::of(&parts, &words),
             former,
             parts,
             has_more,
@@ -293,13 +293,16 @@ fn joined<'a>(own: Vec<(&'a Part, Sort)>, slot: Option<&Slot>) -> Vec<(&'a Part,
         .collect()
 }
 
+/// A text's frame, and its slot where it has one.
+pub type Stated<'a> = (&'a Frame, Option<&'a Slot>);
+
 /// A part of a text that is a value, and of what kind.
 type Valued<'a> = (&'a Part, Sort);
 
 /// The values of each side that the other has not.
 fn values<'a>(
-    (kept, kept_slot): (&'a Frame, Option<&Slot>),
-    (told, told_slot): (&'a Frame, Option<&Slot>),
+    (kept, kept_slot): Stated<'a>,
+    (told, told_slot): Stated<'a>,
     is_akin: bool,
 ) -> (Vec<Valued<'a>>, Vec<Valued<'a>>) {
     let (mut old, mut new) = (joined(kept.own(told), kept_slot), joined(told.own(kept), told_slot));
@@ -313,7 +316,7 @@ fn values<'a>(
 }
 
 /// Lays a told text beside a memory; `None` where they are not of one thing, or it is not clear which value is which.
-pub(super) fn pairing(kept: (&Frame, Option<&Slot>), told: (&Frame, Option<&Slot>)) -> Option<Pairing> {
+pub(super) fn pairing(kept: Stated<'_>, told: Stated<'_>) -> Option<Pairing> {
     let ((kept, kept_slot), (told, told_slot)) = (kept, told);
     let slots = [kept_slot, told_slot];
     if [kept, told].iter().any(|frame| frame.has_more || !frame.is_of_now || frame.parts.is_empty()) {
@@ -348,7 +351,8 @@ pub(super) fn pairing(kept: (&Frame, Option<&Slot>), told: (&Frame, Option<&Slot
         kept.says(&former.flat) || kept.parts.iter().any(is_it)
     });
     // Whoever names the former value need not say again of which of several it is.
-    if if former.is_some() { is_contrary(kept, told) } else { is_qualified(kept, told) } {
+    let is_of_another = if former.is_some() { is_contrary } else { is_qualified };
+    if is_of_another(kept, told) {
         return None;
     }
     let paired = |change: Change, sort: Sort| {
@@ -430,20 +434,21 @@ const BESIDE: f32 = 0.62;
 
 /// Whether a later text tells another value of what an earlier one tells, as far as that can be told from the texts and the cosine
 /// of both. Surer than a guess, not sure enough to end the earlier one.
-pub fn seems_to_replace(earlier: &Said, later: &Said, cosine: Option<f32>) -> bool {
-    let pairing = pairing((&earlier.frame, earlier.slot.as_ref()), (&later.frame, later.slot.as_ref()));
-    pairing.is_some_and(|pairing| match pairing.change {
+pub fn seems_to_replace(earlier: Stated<'_>, later: Stated<'_>, cosine: Option<f32>) -> bool {
+    pairing(earlier, later).is_some_and(|pairing| match pairing.change {
         Change::Nothing => false,
         Change::Former { .. } => true,
         Change::Value { .. } => {
             pairing.has_same_words || pairing.is_sure || cosine.is_some_and(|cosine| cosine >= BESIDE)
         }
-    }) || earlier.slot.as_ref().zip(later.slot.as_ref()).is_some_and(|(one, two)| {
+    }) || earlier.1.zip(later.1).is_some_and(|(one, two)| {
         one.key == two.key && one.holds.max(two.holds) == Holds::One && !one.same_value(two)
     })
 }
 
 /// Words that tell one thing of a kind from another, or one attribute from the next: which of several a text speaks of.
+///
+/// Sorted: each word of a text is looked for.
 const QUALIFIERS: &[&str] = &[
     "admin",
     "alpha",
@@ -526,8 +531,8 @@ const APART: &[[&str; 2]] = &[
 /// The qualifiers of a text.
 fn qualifiers(frame: &Frame) -> Vec<&'static str> {
     let found = |part: &Part| {
-        let word = QUALIFIERS.iter().find(|word| **word == part.normal)?;
-        Some(ALIKE.iter().find(|(other, _)| other == word).map_or(*word, |(_, same)| *same))
+        let word = QUALIFIERS[QUALIFIERS.binary_search(&part.normal.as_str()).ok()?];
+        Some(ALIKE.iter().find(|(other, _)| *other == word).map_or(word, |(_, same)| *same))
     };
     let is_word = |part: &Part| matches!(part.role, Role::Word | Role::Opener) && !part.is_former;
     // "connect to port 80" is no connection's port.
@@ -539,21 +544,21 @@ fn qualifiers(frame: &Frame) -> Vec<&'static str> {
     parts.filter(|(at, part)| is_word(part) && !is_verb(*at)).filter_map(|(_, part)| found(part)).collect()
 }
 
-/// The qualifiers that only the first of two lists has.
-fn only(these: &[&'static str], those: &[&'static str]) -> Vec<&'static str> {
-    these.iter().filter(|word| !those.contains(word)).copied().collect()
+/// Whether the first of two lists has a qualifier that the second has not.
+fn has_beyond(these: &[&str], those: &[&str]) -> bool {
+    these.iter().any(|word| !those.contains(word))
 }
 
 /// Whether two texts speak of two of a kind.
 fn is_qualified(one: &Frame, two: &Frame) -> bool {
     let (mine, theirs) = (qualifiers(one), qualifiers(two));
-    !only(&mine, &theirs).is_empty() || !only(&theirs, &mine).is_empty() || is_apart(one, two)
+    has_beyond(&mine, &theirs) || has_beyond(&theirs, &mine) || is_apart(one, two)
 }
 
 /// Whether two texts each say that they speak of another of a kind.
 fn is_contrary(one: &Frame, two: &Frame) -> bool {
     let (mine, theirs) = (qualifiers(one), qualifiers(two));
-    !only(&mine, &theirs).is_empty() && !only(&theirs, &mine).is_empty() || is_apart(one, two)
+    has_beyond(&mine, &theirs) && has_beyond(&theirs, &mine) || is_apart(one, two)
 }
 
 /// Whether one text speaks of what the other excludes.

@@ -332,22 +332,24 @@ fn without(sentence: &str, leads: &[&str]) -> (String, bool) {
 /// Whether a sentence says no more than that something was not so.
 fn only_corrects(sentence: &str) -> bool {
     let cues = Cues::of(sentence);
+    let said = cues.plain().strip_prefix(" . ").unwrap_or_default();
     cues.words() <= 5
-        && CORRECTS.iter().any(|lead| {
-            let lead = Cues::of(lead);
-            cues.plain().starts_with(lead.plain().trim_end_matches(". "))
-        })
+        && CORRECTS.iter().any(|lead| said.strip_prefix(lead).is_some_and(|rest| rest.starts_with(' ')))
+}
+
+/// The words of a sentence without its marks.
+fn words(cues: &Cues) -> impl Iterator<Item = &str> {
+    cues.each().filter(|word| !matches!(*word, "." | "," | ":"))
 }
 
 fn begins_with(cues: &Cues, list: &str) -> bool {
-    let first = cues.each().find(|word| !matches!(*word, "." | "," | ":"));
-    first.is_some_and(|first| list.split('|').any(|word| word.trim() == first))
+    words(cues).next().is_some_and(|first| list.split('|').any(|word| word.trim() == first))
 }
 
 /// Whether a sentence cannot be read without the one before it.
 fn looks_back(text: &str) -> bool {
     let cues = Cues::of(text);
-    let mut words = cues.each().filter(|word| !matches!(*word, "." | "," | ":"));
+    let mut words = words(&cues);
     let (Some(first), second) = (words.next(), words.next()) else { return true };
     let is_here = first == "this" && second.is_some_and(|second| HERE.split('|').any(|word| word == second));
     BACK.split('|').any(|word| word.trim() == first) && !is_here
@@ -374,7 +376,8 @@ fn is_specific(text: &str) -> bool {
 /// A turn without what its host put into it, without code and without what it quotes.
 fn own_words(said: &str) -> String {
     let mut text = said.to_owned();
-    for name in BLOCKS {
+    // Each of them is looked for in all of the turn; most turns have none.
+    for name in BLOCKS.iter().filter(|_| said.contains('<')) {
         text = without_block(&text, name);
     }
     for tag in ["<user_query>", "</user_query>"] {

@@ -142,13 +142,15 @@ pub fn pack(entries: Vec<Entry>, budget_tokens: usize, count: &dyn Fn(&str) -> u
     let share = left.checked_div(pinned).unwrap_or(ENTRY_TOKENS).clamp(LEAST_TOKENS, ENTRY_TOKENS);
     let (mut kept, mut left_out) = (Vec::new(), 0);
     for entry in entries {
-        let most = if entry.section == Section::Pinned { share } else { ENTRY_TOKENS.min(left) };
-        match fitted(entry, most, count) {
-            Some(entry) if entry.section == Section::Pinned || count(&entry.line()) <= left => {
-                left = left.saturating_sub(count(&entry.line()));
+        let is_pinned = entry.section == Section::Pinned;
+        let most = if is_pinned { share } else { ENTRY_TOKENS.min(left) };
+        let fitted = fitted(entry, most, count).map(|entry| (count(&entry.line()), entry));
+        match fitted.filter(|(tokens, _)| is_pinned || *tokens <= left) {
+            Some((tokens, entry)) => {
+                left = left.saturating_sub(tokens);
                 kept.push(entry);
             }
-            Some(_) | None => left_out += 1,
+            None => left_out += 1,
         }
     }
     kept.sort_by_key(|entry| entry.section);

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Items that a change names; the rest is counted.
-pub const MOST_NAMED: usize = 100;
+const MOST_NAMED: usize = 100;
 
 /// One change of the store: what one transaction did, whoever asked for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -32,9 +32,8 @@ impl StoreChange {
     /// Adds one of its events.
     pub(crate) fn add(&mut self, action: String, subject: Option<String>) {
         *self.actions.entry(action).or_default() += 1;
-        let Some(subject) = subject else { return };
-        if self.subjects.contains(&subject) {
-        } else if self.subjects.len() < MOST_NAMED {
+        let Some(subject) = subject.filter(|subject| !self.subjects.contains(subject)) else { return };
+        if self.subjects.len() < MOST_NAMED {
             self.subjects.push(subject);
         } else {
             self.more += 1;

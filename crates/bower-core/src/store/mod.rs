@@ -16,6 +16,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::item::{
     Change, Coverage, Facts, Kind, MemoryType, Reach, Relation, RowId, RowSet, Ruling, Scope, Status, Tier,
+    derive_id,
 };
 use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
 
@@ -117,6 +118,24 @@ pub struct Place {
     pub scope: Scope,
     /// Whose they are.
     pub owner: Option<String>,
+}
+
+impl Place {
+    /// The id of a memory that says something here for the first time.
+    pub fn memory_id(&self, content: &str) -> String {
+        derive_id(&self.id_parts(content))
+    }
+
+    /// The same where it was superseded and is told anew: the second time, the third.
+    pub fn later_id(&self, content: &str, time: u32) -> String {
+        derive_id(&[&self.id_parts(content)[..], &[&time.to_string()]].concat())
+    }
+
+    /// Who may see it is part of what it is: two owners who keep the same words keep two memories.
+    fn id_parts<'a>(&'a self, content: &'a str) -> [&'a str; 5] {
+        let owner = self.owner.as_deref().unwrap_or("");
+        ["memory", &self.collection, self.scope.word(), owner, content]
+    }
 }
 
 /// What was decided about a new memory.

@@ -78,11 +78,6 @@ impl Near<'_> {
         })
     }
 
-    fn row(&self, at: usize) -> (&[u8], f32) {
-        let stride = self.rows.stride;
-        (&self.rows.bytes[at * stride..][..stride], self.rows.scales[at])
-    }
-
     /// The mean of the vectors, and its squared length.
     fn mean(&self) -> (Vec<f32>, f32) {
         let stride = self.rows.stride;
@@ -90,7 +85,7 @@ impl Near<'_> {
         let mut there = 0;
         let pieces = self.pieces(|rows| {
             let (mut sums, mut there) = (vec![0.0_f32; stride], 0_usize);
-            for (bytes, scale) in rows.map(|at| self.row(at)).filter(|(_, scale)| *scale > 0.0) {
+            for (bytes, scale) in rows.map(|at| self.rows.row(at)).filter(|(_, scale)| *scale > 0.0) {
                 there += 1;
                 sums.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += (f32::from(*byte) - 128.0) * scale);
             }
@@ -111,7 +106,7 @@ impl Near<'_> {
         let pieces = self.pieces(|rows| {
             let mut sketches = Vec::with_capacity(rows.len() * mean.len() / 64);
             let mut least = vec![0_u8; mean.len()];
-            for (bytes, scale) in rows.map(|at| self.row(at)) {
+            for (bytes, scale) in rows.map(|at| self.rows.row(at)) {
                 // A coordinate is above the mean where its byte is: one division a coordinate less.
                 let to_byte = if scale > 0.0 { 1.0 / scale } else { 0.0 };
                 for (least, mean) in least.iter_mut().zip(mean) {

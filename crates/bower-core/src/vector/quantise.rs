@@ -67,21 +67,21 @@ impl ByteRows {
     /// Fills a place; false where the vector is of another dimension.
     pub fn put(&mut self, at: usize, bytes: &[u8], scale: f32) -> bool {
         if bytes.len() == self.stride {
-            self.row_mut(at).copy_from_slice(bytes);
+            self.bytes[at * self.stride..][..self.stride].copy_from_slice(bytes);
             self.scales[at] = scale;
         }
         bytes.len() == self.stride
     }
 
-    fn row_mut(&mut self, at: usize) -> &mut [u8] {
-        &mut self.bytes[at * self.stride..][..self.stride]
+    /// One of them, with its scale.
+    pub(super) fn row(&self, at: usize) -> (&[u8], f32) {
+        (&self.bytes[at * self.stride..][..self.stride], self.scales[at])
     }
 
-    /// One of them as a query.
+    /// The same as a query.
     pub(super) fn query(&self, at: usize) -> ByteQuery {
-        let bytes = &self.bytes[at * self.stride..][..self.stride];
-        let values = bytes.iter().map(|byte| (byte ^ 128).cast_signed()).collect();
-        ByteQuery { values, scale: self.scales[at] }
+        let (bytes, scale) = self.row(at);
+        ByteQuery::of(bytes, scale)
     }
 
     /// Gives the cosine of one with each that follows it. `dots` is room for a number each.
@@ -119,14 +119,13 @@ pub struct ByteQuery {
 impl ByteQuery {
     /// Quantises a query as rows are quantised.
     pub fn new(query: &[f32]) -> Self {
-        Self::from(&Quantised::new(query))
+        let vector = Quantised::new(query);
+        Self::of(&vector.bytes, vector.scale)
     }
-}
 
-impl From<&Quantised> for ByteQuery {
-    fn from(vector: &Quantised) -> Self {
-        let values = vector.bytes.iter().map(|byte| (byte ^ 128).cast_signed()).collect();
-        Self { values, scale: vector.scale }
+    /// A row as [`quantise`] writes it.
+    fn of(bytes: &[u8], scale: f32) -> Self {
+        Self { values: bytes.iter().map(|byte| (byte ^ 128).cast_signed()).collect(), scale }
     }
 }
 

@@ -3,7 +3,8 @@
 use bower_core::Error;
 use bower_core::engine::Engine;
 use bower_core::evidence::{Evidence, block};
-use bower_core::request::{Answer, CurateRequest, ForgetRequest, QueryRequest, Selection};
+use bower_core::item::{Briefing, Gate, MemoryType};
+use bower_core::request::{Answer, BriefRequest, CurateRequest, ForgetRequest, QueryRequest, Selection};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::place::{Place, keep, now};
@@ -166,6 +167,35 @@ fn what_nobody_asked_for_has_to_be_specific() {
     assert_eq!((close.hits.len(), close.held_back), (1, Some(0)));
     assert_eq!(ask("nothing of this").held_back, Some(0));
     assert_eq!(engine.query(&request("time"), now()).unwrap().held_back, None);
+}
+
+/// What a task finds and a briefing has no room for was given to nobody.
+#[test]
+fn a_briefing_gives_what_it_shows_once() {
+    let place = Place::without_model();
+    let engine = place.open();
+    let tell = |text: &str, memory_type, pinned| {
+        let request = CurateRequest {
+            memory_type: Some(memory_type),
+            gate: Some(Gate::Off),
+            pinned,
+            ..CurateRequest::new(text)
+        };
+        engine.curate(&request, now()).unwrap().id.unwrap()
+    };
+    let pins = ["Gloves hang by the door", "The shed has no lock", "Water at dusk"];
+    let pinned = pins.map(|text| tell(text, MemoryType::Fact, true));
+    let found = tell("Wisteria is pruned in February, behind the second bud", MemoryType::Procedure, false);
+    let times = |id: &str| engine.exposure(&engine.get(id).unwrap()).unwrap().map(|(times, _)| times);
+    let brief = |budget| {
+        let task = Some("prune the wisteria behind the second bud".to_owned());
+        let request = BriefRequest { budget, task, ..BriefRequest::default() };
+        let brief = engine.brief(&request, now()).unwrap();
+        engine.keep_given(now()).unwrap();
+        brief.entries.len()
+    };
+    assert_eq!((brief(Briefing::Lite), times(&pinned[0]), times(&found)), (3, Some(1), None));
+    assert_eq!((brief(Briefing::Standard), times(&pinned[0]), times(&found)), (4, Some(2), Some(1)));
 }
 
 #[test]

@@ -11,12 +11,12 @@ use crate::engine::curate::{CONFIDENCE, MAX_CONTENT_BYTES, normal_tags};
 use crate::engine::{ACTOR, Engine, fold};
 use crate::error::{Error, Result};
 use crate::ingest::{Topic, TopicFile, read_topic, topic_file};
-use crate::item::{Kind, MemoryType, Relation, Scope, Status, Tier, derive_id};
+use crate::item::{Kind, MemoryType, Relation, Scope, Status, Tier};
 use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
 use crate::request::moving::{Migrated, Problem};
-use crate::store::Stamp;
 use crate::store::copies::{Fate, ItemCopy, NewPiece, RelationCopy};
+use crate::store::{Place, Stamp};
 
 /// A relation that somebody wrote down is as strong as it gets.
 const WRITTEN: f32 = 1.0;
@@ -256,9 +256,10 @@ impl Migration<'_> {
     ) -> ItemCopy {
         let judged = judge_text(&content, memory_type, CONFIDENCE, &judge::Constants::default());
         let collection = self.engine.settings.memory_collection.clone();
+        let place = Place { collection, scope: Scope::Project, owner: None };
         let updated = topic.updated.or(topic.created).unwrap_or(modified);
         ItemCopy {
-            id: derive_id(&["memory", &collection, Scope::Project.word(), "", &content]),
+            id: place.memory_id(&content),
             kind: Kind::Memory,
             memory_type: Some(judged.memory_type),
             slot: slot(&content).map(|slot| slot.key),
@@ -280,9 +281,9 @@ impl Migration<'_> {
             tags: Vec::new(),
             keywords: judged.keywords,
             metadata: Map::new(),
-            collection,
-            scope: Scope::Project,
-            owner: None,
+            collection: place.collection,
+            scope: place.scope,
+            owner: place.owner,
             status: Status::Active,
             tier: Tier::Active,
             source: "brv".to_owned(),

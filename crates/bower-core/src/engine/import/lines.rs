@@ -7,6 +7,7 @@ use std::io::{BufRead, Read};
 use super::{BATCH, Import, moved_id, new_item, put_in_place};
 use crate::engine::ACTOR;
 use crate::error::Result;
+use crate::evidence::one_line;
 use crate::item::{Kind, indexed_text};
 use crate::request::moving::ImportProgress;
 use crate::store::copies::{
@@ -276,8 +277,4 @@ fn half_floats(vector: &VectorCopy) -> Result<NewVector, &'static str> {
         bytes.chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect();
     let half = half.filter(|half| !half.is_empty() && half.len().is_multiple_of(2)).ok_or(odd)?;
     Ok(NewVector { model: vector.model.clone(), half, tokens: None })
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -10,22 +10,23 @@ use std::path::Path;
 
 use super::{BATCH, Import, new_item};
 use crate::engine::curate::{CONFIDENCE, MAX_CONTENT_BYTES};
+use crate::engine::when::zone;
 use crate::engine::{ACTOR, DocumentInput, Engine, pipeline};
 use crate::error::Result;
 use crate::ingest::{Element, Transcript, Turn, conversation, each_element};
-use crate::item::{Kind, Scope, Status, Tier, derive_id};
+use crate::item::{Kind, Scope, Status, Tier};
 use crate::memory::gate;
 use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
 use crate::request::moving::{ImportProgress, ImportRequest};
-use crate::store::Stamp;
 use crate::store::copies::{Fate, ItemCopy, NewPiece};
+use crate::store::{Place, Stamp};
 
 /// Where conversations go unless somebody says so: the name that Athena has for them.
 pub(in crate::engine) const SESSIONS: &str = "sessions";
 
 /// A longer line of a transcript is refused: a turn with a picture in it has some megabytes.
-const LONGEST_LINE: u64 = 256 << 20;
+pub(in crate::engine) const LONGEST_LINE: u64 = 256 << 20;
 
 /// Turns that have been read and not written yet.
 struct Talk<'i, 'a> {
@@ -37,15 +38,15 @@ struct Talk<'i, 'a> {
 }
 
 impl<'i, 'a> Talk<'i, 'a> {
-    fn new(import: &'i mut Import<'a>, name: &str) -> Self {
-        let zone = TimeZone::get(&import.engine.settings.time_zone).unwrap_or(TimeZone::UTC);
-        Self { import, name: name.to_owned(), zone, turns: Vec::new(), conversations: HashSet::new() }
+    fn new(import: &'i mut Import<'a>, name: &str) -> Result<Self> {
+        let zone = zone(import.engine)?;
+        Ok(Self { import, name: name.to_owned(), zone, turns: Vec::new(), conversations: HashSet::new() })
     }
 }
 
 /// A list of conversations, or of the turns of one.
 pub(super) fn array(import: &mut Import<'_>, name: &str, reader: impl BufRead) -> Result<()> {
-    let mut talk = Talk::new(import, name);
+    let mut talk = Talk::new(import, name)?;
     let mut transcript = Transcript::new(stem(name));
     let (mut number, mut failed) = (0_u64, None);
     let outcome = each_element(reader, &mut |value| {
@@ -66,7 +67,7 @@ pub(super) fn array(import: &mut Import<'_>, name: &str, reader: impl BufRead) -
 
 /// Objects one after the other.
 pub(super) fn objects(import: &mut Import<'_>, name: &str, mut reader: impl BufRead) -> Result<()> {
-    let mut talk = Talk::new(import, name);
+    let mut talk = Talk::new(import, name)?;
     let mut transcript = Transcript::new(stem(name));
     let mut line = Vec::new();
     for number in 1_u64.. {
@@ -239,9 +240,13 @@ impl Talk<'_, '_> {
     /// A turn as a memory; the error is true where the gate refused it, false where it is too long.
     fn candidate(&self, turn: &Turn) -> std::result::Result<(String, ItemCopy), bool> {
         let (request, settings) = (&self.import.request, &self.import.engine.settings);
-        let collection = request.collection.clone().unwrap_or_else(|| settings.memory_collection.clone());
-        let verdict =
-            gate::judge(turn.text.trim(), settings.gate_of(&collection), &gate::Constants::default());
+        let place = Place {
+            collection: request.collection.clone().unwrap_or_else(|| settings.memory_collection.clone()),
+            scope: request.scope.unwrap_or(Scope::Project),
+            owner: request.owner.clone(),
+        };
+        let strictness = settings.gate_of(&place.collection);
+        let verdict = gate::judge(turn.text.trim(), strictness, &gate::Constants::default());
         if verdict.refused.is_some() {
             return Err(true);
         }
@@ -252,8 +257,7 @@ impl Talk<'_, '_> {
             return Err(false);
         }
         let judged = judge_text(&content, None, CONFIDENCE, &judge::Constants::default());
-        let (scope, owner) = (request.scope.unwrap_or(Scope::Project), request.owner.clone());
-        let id = derive_id(&["memory", &collection, scope.word(), owner.as_deref().unwrap_or(""), &content]);
+        let id = place.memory_id(&content);
         let time = turn.time.unwrap_or(self.import.now);
         let item = ItemCopy {
             id: id.clone(),
@@ -278,9 +282,9 @@ impl Talk<'_, '_> {
             tags: Vec::new(),
             keywords: judged.keywords,
             metadata: fields(turn, &name),
-            collection,
-            scope,
-            owner,
+            collection: place.collection,
+            scope: place.scope,
+            owner: place.owner,
             status: Status::Candidate,
             tier: Tier::Active,
             source: turn.origin.to_owned(),
@@ -343,6 +347,7 @@ fn fields(turn: &Turn, name: &str) -> Map<String, Value> {
     fields
 }
 
-fn stem(name: &str) -> &str {
+/// What a conversation of a file is called where no line says so.
+pub(in crate::engine) fn stem(name: &str) -> &str {
     Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name)
 }

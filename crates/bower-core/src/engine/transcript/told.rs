@@ -3,8 +3,7 @@
 //! comes.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::Instant;
 
 use super::{Mark, Reading};
@@ -12,13 +11,14 @@ use crate::engine::Engine;
 use crate::engine::answer::milliseconds;
 use crate::engine::import::{SESSIONS, document};
 use crate::engine::pipeline;
+use crate::engine::when::zone;
 use crate::error::{Error, Result};
 use crate::ingest::{Speaker, Turn};
-use crate::item::{Gate, Scope, Switch, derive_id};
+use crate::item::{Gate, Switch, derive_id};
 use crate::memory::gate;
-use crate::memory::turns::{Voice, picks};
 use crate::request::moving::ImportRequest;
 use crate::request::{SessionRead, TurnsRequest};
+use crate::store::Place;
 
 /// The program whose turns they are, where it is no agent's name.
 const ASSISTANT: &str = "Assistant";
@@ -37,27 +37,19 @@ pub(in crate::engine) fn keep_turns(
         return Ok(SessionRead::default());
     }
     let session = &request.session;
-    let mut reading = Reading {
-        engine,
-        request: session,
-        now,
-        collection: session.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone()),
-        scope: session.scope.unwrap_or(Scope::Project),
-        conversations: HashMap::new(),
-        from: 0,
-        report: SessionRead { dry_run: session.dry_run, ..SessionRead::default() },
-    };
+    let mut reading = Reading::new(engine, session, now);
     let begun = reading.begun(conversation, Mark::default())?;
     reading.conversations.insert(conversation.to_owned(), begun);
     reading.report.conversations.push(conversation.to_owned());
 
+    let collection = request.documents.as_deref().unwrap_or(SESSIONS);
     let place = ImportRequest {
         scope: session.scope,
         owner: session.owner.clone(),
-        collection: Some(request.documents.clone().unwrap_or_else(|| SESSIONS.to_owned())),
+        collection: Some(collection.to_owned()),
         ..ImportRequest::default()
     };
-    let zone = TimeZone::get(&engine.settings.time_zone).unwrap_or(TimeZone::UTC);
+    let zone = zone(engine)?;
     let mut seen = HashSet::new();
     let (turns, documents): (Vec<Turn>, Vec<_>) = turns(request, conversation, now)
         .map(|turn| {
@@ -67,7 +59,7 @@ pub(in crate::engine) fn keep_turns(
         .filter(|(_, document)| seen.insert(document.id.clone()))
         .unzip();
     let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
-    let known = engine.store.documents_at(place.collection.as_deref().unwrap_or(SESSIONS), &ids)?;
+    let known = engine.store.documents_at(collection, &ids)?;
     let (mut fresh, mut said) = (Vec::new(), Vec::new());
     for ((turn, document), known) in turns.into_iter().zip(documents).zip(known) {
         if known.is_some() {
@@ -79,16 +71,11 @@ pub(in crate::engine) fn keep_turns(
     }
     reading.report.turns = fresh.len() as u64;
     if !fresh.is_empty() && !session.dry_run {
-        let indexed = pipeline::add_documents(engine, fresh, reading.scope, session.owner.clone(), now)?;
+        let Place { scope, owner, .. } = reading.place.clone();
+        let indexed = pipeline::add_documents(engine, fresh, scope, owner, now)?;
         reading.report.degraded = indexed.degraded;
     }
-    for turn in &said {
-        let voice = match turn.speaker {
-            Speaker::User | Speaker::Named(_) => Voice::User,
-            Speaker::Assistant(_) => Voice::Assistant,
-        };
-        picks(&turn.text, voice).into_iter().try_for_each(|pick| reading.keep(turn, &pick))?;
-    }
+    said.iter().try_for_each(|turn| reading.pick(turn))?;
     reading.report.took_ms = milliseconds(start);
     Ok(reading.report)
 }

@@ -185,7 +185,10 @@ impl Reader<'_> {
             !bare.is_empty() && !CONTRACTED.iter().any(|word| bare.eq_ignore_ascii_case(word))
         });
         let text = bare.unwrap_or(whole);
-        let lower = text.to_lowercase().replace('’', "'");
+        let mut lower = text.to_lowercase();
+        if lower.contains('’') {
+            lower = lower.replace('’', "'");
+        }
         let kind = if numbers::parse(text).is_some() {
             Kind::Number
         } else if is_code(text) && !ABBREVIATIONS.contains(&lower.as_str()) {

@@ -290,13 +290,14 @@ fn part<'a>(tokens: &'a [Token<'a>], role: Role, normal: Option<String>) -> Part
         if token.text == ":" && !token.is_mark() { &token.lower } else { token.text }
     };
     let text = tokens.iter().map(shown).collect::<Vec<_>>().join(" ");
+    let flat = flat(&text);
     let normal = normal.unwrap_or_else(|| match (&role, tokens) {
         (Role::Word | Role::Opener, [one]) => {
             known::canonical(&known::singular(known::canonical(&one.lower))).to_owned()
         }
-        _ => flat(&text),
+        _ => flat.clone(),
     });
-    Part { flat: flat(&text), text, normal, role, is_former: false }
+    Part { text, flat, normal, role, is_former: false }
 }
 
 /// A value at a token: what it is, its one form where it has one, and how many tokens it takes.
@@ -484,9 +485,8 @@ fn is_unit(token: &Token<'_>) -> bool {
 }
 
 /// Marks what the sentence itself says was so before, and gives it as flat words: "from A to B", "A -> B", "no longer A",
-/// "instead of A", "was A before", "A is gone".
-pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
-    let words: Vec<String> = parts.iter().map(|part| part.text.to_lowercase()).collect();
+/// "instead of A", "was A before", "A is gone". `words` are the parts in lower case.
+pub(super) fn take_former(parts: &mut [Part], words: &[String]) -> Vec<Former> {
     let is = |at: usize, list: &[&str]| words.get(at).is_some_and(|word| list.contains(&word.as_str()));
     let mut found: Vec<std::ops::Range<usize>> = Vec::new();
     let mut markers: Vec<std::ops::Range<usize>> = Vec::new();
@@ -499,7 +499,7 @@ pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
             "replacing" | "replaces" | "replaced" | "dropped" | "previously" | "formerly" | "abandoned"
             | "ditched" => Some(at + 1),
             "from" if (at + 2..words.len().min(at + 8)).any(|to| is(to, &["to", "into"])) => Some(at + 1),
-            "was" | "were" if is_marked_off(&words, at) => Some(at + 1),
+            "was" | "were" if is_marked_off(words, at) => Some(at + 1),
             "not" if at > 0 && is(at - 1, &[",", "and", "("]) => Some(at + 1),
             _ => None,
         };
@@ -509,7 +509,7 @@ pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
                     start,
                     &["the", "a", "an", "at", "by", "for", "in", "on", "still", "was", "with"],
                 ));
-            if let Some(range) = stretch(parts, &words, start) {
+            if let Some(range) = stretch(parts, words, start) {
                 markers.push(at..start);
                 found.push(range);
             }
@@ -551,22 +551,16 @@ pub(super) fn take_former(parts: &mut [Part]) -> Vec<Former> {
 
 /// Whether a word is another one, or that with two letters exchanged, one lost or one doubled.
 pub(super) fn is_slip(word: &str, of: &str) -> bool {
-    let lost = |long: &str, short: &str| {
-        long.len() == short.len() + 1
-            && (0..long.len()).any(|at| {
-                long.is_char_boundary(at) && long.is_char_boundary(at + 1) && {
-                    long[..at] == short[..at.min(short.len())]
-                        && long[at + 1..] == short[at.min(short.len())..]
-                }
-            })
-    };
-    let exchanged = || {
-        let (one, two) = (word.as_bytes(), of.as_bytes());
-        let differing: Vec<usize> = (0..one.len().min(two.len())).filter(|&at| one[at] != two[at]).collect();
-        one.len() == two.len()
-            && matches!(differing.as_slice(), [a, b] if a + 1 == *b && one[*a] == two[*b] && one[*b] == two[*a])
-    };
-    word == of || (word.is_ascii() && (lost(word, of) || lost(of, word) || exchanged()))
+    let (one, two) = (word.as_bytes(), of.as_bytes());
+    let same = one.iter().zip(two).take_while(|(one, two)| one == two).count();
+    let (one, two) = (&one[same..], &two[same..]);
+    match (one, two) {
+        ([], []) => true,
+        ([_, rest @ ..], two) if rest == two => word.is_ascii(),
+        (one, [_, rest @ ..]) if one == rest => word.is_ascii(),
+        ([a, b, one @ ..], [c, d, two @ ..]) => (a, b, one) == (d, c, two) && word.is_ascii(),
+        _ => false,
+    }
 }
 
 /// "(was 8080)", ", it was 8080 before", "; was 8080".

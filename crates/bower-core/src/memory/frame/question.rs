@@ -3,7 +3,7 @@
 
 use super::super::claims::tokens::{Token, tokens};
 use super::parts::{Part, Role, Sort};
-use super::{Frame, Kinship, is_qualified, only, qualifiers};
+use super::{Frame, Kinship, has_beyond, is_qualified, qualifiers};
 
 /// Qualifiers that say which of several things of a kind.
 const PLACES: &[&str] = &[
@@ -54,6 +54,8 @@ enum Wants {
 pub struct Question {
     frame: Frame,
     wants: Wants,
+    /// Which of several of a kind it asks about.
+    places: Vec<&'static str>,
     /// Whether it asks for what was, will be or may be.
     is_of_another_time: bool,
 }
@@ -115,6 +117,7 @@ impl Question {
                 "yesterday",
                 "tomorrow",
             ]) || tokens.iter().any(|token| is_year(token)),
+            places: places(&frame),
             frame,
         }
     }
@@ -142,18 +145,13 @@ impl Question {
             }
             Wants::Steps => signed(has_steps(text), worth.steps),
         };
-        let which = |frame: &Frame| -> Vec<&'static str> {
-            qualifiers(frame).into_iter().filter(|word| PLACES.contains(word)).collect()
-        };
-        let (asked, said) = (which(&self.frame), which(statement));
-        let differs = !only(&asked, &said).is_empty() || !only(&said, &asked).is_empty();
+        let said = places(statement);
+        let differs = has_beyond(&self.places, &said) || has_beyond(&said, &self.places);
         let qualifier = if differs { -worth.qualifier } else { 0.0 };
         let tense = if statement.is_of_now || self.is_of_another_time { 0.0 } else { -worth.tense };
         attribute + kind + qualifier + tense
     }
-}
 
-impl Question {
     /// Whether two statements both tell what is asked of the thing that is asked about, and not the same: then the later one is the
     /// answer, though which word of the earlier one is its value may be unclear.
     pub fn is_answered_anew(&self, earlier: &Frame, later: &Frame) -> bool {
@@ -167,6 +165,11 @@ impl Question {
             && earlier.has_same_value(later).is_none()
             && !(earlier.own(later).is_empty() && later.own(earlier).is_empty())
     }
+}
+
+/// Which of several of a kind a text speaks of.
+fn places(frame: &Frame) -> Vec<&'static str> {
+    qualifiers(frame).into_iter().filter(|word| PLACES.contains(word)).collect()
 }
 
 fn wants(tokens: &[Token<'_>]) -> Wants {

@@ -124,12 +124,11 @@ const CHANGES: &[&str] =
 /// Whether every verb of a text is of the present.
 pub(super) fn is_of_now(tokens: &[Token<'_>]) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
-    let says_update = tokens.iter().any(|token| {
-        token.is("->")
-            || token.among(CHANGES)
-            || token.among(DONE)
-            || known::UPDATE_LABELS.contains(&token.lower.as_str())
-    });
+    let says_update = || {
+        tokens.iter().any(|token| {
+            token.is("->") || token.among(CHANGES) || token.among(DONE) || token.among(known::UPDATE_LABELS)
+        })
+    };
     for (at, token) in tokens.iter().enumerate() {
         // A name is no verb: "May", "Will".
         let word = token.lower.as_str();
@@ -150,7 +149,7 @@ pub(super) fn is_of_now(tokens: &[Token<'_>]) -> bool {
         let was_used =
             word == "used" && lower(at + 1) == "to" && !matches!(lower(at.wrapping_sub(1)), "is" | "are");
         // "no longer", "was chosen" and what is said of a change are of the present.
-        let was = FORMERLY.contains(&word) && !says_update && !is_done(tokens, at);
+        let was = FORMERLY.contains(&word) && !is_done(tokens, at) && !says_update();
         // "From May on", "starting Monday".
         let is_dated = matches!(word, "from" | "starting" | "effective" | "after")
             && super::super::claims::dates::read(tokens, at + 1)
@@ -164,8 +163,8 @@ pub(super) fn is_of_now(tokens: &[Token<'_>]) -> bool {
 
 /// Whether a word is one of what may be or is to come, or a long one of them with a slip of the pen ("propoal").
 fn is_elsewhen(word: &str) -> bool {
-    let is_slip = |one: &&&str| one.len() > 6 && super::parts::is_slip(word, one);
-    ELSEWHEN.contains(&word) || word.len() > 5 && ELSEWHEN.iter().any(|one| is_slip(&one))
+    let is_it = |one: &&str| *one == word || one.len() > 6 && super::parts::is_slip(word, one);
+    ELSEWHEN.iter().any(is_it)
 }
 
 /// "The plan of Acme", "the Pro plan".

@@ -5,9 +5,13 @@ use proptest::prelude::*;
 use super::super::said::Said;
 use super::*;
 
+fn stated(said: &Said) -> Stated<'_> {
+    (&said.frame, said.slot.as_ref())
+}
+
 fn found(kept: &str, told: &str) -> Option<Pairing> {
     let (kept, told) = (Said::of(kept), Said::of(told));
-    pairing((&kept.frame, kept.slot.as_ref()), (&told.frame, told.slot.as_ref()))
+    pairing(stated(&kept), stated(&told))
 }
 
 /// What became of the value; `-` where the two do not lie side by side, `=` where it is the same.
@@ -153,19 +157,47 @@ fn a_text_that_names_the_former_value_ends_it() {
 
 #[test]
 fn what_only_seems_to_replace_is_ordered() {
-    let seems =
-        |kept: &str, told: &str, cosine| seems_to_replace(&Said::of(kept), &Said::of(told), Some(cosine));
+    let seems = |kept: &str, told: &str, cosine| {
+        let (kept, told) = (Said::of(kept), Said::of(told));
+        seems_to_replace(stated(&kept), stated(&told), Some(cosine))
+    };
     let (one, two) = ("Calls to owl-mailer end after 30 s", "owl-mailer gives up after 45 s");
     assert!(seems(one, two, BESIDE) && !seems(one, two, BESIDE - 0.01));
     assert!(!seems(one, "elk-mailer gives up after 45 s", 0.99));
     assert!(seems("API port is 8080", "The API listens on port 9090", 0.5));
 }
 
+#[test]
+fn one_letter_lost_or_doubled_or_two_exchanged_is_a_slip() {
+    for (word, is_it) in [
+        ("proposal", true),
+        ("propoal", true),
+        ("roposal", true),
+        ("proposa", true),
+        ("proppsal", false),
+        ("proposall", true),
+        ("pproposal", true),
+        ("prpoosal", true),
+        ("proposla", true),
+        ("prposoal", false),
+        ("propal", false),
+        ("propösal", false),
+        ("", false),
+    ] {
+        assert_eq!(parts::is_slip(word, "proposal"), is_it, "{word}");
+    }
+}
+
+#[test]
+fn qualifiers_are_looked_for_in_order() {
+    assert!(QUALIFIERS.is_sorted());
+}
+
 proptest! {
     #[test]
     fn any_two_texts_have_frames(one in ".{0,80}", two in r#"[a-c0-9A-B \-"`'(),.:;=>\n]{0,60}"#) {
         let (one, two) = (Said::of(&one), Said::of(&two));
-        let pair = |a: &Said, b: &Said| pairing((&a.frame, a.slot.as_ref()), (&b.frame, b.slot.as_ref()));
+        let pair = |a: &Said, b: &Said| pairing(stated(a), stated(b));
         let (_, _) = (pair(&one, &two), pair(&two, &one));
         if let Some(pairing) = pair(&two, &two) {
             prop_assert!(!matches!(pairing.change, Change::Value { .. }), "{two:?}");

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-use super::journal::{State, turn};
+use super::journal::{State, row_of, turn};
 use super::life::{id_of, insert_memory, relate};
 use super::read::{first, parse_word, timestamp};
 use super::write::{next_change, record};
@@ -178,12 +178,12 @@ impl SqliteStore {
 /// Writes one pattern as a change of its own, so that it can be taken back alone.
 fn put_pattern(connection: &Connection, pattern: &NewPattern, stamp: Stamp<'_>) -> Result<Option<u64>> {
     let NewPattern { memory, members } = pattern;
-    let there = connection.prepare_cached("SELECT 1 FROM items WHERE id = ?1")?.exists([&memory.id])?;
+    let is_there = row_of(connection, &memory.id)?.is_some();
     let mut states = Vec::with_capacity(members.len());
     for row in members {
         states.extend(State::of(connection, *row)?.filter(State::is_seen));
     }
-    if there || states.len() < members.len() {
+    if is_there || states.len() < members.len() {
         return Ok(None);
     }
     let change = next_change(connection)?;
