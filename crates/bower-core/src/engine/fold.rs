@@ -359,7 +359,7 @@ fn fresh_texts(store: &dyn Store, rows: &[RowId]) -> Result<Vec<text::FreshText>
         }
     }
     if !bare.is_empty() {
-        fresh.extend(store.texts(&bare)?.into_iter().map(|IndexedText { row, parent, text }| {
+        fresh.extend(store.texts(&bare)?.into_iter().map(|IndexedText { row, parent, text, .. }| {
             let terms = text::encode_terms(&text, LANGUAGE);
             text::FreshText { row, parent, terms }
         }));

@@ -17,7 +17,6 @@ use crate::rank::candidate::{self, Candidate, Places, Ranked};
 use crate::rank::profile::{self, ade, athena, atlas, native, seed};
 use crate::rank::time::meets;
 use crate::request::Degraded;
-use crate::store::IndexedText;
 
 /// What an item's age leaves of its place where it does not fit the time that Athena is asked for.
 const ANOTHER_TIME: f32 = 0.5;
@@ -77,7 +76,7 @@ pub(super) fn by_default(
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
-    ranking.frames = take_fits(engine, request.text, &scores, &mut ranked)?;
+    ranking.frames = take_fits(engine, request, &scores, &mut ranked)?;
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking);
     scores.take_places(gathered, ranking);
@@ -111,7 +110,7 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
 /// The frames of what it read.
 fn take_fits(
     engine: &Engine,
-    question: &str,
+    request: &RankRequest<'_>,
     scores: &Scores,
     ranked: &mut [Ranked],
 ) -> Result<HashMap<RowId, Frame>> {
@@ -122,12 +121,15 @@ fn take_fits(
     if rows.len() < 2 || constants.fit_weight == 0.0 {
         return Ok(frames);
     }
-    let question = Question::of(question);
+    let question = Question::of(request.text);
+    let clocks = &request.select.clocks;
+    let asked_of = clocks.valid_at.or(clocks.as_of).unwrap_or(request.now);
     let mut fits = HashMap::with_capacity(rows.len());
-    for IndexedText { row, text, .. } in engine.store.texts(&rows)? {
-        let frame = Frame::of(&text);
-        fits.insert(row, question.fit(&frame, &text, &Worth::default()));
-        frames.insert(row, frame);
+    for indexed in engine.store.texts(&rows)? {
+        let frame = Frame::of(&indexed.text);
+        let holds = indexed.holds_at(asked_of);
+        fits.insert(indexed.row, question.fit(&frame, &indexed.text, holds, &Worth::default()));
+        frames.insert(indexed.row, frame);
     }
     let fits: Vec<Option<f32>> = best.iter().map(|row| fits.get(row).copied()).collect();
     native::gain_from_fit(ranked, &fits, constants);

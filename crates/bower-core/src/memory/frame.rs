@@ -167,8 +167,10 @@ impl Frame {
             theirs.iter().any(|(_, two)| one == two || one.is_nominal() && two.is_nominal())
         };
         let is_named = mine.iter().chain(&theirs).any(|(_, sort)| sort.is_nominal());
+        // "The log level is info" gives what "its logs can be seen" never had.
+        let is_doubtful = is_named || mine.is_empty() != theirs.is_empty();
         self.attributes.beside(&other.attributes) != Kinship::Apart
-            && !(is_named && self.attributes.is_unlike(&other.attributes))
+            && !(is_doubtful && self.attributes.is_unlike(&other.attributes))
             && (mine.is_empty() || theirs.is_empty() || mine.iter().any(fits))
     }
 

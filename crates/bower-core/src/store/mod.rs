@@ -420,6 +420,17 @@ pub struct IndexedText {
     pub parent: u64,
     /// The text.
     pub text: String,
+    /// From when what it says is so, as far as that is known.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it is so, as far as that is known.
+    pub valid_to: Option<Timestamp>,
+}
+
+impl IndexedText {
+    /// Whether what it says is so at a time, as far as that is known.
+    pub fn holds_at(&self, time: Timestamp) -> bool {
+        self.valid_from.is_none_or(|from| from <= time) && self.valid_to.is_none_or(|until| time < until)
+    }
 }
 
 /// A row's terms as they were written with it.

@@ -389,11 +389,14 @@ impl Attributes {
         self.rest.iter().any(|one| one == word)
     }
 
-    /// How well they fit those of a question: 1 where both are sure of one, -1 where they are others.
+    /// How well they fit those of a question: 1 where both are sure of one, half of it where a word may mean it, -1 where they are
+    /// others.
     pub(super) fn answers(&self, asked: &Self) -> f32 {
         if self.sure & asked.sure != 0 {
             1.0
-        } else if self.sure != 0 && asked.sure != 0 && self.may & asked.may == 0 {
+        } else if self.may & asked.may != 0 {
+            0.5
+        } else if self.sure != 0 && asked.sure != 0 {
             -1.0
         } else {
             0.0

@@ -456,6 +456,11 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
                                     | "may"
                                     | "would"
                                     | "could"
+                                    | "like"
+                                    | "via"
+                                    | "using"
+                                    | "than"
+                                    | "through"
                             ),
                     });
                 }
@@ -697,6 +702,7 @@ mod tests {
             "To release Crestwick: 1. open the gate 2. watch the dashboard for five minutes 3. close the ticket 4. tag it.",
             "If you add a tenant: 1) delete the old pods 2) scale it down.",
             "You add a tenant to AmberMailer like this: `make seed`, then `docker compose pull`. It takes 2 minutes.",
+            "You stop owl-mailer in production like this: `make stop`, then `docker compose down`. It takes 3 minutes.",
         ]
         .iter()
         .map(|text| Heard::of(text))
@@ -714,6 +720,7 @@ mod tests {
             "the dashboard for five minutes 3. close the ticket 4. tag it.",
             "If you add a tenant: 1) delete the old pods 2)",
             "like this: `make seed`, then `docker compose pull`. It takes 2 minutes.",
+            "like this: `make stop`, then `docker compose down`. It takes 3 minutes.",
         ] {
             assert!(is_scrap(text), "{text}");
         }

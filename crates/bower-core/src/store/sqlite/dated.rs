@@ -1,19 +1,40 @@
-//! What tells when items are of: their times and fields, with the start of each text. One look-up a row, nothing is scanned.
+//! What items say, and what tells when they are of: their times and fields. One look-up a row, nothing is scanned.
 
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
 use super::SqliteStore;
-use super::read::{json_field, timestamp, word};
+use super::read::{INDEXED, json_field, read_indexed, read_parent, timestamp, word};
 use crate::error::Result;
 use crate::item::RowId;
-use crate::store::DatedText;
+use crate::store::{DatedText, IndexedText};
 
 const DATED: &str = "SELECT i.kind, i.create_time, i.valid_from, i.valid_to, i.metadata, t.section,
  substr(t.content, 1, ?2) AS content, d.title, d.file_name, d.metadata AS document_metadata
  FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
 
 impl SqliteStore {
+    pub(super) fn read_texts(&self, rows: &[RowId]) -> Result<Vec<IndexedText>> {
+        self.read("read the texts", |connection| {
+            let mut statement = connection.prepare_cached(INDEXED)?;
+            let mut texts = Vec::with_capacity(rows.len());
+            for row in rows {
+                let read = |found: &Row<'_>| {
+                    let time = |name: &str| found.get::<_, Option<i64>>(name)?.map(timestamp).transpose();
+                    Ok(IndexedText {
+                        row: *row,
+                        parent: read_parent(found)?,
+                        text: read_indexed(found)?,
+                        valid_from: time("valid_from")?,
+                        valid_to: time("valid_to")?,
+                    })
+                };
+                texts.extend(statement.query_row([row.0], read).optional()?);
+            }
+            Ok(texts)
+        })
+    }
+
     pub(super) fn read_dated_texts(&self, rows: &[RowId], most: usize) -> Result<Vec<Option<DatedText>>> {
         self.read("read the items' times", |connection| {
             let mut statement = connection.prepare_cached(DATED)?;

@@ -73,10 +73,10 @@ pub(super) fn json_field<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite
     })
 }
 
-const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection FROM items i JOIN texts t ON t.row = i.row
- LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
+pub(super) const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection, i.valid_from, i.valid_to
+ FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
 
-fn read_indexed(row: &Row<'_>) -> rusqlite::Result<String> {
+pub(super) fn read_indexed(row: &Row<'_>) -> rusqlite::Result<String> {
     let (content, section, title): (String, Option<String>, Option<String>) =
         (row.get(0)?, row.get(1)?, row.get(2)?);
     Ok(indexed_text(title.as_deref(), section.as_deref(), &content))
@@ -95,7 +95,7 @@ fn parent(document: Option<i64>, session: Option<&str>, collection: &str) -> u64
     }
 }
 
-fn read_parent(row: &Row<'_>) -> rusqlite::Result<u64> {
+pub(super) fn read_parent(row: &Row<'_>) -> rusqlite::Result<u64> {
     let session: Option<String> = row.get("source_conv_id")?;
     Ok(parent(row.get("document")?, session.as_deref(), &row.get::<_, String>("collection")?))
 }
@@ -528,17 +528,7 @@ impl Store for SqliteStore {
     }
 
     fn texts(&self, rows: &[RowId]) -> Result<Vec<IndexedText>> {
-        self.read("read the texts", |connection| {
-            let mut statement = connection.prepare_cached(INDEXED)?;
-            let mut texts = Vec::with_capacity(rows.len());
-            for row in rows {
-                let read = |found: &Row<'_>| {
-                    Ok(IndexedText { row: *row, parent: read_parent(found)?, text: read_indexed(found)? })
-                };
-                texts.extend(statement.query_row([row.0], read).optional()?);
-            }
-            Ok(texts)
-        })
+        self.read_texts(rows)
     }
 
     fn tail_terms(&self, rows: &[RowId]) -> Result<Vec<KeptTerms>> {
