@@ -318,8 +318,7 @@ fn values<'a>(
 }
 
 /// Lays a told text beside a memory; `None` where they are not of one thing, or it is not clear which value is which.
-pub(super) fn pairing(kept: Stated<'_>, told: Stated<'_>) -> Option<Pairing> {
-    let ((kept, kept_slot), (told, told_slot)) = (kept, told);
+pub(super) fn pairing((kept, kept_slot): Stated<'_>, (told, told_slot): Stated<'_>) -> Option<Pairing> {
     let slots = [kept_slot, told_slot];
     if [kept, told].iter().any(|frame| frame.has_more || !frame.is_of_now || frame.parts.is_empty()) {
         return None;

@@ -3,7 +3,8 @@
 use bower_core::engine::Engine;
 use bower_core::item::{Fate, Gate, MemoryType, Status};
 use bower_core::request::{
-    Clocks, CurateRequest, Curated, ForgetRequest, QueryRequest, Selection, Settlement,
+    Clocks, CurateRequest, Curated, ForgetRequest, QueryRequest, Selection, Settlement, ToldTurn,
+    TurnsRequest,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -222,6 +223,32 @@ fn a_memory_is_judged_by_its_text_unless_somebody_says() {
     assert_eq!(decision.degraded.len(), 1, "without a model only words are compared");
     let again = tell(&engine, "we decided to keep invoices in postgresql because of its row locks", day(1));
     assert_eq!(again.outcome, Fate::Confirm);
+}
+
+/// A turn that is kept is not looked through again, so what is worth keeping in it is kept before.
+#[test]
+fn a_turn_is_kept_after_what_is_worth_keeping_in_it() {
+    let place = Place::without_model();
+    let engine = place.open();
+    let turn = ToldTurn {
+        speaker: "user".into(),
+        text: "From now on we use pnpm, not npm.".into(),
+        ..ToldTurn::default()
+    };
+    let request = TurnsRequest {
+        conversation: "c1".into(),
+        turns: vec![turn],
+        origin: "agent",
+        ..TurnsRequest::default()
+    };
+    let read = engine.keep_turns(&request, day(0)).unwrap();
+    assert_eq!((read.turns, read.kept.len(), read.degraded.len()), (1, 1, 1), "{read:?}");
+    let changes = engine.changes_after(0, 10).unwrap();
+    let actions: Vec<&str> =
+        changes.iter().flat_map(|change| change.actions.keys()).map(String::as_str).collect();
+    assert_eq!(actions, ["curate", "index"]);
+    let again = engine.keep_turns(&request, day(1)).unwrap();
+    assert_eq!((again.turns, again.known, again.kept.len()), (0, 1, 0), "{again:?}");
 }
 
 /// Many processes write to one place at once: each chain has one head, and nothing that was acknowledged is missing.

@@ -70,12 +70,15 @@ pub(in crate::engine) fn keep_turns(
         }
     }
     reading.report.turns = fresh.len() as u64;
+    // First, for a turn that is kept is known from then on: whoever is killed between the two is handed it once more.
+    said.iter().try_for_each(|turn| reading.pick(turn))?;
     if !fresh.is_empty() && !session.dry_run {
         let Place { scope, owner, .. } = reading.place.clone();
         let indexed = pipeline::add_documents(engine, fresh, scope, owner, now)?;
-        reading.report.degraded = indexed.degraded;
+        if !indexed.degraded.is_empty() {
+            reading.report.degraded = indexed.degraded;
+        }
     }
-    said.iter().try_for_each(|turn| reading.pick(turn))?;
     reading.report.took_ms = milliseconds(start);
     Ok(reading.report)
 }
