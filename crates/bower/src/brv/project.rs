@@ -1,8 +1,8 @@
 //! Whose memories a run speaks of: the project around the current folder. Each has a collection of its own, so that what was told
 //! in one project never shows up in another.
 
+use bower_core::item::hex;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Result;
@@ -60,11 +60,7 @@ fn collection_of(root: &Path) -> String {
         .take(LONGEST_NAME)
         .collect();
     let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-    digest.iter().take(4).fold(format!("brv-{}-", plain.trim_matches('-')), |mut name, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(name, "{byte:02x}");
-        name
-    })
+    format!("brv-{}-{}", plain.trim_matches('-'), hex(&digest[..4]))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! keeps it, and where that died the next run does.
 
 use bower_core::Error;
+use bower_core::item::hex;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -111,11 +111,12 @@ pub(super) fn spawn(entry: &str, root: &Path, collection: &str, home: &Path) -> 
 
 /// The same text twice is one entry.
 fn name_of(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(8).fold(String::from("cur-"), |mut name, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(name, "{byte:02x}");
-        name
-    })
+    format!("cur-{}", digits(text))
+}
+
+/// Sixteen digits that are another text's by no chance.
+fn digits(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes())[..8])
 }
 
 fn is_name(name: &str) -> bool {
