@@ -26,6 +26,7 @@ use std::process::ExitCode;
 use crate::cli::{Color, Format, Global};
 use crate::commands::{Session, now};
 use crate::failure::{Exit, Failure, Result, one_line};
+use crate::render::{count, memories};
 use crate::wire::Output;
 
 use cli::{Action, Brv, CurateArgs, QueryArgs, SearchArgs, StatusArgs};
@@ -177,8 +178,7 @@ impl Desk {
             .collect();
         let message = match results.len() {
             0 => "No results.".to_owned(),
-            1 => "1 result".to_owned(),
-            many => format!("{many} results"),
+            some => count(some, "result"),
         };
         let told = answer.hits.iter().fold(message.clone(), |told, hit| {
             format!("{told}\n\n{}  {:.2}\n  {}", path_of(hit), hit.score, excerpt(hit))
@@ -263,9 +263,9 @@ impl Desk {
                     },
                 };
                 let read = engine.keep_turns(&request, now())?;
-                let mut message = format!("Kept {} of the conversation", plural(read.turns as usize, "turn"));
+                let mut message = format!("Kept {} of the conversation", count(read.turns, "turn"));
                 if !read.kept.is_empty() {
-                    let _ = write!(message, ", and {} of it", plural(read.kept.len(), "candidate"));
+                    let _ = write!(message, ", and {} of it", count(read.kept.len(), "candidate"));
                 }
                 let review = read.kept.iter().any(|kept| kept.review.is_some());
                 let (updated, created): (Vec<_>, Vec<_>) =
@@ -292,9 +292,9 @@ impl Desk {
             env!("CARGO_PKG_VERSION"),
             self.project.root.display(),
             self.collection,
-            plural(held, "item"),
+            count(held, "item"),
             home.display(),
-            plural(report.total_memories as usize, "memory").replace("memorys", "memories"),
+            memories(report.total_memories),
         );
         if report.model.state != "ready" {
             let _ = write!(told, "\nModel: {}", one_line(&report.model.why()));
@@ -369,10 +369,6 @@ fn note_degraded(data: &mut Value, answer: &Answer) {
     if !answer.degraded.is_empty() {
         data["degraded"] = json!(answer.degraded);
     }
-}
-
-fn plural(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The words of a text; nothing is an error.
