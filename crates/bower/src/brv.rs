@@ -27,12 +27,13 @@ use crate::cli::{Color, Format, Global};
 use crate::commands::{Session, now};
 use crate::failure::{Exit, Failure, Result, one_line};
 use crate::render::{count, memories};
-use crate::wire::Output;
+use crate::wire::{Output, complain};
 
 use cli::{Action, Brv, CurateArgs, QueryArgs, SearchArgs, StatusArgs};
 use lines::Lines;
 use note::Told;
 use project::Project;
+use queue::Queue;
 
 /// Tokens of a query's result, as the engine it stands for had them (systems.md, section 1).
 const RESULT_TOKENS: usize = 2_048;
@@ -73,20 +74,19 @@ fn run(brv: &Brv, lines: &Lines) -> Result<()> {
     if let Action::Init(_) = brv.action {
         return lines.end(&json!({"status": "completed"}), "Nothing to set up: the store makes itself.");
     }
-    let project = Project::find(brv.action.root())?;
+    let mut project = Project::find(brv.action.root())?;
+    if let Some(collection) = &brv.collection {
+        project.collection.clone_from(collection);
+    }
     let global = Global {
         home: brv.home.clone(),
-        set: vec![format!("memory_collection={}", brv.collection.as_deref().unwrap_or(&project.collection))],
+        set: vec![format!("memory_collection={}", project.collection)],
         quiet: true,
         color: Color::Never,
         format: Some(Format::Text),
         verbose: false,
     };
-    let desk = Desk {
-        session: Session::new(Output::new(brv.action.word(), &global), global),
-        collection: brv.collection.clone().unwrap_or_else(|| project.collection.clone()),
-        project,
-    };
+    let desk = Desk { session: Session::new(Output::new(brv.action.word(), &global), global), project };
     match &brv.action {
         Action::Query(arguments) => desk.query(arguments, lines),
         Action::Curate(arguments) => desk.curate(arguments, lines),
@@ -100,7 +100,6 @@ fn run(brv: &Brv, lines: &Lines) -> Result<()> {
 struct Desk {
     session: Session,
     project: Project,
-    collection: String,
 }
 
 impl Desk {
@@ -122,7 +121,7 @@ impl Desk {
 
     /// What belongs to the project.
     fn everything(&self) -> Selection {
-        Selection { collections: vec![self.collection.clone()], ..Selection::default() }
+        Selection { collections: vec![self.project.collection.clone()], ..Selection::default() }
     }
 
     fn query(&self, arguments: &QueryArgs, lines: &Lines) -> Result<()> {
@@ -193,14 +192,18 @@ impl Desk {
     }
 
     fn curate(&self, arguments: &CurateArgs, lines: &Lines) -> Result<()> {
-        let waiting = queue::Queue::of(&self.session.home()?.path);
+        let home = self.session.home()?.path;
+        let waiting = Queue::of(&home, &self.project.collection);
         if let Some(entry) = &arguments.queued {
-            return self.drain(&waiting, Some(entry));
+            let engine = self.engine()?;
+            self.drain(&engine, &waiting, entry)?;
+            self.session.maintain(&engine);
+            return Ok(());
         }
         let text = told_text(arguments)?;
         if arguments.detach {
             let entry = waiting.push(&text)?;
-            queue::spawn(&entry, &self.project.root, &self.collection, &self.session.home()?.path)?;
+            queue::spawn(&entry, &self.project.root, &self.project.collection, &home)?;
             let data = json!({
                 "status": "queued", "taskId": lines.task, "logId": entry, "message": "Queued for curation.",
             });
@@ -214,32 +217,30 @@ impl Desk {
             "changes": {"created": kept.created, "updated": kept.updated},
         });
         lines.end(&data, &kept.message)?;
-        self.drain(&waiting, None)?;
+        // What was told now is kept, and said to be: an older text that is not fails the next run no more than this one.
+        match waiting.left_behind(std::time::SystemTime::now()) {
+            Ok(left) => {
+                for entry in left {
+                    if let Err(failure) = self.drain(&engine, &waiting, &entry) {
+                        complain(&format!("brv: {entry} still waits in the queue: {}", failure.line()));
+                    }
+                }
+            }
+            Err(failure) => complain(&format!("brv: {}", failure.line())),
+        }
         self.session.maintain(&engine);
         Ok(())
     }
 
-    /// Keeps what waits in the queue: one entry, or those that whoever was to keep them left behind.
-    fn drain(&self, waiting: &queue::Queue, entry: Option<&str>) -> Result<()> {
-        let entries = match entry {
-            Some(entry) => vec![entry.to_owned()],
-            None => waiting.left_behind(std::time::SystemTime::now())?,
-        };
-        if entries.is_empty() {
-            return Ok(());
+    /// Keeps an entry of the queue.
+    fn drain(&self, engine: &Engine, waiting: &Queue, entry: &str) -> Result<()> {
+        let Some(text) = waiting.read(entry)? else { return Ok(()) };
+        match self.keep(engine, &text) {
+            Ok(_) => waiting.remove(entry),
+            // What the gate refuses is dealt with: it would be refused again.
+            Err(failure) if failure.exit == Exit::Nothing => waiting.remove(entry),
+            Err(failure) => Err(failure),
         }
-        let engine = self.engine()?;
-        for entry in entries {
-            let Some(text) = waiting.read(&entry)? else { continue };
-            match self.keep(&engine, &text) {
-                // What the gate refuses is dealt with: it would be refused again.
-                Ok(_) => waiting.remove(&entry)?,
-                Err(failure) if failure.exit == Exit::Nothing => waiting.remove(&entry)?,
-                Err(failure) => return Err(failure),
-            }
-        }
-        self.session.maintain(&engine);
-        Ok(())
     }
 
     /// Keeps a text by what it is: something told, or turns of a conversation.
@@ -253,10 +254,10 @@ impl Desk {
             Told::Turns(turns) => {
                 let request = TurnsRequest {
                     // The host does not name its conversation.
-                    conversation: self.collection.clone(),
+                    conversation: self.project.collection.clone(),
                     turns,
                     origin: "brv",
-                    documents: Some(self.collection.clone()),
+                    documents: Some(self.project.collection.clone()),
                     session: SessionRequest {
                         folder: self.project.root.to_str().map(str::to_owned),
                         ..SessionRequest::default()
@@ -283,7 +284,7 @@ impl Desk {
         let home = self.session.home()?.path;
         let data = json!({
             "status": "completed", "cliVersion": env!("CARGO_PKG_VERSION"), "provider": "bowerbird",
-            "projectRoot": self.project.root, "collection": self.collection, "items": held,
+            "projectRoot": self.project.root, "collection": self.project.collection, "items": held,
             "totalMemories": report.total_memories, "home": home, "indexHealthy": report.index_healthy,
             "model": report.model,
         });
@@ -291,7 +292,7 @@ impl Desk {
             "bowerbird {} as brv\nProject: {}\nCollection: {} ({})\nStore: {} ({})",
             env!("CARGO_PKG_VERSION"),
             self.project.root.display(),
-            self.collection,
+            self.project.collection,
             count(held, "item"),
             home.display(),
             memories(report.total_memories),

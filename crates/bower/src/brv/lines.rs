@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::cli::Form;
 use crate::failure::{Failure, Result, one_line};
-use crate::wire::Output;
+use crate::wire::{Output, complain};
 
 /// What a query without an answer says. Hosts drop what has 20 characters or fewer, and this must be dropped.
 pub(super) const NOTHING: &str = "Nothing found.";
@@ -55,8 +55,7 @@ impl Lines {
         let data = json!({"error": told, "status": "error"});
         let is_told = self.form == Form::Json && self.put(&data, false).is_ok();
         if !is_told {
-            use std::io::Write as _;
-            let _ = writeln!(std::io::stderr().lock(), "brv: {told}");
+            complain(&format!("brv: {told}"));
         }
     }
 

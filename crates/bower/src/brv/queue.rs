@@ -21,9 +21,9 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// The queue of a home.
-    pub(super) fn of(home: &Path) -> Self {
-        Self { folder: home.join("queue") }
+    /// The queue of a project: what waits is kept in the project's collection, and never in that of whoever comes by next.
+    pub(super) fn of(home: &Path, collection: &str) -> Self {
+        Self { folder: home.join("queue").join(digits(collection)) }
     }
 
     /// Puts a text on the disk, and says its entry's name.
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn an_entry_waits_until_somebody_deals_with_it() {
         let home = tempfile::tempdir().unwrap();
-        let queue = Queue::of(home.path());
+        let queue = Queue::of(home.path(), "one");
         let now = SystemTime::now();
         assert_eq!(queue.left_behind(now).unwrap(), [""; 0]);
         let entry = queue.push("the port is 8080").unwrap();
@@ -143,5 +143,10 @@ mod tests {
         queue.remove(&entry).unwrap();
         assert_eq!(queue.read(&entry).unwrap(), None);
         assert!(queue.read("../config.toml").is_err());
+        let (entry, other) = (queue.push("the port is 8080").unwrap(), Queue::of(home.path(), "../two"));
+        assert_eq!(other.left_behind(now + LEFT_BEHIND * 2).unwrap(), [""; 0], "another project's");
+        assert_eq!(other.push("the port is 8080").unwrap(), entry);
+        other.remove(&entry).unwrap();
+        assert!(queue.read(&entry).unwrap().is_some());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::command::{Ended, Home};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -107,7 +107,7 @@ fn a_detached_text_is_on_the_disk_at_once_and_kept_soon() {
     let start = Instant::now();
     loop {
         let found = brv(&home, &folder, &["query", "--", "when are releases cut?"]);
-        let left = std::fs::read_dir(home.home().join("queue")).unwrap().count();
+        let left = std::fs::read_dir(queue(&home)).unwrap().count();
         if found.out.contains("first Monday") && left == 0 {
             break;
         }
@@ -116,16 +116,35 @@ fn a_detached_text_is_on_the_disk_at_once_and_kept_soon() {
     }
 }
 
+/// The queue of the one project that has any.
+fn queue(home: &Home) -> PathBuf {
+    let all = std::fs::read_dir(home.home().join("queue")).unwrap();
+    let [only] = all.map(|entry| entry.unwrap().path()).collect::<Vec<_>>().try_into().unwrap();
+    only
+}
+
+/// Leaves an entry in a queue, as a process does that died some time ago.
+fn left(queue: &Path, entry: &str, text: &[u8]) -> PathBuf {
+    let path = queue.join(entry);
+    std::fs::write(&path, text).unwrap();
+    let old = std::time::SystemTime::now() - Duration::from_mins(10);
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    path
+}
+
 #[test]
-fn what_a_dead_process_left_in_the_queue_is_kept_by_the_next() {
+fn what_a_dead_process_left_in_the_queue_is_kept_by_the_next_of_its_project() {
     let home = Home::new();
     let folder = home.path("app");
-    assert_eq!(brv(&home, &folder, &["curate", "--", "The office closes at six"]).status, 0);
-    let entry = home.write("home/queue/cur-0123456789abcdef", "The backup runs every night at two");
-    let old = std::time::SystemTime::now() - Duration::from_mins(10);
-    std::fs::File::options().write(true).open(&entry).unwrap().set_modified(old).unwrap();
+    assert_eq!(brv(&home, &folder, &["curate", "--detach", "--", "The office closes at six"]).status, 0);
+    let queue = queue(&home);
+    // One that nobody can read fails nobody's run, and keeps no other from being kept.
+    let broken = left(&queue, "cur-0000000000000000", b"\xff\xfe");
+    let entry = left(&queue, "cur-0123456789abcdef", b"The backup runs every night at two");
+    assert_eq!(brv(&home, &home.path("other"), &["curate", "--", "The fence is painted green"]).status, 0);
+    assert!(entry.exists(), "it is another project's");
     assert_eq!(brv(&home, &folder, &["curate", "--", "The cellar is locked on Sundays"]).status, 0);
-    assert!(!entry.exists());
+    assert!(!entry.exists() && broken.exists());
     let found = brv(&home, &folder, &["query", "--", "when does the backup run?"]);
     assert!(found.out.contains("every night at two"), "{found:?}");
 }
