@@ -273,7 +273,7 @@ fn index(app: &App, caller: &Caller, mut body: IndexBody) -> Result<IndexReport,
     for path in &mut body.paths {
         *path = caller.folder(path)?;
     }
-    Ok(app.service.index(&body, &caller.bounds, now(), &|_| {})?)
+    Ok(app.service.index(&body, &caller.bounds, now(), &|_| {}, &|| true)?)
 }
 
 /// What takes longer than a request may waits for the next run.

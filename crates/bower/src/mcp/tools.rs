@@ -568,7 +568,7 @@ fn consolidate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
 
 fn index(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let body: IndexBody = given.understood()?;
-    let report = call.service.index_while(&body, call.bounds, call.now, call.progress, call.go_on)?;
+    let report = call.service.index(&body, call.bounds, call.now, call.progress, call.go_on)?;
     Ok(said::indexed(&report, call.now))
 }
 

@@ -5,7 +5,7 @@
 
 use bower_core::filter::Filter;
 use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When};
-use bower_core::request::{Clocks, Selection, Settlement};
+use bower_core::request::{Clocks, ForgetRequest, Selection, Settlement};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::when;
 
 /// Memories whose strength is below this are pruned, unless told otherwise (systems.md, section 1).
-pub(super) const PRUNE_THRESHOLD: f64 = 0.05;
+pub const PRUNE_THRESHOLD: f64 = 0.05;
 
 /// Which items a request speaks of. What is left out holds nothing back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -117,13 +117,29 @@ pub fn select(body: &SelectBody, words: Words, now: Timestamp) -> Result<Selecti
     })
 }
 
-/// Whether a body names no items at all. A scope or an owner says who asks; beside ids it selects nothing by itself.
-pub(super) fn selects_nothing(body: &SelectBody) -> bool {
-    SelectBody { scope: None, owner: None, ..body.clone() } == SelectBody::default()
+/// What is to be forgotten: ids, or a selection that leaves something out; never everything for want of either.
+pub fn what_goes(ids: &[String], select: Selection, words: Words) -> Result<ForgetRequest> {
+    // A scope or an owner says who asks; beside ids it selects nothing by itself.
+    let bare = Selection { scope: None, owner: None, ..select.clone() };
+    match (ids.is_empty(), holds_everything(if ids.is_empty() { &select } else { &bare })) {
+        (false, true) => Ok(ForgetRequest::Ids(ids.iter().map(|id| id.trim().to_owned()).collect())),
+        (true, false) => Ok(ForgetRequest::Selected(Box::new(select))),
+        (false, false) => Err(Failure::usage("both ids and a selection are given", "give one of them")),
+        (true, true) => {
+            let (with, look) = match words {
+                Words::Flags => ("--tag or --collection", "add --dry-run to see it first"),
+                Words::Fields => ("tags or collections", "dry_run shows what would go"),
+            };
+            Err(Failure::usage(
+                "nothing says what to forget",
+                format!("give ids, or narrow it down, e.g. with {with}; {look}"),
+            ))
+        }
+    }
 }
 
 /// Whether a selection leaves nothing out. `{}` and `{"$and": [{}]}` are filters that keep everything.
-pub fn holds_everything(select: &Selection) -> bool {
+pub(super) fn holds_everything(select: &Selection) -> bool {
     fn vacuous(filter: &Filter) -> bool {
         match filter {
             Filter::All(parts) => parts.iter().all(vacuous),

@@ -21,8 +21,8 @@ use crate::failure::{Failure, Result};
 pub use answers::{Got, Pinned, Reviews};
 pub use bodies::{
     ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PinBody, PruneBody,
-    QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words, holds_everything,
-    select,
+    PRUNE_THRESHOLD, QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words,
+    select, what_goes,
 };
 pub use bounds::{Access, Bounds, Refused};
 
@@ -31,7 +31,7 @@ const LISTED: usize = 20;
 /// Items on a page of a list at most: an answer is held in memory whole.
 const MOST_LISTED: usize = 500;
 /// Hits, unless told otherwise.
-const SHOWN: usize = 10;
+pub const SHOWN: usize = 10;
 
 /// One store, for whoever asks over a wire.
 pub struct Service {
@@ -160,30 +160,21 @@ impl Service {
     /// Removes items for good. Without `dry_run` a selection needs `confirm`: it may hold more than its writer thinks.
     pub fn forget(&self, body: &ForgetBody, bounds: &Bounds, now: Timestamp) -> Served<Forgotten> {
         bounds.may(Access::Write)?;
-        let what = if body.ids.is_empty() {
-            let wanted = select(&body.select, Words::Fields, now)?;
-            if holds_everything(&wanted) {
-                return Err(Failure::usage(
-                    "nothing says what to forget",
-                    "give ids, or narrow it down, e.g. with tags or collections; dry_run shows what would go",
-                )
-                .into());
-            }
-            if !body.dry_run && !body.confirm {
+        let wanted = select(&body.select, Words::Fields, now)?;
+        let what = match what_goes(&body.ids, wanted, Words::Fields)? {
+            ForgetRequest::Selected(_) if !body.dry_run && !body.confirm => {
                 return Err(Failure::usage(
                     "a selection is forgotten only with confirm",
                     "look with dry_run first, then ask again with confirm true",
                 )
                 .into());
             }
-            ForgetRequest::Selected(Box::new(bounds.narrow(wanted)?))
-        } else {
-            if !bodies::selects_nothing(&body.select) {
-                return Err(Failure::usage("both ids and a selection are given", "give one of them").into());
-            }
+            ForgetRequest::Selected(wanted) => ForgetRequest::Selected(Box::new(bounds.narrow(*wanted)?)),
             // Each must be within the bounds before any of them goes.
-            let found = body.ids.iter().map(|id| self.item(id, bounds)).collect::<Served<Vec<_>>>()?;
-            ForgetRequest::Ids(found.into_iter().map(|item| item.id).collect())
+            ForgetRequest::Ids(ids) => {
+                let found = ids.iter().map(|id| self.item(id, bounds)).collect::<Served<Vec<_>>>()?;
+                ForgetRequest::Ids(found.into_iter().map(|item| item.id).collect())
+            }
         };
         let how = Forgetting {
             what,
@@ -256,7 +247,7 @@ impl Service {
     /// Archives what is too weak, in the whole store.
     pub fn prune(&self, body: &PruneBody, bounds: &Bounds, now: Timestamp) -> Served<Pruned> {
         bounds.may_all("pruning")?;
-        let threshold = body.threshold.unwrap_or(bodies::PRUNE_THRESHOLD);
+        let threshold = body.threshold.unwrap_or(PRUNE_THRESHOLD);
         Ok(self.engine.prune(threshold, body.dry_run, now).map_err(Failure::from)?)
     }
 
@@ -289,19 +280,8 @@ impl Service {
         Ok(self.engine.undo(body.event, now).map_err(Failure::from)?)
     }
 
-    /// Indexes files of this machine: for whoever may read whatever this process may read.
+    /// Indexes files of this machine, as long as `go_on` says so: for whoever may read whatever this process may read.
     pub fn index(
-        &self,
-        body: &IndexBody,
-        bounds: &Bounds,
-        now: Timestamp,
-        progress: &(dyn Fn(IndexProgress) + Sync),
-    ) -> Served<IndexReport> {
-        self.index_while(body, bounds, now, progress, &|| true)
-    }
-
-    /// The same as long as `go_on` says so.
-    pub fn index_while(
         &self,
         body: &IndexBody,
         bounds: &Bounds,

@@ -1,5 +1,6 @@
 //! What each operation refuses to whoever is bound.
 
+use super::bodies::holds_everything;
 use super::*;
 use bower_core::config::Settings;
 use bower_core::filter::Filter;
@@ -135,7 +136,7 @@ fn whoever_may_only_read_writes_nothing() {
     outside(service.prune(&PruneBody::default(), &reader, now()));
     let writer = Bounds { access: Access::Write, ..Bounds::default() };
     let paths = vec![home.path().to_path_buf()];
-    outside(service.index(&IndexBody { paths, ..IndexBody::default() }, &writer, now(), &|_| {}));
+    outside(service.index(&IndexBody { paths, ..IndexBody::default() }, &writer, now(), &|_| {}, &|| true));
     assert_eq!(service.get(&ids[0], &reader, now()).unwrap().memory.content, "The API port is 8080");
 }
 
