@@ -10,7 +10,7 @@ use tracing_subscriber::filter::LevelFilter;
 use super::{Session, now};
 use crate::cli::McpArgs;
 use crate::failure::{Failure, Result, one_line};
-use crate::mcp::{self, Choice, Desk, Handler, Options, Stdio};
+use crate::mcp::{self, Choice, Desk, Handler, Options, Stdio, Within};
 use crate::service::{Access, Bounds, Service};
 
 /// The stack of a thread that works: as much as the main thread has, on which commands do the same work.
@@ -53,13 +53,12 @@ fn options(arguments: McpArgs) -> Result<Options> {
         .session
         .unwrap_or_else(|| format!("mcp-{}-{}", now().strftime("%Y%m%d-%H%M%S"), std::process::id()));
     Ok(Options {
-        bounds: Bounds {
+        within: Within::These(Bounds {
             scope: arguments.scope,
             owner: arguments.owner,
             collections: arguments.collection,
             access,
-        },
-        bounds_per_request: false,
+        }),
         tools,
         compat: arguments.compat,
         session: Some(session),

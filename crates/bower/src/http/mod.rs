@@ -174,15 +174,12 @@ fn now() -> Timestamp {
 
 /// All routes with what stands before them: the log, panics, CORS, who asks, limits.
 fn router(app: &Arc<App>) -> Result<Router> {
-    let mut router = Router::new();
-    for operation in operations::all() {
-        router = handle::route(router, operation, app);
-    }
-    router = observe::routes(router, app);
-    router = events::route(router, app);
-    router = export::route(router, app);
+    let mut router = operations::all().into_iter().fold(Router::new(), handle::route);
+    router = observe::routes(router);
+    router = events::route(router);
+    router = export::route(router);
     router = mcp::route(router, app)?;
-    let mut router = router
+    let mut router: Router = router
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "no such route", "GET /openapi.json lists them")
                 .into_response()
@@ -195,6 +192,7 @@ fn router(app: &Arc<App>) -> Result<Router> {
             )
             .into_response()
         })
+        .with_state(Arc::clone(app))
         .layer(from_fn_with_state(Arc::clone(app), handle::admit));
     if !app.door.origins().is_empty() {
         router = router.layer(cors(app.door.origins()));

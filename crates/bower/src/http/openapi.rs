@@ -23,7 +23,7 @@ use super::problem::Wrong;
 const SCHEMAS: &str = "#/components/schemas/";
 
 /// Answers that every route may give, and when.
-const REFUSALS: [(u16, &str); 10] = [
+const REFUSALS: [(u16, &str); 11] = [
     (400, "The request cannot be acted on."),
     (401, "No token, or none that is in force."),
     (403, "Another Host or Origin, or outside of what the token reaches."),
@@ -34,6 +34,7 @@ const REFUSALS: [(u16, &str); 10] = [
     (503, "The store, the disk or the model does not serve now; Retry-After says when to come back."),
     (504, "It took too long; what was to be written may still be."),
     (413, "The body is too long."),
+    (415, "The body is not told to be JSON."),
 ];
 
 /// Only where there is a body.
@@ -77,8 +78,7 @@ pub fn document() -> Value {
     let mut paths = Paths::new();
     let problem = reference(&schemas.answers.subschema_for::<Wrong>());
     for operation in operations::all() {
-        let method =
-            if operation.method == axum::http::Method::GET { HttpMethod::Get } else { HttpMethod::Post };
+        let method = if operation.takes_body() { HttpMethod::Post } else { HttpMethod::Get };
         let described = describe(&operation, &mut schemas, &problem);
         add(&mut paths, operation.path, method, described);
     }
@@ -230,9 +230,7 @@ fn parameter_schema(field: &Value) -> RefOr<Schema> {
 
 /// The answers of whoever is refused.
 fn refusals(mut builder: OperationBuilder, problem: &RefOr<Schema>, has_body: bool) -> OperationBuilder {
-    let mut all: Vec<(u16, &str)> = REFUSALS.to_vec();
-    all.push((415, "The body is not told to be JSON."));
-    for (status, when) in all {
+    for (status, when) in REFUSALS {
         if !has_body && BODY_REFUSALS.contains(&status) {
             continue;
         }

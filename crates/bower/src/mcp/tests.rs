@@ -384,7 +384,7 @@ fn no_argument_leaves_the_bounds_of_a_server() {
             collections: vec!["garden".into()],
             ..Bounds::default()
         };
-        let bound = lazily(&folder.join("home"), Options { bounds, ..Options::default() });
+        let bound = lazily(&folder.join("home"), Options { within: Within::These(bounds), ..Options::default() });
         let mut ann = Client::initialized(&bound).await;
         let listed = ann.ask("tools/list", json!({})).await["result"]["tools"].to_string();
         assert!(!listed.contains("memory_prune") && !listed.contains("memory_consolidate"), "{listed}");
@@ -435,7 +435,7 @@ fn no_argument_leaves_the_bounds_of_a_server() {
 #[test]
 fn a_server_that_only_reads_offers_nothing_else() {
     let bounds = Bounds { access: crate::service::Access::Read, ..Bounds::default() };
-    with(Options { bounds, ..Options::default() }, async |handler, _| {
+    with(Options { within: Within::These(bounds), ..Options::default() }, async |handler, _| {
         let mut client = Client::initialized(&handler).await;
         let listed = client.ask("tools/list", json!({})).await["result"]["tools"].clone();
         let names: Vec<_> =
@@ -637,7 +637,7 @@ fn a_session_is_given_nothing_twice_also_by_the_next_process() {
 fn requests_without_bounds_are_refused_where_each_must_have_its_own() {
     with(Options::default(), async |_, folder| {
         let desk = Arc::new(Desk::of(Arc::new(store(&folder.join("home")).unwrap())));
-        let handler = handler(desk, Options { bounds_per_request: true, ..Options::default() }).unwrap();
+        let handler = handler(desk, Options { within: Within::OfRequest, ..Options::default() }).unwrap();
         let mut client = Client::initialized(&handler).await;
         let refused = client.ask("tools/call", json!({"name": "memory_status", "arguments": {}})).await;
         assert_eq!(refused["error"]["code"], -32603, "{refused}");
