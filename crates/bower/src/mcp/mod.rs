@@ -163,7 +163,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        let tools = self.inner.tools.iter().map(|offered| offered.listed.clone()).collect();
+        let bounds = self.bounds(&context)?;
+        let within = self.inner.tools.iter().filter(|offered| offered.tool.is_within(&bounds));
+        let tools = within.map(|offered| offered.listed.clone()).collect();
         let mut listed = ListToolsResult::with_all_items(tools);
         listed.ttl_ms = fresh(&context);
         Ok(listed)
@@ -269,7 +271,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListPromptsResult, ErrorData> {
-        let mut listed = ListPromptsResult::with_all_items(prompts::listed());
+        let mut listed = ListPromptsResult::with_all_items(prompts::listed(&self.bounds(&context)?));
         listed.ttl_ms = fresh(&context);
         Ok(listed)
     }

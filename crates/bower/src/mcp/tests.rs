@@ -441,6 +441,8 @@ fn a_server_that_only_reads_offers_nothing_else() {
         let names: Vec<_> =
             listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["memory_search", "memory_get", "memory_list", "memory_history", "memory_status"]);
+        let prompts = client.ask("prompts/list", json!({})).await["result"]["prompts"].clone();
+        assert_eq!((prompts.as_array().unwrap().len(), &prompts[0]["name"]), (1, &json!("recall")));
         let refused =
             client.ask("tools/call", json!({"name": "memory_store", "arguments": {"content": "x"}})).await;
         assert_eq!(refused["error"]["code"], -32602);

@@ -133,7 +133,14 @@ fn mcp_is_behind_the_same_door_and_within_the_same_bounds() {
         let params = json!({"name": tool, "arguments": arguments});
         ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}), session, token).body
     };
+    let listed = |session: &str, token: &str| {
+        ask(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}), session, token).body
+    };
     let anns = begin(&ann);
+    // What is always refused here is not offered: no file of the server's is read, and hers is a part of the store.
+    let offered = listed(&anns, &ann);
+    assert!(offered.contains("memory_store") && offered.contains("memory_consolidate"), "{offered}");
+    assert!(!offered.contains("memory_index") && !offered.contains("memory_prune"), "{offered}");
     let kept =
         call(&anns, &ann, "memory_store", json!({"content": "The roof of the mill was mended in May"}));
     assert!(kept.contains("kept as"), "{kept}");
@@ -142,6 +149,9 @@ fn mcp_is_behind_the_same_door_and_within_the_same_bounds() {
     assert!(!found.contains("at nine"), "{found}");
     assert_eq!(server.get_as("/api/v1/items", &ann).json()["memories"][0]["owner"], "ann");
     let readers = begin(&reader);
+    let offered = listed(&readers, &reader);
+    assert!(offered.contains("memory_search") && !offered.contains("memory_store"), "{offered}");
+    assert!(!offered.contains("memory_forget") && !offered.contains("memory_feedback"), "{offered}");
     let refused = call(&readers, &reader, "memory_store", json!({"content": "The lamp in the hall is blue"}));
     assert!(refused.contains("\"isError\":true"), "{refused}");
     let (status, log) = server.end();
