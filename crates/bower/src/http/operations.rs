@@ -5,7 +5,7 @@ use axum::body::Bytes;
 use axum::extract::Query;
 use axum::http::Uri;
 use bower_core::item::{Kind, MemoryType, Scope, Status};
-use bower_core::request::{Consolidated, History, IndexReport, Listing, Review, StatusReport};
+use bower_core::request::{Consolidated, History, IndexReport, Listing, Review};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -19,6 +19,7 @@ use super::{App, Work, now};
 use crate::model;
 use crate::service::{
     Bounds, ConsolidateBody, Got, IndexBody, ListBody, Reviews, SelectBody, Served, Service, SettleBody,
+    StoreState,
 };
 
 /// Describes a type.
@@ -244,21 +245,9 @@ pub struct Models {
 }
 
 fn collections(app: &App, caller: &Caller) -> Result<Collections, Problem> {
-    let counted = app.service.status(&caller.bounds)?.by_collection;
-    let mut collections = Vec::new();
-    for (name, all) in counted {
-        let items = if caller.bounds.reach().is_everything() {
-            all
-        } else {
-            let select = SelectBody { collections: vec![name.clone()], ..SelectBody::default() };
-            let body = ListBody { limit: Some(1), select, ..ListBody::default() };
-            app.service.list(&body, &caller.bounds, now())?.total as u64
-        };
-        if items > 0 {
-            collections.push(Collection { name, items });
-        }
-    }
-    Ok(Collections { collections })
+    let state = app.service.status(&caller.bounds)?;
+    let some = state.by_collection().iter().filter(|(_, items)| **items > 0);
+    Ok(Collections { collections: some.map(|(name, &items)| Collection { name: name.clone(), items }).collect() })
 }
 
 /// Indexes folders of this machine that the token names.
@@ -300,10 +289,10 @@ fn asking() -> Vec<Operation> {
             Work::Read,
             served(Service::query),
         ),
-        get::<Nothing, StatusReport>(
+        get::<Nothing, StoreState>(
             "/api/v1/status",
             "status",
-            "How much is stored and whether the indexes match it",
+            "How much is stored and whether the indexes match it, as far as the token reaches",
             |app, caller, _, _| Ok(app.service.status(&caller.bounds)?),
         ),
         get::<ListQuery, Listing>(

@@ -8,17 +8,17 @@ mod bodies;
 mod bounds;
 
 use bower_core::engine::Engine;
-use bower_core::item::{Reach, Scope};
+use bower_core::item::{Kind, MemoryType, Reach, Scope};
 use bower_core::request::{
     Answer, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting,
-    Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest,
-    Review, SessionRead, SessionRequest, StatusReport, Swept, ToldTurn, TurnsRequest, Undone,
+    Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, ModelState, Pruned, QueryRequest,
+    Review, Selection, SessionRead, SessionRequest, Swept, ToldTurn, TurnsRequest, Undone,
 };
 use jiff::Timestamp;
 
 use crate::failure::{Failure, Result};
 
-pub use answers::{Got, Pinned, Reviews};
+pub use answers::{BoundTo, Got, Pinned, Reviews, StorePart, StoreState};
 pub use bodies::{
     ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PinBody, PruneBody,
     PRUNE_THRESHOLD, QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words,
@@ -228,14 +228,45 @@ impl Service {
         Ok(Pinned { memory })
     }
 
-    /// Counts, sizes and the state of the indexes. Whoever is bound is not told of places that are not its own.
-    pub fn status(&self, bounds: &Bounds) -> Served<StatusReport> {
-        let mut report = self.engine.status().map_err(Failure::from)?;
-        if !bounds.is_everything() {
-            report.by_collection.retain(|name, _| bounds.has_collection(name));
-            report.scopes.retain(|held| bounds.reach().holds(held.scope, held.owner.as_deref()));
+    /// Counts, sizes and the state of the indexes. Whoever is bound is told what is within the bounds, counted there.
+    pub fn status(&self, bounds: &Bounds) -> Served<StoreState> {
+        let report = self.engine.status().map_err(Failure::from)?;
+        if bounds.is_everything() {
+            return Ok(StoreState::Whole(Box::new(report)));
         }
-        Ok(report)
+        let within = bounds.narrow(Selection::default())?;
+        let count = |select: Selection| -> Served<u64> {
+            Ok(self.engine.list(&select, 0, 0).map_err(Failure::from)?.total as u64)
+        };
+        let of_kind = |kind| Selection { kinds: vec![kind], ..within.clone() };
+        let by_type = MemoryType::ALL.iter().map(|&memory_type| {
+            let select = Selection { types: vec![memory_type], ..of_kind(Kind::Memory) };
+            Ok((memory_type.to_string(), count(select)?))
+        });
+        let names = report.by_collection.into_keys().filter(|name| bounds.has_collection(name));
+        let by_collection = names.map(|name| {
+            let select = Selection { collections: vec![name.clone()], ..within.clone() };
+            Ok((name, count(select)?))
+        });
+        let some = |counted: Served<(String, u64)>| counted.map(|one| Some(one).filter(|(_, count)| *count > 0)).transpose();
+        // What a scope holds in all its collections is more than somebody reaches who is bound to some.
+        let mut scopes = if bounds.collections.is_empty() { report.scopes } else { Vec::new() };
+        scopes.retain(|held| bounds.reach().holds(held.scope, held.owner.as_deref()));
+        Ok(StoreState::Part(StorePart {
+            total_memories: count(of_kind(Kind::Memory))?,
+            total_chunks: count(of_kind(Kind::Chunk))?,
+            by_type: by_type.filter_map(some).collect::<Served<_>>()?,
+            by_collection: by_collection.filter_map(some).collect::<Served<_>>()?,
+            scopes,
+            index_healthy: report.index_healthy,
+            // Why a model is not there names folders of this machine.
+            model: ModelState { reason: None, ..report.model },
+            bound_to: BoundTo {
+                scope: bounds.scope,
+                owner: bounds.owner.clone(),
+                collections: bounds.collections.clone(),
+            },
+        }))
     }
 
     /// What the day brings, to the whole store.

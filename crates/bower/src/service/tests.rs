@@ -65,6 +65,14 @@ fn missing<T: std::fmt::Debug>(served: Served<T>) {
     }
 }
 
+#[track_caller]
+fn part(served: Served<StoreState>) -> StorePart {
+    match served.unwrap() {
+        StoreState::Part(part) => part,
+        StoreState::Whole(report) => panic!("{report:?}"),
+    }
+}
+
 #[test]
 fn nothing_of_another_owner_is_reached_by_any_operation() {
     let home = tempfile::tempdir().unwrap();
@@ -91,7 +99,10 @@ fn nothing_of_another_owner_is_reached_by_any_operation() {
     outside(service.prune(&PruneBody::default(), &ann, now()));
     outside(service.sweep(&SweepBody::default(), &ann, now()));
     outside(service.undo(&UndoBody { event: 1 }, &ann, now()));
-    assert!(service.status(&ann).unwrap().scopes.iter().all(|held| held.owner.as_deref() == Some("ann")));
+    let state = part(service.status(&ann));
+    assert!(state.scopes.iter().all(|held| held.owner.as_deref() == Some("ann")));
+    assert_eq!((state.total_memories, state.total_chunks, state.by_type.values().sum::<u64>()), (1, 0, 1));
+    assert_eq!(state.by_collection.into_iter().collect::<Vec<_>>(), [("memories".to_owned(), 1)]);
     // What the bounds fill in is hers.
     let hers = CurateBody { content: "The roof was mended in May 2025".into(), ..CurateBody::default() };
     let id = service.curate(&hers, &ann, now()).unwrap().id.unwrap();
@@ -118,7 +129,12 @@ fn nothing_of_another_collection_is_reached() {
     let closed = SelectBody { collections: vec!["closed".into()], ..SelectBody::default() };
     outside(service.list(&ListBody { select: closed, ..ListBody::default() }, &bound, now()));
     assert_eq!(service.list(&ListBody::default(), &bound, now()).unwrap().total, 1);
-    assert_eq!(service.status(&bound).unwrap().by_collection.keys().collect::<Vec<_>>(), ["open"]);
+    let state = part(service.status(&bound));
+    assert_eq!(state.by_collection.keys().collect::<Vec<_>>(), ["open"]);
+    assert_eq!((state.total_memories, state.scopes.len()), (1, 0), "a scope holds other collections too");
+    let told = serde_json::to_string(&service.status(&bound).unwrap()).unwrap();
+    assert!(!told.contains(home.path().to_str().unwrap()) && !told.contains("total_size_bytes"), "{told}");
+    assert!(matches!(service.status(&Bounds::default()).unwrap(), StoreState::Whole(_)));
     outside(service.consolidate(&ConsolidateBody::default(), &bound, now()));
     let new = CurateBody { content: "The lamp in the hall is blue".into(), ..CurateBody::default() };
     let id = service.curate(&new, &bound, now()).unwrap().id.unwrap();
