@@ -269,7 +269,7 @@ fn index(app: &App, caller: &Caller, mut body: IndexBody) -> Result<IndexReport,
 fn consolidate(app: &App, caller: &Caller, mut body: ConsolidateBody) -> Result<Consolidated, Problem> {
     let most = u32::try_from(app.options.request_time.as_secs() / 2).unwrap_or(u32::MAX).max(1);
     body.seconds = Some(body.seconds.unwrap_or(most).min(most));
-    Ok(app.service.consolidate(&body, &caller.bounds, now())?)
+    Ok(app.service.consolidate(&body, &caller.bounds, now(), &|| true)?)
 }
 
 /// Every operation that takes JSON and answers with it.
@@ -288,6 +288,13 @@ fn asking() -> Vec<Operation> {
             "Ask a question: ranked items with the reasons for their rank",
             Work::Read,
             served(Service::query),
+        ),
+        post(
+            "/api/v1/brief",
+            "brief",
+            "What somebody who begins should know: pinned, decided, open and how things are done",
+            Work::Read,
+            served(Service::brief),
         ),
         get::<Nothing, StoreState>(
             "/api/v1/status",
@@ -346,6 +353,13 @@ fn keeping() -> Vec<Operation> {
             "Keep a memory",
             Work::Write,
             served(Service::curate),
+        ),
+        post(
+            "/api/v1/turns",
+            "keepTurns",
+            "Keep turns of a conversation, and what is worth keeping in them as candidates",
+            Work::Write,
+            served(Service::keep_turns),
         ),
         post(
             "/api/v1/documents",

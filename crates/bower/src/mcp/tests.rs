@@ -259,6 +259,8 @@ fn what_was_kept_is_pinned_and_taken_back() {
         let id = kept["id"].clone();
         let pinned = client.fields("memory_pin", json!({"id": id})).await;
         assert_eq!(pinned["memory"]["tier"], 1);
+        let brief = client.fields("memory_brief", json!({"task": "find the API", "budget": "lite"})).await;
+        assert_eq!(brief["entries"][0]["id"], id, "{brief}");
         let judged = client.fields("memory_feedback", json!({"id": id, "verdict": "stale"})).await;
         let undone = client.fields("memory_undo", json!({"event": judged["event"]})).await;
         assert_eq!((&undone["items"], &undone["unmoved"]), (&json!([id]), &json!([])));
@@ -460,7 +462,7 @@ fn which_tools_a_server_has() {
     assert_eq!(names("", None).unwrap().len(), 12);
     assert_eq!(names("memory_status, memory_search", None).unwrap(), ["memory_search", "memory_status"]);
     assert_eq!(names("", Some(compat::System::Ade)).unwrap(), ["memorySearch", "memoryAdd", "memoryPin"]);
-    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 20);
+    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 21);
     assert_eq!(names("memory_undo", None).unwrap(), ["memory_undo"]);
     assert!(names("memory_nap", None).unwrap_err().message.contains("no tool memory_nap"));
     assert!(names(",", None).unwrap_err().message.contains("names no tool"));

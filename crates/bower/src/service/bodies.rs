@@ -4,13 +4,13 @@
 #![expect(clippy::doc_markdown, reason = "doc comments here are what a schema says to models and programs")]
 
 use bower_core::filter::Filter;
-use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When};
+use bower_core::item::{Briefing, Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When};
 use bower_core::request::{Clocks, ForgetRequest, Selection, Settlement};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
 use crate::when;
@@ -156,19 +156,18 @@ pub(super) fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if paths.is_empty() {
         return Err(Failure::usage("no path is given", "name files or folders"));
     }
-    paths
-        .iter()
-        .map(|path| {
-            if path.is_absolute() {
-                Ok(path.clone())
-            } else {
-                Err(Failure::usage(
-                    format!("path {} is relative", path.display()),
-                    "give it whole, from the root on: the server's folder is not yours",
-                ))
-            }
-        })
-        .collect()
+    paths.iter().map(|path| whole(path).map(Path::to_path_buf)).collect()
+}
+
+/// A path that means the same to whoever asks and to whoever answers.
+pub(super) fn whole(path: &Path) -> Result<&Path> {
+    if path.is_absolute() {
+        return Ok(path);
+    }
+    Err(Failure::usage(
+        format!("path {} is relative", path.display()),
+        "give it whole, from the root on: the server's folder is not yours",
+    ))
 }
 
 /// A question.
@@ -390,6 +389,33 @@ pub struct ConsolidateBody {
     /// How long it may take, in seconds; 60 unless told.
     #[schemars(range(min = 1, max = 3_600))]
     pub seconds: Option<u32>,
+    /// Let the language model that the settings name write the patterns; sends the memories' texts there. Not with dry_run.
+    pub llm: bool,
+    /// Only this scope.
+    pub scope: Option<Scope>,
+    /// Only this owner's.
+    pub owner: Option<String>,
+}
+
+/// A briefing for somebody who begins.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BriefBody {
+    /// How much: lite, standard or deep, for 3, 8 or 20 entries; standard unless told.
+    pub budget: Option<Briefing>,
+    /// Tokens of the whole; 200 for each entry unless told.
+    #[schemars(range(min = 64, max = 100_000))]
+    pub budget_tokens: Option<u32>,
+    /// What is to be done: what has to do with it comes first.
+    pub task: Option<String>,
+    /// Where, as an absolute path: what was told in another folder is left out.
+    pub folder: Option<PathBuf>,
+    /// Leave out what this session was already given, and remember what it is given now.
+    pub session: Option<String>,
+    /// Say what the session was given all the same: it began anew.
+    pub repeat: bool,
+    /// Words alone: no model is used.
+    pub fast: bool,
     /// Only this scope.
     pub scope: Option<Scope>,
     /// Only this owner's.

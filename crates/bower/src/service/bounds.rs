@@ -123,6 +123,17 @@ impl Bounds {
         )))
     }
 
+    /// Refuses whoever is bound to some collections what no collection bounds.
+    pub fn all_collections(&self, what: &str) -> Result<(), Refused> {
+        if self.collections.is_empty() {
+            return Ok(());
+        }
+        Err(Refused::Outside(Failure::usage(
+            format!("{what} goes through all collections, and whoever asks is bound to some"),
+            "ask without collections that bind",
+        )))
+    }
+
     /// A reach as far as it is within; an error where it names what is outside.
     pub fn within(&self, wanted: &Reach) -> Result<Reach, Refused> {
         let scope = narrowed(self.scope.as_ref(), wanted.scope.as_ref(), "scope")?;

@@ -8,9 +8,9 @@ mod bodies;
 mod bounds;
 
 use bower_core::engine::Engine;
-use bower_core::item::{Kind, MemoryType, Reach, Scope};
+use bower_core::item::{Briefing, Kind, MemoryType, Reach, Scope};
 use bower_core::request::{
-    Answer, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting,
+    Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting,
     Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, ModelState, Pruned, QueryRequest,
     Review, Selection, SessionRead, SessionRequest, Swept, ToldTurn, TurnsRequest, Undone,
 };
@@ -20,7 +20,7 @@ use crate::failure::{Failure, Result};
 
 pub use answers::{BoundTo, Got, Pinned, Reviews, StorePart, StoreState};
 pub use bodies::{
-    ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PinBody, PruneBody,
+    BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PinBody, PruneBody,
     PRUNE_THRESHOLD, QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words,
     select, what_goes,
 };
@@ -282,17 +282,38 @@ impl Service {
         Ok(self.engine.prune(threshold, body.dry_run, now).map_err(Failure::from)?)
     }
 
-    /// Patterns in the place of memories that say much the same.
+    /// What somebody who begins should know.
+    pub fn brief(&self, body: &BriefBody, bounds: &Bounds, now: Timestamp) -> Served<Brief> {
+        bounds.all_collections("a briefing")?;
+        let budget = body.budget.unwrap_or(Briefing::Standard);
+        if budget == Briefing::Off {
+            return Err(Failure::usage("budget off", "use lite, standard or deep").into());
+        }
+        let folder = body.folder.as_deref().map(bodies::whole).transpose()?;
+        let wanted = Reach { scope: body.scope, owner: body.owner.clone() };
+        let request = BriefRequest {
+            budget,
+            budget_tokens: body.budget_tokens.map(|tokens| tokens as usize),
+            task: body.task.clone(),
+            folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
+            reach: bounds.within(&wanted)?,
+            session: body.session.clone(),
+            repeat: body.repeat,
+            fast: body.fast,
+        };
+        Ok(self.engine.brief(&request, now).map_err(Failure::from)?)
+    }
+
+    /// Patterns in the place of memories that say much the same, as long as `go_on` says so.
     pub fn consolidate(
         &self,
         body: &ConsolidateBody,
         bounds: &Bounds,
         now: Timestamp,
+        go_on: &(dyn Fn() -> bool + Sync),
     ) -> Served<Consolidated> {
         bounds.may(Access::Write)?;
-        if !bounds.collections.is_empty() {
-            bounds.may_all("consolidation")?;
-        }
+        bounds.all_collections("consolidation")?;
         let wanted = Reach { scope: body.scope, owner: body.owner.clone() };
         let default = ConsolidateRequest::default();
         let request = ConsolidateRequest {
@@ -300,9 +321,9 @@ impl Service {
             dry_run: body.dry_run,
             reach: bounds.within(&wanted)?,
             most_ms: body.seconds.map_or(default.most_ms, |seconds| u64::from(seconds) * 1_000),
-            ..default
+            llm: body.llm,
         };
-        Ok(self.engine.consolidate(&request, now).map_err(Failure::from)?)
+        Ok(self.engine.consolidate_while(&request, now, go_on).map_err(Failure::from)?)
     }
 
     /// Takes back what an event did, in the whole store.

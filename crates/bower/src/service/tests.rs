@@ -135,7 +135,8 @@ fn nothing_of_another_collection_is_reached() {
     let told = serde_json::to_string(&service.status(&bound).unwrap()).unwrap();
     assert!(!told.contains(home.path().to_str().unwrap()) && !told.contains("total_size_bytes"), "{told}");
     assert!(matches!(service.status(&Bounds::default()).unwrap(), StoreState::Whole(_)));
-    outside(service.consolidate(&ConsolidateBody::default(), &bound, now()));
+    outside(service.consolidate(&ConsolidateBody::default(), &bound, now(), &|| true));
+    outside(service.brief(&BriefBody::default(), &bound, now()));
     let new = CurateBody { content: "The lamp in the hall is blue".into(), ..CurateBody::default() };
     let id = service.curate(&new, &bound, now()).unwrap().id.unwrap();
     assert_eq!(service.item(&id, &bound).unwrap().collection, "open");
@@ -184,4 +185,25 @@ fn a_field_that_nobody_knows_is_an_error_also_beside_a_selection() {
     assert!(error.to_string().contains("limits"), "{error}");
     assert!(serde_json::from_value::<ForgetBody>(json!({"id": "abc"})).is_err());
     assert!(serde_json::from_value::<CurateBody>(json!({"content": "x", "text": "y"})).is_err());
+}
+
+#[test]
+fn a_briefing_stays_within_the_bounds() {
+    let home = tempfile::tempdir().unwrap();
+    let told = [("ann", "memories", "We decided to serve the API on port 8080"), ("bob", "memories", "We decided to paint the cellar green")];
+    let (service, ids) = service(home.path(), &told);
+    let body = BriefBody { session: Some("s".into()), fast: true, ..BriefBody::default() };
+    let brief = service.brief(&body, &owner("ann"), now()).unwrap();
+    assert_eq!(brief.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&ids[0]]);
+    // What a session was given it is given again only where it asks for that.
+    assert_eq!(service.brief(&body, &owner("ann"), now()).unwrap().already_given, 1);
+    let again = BriefBody { repeat: true, ..body.clone() };
+    assert_eq!(service.brief(&again, &owner("ann"), now()).unwrap().entries.len(), 1);
+    outside(service.brief(&BriefBody { owner: Some("bob".into()), ..body.clone() }, &owner("ann"), now()));
+    for wrong in [
+        BriefBody { budget: Some(Briefing::Off), ..body.clone() },
+        BriefBody { folder: Some("here".into()), ..body },
+    ] {
+        assert!(matches!(service.brief(&wrong, &owner("ann"), now()), Err(Refused::Failed(_))));
+    }
 }

@@ -41,12 +41,21 @@ fn what_one_process_keeps_the_others_find_at_once() {
     let undone = server.post("/api/v1/undo", &json!({"event": told["event"]})).json();
     assert_eq!(undone["items"], json!([id]), "{undone}");
     assert_eq!(server.post("/api/v1/pin", &json!({"id": id})).json()["memory"]["tier"], 1);
+    let brief = server.post("/api/v1/brief", &json!({"budget": "lite", "fast": true})).json();
+    assert_eq!(brief["entries"][0]["id"], id.as_str(), "{brief}");
+    server.post("/api/v1/brief", &json!({"folder": "docs"})).is_problem(400);
+    let turns = json!({"conversation": "c1", "turns": [
+        {"speaker": "user", "text": "From now on we use pnpm, not npm."}, {"speaker": "assistant", "text": "Understood."},
+    ]});
+    let kept = server.post("/api/v1/turns", &turns).json();
+    assert_eq!((&kept["turns"], kept["kept"].as_array().unwrap().len()), (&json!(2), 1), "{kept}");
+    assert_eq!(server.post("/api/v1/turns", &turns).json()["turns"], 0);
     for run in ["sweep", "prune"] {
         let done = server.post(&format!("/api/v1/{run}"), &json!({"dry_run": true}));
         assert_eq!((done.status, done.json()["dry_run"].as_bool()), (200, Some(true)), "{run}: {done:?}");
     }
     // It compares meanings, and there is no model here.
-    server.post("/api/v1/consolidate", &json!({"dry_run": true})).is_problem(400);
+    server.post("/api/v1/consolidate", &json!({"dry_run": true, "llm": true})).is_problem(400);
     assert_eq!(server.get("/api/v1/reviews").json()["reviews"], json!([]));
     let forgotten = server.post("/api/v1/forget", &json!({"ids": [id]})).json();
     assert_eq!(forgotten["forgotten"], json!([id]), "{forgotten}");
