@@ -19,7 +19,7 @@ use super::auth::{Caller, Key};
 use super::limits::Turn;
 use super::operations::{Operation, Raw};
 use super::problem::Problem;
-use super::{App, Peer, now};
+use super::{App, Peer, Work, now, runs};
 
 /// Routes that tell nothing of anybody's: no token is needed.
 pub const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
@@ -101,15 +101,18 @@ async fn answer(app: Arc<App>, operation: Arc<Operation>, request: Request) -> R
     } else {
         (Bytes::new(), None)
     };
-    let work = operation.work;
-    let shared = Arc::clone(&app);
-    let bytes = app.gate(work).run(move || {
+    let (work, name, key) = (operation.work, operation.id, caller.key.clone());
+    let (shared, turn) = (Arc::clone(&app), parts.extensions.get::<Arc<Turn>>().cloned());
+    let job = move || {
         let done = (operation.run)(&shared, &caller, Raw { id, query, body });
-        drop(room);
+        drop((room, turn));
         shared.touched(work);
         done
-    });
-    Ok(json(bytes.await?))
+    };
+    match work {
+        Work::Read | Work::Write => app.gate(work).run(job).await.map(json),
+        Work::Long => runs::patiently(&app, key, name, job).await,
+    }
 }
 
 /// The parameter in the path; empty where it has none.

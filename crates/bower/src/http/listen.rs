@@ -88,7 +88,9 @@ pub async fn run(
     tracing::info!(target: "bower", "ending: nobody new is let in");
     app.is_ending.send_replace(true);
     tokio::select! {
-        () = graceful.shutdown() => tracing::info!(target: "bower", "every request was answered"),
+        () = async { graceful.shutdown().await; app.runs.ended().await } => {
+            tracing::info!(target: "bower", "every request was answered");
+        }
         () = sleep(app.options.grace) => {
             let left = app.metrics.under_way.load(Ordering::Relaxed);
             tracing::warn!(target: "bower", left, "time is up: some requests were not answered");

@@ -15,6 +15,7 @@ mod observe;
 mod openapi;
 mod operations;
 mod problem;
+mod runs;
 mod stream;
 pub mod tokens;
 
@@ -39,6 +40,7 @@ use auth::Door;
 use limits::{Gate, Limits};
 use metrics::Metrics;
 use problem::Problem;
+use runs::Runs;
 
 pub use observe::log_to_standard_error;
 
@@ -83,6 +85,7 @@ pub struct App {
     limits: Arc<Limits>,
     metrics: Metrics,
     gates: Gates,
+    runs: Runs,
     /// Memory for the bodies of requests, in KiB.
     bodies: Arc<Semaphore>,
     /// Something was asked since the store was last looked after.
@@ -136,6 +139,7 @@ impl App {
                 write: Gate::new(2, MOST_WAITING),
                 long: Gate::new(2, 32),
             },
+            runs: Runs::new(),
             bodies: Arc::new(Semaphore::new(BODIES_KIB)),
             is_used: AtomicBool::new(true),
             has_written: Notify::new(),

@@ -17,7 +17,9 @@ use utoipa::openapi::{
 use super::events::EventsQuery;
 use super::export::ExportBody;
 use super::operations::{self, Input, Operation};
+use super::Work;
 use super::problem::Wrong;
+use super::runs::RunState;
 
 /// Where the schemas stand.
 const SCHEMAS: &str = "#/components/schemas/";
@@ -144,7 +146,7 @@ fn describe(operation: &Operation, schemas: &mut Schemas, problem: &RefOr<Schema
                 .parameter_in(ParameterIn::Path)
                 .required(Required::True)
                 .description(Some(
-                    "An id, or its first digits where they are unique; of a review its number.",
+                    "An id, or its first digits where they are unique; of a review its number, of a run the whole id.",
                 ))
                 .schema(Some(text())),
         );
@@ -171,11 +173,25 @@ fn describe(operation: &Operation, schemas: &mut Schemas, problem: &RefOr<Schema
     let good = ResponseBuilder::new()
         .description("Done.")
         .content("application/json", ContentBuilder::new().schema(Some(answer)).build());
-    refusals(builder.response("200", good), problem, operation.takes_body()).build()
+    let mut builder = builder.response("200", good);
+    if operation.work == Work::Long {
+        let schema = reference(&schemas.answers.subschema_for::<RunState>());
+        let place = HeaderBuilder::new().description(Some("Where to ask how it goes on.")).schema(Some(plain_text()));
+        let going_on = ResponseBuilder::new()
+            .description("It takes longer than a request may, and goes on.")
+            .content("application/json", ContentBuilder::new().schema(Some(schema)).build())
+            .header("Location", place.build());
+        builder = builder.response("202", going_on);
+    }
+    refusals(builder, problem, operation.takes_body()).build()
+}
+
+fn plain_text() -> Schema {
+    Schema::Object(ObjectBuilder::new().schema_type(Type::String).build())
 }
 
 fn text() -> RefOr<Schema> {
-    RefOr::T(Schema::Object(ObjectBuilder::new().schema_type(Type::String).build()))
+    RefOr::T(plain_text())
 }
 
 /// The fields of a type as parameters behind the question mark.
@@ -337,6 +353,10 @@ mod tests {
                 let responses = operation["responses"].as_object().unwrap();
                 assert!(responses.contains_key("200") && responses.contains_key("401"), "{method} {path}");
                 assert_eq!(responses.contains_key("415"), method == "post", "{method} {path}");
+                let is_long = ["/documents", "/index", "/forget", "/sweep", "/prune", "/consolidate"]
+                    .iter()
+                    .any(|long| path.ends_with(long));
+                assert_eq!(responses.contains_key("202"), is_long, "{method} {path}");
             }
         }
         let status = &document["components"]["schemas"]["StatusReport"]["properties"];

@@ -15,6 +15,7 @@ use super::auth::{Caller, sees_a_part};
 use super::documents;
 use super::handle::to_json;
 use super::problem::Problem;
+use super::runs::{self, RunState};
 use super::{App, Work, now};
 use crate::model;
 use crate::service::{
@@ -265,10 +266,10 @@ fn index(app: &App, caller: &Caller, mut body: IndexBody) -> Result<IndexReport,
     Ok(app.service.index(&body, &caller.bounds, now(), &|_| {}, &|| true)?)
 }
 
-/// What takes longer than a request may waits for the next run.
+/// Unless it is told how long it may take, it answers within its request; what is left waits for the next run.
 fn consolidate(app: &App, caller: &Caller, mut body: ConsolidateBody) -> Result<Consolidated, Problem> {
     let most = u32::try_from(app.options.request_time.as_secs() / 2).unwrap_or(u32::MAX).max(1);
-    body.seconds = Some(body.seconds.unwrap_or(most).min(most));
+    body.seconds.get_or_insert(most);
     Ok(app.service.consolidate(&body, &caller.bounds, now(), &|| true)?)
 }
 
@@ -335,6 +336,12 @@ fn asking() -> Vec<Operation> {
             "reviews",
             "Contradictions that nothing could settle, both sides of each",
             |app, caller, _, query| Ok(app.service.reviews(query.all, &caller.bounds)?),
+        ),
+        get::<Nothing, RunState>(
+            runs::PATH,
+            "run",
+            "How an operation goes on, or ended, that takes longer than a request may",
+            |app, caller, id, _| app.runs.state(id, &caller.key),
         ),
         get::<Nothing, Models>(
             "/api/v1/models",

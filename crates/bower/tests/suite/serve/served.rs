@@ -205,6 +205,39 @@ fn documents_are_sent_or_indexed_from_a_folder_that_the_token_names() {
 }
 
 #[test]
+fn an_index_run_that_outlasts_its_request_goes_on_and_tells_how_it_ended() {
+    let home = Home::new();
+    for at in 0..3_000 {
+        home.write(&format!("docs/{at}.md"), &format!("# Note {at}\n\nNumber {at} of many.\n"));
+    }
+    let docs = home.path("docs");
+    let admin = token(&home, "indexer", ["--access", "admin", "--folder", docs.to_str().unwrap()]);
+    let other = token(&home, "other", ["--access", "admin"]);
+    let server = Server::start(&home, ["--timeout", "1s"]);
+    let begun = server.post_as("/api/v1/index", &json!({"paths": [docs]}), &admin);
+    // A machine that reads them within half a second has nothing to wait for.
+    let report = if begun.status == 200 {
+        begun.json()
+    } else {
+        assert_eq!((begun.status, &begun.json()["state"]), (202, &json!("running")), "{begun:?}");
+        let place = begun.header("location").unwrap();
+        server.get_as(place, &other).is_problem(404);
+        let start = std::time::Instant::now();
+        loop {
+            let state = server.get_as(place, &admin).json();
+            if state["state"] != "running" {
+                assert_eq!((&state["state"], &state["operation"]), (&json!("done"), &json!("index")), "{state}");
+                break state["answer"].clone();
+            }
+            assert!(start.elapsed() < super::PATIENCE, "{state}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    assert_eq!(report["indexed"], 3_000, "{report}");
+    server.get_as("/api/v1/runs/0123456789abcdef", &admin).is_problem(404);
+}
+
+#[test]
 fn requests_have_ids_and_routes_are_counted() {
     let home = Home::new();
     let server = Server::start(&home, []);
