@@ -4,6 +4,7 @@
 //! Unlike the original it ends with a status other than 0 where it failed, so that no error becomes context of a prompt.
 
 mod cli;
+mod keep;
 mod lines;
 mod note;
 mod project;
@@ -11,35 +12,33 @@ mod queue;
 
 use bower_core::engine::Engine;
 use bower_core::evidence;
-use bower_core::item::Fate;
-use bower_core::request::{
-    Answer, CurateRequest, Curated, Hit, KeptSentence, QueryRequest, Selection, SessionRequest, TurnsRequest,
-};
+use bower_core::item::Scope;
+use bower_core::request::{Answer, Hit, QueryRequest, Selection};
 use clap::Parser;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::{Color, Format, Global};
+use crate::cli::{Color, Format, Global, McpArgs};
 use crate::commands::{Session, now};
 use crate::failure::{Exit, Failure, Result, one_line};
+use crate::mcp::compat::System;
 use crate::render::{count, memories};
+use crate::service::Place;
 use crate::wire::{Output, complain};
 
 use cli::{Action, Brv, CurateArgs, QueryArgs, SearchArgs, StatusArgs};
 use lines::Lines;
-use note::Told;
-use project::Project;
 use queue::Queue;
+
+pub use keep::{Kept, keep, with_files};
+pub use lines::NOTHING;
+pub use project::Project;
 
 /// Tokens of a query's result, as the engine it stands for had them (systems.md, section 1).
 const RESULT_TOKENS: usize = 2_048;
-/// Files that one curate may read, and how large each may be.
-const MOST_FILES: usize = 5;
-const LARGEST_FILE: u64 = 1 << 20;
 
 /// Whether the program was called by the other name.
 pub fn is_called(program: Option<&OsString>) -> bool {
@@ -92,6 +91,7 @@ fn run(brv: &Brv, lines: &Lines) -> Result<()> {
         Action::Curate(arguments) => desk.curate(arguments, lines),
         Action::Search(arguments) => desk.search(arguments, lines),
         Action::Status(arguments) => desk.status(arguments, lines),
+        Action::Mcp(_) => desk.serve(brv.collection.clone()),
         Action::Init(_) => Ok(()),
     }
 }
@@ -139,7 +139,7 @@ impl Desk {
         };
         let answer = engine.query(&request, now)?;
         let result = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
-        let result = if result.is_empty() { lines::NOTHING.to_owned() } else { result };
+        let result = if result.is_empty() { NOTHING.to_owned() } else { result };
         lines.line(&json!({"event": "response", "content": result, "taskId": lines.task}))?;
         let mut data = json!({
             "event": "completed", "status": "completed", "taskId": lines.task, "result": result,
@@ -243,38 +243,24 @@ impl Desk {
         }
     }
 
-    /// Keeps a text by what it is: something told, or turns of a conversation.
     fn keep(&self, engine: &Engine, text: &str) -> Result<Kept> {
-        match note::read(text) {
-            Told::Note { text, tags } => {
-                let request = CurateRequest { tags, ..CurateRequest::new(text) };
-                let curated = engine.curate(&request, now())?;
-                Kept::of(&curated)
-            }
-            Told::Turns(turns) => {
-                let request = TurnsRequest {
-                    // The host does not name its conversation.
-                    conversation: self.project.collection.clone(),
-                    turns,
-                    origin: "brv",
-                    documents: Some(self.project.collection.clone()),
-                    session: SessionRequest {
-                        folder: self.project.root.to_str().map(str::to_owned),
-                        ..SessionRequest::default()
-                    },
-                };
-                let read = engine.keep_turns(&request, now())?;
-                let mut message = format!("Kept {} of the conversation", count(read.turns, "turn"));
-                if !read.kept.is_empty() {
-                    let _ = write!(message, ", and {} of it", count(read.kept.len(), "candidate"));
-                }
-                let review = read.kept.iter().any(|kept| kept.review.is_some());
-                let (updated, created): (Vec<_>, Vec<_>) =
-                    read.kept.into_iter().partition(|kept| kept.outcome == Fate::Confirm);
-                let ids = |kept: Vec<KeptSentence>| kept.into_iter().filter_map(|kept| kept.id).collect();
-                Ok(Kept { message: message + ".", created: ids(created), updated: ids(updated), review })
-            }
-        }
+        let place = Place { collection: Some(self.project.collection.clone()), scope: Scope::Project, owner: None };
+        keep(engine, &self.project, &place, text, now())
+    }
+
+    /// Serves agents by the tools of the other program. What the project's context tree holds comes in when the store is opened.
+    fn serve(self, collection: Option<String>) -> Result<()> {
+        let arguments = McpArgs {
+            tools: None,
+            compat: Some(System::Brv),
+            scope: None,
+            owner: None,
+            collection: collection.into_iter().collect(),
+            read_only: false,
+            session: None,
+        };
+        let session = self.session.clone();
+        crate::commands::mcp::serve_from(arguments, &session, move || self.engine())
     }
 
     fn status(&self, arguments: &StatusArgs, lines: &Lines) -> Result<()> {
@@ -307,44 +293,13 @@ impl Desk {
     }
 }
 
-/// What became of a text that was to be kept.
-struct Kept {
-    message: String,
-    created: Vec<String>,
-    updated: Vec<String>,
-    review: bool,
-}
-
-impl Kept {
-    fn of(curated: &Curated) -> Result<Self> {
-        let Some(id) = curated.id.clone().filter(|_| curated.accepted) else {
-            let reason = curated.reason.as_deref().unwrap_or("it is no memory");
-            return Err(Failure {
-                message: format!("not kept: {}", one_line(reason)),
-                hint: None,
-                exit: Exit::Nothing,
-                causes: Vec::new(),
-            });
-        };
-        let is_new = !curated.is_update;
-        let message = match (curated.outcome, &curated.other) {
-            (Fate::Create | Fate::Link, _) => format!("Kept as {}: {id}", curated.memory_type),
-            (Fate::Confirm, _) => format!("Known already, and surer now: {id}"),
-            (outcome, Some(other)) => format!("{outcome}: {id} ({}: {})", other.id, one_line(&other.why)),
-            (outcome, None) => format!("{outcome}: {id}"),
-        };
-        let (created, updated) = if is_new { (vec![id], Vec::new()) } else { (Vec::new(), vec![id]) };
-        Ok(Self { message, created, updated, review: curated.review.is_some() })
-    }
-}
-
 /// A hit as the other program lists it.
 fn matched(hit: &Hit) -> Value {
     json!({"title": one_line(&hit.memory.summary), "path": path_of(hit), "score": hit.score})
 }
 
 /// Where a hit stands: a document's path, or a memory's type and id.
-fn path_of(hit: &Hit) -> String {
+pub fn path_of(hit: &Hit) -> String {
     let path = hit.memory.metadata.get("path").and_then(Value::as_str);
     path.map_or_else(
         || {
@@ -383,30 +338,9 @@ fn joined(words: &[String], command: &str) -> Result<String> {
 
 /// What is to be kept: the words, and the files that they speak of.
 fn told_text(arguments: &CurateArgs) -> Result<String> {
-    let mut text = arguments.text.join(" ");
-    if arguments.files.len() > MOST_FILES {
-        return Err(Failure::usage(
-            format!("{} files are given, and {MOST_FILES} is the most", arguments.files.len()),
-            "bower index takes whole folders",
-        ));
-    }
-    for path in &arguments.files {
-        let cannot = |source| Failure::from(bower_core::Error::io("read", path, source));
-        let mut bytes = Vec::new();
-        std::fs::File::open(path)
-            .and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
-            .map_err(cannot)?;
-        if bytes.len() as u64 > LARGEST_FILE {
-            return Err(Failure::usage(
-                format!("{} is larger than {} MB", path.display(), LARGEST_FILE >> 20),
-                "bower index takes large files",
-            ));
-        }
-        let content = String::from_utf8_lossy(&bytes);
-        text = format!("{text}\n\n{}:\n{}", path.display(), content.trim_end());
-    }
-    if text.trim().is_empty() {
+    let text = with_files(&arguments.text.join(" "), &arguments.files, Path::new(""))?;
+    if text.is_empty() {
         return Err(Failure::usage("curate is empty", "brv curate -- \"something to keep\""));
     }
-    Ok(text.trim().to_owned())
+    Ok(text)
 }

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result, one_line};
 use crate::wire::{Output, complain};
 
 /// What a query without an answer says. Hosts drop what has 20 characters or fewer, and this must be dropped.
-pub(super) const NOTHING: &str = "Nothing found.";
+pub const NOTHING: &str = "Nothing found.";
 
 /// The other program numbers its ways to answer; 2 is a search without a language model.
 pub(super) const TIER: u8 = 2;

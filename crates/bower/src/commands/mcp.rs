@@ -1,6 +1,7 @@
 //! `bower mcp`: the Model Context Protocol on standard input and output, until the input ends. Nothing but messages goes to
 //! standard output; whatever else there is to say goes to standard error.
 
+use bower_core::engine::Engine;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use std::sync::Arc;
@@ -20,12 +21,20 @@ const THREADS: usize = 32;
 
 /// Serves until the client has gone.
 pub fn run(arguments: McpArgs, session: &Session) -> Result<()> {
+    let opener = session.clone();
+    serve_from(arguments, session, move || opener.engine())
+}
+
+/// The same from a store that `open` opens when it is needed.
+pub fn serve_from(
+    arguments: McpArgs,
+    session: &Session,
+    open: impl Fn() -> Result<Engine> + Send + Sync + 'static,
+) -> Result<()> {
     let options = options(arguments)?;
     listen_to_trouble(session);
-    let opener = session.clone();
-    let desk = Arc::new(Desk::lazy(session.home()?.path.join("memory.db"), move || {
-        opener.engine().map(Service::new)
-    }));
+    let file = session.home()?.path.join("memory.db");
+    let desk = Arc::new(Desk::lazy(file, move || open().map(Service::new)));
     let handler = mcp::handler(Arc::clone(&desk), options)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -79,6 +79,13 @@ pub struct Place {
     pub owner: Option<String>,
 }
 
+impl Place {
+    /// The scope, where somebody is named; nobody named is nobody: what belongs to a person alone carries no place in its name.
+    pub fn named_scope(&self) -> Option<Scope> {
+        (self.owner.is_some() || self.scope != Scope::Project).then_some(self.scope)
+    }
+}
+
 impl Bounds {
     /// Whether they hold no item back.
     pub fn is_everything(&self) -> bool {

@@ -8,7 +8,7 @@ mod bodies;
 mod bounds;
 
 use bower_core::engine::Engine;
-use bower_core::item::{Briefing, Kind, MemoryType, Reach, Scope};
+use bower_core::item::{Briefing, Kind, MemoryType, Reach};
 use bower_core::request::{
     Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting,
     Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, ModelState, Pruned, QueryRequest,
@@ -24,7 +24,7 @@ pub use bodies::{
     PRUNE_THRESHOLD, QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words,
     select, what_goes,
 };
-pub use bounds::{Access, Bounds, Refused};
+pub use bounds::{Access, Bounds, Place, Refused};
 
 /// Items on a page of a list, unless told otherwise.
 const LISTED: usize = 20;
@@ -124,9 +124,8 @@ impl Service {
             origin: "agent",
             documents: if bounds.collections.is_empty() { None } else { place.collection.clone() },
             session: SessionRequest {
+                scope: place.named_scope(),
                 collection: place.collection,
-                // Nobody named is nobody: the turns of a person alone carry no place in their names.
-                scope: (place.owner.is_some() || place.scope != Scope::Project).then_some(place.scope),
                 owner: place.owner,
                 ..SessionRequest::default()
             },

@@ -1,13 +1,18 @@
 //! The program under its other name: arguments, lines and statuses as `ByteRover`'s hosts expect them.
 
 use crate::command::{Ended, Home};
-use serde_json::Value;
+use crate::mcp::Server;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A run as `brv` in one project's folder.
 fn brv(home: &Home, folder: &Path, arguments: &[&str]) -> Ended {
+    Ended::from(command(home, folder, arguments).stdin(Stdio::null()).output().unwrap())
+}
+
+fn command(home: &Home, folder: &Path, arguments: &[&str]) -> Command {
     std::fs::create_dir_all(folder).unwrap();
     let link = home.path("brv");
     if !link.exists() {
@@ -15,7 +20,8 @@ fn brv(home: &Home, folder: &Path, arguments: &[&str]) -> Ended {
     }
     let mut command = Command::new(link);
     command.env_clear().env("BOWER_HOME", home.home()).env("TZ", "UTC").current_dir(folder);
-    Ended::from(command.args(arguments).stdin(Stdio::null()).output().unwrap())
+    command.args(arguments);
+    command
 }
 
 fn lines(ended: &Ended) -> Vec<Value> {
@@ -193,4 +199,41 @@ fn what_is_decided_in_a_turn_becomes_a_candidate_once() {
     assert_eq!(brv(&home, &folder, &["curate", "--", &secret]).status, 0);
     let residue = home.data(["doctor", "--residue", &key]);
     assert_eq!(residue["files"].as_array().map_or(0, Vec::len), 0, "{residue}");
+}
+
+#[test]
+fn agents_ask_and_keep_by_the_tools_of_the_other_program() {
+    let home = Home::new();
+    let (folder, other) = (home.path("app"), home.path("other"));
+    home.write("app/deploy.md", "Deploys run from the host crane-7.");
+    home.write("app/notes/tide.md", "# Tide\n\nThe tide table hangs in the boat house.\n");
+    std::fs::create_dir_all(&other).unwrap();
+    let mut server = Server::spawn(command(&home, &folder, &["mcp"])).greeted();
+    let listed = server.ask("tools/list", json!({}))["result"]["tools"].take();
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["brv-query", "brv-curate"]);
+    let kept = server.call("brv-curate", json!({"context": "The staging database runs on port 6543", "wait": true}));
+    assert_eq!((&kept["status"], kept["changes"]["created"].as_array().unwrap().len()), (&json!("completed"), 1));
+    let ask = |query: &str| json!({"query": query});
+    let found = server.call("brv-query", ask("which port does the staging database use?"));
+    assert!(found["result"].as_str().unwrap().contains("port 6543"), "{found}");
+    assert!(found["topScore"].is_number() && found["matchedDocs"][0]["title"].is_string(), "{found}");
+    // The same project by the command line, and another by its folder.
+    assert!(brv(&home, &folder, &["query", "--", "which port does the staging database use?"]).out.contains("6543"));
+    let elsewhere = json!({"query": "which port does the staging database use?", "cwd": other});
+    assert!(!server.call("brv-query", elsewhere)["result"].as_str().unwrap().contains("6543"));
+    server.call("brv-curate", json!({"context": "Deploys are done by hand:", "files": ["deploy.md"]}));
+    assert!(server.call("brv-query", ask("from which host do deploys run?"))["result"].to_string().contains("crane-7"));
+    server.call("brv-curate", json!({"folder": "notes"}));
+    assert!(server.call("brv-query", ask("where does the tide table hang?"))["result"].to_string().contains("boat house"));
+    let mut refused = |arguments: Value, words: &str| {
+        let params = json!({"name": "brv-curate", "arguments": arguments});
+        let result = server.ask("tools/call", params)["result"].take();
+        assert!(result["isError"] == true && result.to_string().contains(words), "{result}");
+    };
+    refused(json!({}), "give context, files or a folder");
+    refused(json!({"context": "ok thanks"}), "not kept");
+    refused(json!({"context": "x", "files": ["a", "b", "c", "d", "e", "f"]}), "5 is the most");
+    refused(json!({"context": "The lamp is blue", "cwd": "app"}), "no folder of this machine");
+    assert_eq!(server.end().0, 0);
 }
