@@ -6,6 +6,7 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::any_service;
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::sync::Arc;
@@ -14,16 +15,23 @@ use tokio_util::sync::CancellationToken;
 use super::auth::Caller;
 use super::{App, Work};
 use crate::failure::Result;
-use crate::mcp::{Desk, Options, Within, handler};
+use crate::mcp::{self, Desk, Handler, Options, Within};
 
 /// Where it is.
 pub const PATH: &str = "/mcp";
 
-/// Adds the route.
-pub fn route(router: Router<Arc<App>>, app: &Arc<App>) -> Result<Router<Arc<App>>> {
+/// The handler on this server's store. Needs the runtime.
+pub fn handler(app: &Arc<App>) -> Result<Handler> {
     let desk = Arc::new(Desk::of(Arc::clone(&app.service)));
     tokio::spawn(tell_of_work(Arc::clone(&desk), Arc::clone(app)));
-    let handler = handler(desk, Options { within: Within::OfRequest, ..Options::default() })?;
+    mcp::handler(desk, Options { within: Within::OfRequest, ..Options::default() })
+}
+
+/// Adds the route. Needs the runtime.
+pub fn route<H>(router: Router<Arc<App>>, app: &Arc<App>, handler: H) -> Router<Arc<App>>
+where
+    H: ServerHandler + Clone + Sync,
+{
     // Streams that stay open would keep the server from ending.
     let ended = CancellationToken::new();
     let (told, mut ending) = (ended.clone(), app.is_ending.subscribe());
@@ -37,7 +45,7 @@ pub fn route(router: Router<Arc<App>>, app: &Arc<App>) -> Result<Router<Arc<App>
         .with_cancellation_token(ended);
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
-    Ok(router.route(PATH, any_service(service).layer(from_fn(bound))))
+    router.route(PATH, any_service(service).layer(from_fn(bound)))
 }
 
 /// Puts the caller's bounds where the handler looks for them.

@@ -25,6 +25,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
+use rmcp::ServerHandler;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,6 +43,8 @@ use metrics::Metrics;
 use problem::Problem;
 use runs::Runs;
 
+#[cfg(test)]
+pub use mcp::handler;
 pub use observe::log_to_standard_error;
 
 /// Requests that may wait for each kind of work: some seconds' worth of it.
@@ -177,12 +180,12 @@ fn now() -> Timestamp {
 }
 
 /// All routes with what stands before them: the log, panics, CORS, who asks, limits.
-fn router(app: &Arc<App>) -> Result<Router> {
+fn router(app: &Arc<App>, mcp: impl ServerHandler + Clone + Sync) -> Router {
     let mut router = operations::all().into_iter().fold(Router::new(), handle::route);
     router = observe::routes(router);
     router = events::route(router);
     router = export::route(router);
-    router = mcp::route(router, app)?;
+    router = mcp::route(router, app, mcp);
     let mut router: Router = router
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "no such route", "GET /openapi.json lists them")
@@ -201,11 +204,11 @@ fn router(app: &Arc<App>) -> Result<Router> {
     if !app.door.origins().is_empty() {
         router = router.layer(cors(app.door.origins()));
     }
-    Ok(router
+    router
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| -> Response {
             Problem::internal("a handler panicked").into_response()
         }))
-        .layer(from_fn_with_state(Arc::clone(app), observe::observe)))
+        .layer(from_fn_with_state(Arc::clone(app), observe::observe))
 }
 
 fn cors(origins: &[String]) -> CorsLayer {
@@ -225,6 +228,18 @@ fn cors(origins: &[String]) -> CorsLayer {
 
 /// Listens until the process is told to end. `began` is called with the address once requests are taken.
 pub fn serve(
+    service: Service,
+    home: &std::path::Path,
+    models: PathBuf,
+    options: Options,
+    began: impl FnOnce(SocketAddr, bool) -> Result<()>,
+) -> Result<()> {
+    serve_by(mcp::handler, service, home, models, options, began)
+}
+
+/// The same with another handler of MCP than [`mcp::handler`].
+pub fn serve_by<H: ServerHandler + Clone + Sync>(
+    mcp: impl FnOnce(&Arc<App>) -> Result<H>,
     service: Service,
     home: &std::path::Path,
     models: PathBuf,
@@ -253,7 +268,10 @@ pub fn serve(
         .build()
         .map_err(|source| Failure::environment(format!("cannot start threads: {source}"), "run it again"))?;
     let keeper = keeper::Keeper::start(Arc::clone(&app))?;
-    let ended = runtime.block_on(listen::run(&app, listener, began));
+    let ended = runtime.block_on(async {
+        let router = router(&app, mcp(&app)?);
+        listen::run(&app, router, listener, began).await
+    });
     // What still blocks now was given its time already.
     runtime.shutdown_timeout(Duration::from_millis(100));
     keeper.end();
