@@ -63,3 +63,29 @@ async fn tell_of_work(desk: Arc<Desk>, app: Arc<App>) {
         app.touched(Work::Write);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn the_store_is_looked_after_once_a_call_has_done_its_work() {
+        let home = tempfile::tempdir().unwrap();
+        let app = App::sample(home.path());
+        let desk = Arc::new(Desk::of(Arc::clone(&app.service)));
+        tokio::spawn(tell_of_work(Arc::clone(&desk), Arc::clone(&app)));
+        app.is_used.store(false, Ordering::Relaxed);
+        let (seen, never) = (Arc::clone(&app), CancellationToken::new());
+        let worked = desk.work(&never, move |_| Ok(seen.is_used.load(Ordering::Relaxed)));
+        assert!(!worked.await.unwrap().unwrap(), "not before it is done");
+        let told = async {
+            while !app.is_used.load(Ordering::Relaxed) {
+                tokio::task::yield_now().await;
+            }
+            app.has_written.notified().await;
+        };
+        tokio::time::timeout(Duration::from_secs(20), told).await.unwrap();
+    }
+}

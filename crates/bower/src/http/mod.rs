@@ -174,6 +174,30 @@ impl App {
     }
 }
 
+#[cfg(test)]
+impl App {
+    /// On a store without a model, that gives a request a second.
+    fn sample(home: &std::path::Path) -> Arc<Self> {
+        let settings = bower_core::config::Settings { model: "none".into(), ..Default::default() };
+        let service = Service::new(bower_core::Engine::open(home, settings, now()).unwrap());
+        let bind = IpAddr::from([127, 0, 0, 1]);
+        let options = Options {
+            bind,
+            port: 0,
+            origins: Vec::new(),
+            body_bytes: 1 << 20,
+            request_time: Duration::from_secs(1),
+            header_time: Duration::from_secs(1),
+            grace: Duration::from_secs(1),
+            rate: 0,
+            connections: 8,
+            prune_every: None,
+        };
+        let door = Door::new(home, bind, Vec::new(), now()).unwrap();
+        Arc::new(Self::new(Arc::new(service), options, home.join("models"), door).unwrap())
+    }
+}
+
 /// The clock, read once a request.
 fn now() -> Timestamp {
     Timestamp::now()

@@ -194,33 +194,6 @@ fn whole(ended: Result<Ended, JoinError>) -> Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::Options;
-    use crate::http::auth::Door;
-    use crate::service::Service;
-    use bower_core::Engine;
-    use bower_core::config::Settings;
-    use std::time::Duration;
-
-    fn app(home: &std::path::Path) -> Arc<App> {
-        let settings = Settings { model: "none".into(), ..Settings::default() };
-        let service = Service::new(Engine::open(home, settings, now()).unwrap());
-        let bind = "127.0.0.1".parse().unwrap();
-        let options = Options {
-            bind,
-            port: 0,
-            origins: Vec::new(),
-            body_bytes: 1 << 20,
-            request_time: Duration::from_secs(1),
-            header_time: Duration::from_secs(1),
-            grace: Duration::from_secs(1),
-            rate: 0,
-            connections: 8,
-            prune_every: None,
-        };
-        let door = Door::new(home, bind, Vec::new(), now()).unwrap();
-        Arc::new(App::new(Arc::new(service), options, home.join("models"), door).unwrap())
-    }
-
     fn key(name: &str) -> Key {
         Key::Token(name.into())
     }
@@ -237,7 +210,7 @@ mod tests {
     #[tokio::test]
     async fn what_outlasts_its_request_goes_on_and_tells_whoever_began_it_how_it_ended() {
         let home = tempfile::tempdir().unwrap();
-        let app = app(home.path());
+        let app = App::sample(home.path());
         let quick = patiently(&app, key("ann"), "index", || Ok(b"{}".to_vec())).await.unwrap();
         assert_eq!((quick.status(), app.runs.lock().len()), (StatusCode::OK, 0));
         let (good, tell_good) = begin(&app).await;
