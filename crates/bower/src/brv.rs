@@ -244,7 +244,8 @@ impl Desk {
     }
 
     fn keep(&self, engine: &Engine, text: &str) -> Result<Kept> {
-        let place = Place { collection: Some(self.project.collection.clone()), scope: Scope::Project, owner: None };
+        let place =
+            Place { collection: Some(self.project.collection.clone()), scope: Scope::Project, owner: None };
         keep(engine, &self.project, &place, text, now())
     }
 

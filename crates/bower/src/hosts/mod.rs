@@ -253,12 +253,7 @@ fn hooks(events: &[(&'static str, Event, u32)], entry: impl Fn(Event, u32) -> Va
 
 /// Hooks as Claude Code has them, and those who do as it does: groups that each have a list of handlers. `tools` says which tools
 /// use a file.
-fn groups(
-    call: &Call,
-    host: Host,
-    events: &[(&'static str, Event, u32)],
-    tools: &str,
-) -> Vec<(Part, Edit)> {
+fn groups(call: &Call, host: Host, events: &[(&'static str, Event, u32)], tools: &str) -> Vec<(Part, Edit)> {
     hooks(events, |event, seconds| {
         let handler = json!({ "type": "command", "command": call.hook(event, host), "timeout": seconds });
         match Part::of(event) {

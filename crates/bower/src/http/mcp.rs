@@ -30,7 +30,7 @@ pub fn handler(app: &Arc<App>) -> Result<Handler> {
 /// Adds the route. Needs the runtime.
 pub fn route<H>(router: Router<Arc<App>>, app: &Arc<App>, handler: H) -> Router<Arc<App>>
 where
-    H: ServerHandler + Clone + Sync,
+    H: ServerHandler + Clone,
 {
     // Streams that stay open would keep the server from ending.
     let ended = CancellationToken::new();

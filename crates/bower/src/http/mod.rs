@@ -204,7 +204,7 @@ fn now() -> Timestamp {
 }
 
 /// All routes with what stands before them: the log, panics, CORS, who asks, limits.
-fn router(app: &Arc<App>, mcp: impl ServerHandler + Clone + Sync) -> Router {
+fn router(app: &Arc<App>, mcp: impl ServerHandler + Clone) -> Router {
     let mut router = operations::all().into_iter().fold(Router::new(), handle::route);
     router = observe::routes(router);
     router = events::route(router);
@@ -262,7 +262,7 @@ pub fn serve(
 }
 
 /// The same with another handler of MCP than [`mcp::handler`].
-pub fn serve_by<H: ServerHandler + Clone + Sync>(
+pub fn serve_by<H: ServerHandler + Clone>(
     mcp: impl FnOnce(&Arc<App>) -> Result<H>,
     service: Service,
     home: &std::path::Path,

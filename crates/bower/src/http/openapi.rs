@@ -14,10 +14,10 @@ use utoipa::openapi::{
     OpenApiBuilder, PathItem, Paths, Ref, RefOr, Required, ResponseBuilder, Schema, Type,
 };
 
+use super::Work;
 use super::events::EventsQuery;
 use super::export::ExportBody;
 use super::operations::{self, Input, Operation};
-use super::Work;
 use super::problem::Wrong;
 use super::runs::RunState;
 
@@ -176,7 +176,8 @@ fn describe(operation: &Operation, schemas: &mut Schemas, problem: &RefOr<Schema
     let mut builder = builder.response("200", good);
     if operation.work == Work::Long {
         let schema = reference(&schemas.answers.subschema_for::<RunState>());
-        let place = HeaderBuilder::new().description(Some("Where to ask how it goes on.")).schema(Some(plain_text()));
+        let place =
+            HeaderBuilder::new().description(Some("Where to ask how it goes on.")).schema(Some(plain_text()));
         let going_on = ResponseBuilder::new()
             .description("It takes longer than a request may, and goes on.")
             .content("application/json", ContentBuilder::new().schema(Some(schema)).build())

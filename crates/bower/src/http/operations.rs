@@ -248,7 +248,9 @@ pub struct Models {
 fn collections(app: &App, caller: &Caller) -> Result<Collections, Problem> {
     let state = app.service.status(&caller.bounds)?;
     let some = state.by_collection().iter().filter(|(_, items)| **items > 0);
-    Ok(Collections { collections: some.map(|(name, &items)| Collection { name: name.clone(), items }).collect() })
+    Ok(Collections {
+        collections: some.map(|(name, &items)| Collection { name: name.clone(), items }).collect(),
+    })
 }
 
 /// Indexes folders of this machine that the token names.
@@ -354,13 +356,7 @@ fn asking() -> Vec<Operation> {
 
 fn keeping() -> Vec<Operation> {
     vec![
-        post(
-            "/api/v1/curate",
-            "curate",
-            "Keep a memory",
-            Work::Write,
-            served(Service::curate),
-        ),
+        post("/api/v1/curate", "curate", "Keep a memory", Work::Write, served(Service::curate)),
         post(
             "/api/v1/turns",
             "keepTurns",
@@ -439,13 +435,7 @@ fn tending() -> Vec<Operation> {
             Work::Long,
             |app, caller, _, body| consolidate(app, caller, body),
         ),
-        post(
-            "/api/v1/undo",
-            "undo",
-            "Take back what an event did",
-            Work::Write,
-            served(Service::undo),
-        ),
+        post("/api/v1/undo", "undo", "Take back what an event did", Work::Write, served(Service::undo)),
     ]
 }
 

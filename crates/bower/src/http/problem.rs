@@ -131,8 +131,8 @@ impl From<Refused> for Problem {
 impl IntoResponse for Problem {
     fn into_response(mut self) -> Response {
         let (status, retry_after_s, cause) = (self.status, self.retry_after_s, self.cause.take());
-        let body = serde_json::to_vec(&self.told())
-            .unwrap_or_else(|_| br#"{"error":"","status":"error"}"#.to_vec());
+        let body =
+            serde_json::to_vec(&self.told()).unwrap_or_else(|_| br#"{"error":"","status":"error"}"#.to_vec());
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = status;
         let headers = response.headers_mut();

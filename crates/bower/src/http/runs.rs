@@ -88,7 +88,9 @@ impl Runs {
             Problem::new(
                 StatusCode::NOT_FOUND,
                 format!("no run {id}"),
-                format!("whoever began a run is told of it, until {MOST_KEPT} others have ended or the server has"),
+                format!(
+                    "whoever began a run is told of it, until {MOST_KEPT} others have ended or the server has"
+                ),
             )
         })?;
         let mut state = RunState {
@@ -104,7 +106,8 @@ impl Runs {
             None => {}
             Some((_, Ok(answer))) => {
                 let answer = serde_json::from_slice(answer);
-                state.answer = Some(answer.map_err(|why| Problem::internal(format!("a run's answer: {why}")))?);
+                state.answer =
+                    Some(answer.map_err(|why| Problem::internal(format!("a run's answer: {why}")))?);
                 state.state = Stage::Done;
             }
             Some((_, Err(wrong))) => {
@@ -135,11 +138,11 @@ impl Runs {
         let at = all.iter().position(|run| run.id == id);
         if let Some(mut run) = at.and_then(|at| all.remove(at)) {
             let state = if end.is_ok() { "done" } else { "failed" };
-            let cause = end.as_ref().err().and_then(|problem| problem.cause.as_deref());
             let operation = run.operation;
-            match cause {
-                Some(cause) => tracing::error!(target: "bower", run = id, operation, cause, "ended"),
-                None => tracing::info!(target: "bower", run = id, operation, state, "ended"),
+            if let Some(cause) = end.as_ref().err().and_then(|problem| problem.cause.as_deref()) {
+                tracing::error!(target: "bower", run = id, operation, cause, "ended");
+            } else {
+                tracing::info!(target: "bower", run = id, operation, state, "ended");
             }
             run.end = Some((now(), end.map_err(Problem::told)));
             // Those that have ended stand in the order in which they did.
@@ -224,7 +227,10 @@ mod tests {
         let state = app.runs.state(&good, &key("ann")).unwrap();
         assert_eq!((state.state, &state.answer.unwrap()["indexed"]), (Stage::Done, &Value::from(3)));
         let state = serde_json::to_value(app.runs.state(&bad, &key("ann")).unwrap()).unwrap();
-        assert_eq!((&state["state"], &state["problem"]["error"]), (&"failed".into(), &"paths: none is left".into()));
+        assert_eq!(
+            (&state["state"], &state["problem"]["error"]),
+            (&"failed".into(), &"paths: none is left".into())
+        );
         // The last are known, and those that go on.
         let (going, tell) = begin(&app).await;
         for _ in 0..=MOST_KEPT {
@@ -235,6 +241,10 @@ mod tests {
         assert!(app.runs.state(&good, &key("ann")).is_err() && app.runs.state(&going, &key("ann")).is_ok());
         drop(tell);
         app.runs.ended().await;
-        assert_eq!(app.runs.state(&going, &key("ann")).unwrap().state, Stage::Failed, "a panic is an end too");
+        assert_eq!(
+            app.runs.state(&going, &key("ann")).unwrap().state,
+            Stage::Failed,
+            "a panic is an end too"
+        );
     }
 }

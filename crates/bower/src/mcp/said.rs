@@ -4,8 +4,8 @@
 use bower_core::evidence::{self, Piece};
 use bower_core::item::{Band, Kind, Part};
 use bower_core::request::{
-    Answer, Cluster, Consolidated, Degraded, Feedback, History, Hit, IndexReport, Item, Listing, ModelState, Pruned,
-    Review, Skipped, Turned,
+    Answer, Cluster, Consolidated, Degraded, Feedback, History, Hit, IndexReport, Item, Listing, ModelState,
+    Pruned, Review, Skipped, Turned,
 };
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use schemars::JsonSchema;

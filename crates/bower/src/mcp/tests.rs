@@ -386,7 +386,8 @@ fn no_argument_leaves_the_bounds_of_a_server() {
             collections: vec!["garden".into()],
             ..Bounds::default()
         };
-        let bound = lazily(&folder.join("home"), Options { within: Within::These(bounds), ..Options::default() });
+        let bound =
+            lazily(&folder.join("home"), Options { within: Within::These(bounds), ..Options::default() });
         let mut ann = Client::initialized(&bound).await;
         let listed = ann.ask("tools/list", json!({})).await["result"]["tools"].to_string();
         assert!(!listed.contains("memory_prune") && !listed.contains("memory_consolidate"), "{listed}");

@@ -16,8 +16,8 @@ use super::{arguments, compat, schema};
 use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{
-    Access, Bounds, BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody, ListBody, PinBody,
-    Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody, UndoBody,
+    Access, Bounds, BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody,
+    ListBody, PinBody, Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody, UndoBody,
 };
 
 /// Evidence for a question, unless told otherwise (systems.md, section 1: 2,048 tokens of 8 results).

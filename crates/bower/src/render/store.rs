@@ -152,10 +152,8 @@ fn most_first(counts: &BTreeMap<String, u64>) -> Vec<(String, u64)> {
 }
 
 fn memories(total: u64, by_type: &BTreeMap<String, u64>) -> String {
-    let types: Vec<_> = most_first(by_type)
-        .iter()
-        .map(|(name, number)| format!("{} {name}", thousands(*number)))
-        .collect();
+    let types: Vec<_> =
+        most_first(by_type).iter().map(|(name, number)| format!("{} {name}", thousands(*number))).collect();
     if types.is_empty() { thousands(total) } else { format!("{} ({})", thousands(total), types.join(", ")) }
 }
 

@@ -59,7 +59,7 @@ pub enum StoreState {
     /// To whoever sees everything: the whole store.
     Whole(Box<StatusReport>),
     /// To whoever is bound: what is within the bounds, and nothing of the rest.
-    Part(StorePart),
+    Part(Box<StorePart>),
 }
 
 /// What of a store is within somebody's bounds.

@@ -10,9 +10,10 @@ mod bounds;
 use bower_core::engine::Engine;
 use bower_core::item::{Briefing, Kind, MemoryType, Reach};
 use bower_core::request::{
-    Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting,
-    Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, ModelState, Pruned, QueryRequest,
-    Review, Selection, SessionRead, SessionRequest, Swept, ToldTurn, TurnsRequest, Undone,
+    Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback,
+    ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing,
+    ModelState, Pruned, QueryRequest, Review, Selection, SessionRead, SessionRequest, Swept, ToldTurn,
+    TurnsRequest, Undone,
 };
 use jiff::Timestamp;
 
@@ -20,8 +21,8 @@ use crate::failure::{Failure, Result};
 
 pub use answers::{BoundTo, Got, Pinned, Reviews, StorePart, StoreState};
 pub use bodies::{
-    BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PinBody, PruneBody,
-    PRUNE_THRESHOLD, QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words,
+    BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PRUNE_THRESHOLD,
+    PinBody, PruneBody, QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words,
     select, what_goes,
 };
 pub use bounds::{Access, Bounds, Place, Refused};
@@ -247,11 +248,13 @@ impl Service {
             let select = Selection { collections: vec![name.clone()], ..within.clone() };
             Ok((name, count(select)?))
         });
-        let some = |counted: Served<(String, u64)>| counted.map(|one| Some(one).filter(|(_, count)| *count > 0)).transpose();
+        let some = |counted: Served<(String, u64)>| {
+            counted.map(|one| Some(one).filter(|(_, count)| *count > 0)).transpose()
+        };
         // What a scope holds in all its collections is more than somebody reaches who is bound to some.
         let mut scopes = if bounds.collections.is_empty() { report.scopes } else { Vec::new() };
         scopes.retain(|held| bounds.reach().holds(held.scope, held.owner.as_deref()));
-        Ok(StoreState::Part(StorePart {
+        Ok(StoreState::Part(Box::new(StorePart {
             total_memories: count(of_kind(Kind::Memory))?,
             total_chunks: count(of_kind(Kind::Chunk))?,
             by_type: by_type.filter_map(some).collect::<Served<_>>()?,
@@ -265,7 +268,7 @@ impl Service {
                 owner: bounds.owner.clone(),
                 collections: bounds.collections.clone(),
             },
-        }))
+        })))
     }
 
     /// What the day brings, to the whole store.

@@ -68,7 +68,7 @@ fn missing<T: std::fmt::Debug>(served: Served<T>) {
 #[track_caller]
 fn part(served: Served<StoreState>) -> StorePart {
     match served.unwrap() {
-        StoreState::Part(part) => part,
+        StoreState::Part(part) => *part,
         StoreState::Whole(report) => panic!("{report:?}"),
     }
 }
@@ -190,7 +190,10 @@ fn a_field_that_nobody_knows_is_an_error_also_beside_a_selection() {
 #[test]
 fn a_briefing_stays_within_the_bounds() {
     let home = tempfile::tempdir().unwrap();
-    let told = [("ann", "memories", "We decided to serve the API on port 8080"), ("bob", "memories", "We decided to paint the cellar green")];
+    let told = [
+        ("ann", "memories", "We decided to serve the API on port 8080"),
+        ("bob", "memories", "We decided to paint the cellar green"),
+    ];
     let (service, ids) = service(home.path(), &told);
     let body = BriefBody { session: Some("s".into()), fast: true, ..BriefBody::default() };
     let brief = service.brief(&body, &owner("ann"), now()).unwrap();

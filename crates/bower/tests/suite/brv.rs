@@ -210,22 +210,39 @@ fn agents_ask_and_keep_by_the_tools_of_the_other_program() {
     std::fs::create_dir_all(&other).unwrap();
     let mut server = Server::spawn(command(&home, &folder, &["mcp"])).greeted();
     let listed = server.ask("tools/list", json!({}))["result"]["tools"].take();
-    let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names: Vec<_> =
+        listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["brv-query", "brv-curate"]);
-    let kept = server.call("brv-curate", json!({"context": "The staging database runs on port 6543", "wait": true}));
-    assert_eq!((&kept["status"], kept["changes"]["created"].as_array().unwrap().len()), (&json!("completed"), 1));
+    let kept =
+        server.call("brv-curate", json!({"context": "The staging database runs on port 6543", "wait": true}));
+    assert_eq!(
+        (&kept["status"], kept["changes"]["created"].as_array().unwrap().len()),
+        (&json!("completed"), 1)
+    );
     let ask = |query: &str| json!({"query": query});
     let found = server.call("brv-query", ask("which port does the staging database use?"));
     assert!(found["result"].as_str().unwrap().contains("port 6543"), "{found}");
     assert!(found["topScore"].is_number() && found["matchedDocs"][0]["title"].is_string(), "{found}");
     // The same project by the command line, and another by its folder.
-    assert!(brv(&home, &folder, &["query", "--", "which port does the staging database use?"]).out.contains("6543"));
+    assert!(
+        brv(&home, &folder, &["query", "--", "which port does the staging database use?"])
+            .out
+            .contains("6543")
+    );
     let elsewhere = json!({"query": "which port does the staging database use?", "cwd": other});
     assert!(!server.call("brv-query", elsewhere)["result"].as_str().unwrap().contains("6543"));
     server.call("brv-curate", json!({"context": "Deploys are done by hand:", "files": ["deploy.md"]}));
-    assert!(server.call("brv-query", ask("from which host do deploys run?"))["result"].to_string().contains("crane-7"));
+    assert!(
+        server.call("brv-query", ask("from which host do deploys run?"))["result"]
+            .to_string()
+            .contains("crane-7")
+    );
     server.call("brv-curate", json!({"folder": "notes"}));
-    assert!(server.call("brv-query", ask("where does the tide table hang?"))["result"].to_string().contains("boat house"));
+    assert!(
+        server.call("brv-query", ask("where does the tide table hang?"))["result"]
+            .to_string()
+            .contains("boat house")
+    );
     let mut refused = |arguments: Value, words: &str| {
         let params = json!({"name": "brv-curate", "arguments": arguments});
         let result = server.ask("tools/call", params)["result"].take();

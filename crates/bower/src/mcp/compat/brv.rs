@@ -22,7 +22,10 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "brv-query",
         about: "Ask what is known in this project: patterns, decisions, implementation details.",
-        shown: &[("query", "a question in natural language"), ("cwd", "the project's folder, absolute; default: the server's")],
+        shown: &[
+            ("query", "a question in natural language"),
+            ("cwd", "the project's folder, absolute; default: the server's"),
+        ],
         required: &["query"],
         effect: Effect::Reads,
         is_core: false,
