@@ -43,7 +43,6 @@ use metrics::Metrics;
 use problem::Problem;
 use runs::Runs;
 
-#[cfg(test)]
 pub use mcp::handler;
 pub use observe::log_to_standard_error;
 
@@ -250,19 +249,9 @@ fn cors(origins: &[String]) -> CorsLayer {
         .max_age(Duration::from_mins(10))
 }
 
-/// Listens until the process is told to end. `began` is called with the address once requests are taken.
-pub fn serve(
-    service: Service,
-    home: &std::path::Path,
-    models: PathBuf,
-    options: Options,
-    began: impl FnOnce(SocketAddr, bool) -> Result<()>,
-) -> Result<()> {
-    serve_by(mcp::handler, service, home, models, options, began)
-}
-
-/// The same with another handler of MCP than [`mcp::handler`].
-pub fn serve_by<H: ServerHandler + Clone>(
+/// Listens until the process is told to end. `mcp` makes what is served at /mcp: [`handler`]. `began` is called with the address once
+/// requests are taken.
+pub fn serve<H: ServerHandler + Clone>(
     mcp: impl FnOnce(&Arc<App>) -> Result<H>,
     service: Service,
     home: &std::path::Path,
