@@ -21,6 +21,9 @@ use super::{App, Work, now};
 
 /// Where they are looked up.
 pub const PATH: &str = "/api/v1/runs/{id}";
+/// How much of the time that a request has it waits for an answer: the rest is for what came before, the body above all. A
+/// consolidation that is not told how long it may take ends in half of it.
+const PATIENCE: f64 = 0.75;
 /// Runs that have ended and are still known.
 const MOST_KEPT: usize = 64;
 
@@ -161,7 +164,7 @@ impl Runs {
     }
 }
 
-/// Does a long piece of work, and answers what it answers; where that takes half of the time that a request has, answers that it
+/// Does a long piece of work, and answers what it answers; where that takes most of the time that a request has, answers that it
 /// goes on and where to ask. Whoever goes away before that takes it out of the queue, as anything else that waits.
 pub async fn patiently(
     app: &Arc<App>,
@@ -172,7 +175,7 @@ pub async fn patiently(
     let shared = Arc::clone(app);
     let work = tokio::spawn(async move { shared.gate(Work::Long).run(job).await });
     let mut work = AbortOnDropHandle::new(work);
-    if let Ok(ended) = tokio::time::timeout(app.options.request_time / 2, &mut work).await {
+    if let Ok(ended) = tokio::time::timeout(app.options.request_time.mul_f64(PATIENCE), &mut work).await {
         return whole(ended).map(json);
     }
     let id = app.runs.begin(operation, key.clone())?;

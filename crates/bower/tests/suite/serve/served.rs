@@ -215,7 +215,7 @@ fn an_index_run_that_outlasts_its_request_goes_on_and_tells_how_it_ended() {
     let other = token(&home, "other", ["--access", "admin"]);
     let server = Server::start(&home, ["--timeout", "1s"]);
     let begun = server.post_as("/api/v1/index", &json!({"paths": [docs]}), &admin);
-    // A machine that reads them within half a second has nothing to wait for.
+    // A machine that reads them at once has nothing to wait for.
     let report = if begun.status == 200 {
         begun.json()
     } else {
