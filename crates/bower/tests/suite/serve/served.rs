@@ -208,7 +208,7 @@ fn documents_are_sent_or_indexed_from_a_folder_that_the_token_names() {
 fn an_index_run_that_outlasts_its_request_goes_on_and_tells_how_it_ended() {
     let home = Home::new();
     for at in 0..3_000 {
-        home.write(format!("docs/{at}.md"), &format!("# Note {at}\n\nNumber {at} of many.\n"));
+        home.write(&format!("docs/{at}.md"), format!("# Note {at}\n\nNumber {at} of many.\n"));
     }
     let docs = home.path("docs");
     let admin = token(&home, "indexer", ["--access", "admin", "--folder", docs.to_str().unwrap()]);
