@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clients.sh BOWER: drives `bower mcp` with the clients that people use: PyPI's `mcp`, the protocol's own inspector, and its
-# conformance suite. Installs them below target/clients, once; where they cannot be installed it says so and goes on.
+# clients.sh BOWER: drives `bower mcp`, and /mcp of `bower serve`, with the clients that people use: PyPI's `mcp`, the protocol's own
+# inspector, and its conformance suite (over HTTP). Installs them below target/clients, once; where they cannot be installed it says so and goes on.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -53,7 +53,7 @@ if [[ -e $clients/node.stamp ]]; then
     export PATH=$clients/node_modules/.bin:$PATH
     tools/clients/inspector.sh "$bower" "$work"
 
-    # The suite speaks HTTP and asks for tools of its own: a test of the binary's has both.
+    # The suite speaks HTTP and asks for tools of its own: a test of the binary's serves those at /mcp, beside Bowerbird's.
     test=$("$cargo" test --locked -p bower --bin bower --no-run --message-format=json 2>/dev/null |
         sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')

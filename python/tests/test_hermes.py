@@ -229,6 +229,10 @@ class Bowerbird(Host):
         self.assertIn("two in the morning", manager.prefetch_all("When does the backup of Falcon run?", session_id="s-1"))
         found = json.loads(manager.handle_tool_call("memory_search", {"query": "when does the backup of Falcon run?"}))
         self.assertIn("two in the morning", json.dumps(found["result"]))
+        told = {"content": "The restore of Falcon takes one hour", "tags": ["falcon", "ops"]}
+        self.assertIn("result", json.loads(manager.handle_tool_call("memory_store", told)))
+        (kept,) = self.bower("list", "--tag", "ops")["memories"]
+        self.assertEqual((kept["tags"], kept["source_conv_id"]), (["falcon", "ops"], "s-1"))
 
     def test_a_broken_store_breaks_no_turn(self) -> None:
         home = Path(os.environ["BOWER_HOME"])

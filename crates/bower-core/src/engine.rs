@@ -402,7 +402,17 @@ impl Engine {
 
     /// Patterns in the place of memories that say much the same; these are archived as its examples.
     pub fn consolidate(&self, request: &ConsolidateRequest, now: Timestamp) -> Result<Consolidated> {
-        consolidate::consolidate(self, request, &|_, _| true, now)
+        self.consolidate_while(request, now, &|| true)
+    }
+
+    /// The same as long as `go_on` says so; then it stops at its next transaction, and tells what it did.
+    pub fn consolidate_while(
+        &self,
+        request: &ConsolidateRequest,
+        now: Timestamp,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Consolidated> {
+        consolidate::consolidate(self, request, &|_, _| true, now, go_on)
     }
 
     /// Takes back what the transaction of an event did, as far as nothing changed it since.

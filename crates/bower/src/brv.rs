@@ -4,6 +4,7 @@
 //! Unlike the original it ends with a status other than 0 where it failed, so that no error becomes context of a prompt.
 
 mod cli;
+mod keep;
 mod lines;
 mod note;
 mod project;
@@ -11,33 +12,33 @@ mod queue;
 
 use bower_core::engine::Engine;
 use bower_core::evidence;
-use bower_core::item::Fate;
-use bower_core::request::{
-    Answer, CurateRequest, Curated, Hit, KeptSentence, QueryRequest, Selection, SessionRequest, TurnsRequest,
-};
+use bower_core::item::Scope;
+use bower_core::request::{Answer, Hit, QueryRequest, Selection};
 use clap::Parser;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::{Color, Format, Global};
+use crate::cli::{Color, Format, Global, McpArgs};
 use crate::commands::{Session, now};
 use crate::failure::{Exit, Failure, Result, one_line};
-use crate::wire::Output;
+use crate::mcp::compat::System;
+use crate::render::{count, memories};
+use crate::service::Place;
+use crate::wire::{Output, complain};
 
 use cli::{Action, Brv, CurateArgs, QueryArgs, SearchArgs, StatusArgs};
 use lines::Lines;
-use note::Told;
-use project::Project;
+use queue::Queue;
+
+pub use keep::{Kept, keep, with_files};
+pub use lines::NOTHING;
+pub use project::Project;
 
 /// Tokens of a query's result, as the engine it stands for had them (systems.md, section 1).
 const RESULT_TOKENS: usize = 2_048;
-/// Files that one curate may read, and how large each may be.
-const MOST_FILES: usize = 5;
-const LARGEST_FILE: u64 = 1 << 20;
 
 /// Whether the program was called by the other name.
 pub fn is_called(program: Option<&OsString>) -> bool {
@@ -72,25 +73,25 @@ fn run(brv: &Brv, lines: &Lines) -> Result<()> {
     if let Action::Init(_) = brv.action {
         return lines.end(&json!({"status": "completed"}), "Nothing to set up: the store makes itself.");
     }
-    let project = Project::find(brv.action.root())?;
+    let mut project = Project::find(brv.action.root())?;
+    if let Some(collection) = &brv.collection {
+        project.collection.clone_from(collection);
+    }
     let global = Global {
         home: brv.home.clone(),
-        set: vec![format!("memory_collection={}", brv.collection.as_deref().unwrap_or(&project.collection))],
+        set: vec![format!("memory_collection={}", project.collection)],
         quiet: true,
         color: Color::Never,
         format: Some(Format::Text),
         verbose: false,
     };
-    let desk = Desk {
-        session: Session::new(Output::new(brv.action.word(), &global), global),
-        collection: brv.collection.clone().unwrap_or_else(|| project.collection.clone()),
-        project,
-    };
+    let desk = Desk { session: Session::new(Output::new(brv.action.word(), &global), global), project };
     match &brv.action {
         Action::Query(arguments) => desk.query(arguments, lines),
         Action::Curate(arguments) => desk.curate(arguments, lines),
         Action::Search(arguments) => desk.search(arguments, lines),
         Action::Status(arguments) => desk.status(arguments, lines),
+        Action::Mcp(_) => desk.serve(brv.collection.clone()),
         Action::Init(_) => Ok(()),
     }
 }
@@ -99,7 +100,6 @@ fn run(brv: &Brv, lines: &Lines) -> Result<()> {
 struct Desk {
     session: Session,
     project: Project,
-    collection: String,
 }
 
 impl Desk {
@@ -121,7 +121,7 @@ impl Desk {
 
     /// What belongs to the project.
     fn everything(&self) -> Selection {
-        Selection { collections: vec![self.collection.clone()], ..Selection::default() }
+        Selection { collections: vec![self.project.collection.clone()], ..Selection::default() }
     }
 
     fn query(&self, arguments: &QueryArgs, lines: &Lines) -> Result<()> {
@@ -139,7 +139,7 @@ impl Desk {
         };
         let answer = engine.query(&request, now)?;
         let result = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
-        let result = if result.is_empty() { lines::NOTHING.to_owned() } else { result };
+        let result = if result.is_empty() { NOTHING.to_owned() } else { result };
         lines.line(&json!({"event": "response", "content": result, "taskId": lines.task}))?;
         let mut data = json!({
             "event": "completed", "status": "completed", "taskId": lines.task, "result": result,
@@ -177,8 +177,7 @@ impl Desk {
             .collect();
         let message = match results.len() {
             0 => "No results.".to_owned(),
-            1 => "1 result".to_owned(),
-            many => format!("{many} results"),
+            some => count(some, "result"),
         };
         let told = answer.hits.iter().fold(message.clone(), |told, hit| {
             format!("{told}\n\n{}  {:.2}\n  {}", path_of(hit), hit.score, excerpt(hit))
@@ -193,14 +192,18 @@ impl Desk {
     }
 
     fn curate(&self, arguments: &CurateArgs, lines: &Lines) -> Result<()> {
-        let waiting = queue::Queue::of(&self.session.home()?.path);
+        let home = self.session.home()?.path;
+        let waiting = Queue::of(&home, &self.project.collection);
         if let Some(entry) = &arguments.queued {
-            return self.drain(&waiting, Some(entry));
+            let engine = self.engine()?;
+            self.drain(&engine, &waiting, entry)?;
+            self.session.maintain(&engine);
+            return Ok(());
         }
         let text = told_text(arguments)?;
         if arguments.detach {
             let entry = waiting.push(&text)?;
-            queue::spawn(&entry, &self.project.root, &self.collection, &self.session.home()?.path)?;
+            queue::spawn(&entry, &self.project.root, &self.project.collection, &home)?;
             let data = json!({
                 "status": "queued", "taskId": lines.task, "logId": entry, "message": "Queued for curation.",
             });
@@ -214,66 +217,51 @@ impl Desk {
             "changes": {"created": kept.created, "updated": kept.updated},
         });
         lines.end(&data, &kept.message)?;
-        self.drain(&waiting, None)?;
-        self.session.maintain(&engine);
-        Ok(())
-    }
-
-    /// Keeps what waits in the queue: one entry, or those that whoever was to keep them left behind.
-    fn drain(&self, waiting: &queue::Queue, entry: Option<&str>) -> Result<()> {
-        let entries = match entry {
-            Some(entry) => vec![entry.to_owned()],
-            None => waiting.left_behind(std::time::SystemTime::now())?,
-        };
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let engine = self.engine()?;
-        for entry in entries {
-            let Some(text) = waiting.read(&entry)? else { continue };
-            match self.keep(&engine, &text) {
-                // What the gate refuses is dealt with: it would be refused again.
-                Ok(_) => waiting.remove(&entry)?,
-                Err(failure) if failure.exit == Exit::Nothing => waiting.remove(&entry)?,
-                Err(failure) => return Err(failure),
-            }
-        }
-        self.session.maintain(&engine);
-        Ok(())
-    }
-
-    /// Keeps a text by what it is: something told, or turns of a conversation.
-    fn keep(&self, engine: &Engine, text: &str) -> Result<Kept> {
-        match note::read(text) {
-            Told::Note { text, tags } => {
-                let request = CurateRequest { tags, ..CurateRequest::new(text) };
-                let curated = engine.curate(&request, now())?;
-                Kept::of(&curated)
-            }
-            Told::Turns(turns) => {
-                let request = TurnsRequest {
-                    // The host does not name its conversation.
-                    conversation: self.collection.clone(),
-                    turns,
-                    origin: "brv",
-                    documents: Some(self.collection.clone()),
-                    session: SessionRequest {
-                        folder: self.project.root.to_str().map(str::to_owned),
-                        ..SessionRequest::default()
-                    },
-                };
-                let read = engine.keep_turns(&request, now())?;
-                let mut message = format!("Kept {} of the conversation", plural(read.turns as usize, "turn"));
-                if !read.kept.is_empty() {
-                    let _ = write!(message, ", and {} of it", plural(read.kept.len(), "candidate"));
+        // What was told now is kept, and said to be: an older text that is not fails the next run no more than this one.
+        match waiting.left_behind(std::time::SystemTime::now()) {
+            Ok(left) => {
+                for entry in left {
+                    if let Err(failure) = self.drain(&engine, &waiting, &entry) {
+                        complain(&format!("brv: {entry} still waits in the queue: {}", failure.line()));
+                    }
                 }
-                let review = read.kept.iter().any(|kept| kept.review.is_some());
-                let (updated, created): (Vec<_>, Vec<_>) =
-                    read.kept.into_iter().partition(|kept| kept.outcome == Fate::Confirm);
-                let ids = |kept: Vec<KeptSentence>| kept.into_iter().filter_map(|kept| kept.id).collect();
-                Ok(Kept { message: message + ".", created: ids(created), updated: ids(updated), review })
             }
+            Err(failure) => complain(&format!("brv: {}", failure.line())),
         }
+        self.session.maintain(&engine);
+        Ok(())
+    }
+
+    /// Keeps an entry of the queue.
+    fn drain(&self, engine: &Engine, waiting: &Queue, entry: &str) -> Result<()> {
+        let Some(text) = waiting.read(entry)? else { return Ok(()) };
+        match self.keep(engine, &text) {
+            Ok(_) => waiting.remove(entry),
+            // What the gate refuses is dealt with: it would be refused again.
+            Err(failure) if failure.exit == Exit::Nothing => waiting.remove(entry),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn keep(&self, engine: &Engine, text: &str) -> Result<Kept> {
+        let place =
+            Place { collection: Some(self.project.collection.clone()), scope: Scope::Project, owner: None };
+        keep(engine, &self.project, &place, text, now())
+    }
+
+    /// Serves agents by the tools of the other program. What the project's context tree holds comes in when the store is opened.
+    fn serve(self, collection: Option<String>) -> Result<()> {
+        let arguments = McpArgs {
+            tools: None,
+            compat: Some(System::Brv),
+            scope: None,
+            owner: None,
+            collection: collection.into_iter().collect(),
+            read_only: false,
+            session: None,
+        };
+        let session = self.session.clone();
+        crate::commands::mcp::serve_from(arguments, &session, move || self.engine())
     }
 
     fn status(&self, arguments: &StatusArgs, lines: &Lines) -> Result<()> {
@@ -283,7 +271,7 @@ impl Desk {
         let home = self.session.home()?.path;
         let data = json!({
             "status": "completed", "cliVersion": env!("CARGO_PKG_VERSION"), "provider": "bowerbird",
-            "projectRoot": self.project.root, "collection": self.collection, "items": held,
+            "projectRoot": self.project.root, "collection": self.project.collection, "items": held,
             "totalMemories": report.total_memories, "home": home, "indexHealthy": report.index_healthy,
             "model": report.model,
         });
@@ -291,10 +279,10 @@ impl Desk {
             "bowerbird {} as brv\nProject: {}\nCollection: {} ({})\nStore: {} ({})",
             env!("CARGO_PKG_VERSION"),
             self.project.root.display(),
-            self.collection,
-            plural(held, "item"),
+            self.project.collection,
+            count(held, "item"),
             home.display(),
-            plural(report.total_memories as usize, "memory").replace("memorys", "memories"),
+            memories(report.total_memories),
         );
         if report.model.state != "ready" {
             let _ = write!(told, "\nModel: {}", one_line(&report.model.why()));
@@ -306,44 +294,13 @@ impl Desk {
     }
 }
 
-/// What became of a text that was to be kept.
-struct Kept {
-    message: String,
-    created: Vec<String>,
-    updated: Vec<String>,
-    review: bool,
-}
-
-impl Kept {
-    fn of(curated: &Curated) -> Result<Self> {
-        let Some(id) = curated.id.clone().filter(|_| curated.accepted) else {
-            let reason = curated.reason.as_deref().unwrap_or("it is no memory");
-            return Err(Failure {
-                message: format!("not kept: {}", one_line(reason)),
-                hint: None,
-                exit: Exit::Nothing,
-                causes: Vec::new(),
-            });
-        };
-        let is_new = !curated.is_update;
-        let message = match (curated.outcome, &curated.other) {
-            (Fate::Create | Fate::Link, _) => format!("Kept as {}: {id}", curated.memory_type),
-            (Fate::Confirm, _) => format!("Known already, and surer now: {id}"),
-            (outcome, Some(other)) => format!("{outcome}: {id} ({}: {})", other.id, one_line(&other.why)),
-            (outcome, None) => format!("{outcome}: {id}"),
-        };
-        let (created, updated) = if is_new { (vec![id], Vec::new()) } else { (Vec::new(), vec![id]) };
-        Ok(Self { message, created, updated, review: curated.review.is_some() })
-    }
-}
-
 /// A hit as the other program lists it.
 fn matched(hit: &Hit) -> Value {
     json!({"title": one_line(&hit.memory.summary), "path": path_of(hit), "score": hit.score})
 }
 
 /// Where a hit stands: a document's path, or a memory's type and id.
-fn path_of(hit: &Hit) -> String {
+pub fn path_of(hit: &Hit) -> String {
     let path = hit.memory.metadata.get("path").and_then(Value::as_str);
     path.map_or_else(
         || {
@@ -371,10 +328,6 @@ fn note_degraded(data: &mut Value, answer: &Answer) {
     }
 }
 
-fn plural(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// The words of a text; nothing is an error.
 fn joined(words: &[String], command: &str) -> Result<String> {
     let text = words.join(" ");
@@ -386,30 +339,9 @@ fn joined(words: &[String], command: &str) -> Result<String> {
 
 /// What is to be kept: the words, and the files that they speak of.
 fn told_text(arguments: &CurateArgs) -> Result<String> {
-    let mut text = arguments.text.join(" ");
-    if arguments.files.len() > MOST_FILES {
-        return Err(Failure::usage(
-            format!("{} files are given, and {MOST_FILES} is the most", arguments.files.len()),
-            "bower index takes whole folders",
-        ));
-    }
-    for path in &arguments.files {
-        let cannot = |source| Failure::from(bower_core::Error::io("read", path, source));
-        let mut bytes = Vec::new();
-        std::fs::File::open(path)
-            .and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
-            .map_err(cannot)?;
-        if bytes.len() as u64 > LARGEST_FILE {
-            return Err(Failure::usage(
-                format!("{} is larger than {} MB", path.display(), LARGEST_FILE >> 20),
-                "bower index takes large files",
-            ));
-        }
-        let content = String::from_utf8_lossy(&bytes);
-        text = format!("{text}\n\n{}:\n{}", path.display(), content.trim_end());
-    }
-    if text.trim().is_empty() {
+    let text = with_files(&arguments.text.join(" "), &arguments.files, Path::new(""))?;
+    if text.is_empty() {
         return Err(Failure::usage("curate is empty", "brv curate -- \"something to keep\""));
     }
-    Ok(text.trim().to_owned())
+    Ok(text)
 }

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     match ended {
         Ok(code) => code,
         // A host takes a status for a verdict on what its user does.
-        Err(failure) if is_hook => commands::hook::excuse(&failure),
+        Err(failure) if is_hook => wire::excuse(&failure),
         Err(failure) => {
             out.fail(&failure);
             ExitCode::from(failure.exit as u8)
@@ -137,7 +137,7 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
             ExitCode::from(Exit::Usage as u8)
         }
         // Another version's setup may have written arguments that this one does not know.
-        _ if known_word == Some("hook") => commands::hook::excuse(&usage(error)),
+        _ if known_word == Some("hook") => wire::excuse(&usage(error)),
         _ => {
             out.fail(&usage(error));
             ExitCode::from(Exit::Usage as u8)

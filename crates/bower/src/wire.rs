@@ -161,7 +161,7 @@ pub fn excuse(failure: &Failure) -> std::process::ExitCode {
 }
 
 /// One line on standard error. That it cannot be written is not worth a panic.
-fn complain(text: &str) {
+pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 

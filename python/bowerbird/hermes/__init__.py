@@ -335,16 +335,9 @@ class BowerbirdProvider(MemoryProvider):
 
     def _recall_once(self, text: str, session: str, seconds: float) -> str:
         """The same by a process of its own."""
-        bounds = self._bounds
-        arguments = [*bounds, "--format", "context", "--session", session, "--prefetch", "--budget", str(self._budget())]
+        arguments = ["--format", "context", "--session", session, "--prefetch", "--budget", str(self._budget())]
         try:
-            run = subprocess.run(
-                self._command("query", *arguments, "--", text),
-                capture_output=True,
-                timeout=max(seconds, 0.1),
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,
-            )
+            run = self._run(["query", *self._bounds, *arguments, "--", text], max(seconds, 0.1))
         except (OSError, subprocess.TimeoutExpired) as error:
             logger.warning("bowerbird: the question was not answered: %s", error)
             return ""
@@ -355,23 +348,8 @@ class BowerbirdProvider(MemoryProvider):
 
     def _without_child(self, tool: str, args: Dict[str, Any], why: Dead) -> str:
         """A tool's call as one run of the program."""
-        words: List[str]
-        if tool == "memory_search":
-            words = ["query", *self._bounds, "--format", "json", "--", str(args.get("query", ""))]
-        elif tool == "memory_store":
-            words = ["curate", *self._bounds, "--format", "json", "--", str(args.get("content", ""))]
-        elif tool == "memory_feedback":
-            words = ["feedback", *self._bounds, "--format", "json", str(args.get("id", "")), str(args.get("verdict", ""))]
-        else:
-            words = ["forget", *self._bounds, "--format", "json", *map(str, args.get("ids") or [])]
         try:
-            run = subprocess.run(
-                self._command(*words),
-                capture_output=True,
-                timeout=CALL_SECONDS,
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,
-            )
+            run = self._run(_typed(tool, args, self._bounds), CALL_SECONDS)
             answer = json.loads(run.stdout or b"{}")
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             return json.dumps({"error": f"{why}; and {error}"})
@@ -379,6 +357,15 @@ class BowerbirdProvider(MemoryProvider):
         if run.returncode != 0:
             return json.dumps({"error": data.get("error") or run.stderr.decode("utf-8", "replace").strip() or str(why)})
         return json.dumps({"result": data}, ensure_ascii=False)
+
+    def _run(self, arguments: List[str], seconds: float) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            self._command(*arguments),
+            capture_output=True,
+            timeout=seconds,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+        )
 
     def _budget(self) -> int:
         try:
@@ -408,6 +395,23 @@ class BowerbirdProvider(MemoryProvider):
         page = self._tool("memory_list", {"tags": [tag], "filter": {"$contains": old}, "limit": 2})
         found = (page.get("structuredContent") or {}).get("memories") or []
         return found[0].get("id") if len(found) == 1 else None
+
+
+def _typed(tool: str, args: Dict[str, Any], bounds: List[str]) -> List[str]:
+    """A tool's call as somebody would type it."""
+
+    def flags(**named: Any) -> List[str]:
+        return [f"--{name}={value}" for name, value in named.items() if value]
+
+    before = [*bounds, "--format", "json"]
+    if tool == "memory_search":
+        return ["query", *before, *flags(limit=args.get("limit")), "--", str(args.get("query", ""))]
+    if tool == "memory_store":
+        told = flags(tags=",".join(map(str, args.get("tags") or [])), conversation=args.get("conversation"))
+        return ["curate", *before, *told, "--", str(args.get("content", ""))]
+    if tool == "memory_feedback":
+        return ["feedback", *before, str(args.get("id", "")), str(args.get("verdict", ""))]
+    return ["forget", *before, *map(str, args.get("ids") or [])]
 
 
 def _turns(messages: List[Dict[str, Any]]) -> List[tuple]:

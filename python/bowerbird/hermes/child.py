@@ -14,6 +14,9 @@ import time
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, Optional
 
+# What is done with a result that came after its time.
+WhenLate = Optional[Callable[[Dict[str, Any]], None]]
+
 PROTOCOL = "2025-06-18"
 # Starting, the handshake included, takes some 10 ms; a machine that is waking up takes longer.
 START_SECONDS = 5.0
@@ -43,7 +46,7 @@ class _Call:
     def __init__(self) -> None:
         self.done = threading.Event()
         self.answer: Optional[Dict[str, Any]] = None
-        self.when_late: Optional[Callable[[Dict[str, Any]], None]] = None
+        self.when_late: WhenLate = None
 
 
 class Child:
@@ -107,13 +110,7 @@ class Child:
                 self._end(process)
                 raise Dead(f"{' '.join(self._command)} does not answer: {error}") from error
 
-    def call(
-        self,
-        tool: str,
-        arguments: Dict[str, Any],
-        seconds: float,
-        when_late: Optional[Callable[[Dict[str, Any]], None]] = None,
-    ) -> Dict[str, Any]:
+    def call(self, tool: str, arguments: Dict[str, Any], seconds: float, when_late: WhenLate = None) -> Dict[str, Any]:
         """The result of a tool. `when_late` is given a result that came after its time, on another thread."""
         self.start()
         answer = self._ask("tools/call", {"name": tool, "arguments": arguments}, seconds, when_late)
@@ -128,13 +125,7 @@ class Child:
         if process is not None:
             self._end(process)
 
-    def _ask(
-        self,
-        method: str,
-        params: Dict[str, Any],
-        seconds: float,
-        when_late: Optional[Callable[[Dict[str, Any]], None]] = None,
-    ) -> Dict[str, Any]:
+    def _ask(self, method: str, params: Dict[str, Any], seconds: float, when_late: WhenLate = None) -> Dict[str, Any]:
         call = _Call()
         with self._state:
             number = next(self._ids)

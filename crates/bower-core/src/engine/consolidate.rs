@@ -50,14 +50,17 @@ struct Run<'a> {
     writer: Option<Writer<'a>>,
     start: Instant,
     now: Timestamp,
+    /// Whether somebody still waits for it.
+    go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Consolidates what is within the request's reach, and of that what `within` says.
+/// Consolidates what is within the request's reach, and of that what `within` says, as long as `go_on` says so.
 pub(super) fn consolidate(
     engine: &Engine,
     request: &ConsolidateRequest,
     within: Within<'_>,
     now: Timestamp,
+    go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<Consolidated> {
     let start = Instant::now();
     if !(request.similarity > 0.0 && request.similarity <= 1.0) {
@@ -72,7 +75,7 @@ pub(super) fn consolidate(
         groups(engine, &|scope, owner| request.reach.holds(scope, owner) && within(scope, owner))?;
     groups.retain(|(_, rows)| rows.len() >= LEAST_MEMBERS);
     let mut done = Consolidated { dry_run: request.dry_run, ..Consolidated::default() };
-    let run = Run { engine, embedder, request, writer, start, now };
+    let run = Run { engine, embedder, request, writer, start, now, go_on };
     // One transaction is written while the next is prepared.
     let (give, take) = sync_channel::<Together>(1);
     let (looked, written) = std::thread::scope(|scope| {
@@ -112,8 +115,11 @@ enum Prepared {
 }
 
 impl Run<'_> {
-    /// How long it may still take.
+    /// How long it may still take; no time where nobody waits for it any more.
     fn left(&self) -> Duration {
+        if !(self.go_on)() {
+            return Duration::ZERO;
+        }
         Duration::from_millis(self.request.most_ms).saturating_sub(self.start.elapsed())
     }
 

@@ -98,7 +98,7 @@ fn make_room(
         crowded.iter().any(|held| (held.scope, held.owner.as_deref()) == (scope, owner))
     };
     let request = ConsolidateRequest { most_ms, ..ConsolidateRequest::default() };
-    let done = consolidate::consolidate(engine, &request, &within, now);
+    let done = consolidate::consolidate(engine, &request, &within, now, &|| true);
     let is_done = match &done {
         Ok(done) => done.waiting == 0,
         Err(_) => engine.model.get().is_err(),

@@ -108,6 +108,7 @@ pub struct Imported {
 
 /// Something that is not as it must be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "NotRead")]
 pub struct Problem {
     /// The file, with the line or the conversation where there is one.
     pub place: String,

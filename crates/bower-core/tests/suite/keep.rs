@@ -184,6 +184,8 @@ fn what_happened_again_and_again_becomes_a_pattern_and_other_facts_do_not() {
     let look = ConsolidateRequest { dry_run: true, ..ConsolidateRequest::default() };
     let would = engine.consolidate(&look, day(10)).unwrap();
     assert_eq!((would.patterns_created, would.merged, would.compared), (1, 4, 7), "{would:?}");
+    let stopped = engine.consolidate_while(&ConsolidateRequest::default(), day(10), &|| false).unwrap();
+    assert_eq!((stopped.merged, stopped.waiting), (0, 1), "nobody waits for it");
     let done = engine.consolidate(&ConsolidateRequest::default(), day(10)).unwrap();
     let cluster = &done.clusters[0];
     assert_eq!(cluster.members, ids);

@@ -32,6 +32,8 @@ pub(super) enum Action {
     Search(SearchArgs),
     /// What is kept for this project, and where
     Status(StatusArgs),
+    /// Serve agents by the Model Context Protocol, with the tools brv-query and brv-curate
+    Mcp(ServeArgs),
     /// Nothing to do: the store makes itself
     Init(InitArgs),
 }
@@ -111,6 +113,9 @@ pub(super) struct StatusArgs {
 }
 
 #[derive(Args, Debug)]
+pub(super) struct ServeArgs {}
+
+#[derive(Args, Debug)]
 pub(super) struct InitArgs {
     /// Taken and not needed
     #[arg(long, short)]
@@ -125,6 +130,7 @@ impl Action {
             Self::Curate(_) => "curate",
             Self::Search(_) => "search",
             Self::Status(_) => "status",
+            Self::Mcp(_) => "mcp",
             Self::Init(_) => "init",
         }
     }
@@ -136,7 +142,7 @@ impl Action {
             Self::Curate(arguments) => arguments.format,
             Self::Search(arguments) => arguments.format,
             Self::Status(arguments) => arguments.format,
-            Self::Init(_) => Form::Text,
+            Self::Mcp(_) | Self::Init(_) => Form::Text,
         }
     }
 
@@ -144,7 +150,7 @@ impl Action {
     pub(super) fn root(&self) -> Option<&Path> {
         match self {
             Self::Status(arguments) => arguments.project_root.as_deref(),
-            Self::Query(_) | Self::Curate(_) | Self::Search(_) | Self::Init(_) => None,
+            Self::Query(_) | Self::Curate(_) | Self::Search(_) | Self::Mcp(_) | Self::Init(_) => None,
         }
     }
 }

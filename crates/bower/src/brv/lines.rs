@@ -1,5 +1,6 @@
 //! What a run prints: text, or one JSON object a line, as the other program does.
 
+use bower_core::item::hex;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -7,10 +8,10 @@ use std::fmt::Write as _;
 
 use super::cli::Form;
 use crate::failure::{Failure, Result, one_line};
-use crate::wire::Output;
+use crate::wire::{Output, complain};
 
 /// What a query without an answer says. Hosts drop what has 20 characters or fewer, and this must be dropped.
-pub(super) const NOTHING: &str = "Nothing found.";
+pub const NOTHING: &str = "Nothing found.";
 
 /// The other program numbers its ways to answer; 2 is a search without a language model.
 pub(super) const TIER: u8 = 2;
@@ -54,8 +55,7 @@ impl Lines {
         let data = json!({"error": told, "status": "error"});
         let is_told = self.form == Form::Json && self.put(&data, false).is_ok();
         if !is_told {
-            use std::io::Write as _;
-            let _ = writeln!(std::io::stderr().lock(), "brv: {told}");
+            complain(&format!("brv: {told}"));
         }
     }
 
@@ -70,22 +70,11 @@ impl Lines {
 
 /// 16 bytes of a digest, written as a UUID is.
 fn task_id(seed: &[u8]) -> String {
-    let digest = Sha256::digest(seed);
-    let mut id = String::with_capacity(36);
-    for (at, byte) in digest.iter().take(16).enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            id.push('-');
-        }
-        // Version and variant of RFC 9562, for readers that look: 8 is a digest of one's own.
-        let byte = match at {
-            6 => byte & 0x0f | 0x80,
-            8 => byte & 0x3f | 0x80,
-            _ => *byte,
-        };
-        // Writing to a string cannot fail.
-        let _ = write!(id, "{byte:02x}");
-    }
-    id
+    let mut id: [u8; 32] = Sha256::digest(seed).into();
+    // Version and variant of RFC 9562, for readers that look: 8 is a digest of one's own.
+    id[6] = id[6] & 0x0f | 0x80;
+    id[8] = id[8] & 0x3f | 0x80;
+    [&id[..4], &id[4..6], &id[6..8], &id[8..10], &id[10..16]].map(hex).join("-")
 }
 
 #[cfg(test)]

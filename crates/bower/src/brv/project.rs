@@ -1,8 +1,8 @@
 //! Whose memories a run speaks of: the project around the current folder. Each has a collection of its own, so that what was told
 //! in one project never shows up in another.
 
+use bower_core::item::hex;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Result;
@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 32;
 
 /// A project.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Project {
+pub struct Project {
     /// Its folder.
     pub root: PathBuf,
     /// Why that one.
@@ -26,29 +26,38 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// The one around a folder, or around the current one: the nearest above with a `.brv`, else with a `.git`, else itself.
-    pub(super) fn find(folder: Option<&Path>) -> Result<Self> {
-        let (start, is_named) = match folder {
-            Some(folder) => (std::path::absolute(folder), true),
-            None => (std::env::current_dir(), false),
-        };
-        let start = start.map_err(|source| bower_core::Error::io("find", Path::new("."), source))?;
-        // One folder has one name, whatever link led there.
-        let start = start.canonicalize().unwrap_or(start);
+    /// A folder that was named is one; else it is the one around the current folder.
+    pub(super) fn find(named: Option<&Path>) -> Result<Self> {
+        let find = |source| bower_core::Error::io("find", Path::new("."), source);
+        Ok(match named {
+            Some(folder) => Self::at(&real(&std::path::absolute(folder).map_err(find)?), "--project-root"),
+            None => Self::around(&std::env::current_dir().map_err(find)?),
+        })
+    }
+
+    /// The one around a folder: the nearest above with a `.brv`, else with a `.git`, else itself.
+    pub fn around(folder: &Path) -> Self {
+        let start = real(folder);
         let above = |name: &str| start.ancestors().find(|folder| folder.join(name).exists());
-        let (root, found_by) = if is_named {
-            (start.as_path(), "--project-root")
-        } else if let Some(root) = above(FOLDER) {
-            (root, FOLDER)
+        if let Some(root) = above(FOLDER) {
+            Self::at(root, FOLDER)
         } else if let Some(root) = above(".git") {
-            (root, ".git")
+            Self::at(root, ".git")
         } else {
-            (start.as_path(), "the current folder")
-        };
+            Self::at(&start, "the current folder")
+        }
+    }
+
+    fn at(root: &Path, found_by: &'static str) -> Self {
         let marked = root.join(FOLDER);
         let tree = marked.exists().then_some(marked);
-        Ok(Self { root: root.to_owned(), found_by, collection: collection_of(root), tree })
+        Self { root: root.to_owned(), found_by, collection: collection_of(root), tree }
     }
+}
+
+/// One folder has one name, whatever link led there.
+fn real(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf())
 }
 
 /// A name that tells people which project it is, and is another for each folder.
@@ -60,11 +69,7 @@ fn collection_of(root: &Path) -> String {
         .take(LONGEST_NAME)
         .collect();
     let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-    digest.iter().take(4).fold(format!("brv-{}-", plain.trim_matches('-')), |mut name, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(name, "{byte:02x}");
-        name
-    })
+    format!("brv-{}-{}", plain.trim_matches('-'), hex(&digest[..4]))
 }
 
 #[cfg(test)]
@@ -86,6 +91,7 @@ mod tests {
         assert_eq!(above(&deep).tree, None);
         std::fs::create_dir_all(top.join("a/.brv/context-tree")).unwrap();
         assert_eq!(above(&top.join("a")).tree, Some(top.join("a/.brv")));
+        assert_eq!(Project::around(&deep), Project { found_by: FOLDER, ..above(&top.join("a")) });
     }
 
     #[test]

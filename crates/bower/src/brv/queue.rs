@@ -2,8 +2,8 @@
 //! keeps it, and where that died the next run does.
 
 use bower_core::Error;
+use bower_core::item::hex;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,9 +21,9 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// The queue of a home.
-    pub(super) fn of(home: &Path) -> Self {
-        Self { folder: home.join("queue") }
+    /// The queue of a project: what waits is kept in the project's collection, and never in that of whoever comes by next.
+    pub(super) fn of(home: &Path, collection: &str) -> Self {
+        Self { folder: home.join("queue").join(digits(collection)) }
     }
 
     /// Puts a text on the disk, and says its entry's name.
@@ -111,11 +111,12 @@ pub(super) fn spawn(entry: &str, root: &Path, collection: &str, home: &Path) -> 
 
 /// The same text twice is one entry.
 fn name_of(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(8).fold(String::from("cur-"), |mut name, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(name, "{byte:02x}");
-        name
-    })
+    format!("cur-{}", digits(text))
+}
+
+/// Sixteen digits that are another text's by no chance.
+fn digits(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes())[..8])
 }
 
 fn is_name(name: &str) -> bool {
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn an_entry_waits_until_somebody_deals_with_it() {
         let home = tempfile::tempdir().unwrap();
-        let queue = Queue::of(home.path());
+        let queue = Queue::of(home.path(), "one");
         let now = SystemTime::now();
         assert_eq!(queue.left_behind(now).unwrap(), [""; 0]);
         let entry = queue.push("the port is 8080").unwrap();
@@ -142,5 +143,10 @@ mod tests {
         queue.remove(&entry).unwrap();
         assert_eq!(queue.read(&entry).unwrap(), None);
         assert!(queue.read("../config.toml").is_err());
+        let (entry, other) = (queue.push("the port is 8080").unwrap(), Queue::of(home.path(), "../two"));
+        assert_eq!(other.left_behind(now + LEFT_BEHIND * 2).unwrap(), [""; 0], "another project's");
+        assert_eq!(other.push("the port is 8080").unwrap(), entry);
+        other.remove(&entry).unwrap();
+        assert!(queue.read(&entry).unwrap().is_some());
     }
 }

@@ -4,6 +4,7 @@ use bower_core::item::Verdict;
 use clap::Args;
 
 use super::{ReachArgs, words};
+use crate::service::PRUNE_THRESHOLD;
 
 /// `bower feedback`
 #[derive(Args, Debug)]
@@ -43,7 +44,7 @@ pub struct SweepArgs {
 #[derive(Args, Debug)]
 pub struct PruneArgs {
     /// Archive memories whose strength (importance as it counts now) is below this, 0 to 1
-    #[arg(long, value_name = "X", default_value_t = 0.05)]
+    #[arg(long, value_name = "X", default_value_t = PRUNE_THRESHOLD)]
     pub threshold: f64,
     /// Only say which would go, and why
     #[arg(long)]

@@ -2,27 +2,18 @@
 
 use bower_core::request::BriefRequest;
 
-use super::{Session, now, reach};
+use super::{Session, folder, now, reach};
 use crate::cli::{BriefArgs, Format};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::render;
 
 /// Says it.
 pub fn run(arguments: &BriefArgs, session: &Session) -> Result<()> {
-    let folder = arguments.folder.as_deref().map(|folder| {
-        let absolute = std::path::absolute(folder).ok();
-        absolute.and_then(|folder| folder.to_str().map(str::to_owned)).ok_or_else(|| {
-            Failure::usage(
-                format!("--folder {}: its name is empty or not UTF-8", folder.display()),
-                "name a folder, such as .",
-            )
-        })
-    });
     let request = BriefRequest {
         budget: arguments.budget,
         budget_tokens: arguments.tokens.map(|tokens| tokens as usize),
         task: arguments.task.clone(),
-        folder: folder.transpose()?,
+        folder: arguments.folder.as_deref().map(folder).transpose()?,
         reach: reach(&arguments.reach),
         repeat: arguments.session.is_none(),
         session: arguments.session.clone(),

@@ -1,9 +1,11 @@
 //! `bower curate`: keeps one memory. When it has printed, the memory is on disk.
 
 use bower_core::request::{CurateRequest, SessionRequest};
+use std::fs::File;
+use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
-use super::{Session, now, text_of};
+use super::{Session, folder, now, standard_input, text_of};
 use crate::cli::CurateArgs;
 use crate::failure::{Failure, Result};
 use crate::render;
@@ -43,20 +45,28 @@ pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
     Ok(())
 }
 
+/// What can be read from any place.
+trait Seekable: Read + Seek {}
+impl<T: Read + Seek> Seekable for T {}
+
 /// Reads a session, and says what came of it.
 fn transcript(path: &Path, arguments: &CurateArgs, session: &Session) -> Result<()> {
-    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let request = SessionRequest {
         collection: arguments.collection.clone(),
         scope: Some(arguments.scope),
         owner: arguments.owner.clone(),
-        folder: arguments.folder.as_deref().map(|folder| whole(folder).to_string_lossy().into_owned()),
+        folder: arguments.folder.as_deref().map(folder).transpose()?,
         session: None,
         dry_run: arguments.dry_run,
     };
-    let reader = super::hook::transcript(path)?;
+    let (name, reader): (_, Box<dyn Seekable>) = if path == Path::new("-") {
+        let bytes = standard_input("give the transcript's file instead of -")?;
+        ("standard input".to_owned(), Box::new(Cursor::new(bytes)))
+    } else {
+        let file = File::open(path).map_err(|source| bower_core::Error::io("open", path, source))?;
+        (path.display().to_string(), Box::new(file))
+    };
     let engine = session.engine()?;
-    let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
     let read = engine.read_session(&name, reader, &request, now())?;
     session.out.say(&read, |look| render::agents::session(&read, look))?;
     session.maintain(&engine);

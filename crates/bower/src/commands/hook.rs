@@ -8,16 +8,13 @@ use bower_core::rank::brief::{block as briefing, tokens};
 use bower_core::request::{BriefRequest, QueryRequest, Selection, SessionRequest};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{Cursor, Read};
-use std::path::Path;
+use std::io::Cursor;
 
-use super::{MAX_INPUT, Session, now};
+use super::{Session, now, standard_input};
 use crate::cli::HookArgs;
 use crate::failure::{Failure, Result};
 use crate::hosts::{Event, Told, answer, told};
 use crate::wire::Output;
-
-pub use crate::wire::excuse;
 
 /// Whoever gives context waits so long for another process's write: only what was given is written.
 const QUICK_MS: u64 = 250;
@@ -39,7 +36,7 @@ const FILE_TOKENS: usize = 300;
 
 /// Does what the host called for.
 pub fn run(arguments: &HookArgs, session: &Session) -> Result<()> {
-    let told = told(&input()?)
+    let told = told(&standard_input("nothing was given and nothing kept")?)
         .map_err(|why| Failure::usage(why, "a host gives one JSON object on standard input"))?;
     let context = match arguments.event {
         Event::SessionStart | Event::UserPrompt | Event::ToolUse => give(arguments, &told, session)?,
@@ -52,20 +49,6 @@ pub fn run(arguments: &HookArgs, session: &Session) -> Result<()> {
         }
         None => Ok(()),
     }
-}
-
-/// All of standard input, as far as it is no flood.
-fn input() -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes);
-    read.map_err(|source| {
-        Failure::environment(format!("cannot read standard input: {source}"), "run it again")
-    })?;
-    if bytes.len() as u64 > MAX_INPUT {
-        let message = format!("its input is longer than {} MB", MAX_INPUT >> 20);
-        return Err(Failure::usage(message, "nothing was given and nothing kept"));
-    }
-    Ok(bytes)
 }
 
 /// What is given, and the engine that has to remember it.
@@ -209,19 +192,6 @@ fn lines(messages: &Value) -> Vec<u8> {
     let all = messages.as_array().into_iter().flatten();
     all.flat_map(|turn| [turn.to_string(), "\n".to_owned()]).collect::<String>().into_bytes()
 }
-
-/// The transcript that `curate` was given, as one that can be read from any place.
-pub fn transcript(path: &Path) -> Result<Box<dyn Transcript>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(Cursor::new(input()?)));
-    }
-    let file = File::open(path).map_err(|source| bower_core::Error::io("open", path, source))?;
-    Ok(Box::new(file))
-}
-
-/// What can be read from any place.
-pub trait Transcript: Read + std::io::Seek {}
-impl<T: Read + std::io::Seek> Transcript for T {}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! `bower mcp`: the Model Context Protocol on standard input and output, until the input ends. Nothing but messages goes to
 //! standard output; whatever else there is to say goes to standard error.
 
+use bower_core::engine::Engine;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use tracing_subscriber::filter::LevelFilter;
 use super::{Session, now};
 use crate::cli::McpArgs;
 use crate::failure::{Failure, Result, one_line};
-use crate::mcp::{self, Choice, Desk, Handler, Options, Stdio};
+use crate::mcp::{self, Choice, Desk, Handler, Options, Stdio, Within};
 use crate::service::{Access, Bounds, Service};
 
 /// The stack of a thread that works: as much as the main thread has, on which commands do the same work.
@@ -20,12 +21,20 @@ const THREADS: usize = 32;
 
 /// Serves until the client has gone.
 pub fn run(arguments: McpArgs, session: &Session) -> Result<()> {
+    let opener = session.clone();
+    serve_from(arguments, session, move || opener.engine())
+}
+
+/// The same from a store that `open` opens when it is needed.
+pub fn serve_from(
+    arguments: McpArgs,
+    session: &Session,
+    open: impl Fn() -> Result<Engine> + Send + Sync + 'static,
+) -> Result<()> {
     let options = options(arguments)?;
     listen_to_trouble(session);
-    let opener = session.clone();
-    let desk = Arc::new(Desk::lazy(session.home()?.path.join("memory.db"), move || {
-        opener.engine().map(Service::new)
-    }));
+    let file = session.home()?.path.join("memory.db");
+    let desk = Arc::new(Desk::lazy(file, move || open().map(Service::new)));
     let handler = mcp::handler(Arc::clone(&desk), options)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -53,13 +62,12 @@ fn options(arguments: McpArgs) -> Result<Options> {
         .session
         .unwrap_or_else(|| format!("mcp-{}-{}", now().strftime("%Y%m%d-%H%M%S"), std::process::id()));
     Ok(Options {
-        bounds: Bounds {
+        within: Within::These(Bounds {
             scope: arguments.scope,
             owner: arguments.owner,
             collections: arguments.collection,
             access,
-        },
-        bounds_per_request: false,
+        }),
         tools,
         compat: arguments.compat,
         session: Some(session),

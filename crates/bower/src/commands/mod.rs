@@ -38,6 +38,7 @@ use bower_core::request::{Selection, StatusReport};
 use jiff::Timestamp;
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Read, Write};
+use std::path::Path;
 
 use crate::cli::{Global, ReachArgs, SelectArgs};
 use crate::failure::{Failure, Result};
@@ -144,23 +145,34 @@ pub fn now() -> Timestamp {
     Timestamp::now()
 }
 
+/// All of standard input, as far as it is no flood; then the hint is what to do instead.
+fn standard_input(hint: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(|source| {
+        Failure::environment(format!("cannot read standard input: {source}"), "run it again")
+    })?;
+    if bytes.len() as u64 > MAX_INPUT {
+        return Err(Failure::usage(format!("standard input is longer than {} MB", MAX_INPUT >> 20), hint));
+    }
+    Ok(bytes)
+}
+
+/// A folder as it is told to the engine, whole.
+fn folder(path: &Path) -> Result<String> {
+    let whole = std::path::absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
+    whole.ok_or_else(|| {
+        Failure::usage(
+            format!("--folder {}: its name is empty or not UTF-8", path.display()),
+            "name a folder, such as .",
+        )
+    })
+}
+
 /// The words of a text joined by spaces, or standard input for a single `-`.
 fn text_of(words: &[String], what: &str) -> Result<String> {
     let text = match words {
         [dash] if dash == "-" => {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(|source| {
-                Failure::environment(
-                    format!("cannot read standard input: {source}"),
-                    "give the text as an argument",
-                )
-            })?;
-            if bytes.len() as u64 > MAX_INPUT {
-                return Err(Failure::usage(
-                    format!("standard input is longer than {} MB", MAX_INPUT >> 20),
-                    "bower index takes large files",
-                ));
-            }
+            let bytes = standard_input("bower index takes large files")?;
             let text = String::from_utf8(bytes).map_err(|source| {
                 Failure::usage(
                     format!("standard input is not valid UTF-8 (byte {})", source.utf8_error().valid_up_to()),
@@ -216,7 +228,7 @@ fn sources(typed: &[String]) -> Result<Vec<String>> {
             return Err(Failure::usage("--source is empty", "give a path, a source or a conversation"));
         }
         all.push(source.clone());
-        let path = std::path::Path::new(source);
+        let path = Path::new(source);
         // A link on the way has another name than the one under which it was indexed; what is gone can only be named.
         let found = [std::path::absolute(path).ok(), path.canonicalize().ok()];
         all.extend(found.into_iter().flatten().filter_map(|path| path.to_str().map(str::to_owned)));

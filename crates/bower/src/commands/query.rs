@@ -8,9 +8,7 @@ use super::{Session, hint_if_empty, now, selection, text_of};
 use crate::cli::{Format, QueryArgs};
 use crate::failure::Result;
 use crate::render;
-
-/// Hits in a list, unless told otherwise.
-const SHOWN: usize = 10;
+use crate::service::SHOWN;
 
 /// Asks and prints. No hits is an answer too.
 pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {

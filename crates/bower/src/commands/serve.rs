@@ -39,7 +39,7 @@ pub fn run(arguments: &ServeArgs, session: &Session) -> Result<()> {
     };
     http::log_to_standard_error(session.out.quiet, session.out.verbose);
     let service = Service::new(session.engine()?);
-    http::serve(service, &home.path, models, options, |address, needs_token| {
+    http::serve(http::handler, service, &home.path, models, options, |address, needs_token| {
         let serving = Serving { address: url(address), needs_token, process: std::process::id() };
         session.out.say(&serving, |_| text(&serving))
     })

@@ -139,8 +139,7 @@ fn call(arguments: &SetupArgs, home: &Home) -> Result<Call> {
         (None, false) => this_program()?,
     };
     let path = home.path.to_str().filter(|_| home.origin != Origin::BuiltIn && !is_project);
-    let before = path.map(|path| vec!["--home".to_owned(), path.to_owned()]).unwrap_or_default();
-    Ok(Call { program, before })
+    Ok(Call { program, home: path.map(str::to_owned) })
 }
 
 /// The whole path of this program: as the path variable has it, where it does, for an upgrade keeps that. A host that was not

@@ -1,9 +1,8 @@
 //! Claude Code: the server in `~/.claude.json` or `.mcp.json`, hooks in `settings.json`.
 
 use serde_json::json;
-use std::path::PathBuf;
 
-use super::{Call, Edit, Event, Host, Places, Wants, groups};
+use super::{Call, Edit, Event, Files, Host, Part, Places, groups};
 
 /// What its user does next.
 pub const NEXT: &[&str] =
@@ -11,7 +10,7 @@ pub const NEXT: &[&str] =
 
 /// The server and the hooks. A stop is waited for: where nobody is there to go on, the host ends and takes those that are not
 /// with it. The end of a session brings what was said last.
-pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
+pub fn files(at: &Places, call: &Call) -> Files {
     let (server, settings) = match (&at.project, at.named("CLAUDE_CONFIG_DIR")) {
         (Some(project), _) => (project.join(".mcp.json"), project.join(".claude").join("settings.json")),
         (None, Some(folder)) => (folder.join(".claude.json"), folder.join("settings.json")),
@@ -19,7 +18,7 @@ pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)
     };
     let entry =
         json!({ "type": "stdio", "command": call.program, "args": call.arguments(&["mcp"]), "env": {} });
-    let mut hooks = groups(
+    let hooks = groups(
         call,
         Host::ClaudeCode,
         &[
@@ -28,17 +27,9 @@ pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)
             ("PreCompact", Event::PreCompact, 60),
             ("Stop", Event::Stop, 60),
             ("SessionEnd", Event::Stop, 60),
+            ("PostToolUse", Event::ToolUse, 10),
         ],
+        "Read|Edit|Write|MultiEdit|NotebookEdit",
     );
-    if wants.tools {
-        let tool = json!({
-            "matcher": "Read|Edit|Write|MultiEdit|NotebookEdit",
-            "hooks": [{ "type": "command", "command": call.hook(Event::ToolUse, Host::ClaudeCode), "timeout": 10 }]
-        });
-        hooks.push(Edit::Item { at: vec!["hooks", "PostToolUse"], value: tool });
-    }
-    vec![
-        (server, wants.server.then(|| Edit::member(&["mcpServers"], entry)).into_iter().collect()),
-        (settings, if wants.hooks { hooks } else { Vec::new() }),
-    ]
+    vec![(server, vec![(Part::Server, Edit::member(&["mcpServers"], entry))]), (settings, hooks)]
 }

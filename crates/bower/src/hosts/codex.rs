@@ -1,9 +1,6 @@
 //! Codex: the server in `config.toml`, hooks in `hooks.json` beside it. Codex runs no hook before its user has trusted it.
 
-use serde_json::json;
-use std::path::PathBuf;
-
-use super::{Call, Edit, Event, Host, Places, Wants, groups};
+use super::{Call, Edit, Event, Files, Host, Part, Places, groups};
 
 /// What its user does next.
 pub const NEXT: &[&str] = &[
@@ -13,12 +10,12 @@ pub const NEXT: &[&str] = &[
 ];
 
 /// The server and the hooks.
-pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
+pub fn files(at: &Places, call: &Call) -> Files {
     let folder = match &at.project {
         Some(project) => project.join(".codex"),
         None => at.folder("CODEX_HOME", ".codex"),
     };
-    let mut hooks = groups(
+    let hooks = groups(
         call,
         Host::Codex,
         &[
@@ -26,19 +23,11 @@ pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)
             ("UserPromptSubmit", Event::UserPrompt, 10),
             ("PreCompact", Event::PreCompact, 60),
             ("Stop", Event::Stop, 60),
+            ("PostToolUse", Event::ToolUse, 10),
         ],
+        "apply_patch|Edit|Write",
     );
-    if wants.tools {
-        let tool = json!({
-            "matcher": "apply_patch|Edit|Write",
-            "hooks": [{ "type": "command", "command": call.hook(Event::ToolUse, Host::Codex), "timeout": 10 }]
-        });
-        hooks.push(Edit::Item { at: vec!["hooks", "PostToolUse"], value: tool });
-    }
     let table =
         Edit::Table { at: "mcp_servers", command: call.program.clone(), arguments: call.arguments(&["mcp"]) };
-    vec![
-        (folder.join("config.toml"), wants.server.then_some(table).into_iter().collect()),
-        (folder.join("hooks.json"), if wants.hooks { hooks } else { Vec::new() }),
-    ]
+    vec![(folder.join("config.toml"), vec![(Part::Server, table)]), (folder.join("hooks.json"), hooks)]
 }

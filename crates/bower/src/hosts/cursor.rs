@@ -1,9 +1,8 @@
 //! Cursor: the server in `mcp.json`, hooks in `hooks.json`. Its hook for prompts takes no context, so there is none.
 
 use serde_json::json;
-use std::path::PathBuf;
 
-use super::{Call, Edit, Event, Host, Places, Wants};
+use super::{Call, Edit, Event, Files, Host, Part, Places, hooks};
 
 /// What its user does next.
 pub const NEXT: &[&str] = &[
@@ -13,26 +12,18 @@ pub const NEXT: &[&str] = &[
 ];
 
 /// The server and the hooks.
-pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
+pub fn files(at: &Places, call: &Call) -> Files {
     let folder = at.project.as_ref().unwrap_or(&at.user).join(".cursor");
-    let hook = |name, event, seconds: u32| Edit::Item {
-        at: vec!["hooks", name],
-        value: json!({ "command": call.hook(event, Host::Cursor), "timeout": seconds }),
-    };
-    let mut hooks = vec![
-        Edit::Absent { name: "version", value: json!(1) },
-        hook("sessionStart", Event::SessionStart, 10),
-        hook("preCompact", Event::PreCompact, 60),
-        hook("stop", Event::Stop, 60),
-    ];
-    if wants.tools {
-        hooks.push(hook("postToolUse", Event::ToolUse, 10));
-    }
-    vec![
-        (
-            folder.join("mcp.json"),
-            wants.server.then(|| Edit::member(&["mcpServers"], call.server())).into_iter().collect(),
-        ),
-        (folder.join("hooks.json"), if wants.hooks { hooks } else { Vec::new() }),
-    ]
+    let mut all = vec![(Part::Hooks, Edit::Absent { name: "version", value: json!(1) })];
+    all.extend(hooks(
+        &[
+            ("sessionStart", Event::SessionStart, 10),
+            ("preCompact", Event::PreCompact, 60),
+            ("stop", Event::Stop, 60),
+            ("postToolUse", Event::ToolUse, 10),
+        ],
+        |event, seconds| json!({ "command": call.hook(event, Host::Cursor), "timeout": seconds }),
+    ));
+    let server = Edit::member(&["mcpServers"], call.server());
+    vec![(folder.join("mcp.json"), vec![(Part::Server, server)]), (folder.join("hooks.json"), all)]
 }

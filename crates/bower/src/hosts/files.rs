@@ -1,9 +1,9 @@
 //! The files of hosts on the disk: what would change in them, and the change itself. A file appears under its name when it is
 //! whole; what a file was is remembered in the home, so that taking our part out leaves it as it was, to the byte.
 
+use bower_core::item::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -247,9 +247,5 @@ fn missing_folders(place: &Path) -> Vec<PathBuf> {
 }
 
 fn hash(text: &str) -> String {
-    let mut hex = String::new();
-    for byte in Sha256::digest(text.as_bytes()) {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex(&Sha256::digest(text.as_bytes()))
 }

@@ -1,8 +1,6 @@
 //! Hermes: a provider of memory in its plugins, and its name in `config.yaml`.
 
-use std::path::PathBuf;
-
-use super::{Call, Edit, Places};
+use super::{Call, Edit, Files, Part, Places};
 
 /// What its user does next.
 pub const NEXT: &[&str] = &["begin a new session: hermes", "see what is active: hermes memory status"];
@@ -13,21 +11,21 @@ const CHILD: &str = include_str!("../../../../python/bowerbird/hermes/child.py")
 const ABOUT: &str = include_str!("../../../../python/bowerbird/hermes/plugin.yaml");
 
 /// The plugin's files, and the setting that chooses it.
-pub fn files(at: &Places, call: &Call) -> Vec<(PathBuf, Vec<Edit>)> {
+pub fn files(at: &Places, call: &Call) -> Files {
     let folder = at.folder("HERMES_HOME", ".hermes");
     let plugin = folder.join("plugins").join("bowerbird");
-    let home = call.before.get(1).map_or("", String::as_str);
+    let home = call.home.as_deref().unwrap_or("");
     let provider = PROVIDER
         .replace("\"command\": \"bower\"", &format!("\"command\": {}", literal(&call.program)))
         .replace("\"home\": \"\"", &format!("\"home\": {}", literal(home)));
-    let whole = |text: String| vec![Edit::Whole(text)];
+    let whole = |text: String| vec![(Part::Provider, Edit::Whole(text))];
     vec![
         (plugin.join("__init__.py"), whole(provider)),
         (plugin.join("child.py"), whole(CHILD.to_owned())),
         (plugin.join("plugin.yaml"), whole(ABOUT.to_owned())),
         (
             folder.join("config.yaml"),
-            vec![Edit::Line { block: "memory", name: "provider", value: "bowerbird" }],
+            vec![(Part::Provider, Edit::Line { block: "memory", name: "provider", value: "bowerbird" })],
         ),
     ]
 }

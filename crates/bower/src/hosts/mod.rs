@@ -80,15 +80,22 @@ impl Host {
         let files = match self {
             // A link, which is no file: `brv.rs`.
             Self::Brv => Vec::new(),
-            Self::ClaudeCode => claude_code::files(at, call, wants),
-            Self::Codex => codex::files(at, call, wants),
-            Self::Cursor => cursor::files(at, call, wants),
-            Self::Gemini => gemini::files(at, call, wants),
+            Self::ClaudeCode => claude_code::files(at, call),
+            Self::Codex => codex::files(at, call),
+            Self::Cursor => cursor::files(at, call),
+            Self::Gemini => gemini::files(at, call),
             Self::Hermes => hermes::files(at, call),
-            Self::Opencode => opencode::files(at, call, wants),
-            Self::Vscode => vscode::files(at, call, wants),
+            Self::Opencode => opencode::files(at, call),
+            Self::Vscode => vscode::files(at, call),
         };
-        files.into_iter().filter(|(_, edits)| !edits.is_empty()).collect()
+        files
+            .into_iter()
+            .map(|(path, parts)| {
+                let wanted = parts.into_iter().filter(|(part, _)| wants.has(*part));
+                (path, wanted.map(|(_, edit)| edit).collect::<Vec<Edit>>())
+            })
+            .filter(|(_, edits)| !edits.is_empty())
+            .collect()
     }
 
     /// What its user does next, one line each.
@@ -117,6 +124,40 @@ pub struct Wants {
     /// A hook for each use of a tool on a file too.
     pub tools: bool,
 }
+
+impl Wants {
+    fn has(self, part: Part) -> bool {
+        match part {
+            Part::Server => self.server,
+            Part::Hooks => self.hooks,
+            Part::Tools => self.tools,
+            Part::Provider => true,
+        }
+    }
+}
+
+/// What of a setup a piece of a file belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Server,
+    Hooks,
+    Tools,
+    /// What is server and hooks in one.
+    Provider,
+}
+
+impl Part {
+    /// That of a hook.
+    fn of(event: Event) -> Self {
+        match event {
+            Event::ToolUse => Self::Tools,
+            Event::SessionStart | Event::UserPrompt | Event::PreCompact | Event::Stop => Self::Hooks,
+        }
+    }
+}
+
+/// The files of a host, and all that may stand in each.
+type Files = Vec<(PathBuf, Vec<(Part, Edit)>)>;
 
 /// Where a host looks.
 #[derive(Clone, Debug, Default)]
@@ -149,14 +190,15 @@ impl Places {
 pub struct Call {
     /// The program: a name on the path, or a whole path.
     pub program: String,
-    /// What stands before each command: `--home DIR`.
-    pub before: Vec<String>,
+    /// The folder of the store, where it is not the one that `bower` takes by itself.
+    pub home: Option<String>,
 }
 
 impl Call {
     /// The arguments of a command.
     fn arguments(&self, words: &[&str]) -> Vec<String> {
-        self.before.iter().cloned().chain(words.iter().map(|word| (*word).to_owned())).collect()
+        let home = self.home.iter().flat_map(|home| ["--home", home]);
+        home.chain(words.iter().copied()).map(str::to_owned).collect()
     }
 
     /// A hook as a shell runs it.
@@ -201,16 +243,24 @@ fn is_ours(command: &str) -> bool {
     matches!(name, "bower" | "bower.exe") && rest.split_whitespace().any(|word| word == "hook")
 }
 
-/// A list of hooks as Claude Code has it, and those who do as it does: groups that each have a list of handlers.
-fn groups(call: &Call, host: Host, events: &[(&'static str, Event, u32)]) -> Vec<Edit> {
-    let handler = |event, seconds: u32| json!({ "hooks": [{ "type": "command", "command": call.hook(event, host), "timeout": seconds }] });
-    events
-        .iter()
-        .map(|(name, event, seconds)| Edit::Item {
-            at: vec!["hooks", name],
-            value: handler(*event, *seconds),
-        })
-        .collect()
+/// Hooks by the host's name for each event, with the seconds that it may take, or what the host counts in.
+fn hooks(events: &[(&'static str, Event, u32)], entry: impl Fn(Event, u32) -> Value) -> Vec<(Part, Edit)> {
+    let hook = |&(name, event, seconds)| {
+        (Part::of(event), Edit::Item { at: vec!["hooks", name], value: entry(event, seconds) })
+    };
+    events.iter().map(hook).collect()
+}
+
+/// Hooks as Claude Code has them, and those who do as it does: groups that each have a list of handlers. `tools` says which tools
+/// use a file.
+fn groups(call: &Call, host: Host, events: &[(&'static str, Event, u32)], tools: &str) -> Vec<(Part, Edit)> {
+    hooks(events, |event, seconds| {
+        let handler = json!({ "type": "command", "command": call.hook(event, host), "timeout": seconds });
+        match Part::of(event) {
+            Part::Tools => json!({ "matcher": tools, "hooks": [handler] }),
+            Part::Server | Part::Hooks | Part::Provider => json!({ "hooks": [handler] }),
+        }
+    })
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! opencode: the server in `opencode.json`; it has no hooks but plugins, so a small one calls `bower hook`.
 
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
-use super::{Call, Edit, Host, Places, Wants};
+use super::{Call, Edit, Files, Host, Part, Places};
 
 /// What its user does next.
 pub const NEXT: &[&str] = &["begin a new session: opencode", "see the server: opencode mcp list"];
@@ -12,7 +11,7 @@ pub const NEXT: &[&str] = &["begin a new session: opencode", "see the server: op
 const PLUGIN: &str = include_str!("opencode.js");
 
 /// The server and the plugin.
-pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
+pub fn files(at: &Places, call: &Call) -> Files {
     let (folder, plugins) = if let Some(project) = &at.project {
         (project.clone(), project.join(".opencode").join("plugins"))
     } else {
@@ -31,8 +30,8 @@ pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)
     vec![
         (
             there.unwrap_or_else(|| folder.join("opencode.json")),
-            wants.server.then(|| Edit::member(&["mcp"], server)).into_iter().collect(),
+            vec![(Part::Server, Edit::member(&["mcp"], server))],
         ),
-        (plugins.join("bowerbird.js"), wants.hooks.then_some(Edit::Whole(plugin)).into_iter().collect()),
+        (plugins.join("bowerbird.js"), vec![(Part::Hooks, Edit::Whole(plugin))]),
     ]
 }

@@ -9,7 +9,7 @@ const HOSTS: [Host; 6] =
     [Host::ClaudeCode, Host::Codex, Host::Cursor, Host::Gemini, Host::Opencode, Host::Vscode];
 
 fn call() -> Call {
-    Call { program: "/opt/bin/bower".into(), before: vec!["--home".into(), "/my home".into()] }
+    Call { program: "/opt/bin/bower".into(), home: Some("/my home".into()) }
 }
 
 fn edits() -> Vec<Edit> {
@@ -17,11 +17,8 @@ fn edits() -> Vec<Edit> {
         Edit::Absent { name: "version", value: json!(1) },
         Edit::member(&["mcpServers"], call().server()),
     ];
-    edits.extend(groups(
-        &call(),
-        Host::Codex,
-        &[("Stop", Event::Stop, 60), ("SessionStart", Event::SessionStart, 5)],
-    ));
+    let events = [("Stop", Event::Stop, 60), ("SessionStart", Event::SessionStart, 5)];
+    edits.extend(groups(&call(), Host::Codex, &events, "Edit").into_iter().map(|(_, edit)| edit));
     edits
 }
 
@@ -31,7 +28,7 @@ fn commands_are_words_for_a_shell() {
         call().hook(Event::UserPrompt, Host::Codex),
         "/opt/bin/bower --home '/my home' hook user-prompt --host codex"
     );
-    let here = Call { program: "/it's/bower".into(), before: Vec::new() };
+    let here = Call { program: "/it's/bower".into(), home: None };
     assert_eq!(here.hook(Event::Stop, Host::ClaudeCode), "'/it'\\''s/bower' hook stop");
     for ours in [
         "bower hook stop",

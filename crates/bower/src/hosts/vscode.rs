@@ -4,7 +4,7 @@
 use serde_json::json;
 use std::path::PathBuf;
 
-use super::{Call, Edit, Event, Host, Places, Wants};
+use super::{Call, Edit, Event, Files, Host, Part, Places, hooks};
 
 /// What its user does next.
 pub const NEXT: &[&str] =
@@ -17,32 +17,24 @@ pub const NEXT_OF_USER: &[&str] = &[
 ];
 
 /// The server and the hooks.
-pub fn files(at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
+pub fn files(at: &Places, call: &Call) -> Files {
     let server = json!({ "type": "stdio", "command": call.program, "args": call.arguments(&["mcp"]) });
-    let server: Vec<Edit> = wants.server.then(|| Edit::member(&["servers"], server)).into_iter().collect();
+    let server = vec![(Part::Server, Edit::member(&["servers"], server))];
     let Some(project) = &at.project else {
         return vec![(profile(at).join("mcp.json"), server)];
     };
-    let hook = |name, event, seconds: u32| Edit::Item {
-        at: vec!["hooks", name],
-        value: json!({ "type": "command", "command": call.hook(event, Host::Vscode), "timeout": seconds }),
-    };
-    let mut hooks = vec![
-        hook("SessionStart", Event::SessionStart, 10),
-        hook("UserPromptSubmit", Event::UserPrompt, 10),
-        hook("PreCompact", Event::PreCompact, 60),
-        hook("Stop", Event::Stop, 60),
-    ];
-    if wants.tools {
-        hooks.push(hook("PostToolUse", Event::ToolUse, 10));
-    }
-    vec![
-        (project.join(".vscode").join("mcp.json"), server),
-        (
-            project.join(".github").join("hooks").join("bowerbird.json"),
-            if wants.hooks { hooks } else { Vec::new() },
-        ),
-    ]
+    let hooks = hooks(
+        &[
+            ("SessionStart", Event::SessionStart, 10),
+            ("UserPromptSubmit", Event::UserPrompt, 10),
+            ("PreCompact", Event::PreCompact, 60),
+            ("Stop", Event::Stop, 60),
+            ("PostToolUse", Event::ToolUse, 10),
+        ],
+        |event, seconds| json!({ "type": "command", "command": call.hook(event, Host::Vscode), "timeout": seconds }),
+    );
+    let place = project.join(".github").join("hooks").join("bowerbird.json");
+    vec![(project.join(".vscode").join("mcp.json"), server), (place, hooks)]
 }
 
 /// The folder of the default profile.

@@ -61,13 +61,7 @@ impl Caller {
 
     /// Refuses whoever sees a part of the store only: what is asked for speaks of all of it.
     pub fn must_see_all(&self) -> Result<(), Problem> {
-        if self.bounds.is_everything() {
-            return Ok(());
-        }
-        Err(Problem::forbidden(
-            "this speaks of the whole store, and whoever asks is bound to a part of it",
-            "ask with a token that has no collection, scope or owner",
-        ))
+        if self.bounds.is_everything() { Ok(()) } else { Err(sees_a_part()) }
     }
 
     /// The real place of a folder or file of this machine that is to be indexed, where the token allows it. Links are followed
@@ -88,6 +82,14 @@ impl Caller {
         let mut allowed = self.folders.iter().filter_map(|folder| folder.canonicalize().ok());
         if allowed.any(|folder| real.starts_with(&folder)) { Ok(real) } else { Err(refused()) }
     }
+}
+
+/// Refuses whoever is bound.
+pub fn sees_a_part() -> Problem {
+    Problem::forbidden(
+        "this speaks of the whole store, and whoever asks is bound to a part of it",
+        "ask with a token that has no collection, scope or owner",
+    )
 }
 
 /// Who is let in.

@@ -3,7 +3,7 @@
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -43,15 +43,9 @@ pub struct EventsQuery {
 }
 
 /// Adds the route, and looks for changes.
-pub fn route(router: Router, app: &Arc<App>) -> Router {
-    let app = Arc::clone(app);
-    router.route(
-        "/api/v1/events",
-        get(move |request: Request| {
-            let app = Arc::clone(&app);
-            async move { follow(app, &request).unwrap_or_else(IntoResponse::into_response) }
-        }),
-    )
+pub fn route(router: Router<Arc<App>>) -> Router<Arc<App>> {
+    let handler = |State(app): State<Arc<App>>, request: Request| async move { follow(app, &request) };
+    router.route("/api/v1/events", get(handler))
 }
 
 /// Keeps the number of the last change, as long as the server runs and somebody follows.

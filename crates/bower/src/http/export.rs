@@ -3,7 +3,7 @@
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -45,18 +45,11 @@ pub struct ExportBody {
 }
 
 /// Adds the route.
-pub fn route(router: Router, app: &Arc<App>) -> Router {
-    let app = Arc::clone(app);
-    router.route(
-        "/api/v1/export",
-        post(move |request: Request| {
-            let app = Arc::clone(&app);
-            async move { export(app, request).await.unwrap_or_else(IntoResponse::into_response) }
-        }),
-    )
+pub fn route(router: Router<Arc<App>>) -> Router<Arc<App>> {
+    router.route("/api/v1/export", post(export))
 }
 
-async fn export(app: Arc<App>, request: Request) -> Result<Response, Problem> {
+async fn export(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let caller = caller(&parts.extensions)?;
     let (bytes, _room) = read_body(&app, &parts.headers, body).await?;

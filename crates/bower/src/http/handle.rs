@@ -19,7 +19,7 @@ use super::auth::{Caller, Key};
 use super::limits::Turn;
 use super::operations::{Operation, Raw};
 use super::problem::Problem;
-use super::{App, Peer, now};
+use super::{App, Peer, Work, now, runs};
 
 /// Routes that tell nothing of anybody's: no token is needed.
 pub const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
@@ -38,7 +38,7 @@ pub async fn admit(State(app): State<Arc<App>>, mut request: Request, next: Next
         Err(problem) => return problem.into_response(),
     };
     request.extensions_mut().insert(Arc::clone(&turn));
-    let (time, is_mcp) = (app.options.request_time, request.uri().path().starts_with(super::mcp::PATH));
+    let time = app.options.request_time;
     let mut response = match tokio::time::timeout(time, next.run(request)).await {
         Ok(response) => response,
         Err(_) => Problem::new(
@@ -48,9 +48,6 @@ pub async fn admit(State(app): State<Arc<App>>, mut request: Request, next: Next
         )
         .into_response(),
     };
-    if is_mcp {
-        app.touched(super::Work::Write);
-    }
     response.extensions_mut().insert(Asker(name));
     response
 }
@@ -77,26 +74,15 @@ fn enter(app: &Arc<App>, request: &mut Request) -> Result<(String, Arc<Turn>), P
     })?;
     let turn = app.limits.enter(&caller.key, Instant::now())?;
     let name = caller.name.clone();
-    request.extensions_mut().insert(caller.bounds_elsewhere());
     request.extensions_mut().insert(caller);
     Ok((name, Arc::new(turn)))
 }
 
 /// Adds an operation's route.
-pub fn route(router: Router, operation: Operation, app: &Arc<App>) -> Router {
-    let (path, method) = (operation.path, operation.method.clone());
-    let operation = Arc::new(operation);
-    let app = Arc::clone(app);
-    let handler = move |request: Request| {
-        let (app, operation) = (Arc::clone(&app), Arc::clone(&operation));
-        async move {
-            match answer(app, operation, request).await {
-                Ok(bytes) => json(bytes),
-                Err(problem) => problem.into_response(),
-            }
-        }
-    };
-    let filter = if method == axum::http::Method::GET { MethodFilter::GET } else { MethodFilter::POST };
+pub fn route(router: Router<Arc<App>>, operation: Operation) -> Router<Arc<App>> {
+    let filter = if operation.takes_body() { MethodFilter::POST } else { MethodFilter::GET };
+    let (path, operation) = (operation.path, Arc::new(operation));
+    let handler = move |State(app): State<Arc<App>>, request: Request| answer(app, operation, request);
     router.route(path, on(filter, handler))
 }
 
@@ -105,7 +91,7 @@ pub fn caller(request: &axum::http::Extensions) -> Result<Caller, Problem> {
     request.get::<Caller>().cloned().ok_or_else(|| Problem::internal("a request without a caller"))
 }
 
-async fn answer(app: Arc<App>, operation: Arc<Operation>, request: Request) -> Result<Vec<u8>, Problem> {
+async fn answer(app: Arc<App>, operation: Arc<Operation>, request: Request) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
     let caller = caller(&parts.extensions)?;
     let id = first_parameter(&mut parts).await?;
@@ -115,15 +101,18 @@ async fn answer(app: Arc<App>, operation: Arc<Operation>, request: Request) -> R
     } else {
         (Bytes::new(), None)
     };
-    let work = operation.work;
-    let shared = Arc::clone(&app);
-    let bytes = app.gate(work).run(move || {
+    let (work, name, key) = (operation.work, operation.id, caller.key.clone());
+    let (shared, turn) = (Arc::clone(&app), parts.extensions.get::<Arc<Turn>>().cloned());
+    let job = move || {
         let done = (operation.run)(&shared, &caller, Raw { id, query, body });
-        drop(room);
+        drop((room, turn));
         shared.touched(work);
         done
-    });
-    bytes.await
+    };
+    match work {
+        Work::Read | Work::Write => app.gate(work).run(job).await.map(json),
+        Work::Long => runs::patiently(&app, key, name, job).await,
+    }
 }
 
 /// The parameter in the path; empty where it has none.
@@ -217,8 +206,8 @@ impl Write for Bounded {
 }
 
 /// A good answer of JSON.
-pub fn json(bytes: Vec<u8>) -> Response {
-    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes).into_response()
+pub fn json(bytes: impl Into<Body>) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes.into()).into_response()
 }
 
 #[cfg(test)]

@@ -11,13 +11,12 @@ use std::time::{Duration, Instant};
 
 use super::{App, now};
 use crate::failure::{Failure, Result};
+use crate::service::PRUNE_THRESHOLD;
 
 /// How long something may wait that an answer did not wait for.
 const EVERY: Duration = Duration::from_secs(1);
 /// How often it is asked whether memories are to be swept, pruned and consolidated.
 const LOOK_EVERY: Duration = Duration::from_mins(1);
-/// Memories weaker than this are archived (systems.md, section 1).
-const THRESHOLD: f64 = 0.05;
 
 /// The thread, until it is told to end.
 pub struct Keeper {
@@ -76,7 +75,7 @@ fn keep_house(app: &App) {
     app.is_used.store(false, Ordering::Relaxed);
     let every = app.options.prune_every;
     let hours = every.map(|every| u32::try_from(every.as_secs() / 3_600).unwrap_or(u32::MAX).max(1));
-    let prune = hours.map(|hours| PruneEvery { threshold: THRESHOLD, hours });
+    let prune = hours.map(|hours| PruneEvery { threshold: PRUNE_THRESHOLD, hours });
     let Housekeeping { swept, pruned, crowded, consolidated, failed, .. } =
         app.service.engine().keep_house(&House { prune, ..House::default() }, now());
     for one in &swept {

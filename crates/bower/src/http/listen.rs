@@ -1,6 +1,7 @@
 //! Connections: so many at once, each with a time for its head and a time for what it leaves unread; and the end, in which
 //! nobody new is let in and whoever is in is served.
 
+use axum::Router;
 use hyper::body::Incoming;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper::server::conn::http1;
@@ -20,7 +21,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::stream::MOST_STALLED;
-use super::{App, Peer, events, router};
+use super::{App, Peer, events};
 use crate::failure::{Failure, Result};
 
 /// The longest head of a request, in bytes.
@@ -31,6 +32,7 @@ const RECOVER: Duration = Duration::from_millis(50);
 /// Takes requests until the process is told to end, then lets what runs finish.
 pub async fn run(
     app: &Arc<App>,
+    router: Router,
     listener: std::net::TcpListener,
     began: impl FnOnce(SocketAddr, bool) -> Result<()>,
 ) -> Result<()> {
@@ -40,7 +42,7 @@ pub async fn run(
     let address = listener.local_addr().map_err(failed)?;
     let mut end = End::new().map_err(failed)?;
     tokio::spawn(events::watch_changes(Arc::clone(app)));
-    let service = TowerToHyperService::new(router(app)?);
+    let service = TowerToHyperService::new(router);
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -88,7 +90,9 @@ pub async fn run(
     tracing::info!(target: "bower", "ending: nobody new is let in");
     app.is_ending.send_replace(true);
     tokio::select! {
-        () = graceful.shutdown() => tracing::info!(target: "bower", "every request was answered"),
+        () = async { graceful.shutdown().await; app.runs.ended().await } => {
+            tracing::info!(target: "bower", "every request was answered");
+        }
         () = sleep(app.options.grace) => {
             let left = app.metrics.under_way.load(Ordering::Relaxed);
             tracing::warn!(target: "bower", left, "time is up: some requests were not answered");

@@ -15,6 +15,7 @@ mod observe;
 mod openapi;
 mod operations;
 mod problem;
+mod runs;
 mod stream;
 pub mod tokens;
 
@@ -24,6 +25,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
+use rmcp::ServerHandler;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,7 +41,9 @@ use auth::Door;
 use limits::{Gate, Limits};
 use metrics::Metrics;
 use problem::Problem;
+use runs::Runs;
 
+pub use mcp::handler;
 pub use observe::log_to_standard_error;
 
 /// Requests that may wait for each kind of work: some seconds' worth of it.
@@ -83,6 +87,7 @@ pub struct App {
     limits: Arc<Limits>,
     metrics: Metrics,
     gates: Gates,
+    runs: Runs,
     /// Memory for the bodies of requests, in KiB.
     bodies: Arc<Semaphore>,
     /// Something was asked since the store was last looked after.
@@ -136,6 +141,7 @@ impl App {
                 write: Gate::new(2, MOST_WAITING),
                 long: Gate::new(2, 32),
             },
+            runs: Runs::new(),
             bodies: Arc::new(Semaphore::new(BODIES_KIB)),
             is_used: AtomicBool::new(true),
             has_written: Notify::new(),
@@ -167,22 +173,43 @@ impl App {
     }
 }
 
+#[cfg(test)]
+impl App {
+    /// On a store without a model, that gives a request a second.
+    fn sample(home: &std::path::Path) -> Arc<Self> {
+        let settings = bower_core::config::Settings { model: "none".into(), ..Default::default() };
+        let service = Service::new(bower_core::Engine::open(home, settings, now()).unwrap());
+        let bind = IpAddr::from([127, 0, 0, 1]);
+        let options = Options {
+            bind,
+            port: 0,
+            origins: Vec::new(),
+            body_bytes: 1 << 20,
+            request_time: Duration::from_secs(1),
+            header_time: Duration::from_secs(1),
+            grace: Duration::from_secs(1),
+            rate: 0,
+            connections: 8,
+            prune_every: None,
+        };
+        let door = Door::new(home, bind, Vec::new(), now()).unwrap();
+        Arc::new(Self::new(Arc::new(service), options, home.join("models"), door).unwrap())
+    }
+}
+
 /// The clock, read once a request.
 fn now() -> Timestamp {
     Timestamp::now()
 }
 
 /// All routes with what stands before them: the log, panics, CORS, who asks, limits.
-fn router(app: &Arc<App>) -> Result<Router> {
-    let mut router = Router::new();
-    for operation in operations::all() {
-        router = handle::route(router, operation, app);
-    }
-    router = observe::routes(router, app);
-    router = events::route(router, app);
-    router = export::route(router, app);
-    router = mcp::route(router, app)?;
-    let mut router = router
+fn router(app: &Arc<App>, mcp: impl ServerHandler + Clone) -> Router {
+    let mut router = operations::all().into_iter().fold(Router::new(), handle::route);
+    router = observe::routes(router);
+    router = events::route(router);
+    router = export::route(router);
+    router = mcp::route(router, app, mcp);
+    let mut router: Router = router
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "no such route", "GET /openapi.json lists them")
                 .into_response()
@@ -195,15 +222,16 @@ fn router(app: &Arc<App>) -> Result<Router> {
             )
             .into_response()
         })
+        .with_state(Arc::clone(app))
         .layer(from_fn_with_state(Arc::clone(app), handle::admit));
     if !app.door.origins().is_empty() {
         router = router.layer(cors(app.door.origins()));
     }
-    Ok(router
+    router
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| -> Response {
             Problem::internal("a handler panicked").into_response()
         }))
-        .layer(from_fn_with_state(Arc::clone(app), observe::observe)))
+        .layer(from_fn_with_state(Arc::clone(app), observe::observe))
 }
 
 fn cors(origins: &[String]) -> CorsLayer {
@@ -221,8 +249,10 @@ fn cors(origins: &[String]) -> CorsLayer {
         .max_age(Duration::from_mins(10))
 }
 
-/// Listens until the process is told to end. `began` is called with the address once requests are taken.
-pub fn serve(
+/// Listens until the process is told to end. `mcp` makes what is served at /mcp: [`handler`]. `began` is called with the address once
+/// requests are taken.
+pub fn serve<H: ServerHandler + Clone>(
+    mcp: impl FnOnce(&Arc<App>) -> Result<H>,
     service: Service,
     home: &std::path::Path,
     models: PathBuf,
@@ -251,7 +281,10 @@ pub fn serve(
         .build()
         .map_err(|source| Failure::environment(format!("cannot start threads: {source}"), "run it again"))?;
     let keeper = keeper::Keeper::start(Arc::clone(&app))?;
-    let ended = runtime.block_on(listen::run(&app, listener, began));
+    let ended = runtime.block_on(async {
+        let router = router(&app, mcp(&app)?);
+        listen::run(&app, router, listener, began).await
+    });
     // What still blocks now was given its time already.
     runtime.shutdown_timeout(Duration::from_millis(100));
     keeper.end();

@@ -126,39 +126,31 @@ struct Health {
 const HEALTH: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION") };
 
 /// `/health`, `/ready`, `/metrics` and `/openapi.json`.
-pub fn routes(router: Router, app: &Arc<App>) -> Router {
-    let (ready_app, metrics_app) = (Arc::clone(app), Arc::clone(app));
+pub fn routes(router: Router<Arc<App>>) -> Router<Arc<App>> {
     // It is the same for the life of the process.
     let document = axum::body::Bytes::from(super::openapi::document().to_string());
     router
-        .route("/health", get(|| async { answer(to_json(&HEALTH)) }))
-        .route("/ready", get(move || ready(Arc::clone(&ready_app))))
-        .route("/metrics", get(move |request: Request| metrics(Arc::clone(&metrics_app), request)))
-        .route("/openapi.json", get(move || async move { json(document.to_vec()) }))
-}
-
-fn answer(done: Result<Vec<u8>, Problem>) -> Response {
-    done.map_or_else(IntoResponse::into_response, json)
+        .route("/health", get(|| async { to_json(&HEALTH).map(json) }))
+        .route("/ready", get(ready))
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(move || async move { json(document) }))
 }
 
 /// Whether the store answers, and the server is to take requests.
-async fn ready(app: Arc<App>) -> Response {
+async fn ready(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     if app.is_ending() {
-        let ending = Problem::later(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end", 5);
-        return ending.into_response();
+        return Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end", 5));
     }
     let shared = Arc::clone(&app);
     let read = app.gate(Work::Read).run(move || {
         shared.service.engine().last_change()?;
         to_json(&HEALTH)
     });
-    answer(read.await)
+    read.await.map(json)
 }
 
-async fn metrics(app: Arc<App>, request: Request) -> Response {
-    if let Err(problem) = caller(request.extensions()).and_then(|caller| caller.must_see_all()) {
-        return problem.into_response();
-    }
+async fn metrics(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
+    caller(request.extensions())?.must_see_all()?;
     let shared = Arc::clone(&app);
     let store = app.gate(Work::Read).run(move || Ok(shared.service.engine().status()?)).await.ok();
     let waiting = [
@@ -168,7 +160,7 @@ async fn metrics(app: Arc<App>, request: Request) -> Response {
     ];
     let text = app.metrics.text(HEALTH.version, store.as_ref(), &waiting);
     let form = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    ([(header::CONTENT_TYPE, form)], text).into_response()
+    Ok(([(header::CONTENT_TYPE, form)], text).into_response())
 }
 
 #[cfg(test)]

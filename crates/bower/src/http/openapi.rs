@@ -14,16 +14,18 @@ use utoipa::openapi::{
     OpenApiBuilder, PathItem, Paths, Ref, RefOr, Required, ResponseBuilder, Schema, Type,
 };
 
+use super::Work;
 use super::events::EventsQuery;
 use super::export::ExportBody;
 use super::operations::{self, Input, Operation};
 use super::problem::Wrong;
+use super::runs::RunState;
 
 /// Where the schemas stand.
 const SCHEMAS: &str = "#/components/schemas/";
 
 /// Answers that every route may give, and when.
-const REFUSALS: [(u16, &str); 10] = [
+const REFUSALS: [(u16, &str); 11] = [
     (400, "The request cannot be acted on."),
     (401, "No token, or none that is in force."),
     (403, "Another Host or Origin, or outside of what the token reaches."),
@@ -34,6 +36,7 @@ const REFUSALS: [(u16, &str); 10] = [
     (503, "The store, the disk or the model does not serve now; Retry-After says when to come back."),
     (504, "It took too long; what was to be written may still be."),
     (413, "The body is too long."),
+    (415, "The body is not told to be JSON."),
 ];
 
 /// Only where there is a body.
@@ -77,8 +80,7 @@ pub fn document() -> Value {
     let mut paths = Paths::new();
     let problem = reference(&schemas.answers.subschema_for::<Wrong>());
     for operation in operations::all() {
-        let method =
-            if operation.method == axum::http::Method::GET { HttpMethod::Get } else { HttpMethod::Post };
+        let method = if operation.takes_body() { HttpMethod::Post } else { HttpMethod::Get };
         let described = describe(&operation, &mut schemas, &problem);
         add(&mut paths, operation.path, method, described);
     }
@@ -144,7 +146,7 @@ fn describe(operation: &Operation, schemas: &mut Schemas, problem: &RefOr<Schema
                 .parameter_in(ParameterIn::Path)
                 .required(Required::True)
                 .description(Some(
-                    "An id, or its first digits where they are unique; of a review its number.",
+                    "An id, or its first digits where they are unique; of a review its number, of a run the whole id.",
                 ))
                 .schema(Some(text())),
         );
@@ -171,11 +173,26 @@ fn describe(operation: &Operation, schemas: &mut Schemas, problem: &RefOr<Schema
     let good = ResponseBuilder::new()
         .description("Done.")
         .content("application/json", ContentBuilder::new().schema(Some(answer)).build());
-    refusals(builder.response("200", good), problem, operation.takes_body()).build()
+    let mut builder = builder.response("200", good);
+    if operation.work == Work::Long {
+        let schema = reference(&schemas.answers.subschema_for::<RunState>());
+        let place =
+            HeaderBuilder::new().description(Some("Where to ask how it goes on.")).schema(Some(plain_text()));
+        let going_on = ResponseBuilder::new()
+            .description("It takes longer than a request may, and goes on.")
+            .content("application/json", ContentBuilder::new().schema(Some(schema)).build())
+            .header("Location", place.build());
+        builder = builder.response("202", going_on);
+    }
+    refusals(builder, problem, operation.takes_body()).build()
+}
+
+fn plain_text() -> Schema {
+    Schema::Object(ObjectBuilder::new().schema_type(Type::String).build())
 }
 
 fn text() -> RefOr<Schema> {
-    RefOr::T(Schema::Object(ObjectBuilder::new().schema_type(Type::String).build()))
+    RefOr::T(plain_text())
 }
 
 /// The fields of a type as parameters behind the question mark.
@@ -230,9 +247,7 @@ fn parameter_schema(field: &Value) -> RefOr<Schema> {
 
 /// The answers of whoever is refused.
 fn refusals(mut builder: OperationBuilder, problem: &RefOr<Schema>, has_body: bool) -> OperationBuilder {
-    let mut all: Vec<(u16, &str)> = REFUSALS.to_vec();
-    all.push((415, "The body is not told to be JSON."));
-    for (status, when) in all {
+    for (status, when) in REFUSALS {
         if !has_body && BODY_REFUSALS.contains(&status) {
             continue;
         }
@@ -339,6 +354,10 @@ mod tests {
                 let responses = operation["responses"].as_object().unwrap();
                 assert!(responses.contains_key("200") && responses.contains_key("401"), "{method} {path}");
                 assert_eq!(responses.contains_key("415"), method == "post", "{method} {path}");
+                let is_long = ["/documents", "/index", "/forget", "/sweep", "/prune", "/consolidate"]
+                    .iter()
+                    .any(|long| path.ends_with(long));
+                assert_eq!(responses.contains_key("202"), is_long, "{method} {path}");
             }
         }
         let status = &document["components"]["schemas"]["StatusReport"]["properties"];

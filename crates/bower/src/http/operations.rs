@@ -3,25 +3,24 @@
 
 use axum::body::Bytes;
 use axum::extract::Query;
-use axum::http::{Method, Uri};
+use axum::http::Uri;
 use bower_core::item::{Kind, MemoryType, Scope, Status};
-use bower_core::request::{
-    Answer, Consolidated, Curated, Feedback, Forgotten, History, IndexReport, Listing, Pruned, Review,
-    StatusReport, Swept, Undone,
-};
+use bower_core::request::{Consolidated, History, IndexReport, Listing, Review};
+use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::auth::Caller;
-use super::documents::{self, DocumentsBody};
+use super::auth::{Caller, sees_a_part};
+use super::documents;
 use super::handle::to_json;
 use super::problem::Problem;
+use super::runs::{self, RunState};
 use super::{App, Work, now};
 use crate::model;
 use crate::service::{
-    ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody, ListBody, PinBody, Pinned,
-    PruneBody, QueryBody, Reviews, SelectBody, SettleBody, SweepBody, UndoBody,
+    Bounds, ConsolidateBody, Got, IndexBody, ListBody, Reviews, SelectBody, Served, Service, SettleBody,
+    StoreState,
 };
 
 /// Describes a type.
@@ -60,8 +59,6 @@ type Run = Box<dyn Fn(&App, &Caller, Raw) -> Result<Vec<u8>, Problem> + Send + S
 
 /// One operation.
 pub struct Operation {
-    /// GET or POST.
-    pub method: Method,
     /// The route, with its parameter in braces.
     pub path: &'static str,
     /// Its name in the document.
@@ -80,12 +77,12 @@ pub struct Operation {
 
 impl std::fmt::Debug for Operation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.method, self.path)
+        f.write_str(self.id)
     }
 }
 
 impl Operation {
-    /// Whether it has a body.
+    /// Whether it has a body, and is a POST; else it is a GET.
     pub fn takes_body(&self) -> bool {
         matches!(self.input, Input::Body(..))
     }
@@ -100,7 +97,7 @@ fn post<B, A>(
     id: &'static str,
     summary: &'static str,
     work: Work,
-    run: fn(&App, &Caller, &str, B) -> Result<A, Problem>,
+    run: impl Fn(&App, &Caller, &str, B) -> Result<A, Problem> + Send + Sync + 'static,
 ) -> Operation
 where
     B: DeserializeOwned + JsonSchema + 'static,
@@ -109,7 +106,6 @@ where
     // What says all by saying nothing may be left out.
     let required = if serde_json::from_slice::<B>(b"{}").is_ok() { Required::No } else { Required::Yes };
     Operation {
-        method: Method::POST,
         path,
         id,
         summary,
@@ -124,6 +120,13 @@ where
     }
 }
 
+/// What the service does as it is, within the caller's bounds.
+fn served<B: 'static, A: 'static>(
+    run: fn(&Service, &B, &Bounds, Timestamp) -> Served<A>,
+) -> impl Fn(&App, &Caller, &str, B) -> Result<A, Problem> + Send + Sync + 'static {
+    move |app, caller, _, body| Ok(run(&app.service, &body, &caller.bounds, now())?)
+}
+
 fn get<Q, A>(
     path: &'static str,
     id: &'static str,
@@ -135,7 +138,6 @@ where
     A: Serialize + JsonSchema + 'static,
 {
     Operation {
-        method: Method::GET,
         path,
         id,
         summary,
@@ -244,28 +246,18 @@ pub struct Models {
 }
 
 fn collections(app: &App, caller: &Caller) -> Result<Collections, Problem> {
-    let counted = app.service.status(&caller.bounds)?.by_collection;
-    let mut collections = Vec::new();
-    for (name, all) in counted {
-        let items = if caller.bounds.reach().is_everything() {
-            all
-        } else {
-            let select = SelectBody { collections: vec![name.clone()], ..SelectBody::default() };
-            let body = ListBody { limit: Some(1), select, ..ListBody::default() };
-            app.service.list(&body, &caller.bounds, now())?.total as u64
-        };
-        if items > 0 {
-            collections.push(Collection { name, items });
-        }
-    }
-    Ok(Collections { collections })
+    let state = app.service.status(&caller.bounds)?;
+    let some = state.by_collection().iter().filter(|(_, items)| **items > 0);
+    Ok(Collections {
+        collections: some.map(|(name, &items)| Collection { name: name.clone(), items }).collect(),
+    })
 }
 
 /// Indexes folders of this machine that the token names.
 fn index(app: &App, caller: &Caller, mut body: IndexBody) -> Result<IndexReport, Problem> {
+    // A path belongs to one scope and owner: indexing it for another would take it from them.
     if !caller.bounds.reach().is_everything() {
-        // A path belongs to one scope and owner: indexing it for another would take it from them.
-        caller.must_see_all()?;
+        return Err(sees_a_part());
     }
     if body.paths.is_empty() {
         return Err(Problem::bad("paths: name at least one"));
@@ -273,14 +265,14 @@ fn index(app: &App, caller: &Caller, mut body: IndexBody) -> Result<IndexReport,
     for path in &mut body.paths {
         *path = caller.folder(path)?;
     }
-    Ok(app.service.index(&body, &caller.bounds, now(), &|_| {})?)
+    Ok(app.service.index(&body, &caller.bounds, now(), &|_| {}, &|| true)?)
 }
 
-/// What takes longer than a request may waits for the next run.
+/// Unless it is told how long it may take, it answers within its request; what is left waits for the next run.
 fn consolidate(app: &App, caller: &Caller, mut body: ConsolidateBody) -> Result<Consolidated, Problem> {
     let most = u32::try_from(app.options.request_time.as_secs() / 2).unwrap_or(u32::MAX).max(1);
-    body.seconds = Some(body.seconds.unwrap_or(most).min(most));
-    Ok(app.service.consolidate(&body, &caller.bounds, now())?)
+    body.seconds.get_or_insert(most);
+    Ok(app.service.consolidate(&body, &caller.bounds, now(), &|| true)?)
 }
 
 /// Every operation that takes JSON and answers with it.
@@ -293,17 +285,24 @@ pub fn all() -> Vec<Operation> {
 
 fn asking() -> Vec<Operation> {
     vec![
-        post::<QueryBody, Answer>(
+        post(
             "/api/v1/query",
             "query",
             "Ask a question: ranked items with the reasons for their rank",
             Work::Read,
-            |app, caller, _, body| Ok(app.service.query(&body, &caller.bounds, now())?),
+            served(Service::query),
         ),
-        get::<Nothing, StatusReport>(
+        post(
+            "/api/v1/brief",
+            "brief",
+            "What somebody who begins should know: pinned, decided, open and how things are done",
+            Work::Read,
+            served(Service::brief),
+        ),
+        get::<Nothing, StoreState>(
             "/api/v1/status",
             "status",
-            "How much is stored and whether the indexes match it",
+            "How much is stored and whether the indexes match it, as far as the token reaches",
             |app, caller, _, _| Ok(app.service.status(&caller.bounds)?),
         ),
         get::<ListQuery, Listing>(
@@ -312,12 +311,12 @@ fn asking() -> Vec<Operation> {
             "List items, newest first",
             |app, caller, _, query| Ok(app.service.list(&query.into(), &caller.bounds, now())?),
         ),
-        post::<ListBody, Listing>(
+        post(
             "/api/v1/list",
             "listSelected",
             "List items of a selection, newest first",
             Work::Read,
-            |app, caller, _, body| Ok(app.service.list(&body, &caller.bounds, now())?),
+            served(Service::list),
         ),
         get::<Nothing, Got>("/api/v1/items/{id}", "get", "One whole item", |app, caller, id, _| {
             Ok(app.service.get(id, &caller.bounds, now())?)
@@ -340,6 +339,12 @@ fn asking() -> Vec<Operation> {
             "Contradictions that nothing could settle, both sides of each",
             |app, caller, _, query| Ok(app.service.reviews(query.all, &caller.bounds)?),
         ),
+        get::<Nothing, RunState>(
+            runs::PATH,
+            "run",
+            "How an operation goes on, or ended, that takes longer than a request may",
+            |app, caller, id, _| app.runs.state(id, &caller.key),
+        ),
         get::<Nothing, Models>(
             "/api/v1/models",
             "models",
@@ -351,40 +356,41 @@ fn asking() -> Vec<Operation> {
 
 fn keeping() -> Vec<Operation> {
     vec![
-        post::<CurateBody, Curated>(
-            "/api/v1/curate",
-            "curate",
-            "Keep a memory",
+        post("/api/v1/curate", "curate", "Keep a memory", Work::Write, served(Service::curate)),
+        post(
+            "/api/v1/turns",
+            "keepTurns",
+            "Keep turns of a conversation, and what is worth keeping in them as candidates",
             Work::Write,
-            |app, caller, _, body| Ok(app.service.curate(&body, &caller.bounds, now())?),
+            served(Service::keep_turns),
         ),
-        post::<DocumentsBody, IndexReport>(
+        post(
             "/api/v1/documents",
             "addDocuments",
             "Add documents that are sent with the request, or replace them",
             Work::Long,
             |app, caller, _, body| documents::add(app, caller, body),
         ),
-        post::<IndexBody, IndexReport>(
+        post(
             "/api/v1/index",
             "index",
             "Index files of the server's machine, for a token that names their folder",
             Work::Long,
             |app, caller, _, body| index(app, caller, body),
         ),
-        post::<FeedbackBody, Feedback>(
+        post(
             "/api/v1/feedback",
             "feedback",
             "Say that a memory was useful, is wrong or is stale",
             Work::Write,
-            |app, caller, _, body| Ok(app.service.feedback(&body, &caller.bounds, now())?),
+            served(Service::feedback),
         ),
-        post::<PinBody, Pinned>(
+        post(
             "/api/v1/pin",
             "pin",
             "Pin a memory, so that it never fades, or take the pin out",
             Work::Write,
-            |app, caller, _, body| Ok(app.service.pin(&body, &caller.bounds, now())?),
+            served(Service::pin),
         ),
         post::<SettleBody, Review>(
             "/api/v1/reviews/{review}",
@@ -396,46 +402,40 @@ fn keeping() -> Vec<Operation> {
                 Ok(app.service.settle(review, &body, &caller.bounds, now())?)
             },
         ),
-        post::<ForgetBody, Forgotten>(
+        post(
             "/api/v1/forget",
             "forget",
             "Delete items for good, out of every file, with a receipt",
             Work::Long,
-            |app, caller, _, body| Ok(app.service.forget(&body, &caller.bounds, now())?),
+            served(Service::forget),
         ),
     ]
 }
 
 fn tending() -> Vec<Operation> {
     vec![
-        post::<SweepBody, Swept>(
+        post(
             "/api/v1/sweep",
             "sweep",
             "What the day brings: candidates are promoted, what nobody uses fades",
             Work::Long,
-            |app, caller, _, body| Ok(app.service.sweep(&body, &caller.bounds, now())?),
+            served(Service::sweep),
         ),
-        post::<PruneBody, Pruned>(
+        post(
             "/api/v1/prune",
             "prune",
             "Archive memories that are too weak to be asked for again",
             Work::Long,
-            |app, caller, _, body| Ok(app.service.prune(&body, &caller.bounds, now())?),
+            served(Service::prune),
         ),
-        post::<ConsolidateBody, Consolidated>(
+        post(
             "/api/v1/consolidate",
             "consolidate",
             "Make patterns of memories that say much the same",
             Work::Long,
             |app, caller, _, body| consolidate(app, caller, body),
         ),
-        post::<UndoBody, Undone>(
-            "/api/v1/undo",
-            "undo",
-            "Take back what an event did",
-            Work::Write,
-            |app, caller, _, body| Ok(app.service.undo(&body, &caller.bounds, now())?),
-        ),
+        post("/api/v1/undo", "undo", "Take back what an event did", Work::Write, served(Service::undo)),
     ]
 }
 
@@ -449,7 +449,7 @@ mod tests {
         for (at, one) in all.iter().enumerate() {
             for other in &all[at + 1..] {
                 assert_ne!(one.id, other.id);
-                assert!(one.path != other.path || one.method != other.method, "{one:?}");
+                assert!(one.path != other.path || one.takes_body() != other.takes_body(), "{one:?}");
             }
         }
     }

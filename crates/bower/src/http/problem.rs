@@ -27,7 +27,7 @@ pub struct Problem {
 }
 
 /// The body of every answer that is no success.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub struct Wrong {
     /// What failed, on what: one line, lower case.
@@ -64,6 +64,11 @@ impl Problem {
         let mut problem = Self::new(status, message, format!("try again in {seconds} s"));
         problem.retry_after_s = Some(seconds);
         problem
+    }
+
+    /// As it is told to whoever asked.
+    pub fn told(self) -> Wrong {
+        Wrong { error: self.message, status: "error", hint: self.hint }
     }
 
     /// A fault of ours.
@@ -124,21 +129,21 @@ impl From<Refused> for Problem {
 }
 
 impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        let wrong = Wrong { error: self.message, status: "error", hint: self.hint };
+    fn into_response(mut self) -> Response {
+        let (status, retry_after_s, cause) = (self.status, self.retry_after_s, self.cause.take());
         let body =
-            serde_json::to_vec(&wrong).unwrap_or_else(|_| br#"{"error":"","status":"error"}"#.to_vec());
+            serde_json::to_vec(&self.told()).unwrap_or_else(|_| br#"{"error":"","status":"error"}"#.to_vec());
         let mut response = Response::new(Body::from(body));
-        *response.status_mut() = self.status;
+        *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(seconds) = self.retry_after_s {
+        if let Some(seconds) = retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"bower\""));
         }
-        if let Some(cause) = self.cause {
+        if let Some(cause) = cause {
             response.extensions_mut().insert(Cause(cause));
         }
         response

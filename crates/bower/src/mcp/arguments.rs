@@ -18,7 +18,7 @@ const MOST_VALUES: usize = 1_000;
 const DEEPEST: usize = 32;
 /// Arguments that hold a text, not a name.
 const TEXTS: &[&str] =
-    &["content", "text", "summary", "bullets", "metadata", "filter", "paths", "sources", "turns"];
+    &["content", "context", "text", "summary", "bullets", "metadata", "filter", "paths", "sources", "turns"];
 
 /// Arguments as a body. `schema` says which there are.
 pub fn understood<T: DeserializeOwned>(tool: &str, given: Map<String, Value>, schema: &Value) -> Result<T> {

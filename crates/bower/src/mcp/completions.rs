@@ -56,7 +56,7 @@ pub fn values(
     let all = match what {
         What::Free => Vec::new(),
         What::Type => MemoryType::ALL.iter().map(ToString::to_string).collect(),
-        What::Collection => most_first(service.status(bounds)?.by_collection),
+        What::Collection => most_first(service.status(bounds)?.by_collection().clone()),
         What::Id => newest(SelectBody::default())?.into_iter().map(|item| item.id).collect(),
         What::Session => {
             let select = SelectBody {

@@ -1,16 +1,15 @@
-//! The handler over HTTP on the loopback, with the tools, prompts and resources that the protocol's own conformance suite asks
-//! for beside its own. `scripts/clients.sh` starts it by naming this test and an address; otherwise the test has nothing to do.
+//! `bower serve` with the tools, prompts and resources that the protocol's own conformance suite asks for beside its own at /mcp.
+//! `scripts/clients.sh` starts it by naming this test and an address; otherwise the test has nothing to do.
 
 use rmcp::ServerHandler;
 use rmcp::model::*;
 use rmcp::service::{RequestContext, RoleServer};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::{Desk, Handler, Options, handler};
+use super::Handler;
+use crate::http::{self, Options};
 use crate::service::Service;
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
@@ -293,23 +292,28 @@ fn json_schema() -> Tool {
 #[test]
 fn serves_the_conformance_suite_where_it_is_told_to() {
     let Ok(address) = std::env::var(ADDRESS) else { return };
+    let address: SocketAddr = address.parse().unwrap();
     let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
     let settings = Settings { model: "none".into(), ..Settings::default() };
-    let engine = Engine::open(&folder.path().join("home"), settings, Timestamp::now()).unwrap();
-    let desk = Arc::new(Desk::of(Arc::new(Service::new(engine))));
-    let fixtures = Fixtures(handler(desk, Options::default()).unwrap());
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind(&address).await.unwrap();
-        let mut config = StreamableHttpServerConfig::default();
-        config.allowed_origins = vec![
-            format!("http://{address}"),
-            format!("http://localhost:{}", listener.local_addr().unwrap().port()),
-        ];
-        let sessions = Arc::new(LocalSessionManager::default());
-        let mcp = StreamableHttpService::new(move || Ok(fixtures.clone()), sessions, config);
-        let routes = axum::Router::new().nest_service("/mcp", mcp);
-        let served = axum::serve(listener, routes).into_future();
-        let _ = tokio::time::timeout(LONGEST, served).await;
+    let service = Service::new(Engine::open(&home, settings, Timestamp::now()).unwrap());
+    let options = Options {
+        bind: address.ip(),
+        port: address.port(),
+        origins: Vec::new(),
+        body_bytes: 8 << 20,
+        request_time: Duration::from_mins(1),
+        header_time: Duration::from_secs(15),
+        grace: Duration::from_secs(1),
+        rate: 0,
+        connections: 64,
+        prune_every: None,
+    };
+    std::thread::spawn(|| {
+        std::thread::sleep(LONGEST);
+        std::process::exit(1);
     });
+    let models = home.join("models");
+    http::serve(|app| http::handler(app).map(Fixtures), service, &home, models, options, |_, _| Ok(()))
+        .unwrap();
 }

@@ -26,17 +26,22 @@ type Open = dyn Fn() -> Result<Service> + Send + Sync;
 
 /// A store and the threads that work on it.
 pub struct Desk {
-    open: Box<Open>,
-    /// The store's file, by which it is seen that another stands in its place.
-    file: Option<PathBuf>,
-    opened: Mutex<Option<Opened>>,
+    store: Store,
     seats: Arc<Semaphore>,
     due: Notify,
 }
 
+/// Where the store comes from.
+enum Store {
+    /// It is open, and stays so.
+    Open(Arc<Service>),
+    /// It is opened by the first call, and again where another file stands in its place.
+    Lazy { file: PathBuf, open: Box<Open>, opened: Mutex<Option<Opened>> },
+}
+
 struct Opened {
     service: Arc<Service>,
-    file: Option<Mark>,
+    mark: Option<Mark>,
 }
 
 /// What tells one file from another of the same name.
@@ -44,42 +49,57 @@ type Mark = (u64, u64);
 
 impl fmt::Debug for Desk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Desk").field("file", &self.file).finish_non_exhaustive()
+        f.debug_struct("Desk").finish_non_exhaustive()
     }
 }
 
 impl Desk {
     /// For a store that is opened by the first call. `file` is where it is.
     pub fn lazy(file: PathBuf, open: impl Fn() -> Result<Service> + Send + Sync + 'static) -> Self {
-        Self::new(Box::new(open), Some(file), None)
+        Self::new(Store::Lazy { file, open: Box::new(open), opened: Mutex::default() })
     }
 
     /// For a store that is open.
     pub fn of(service: Arc<Service>) -> Self {
-        let open = || Err(Failure::internal("a store that is open was to be opened"));
-        Self::new(Box::new(open), None, Some(Opened { service, file: None }))
+        Self::new(Store::Open(service))
     }
 
-    fn new(open: Box<Open>, file: Option<PathBuf>, opened: Option<Opened>) -> Self {
-        let (opened, seats) = (Mutex::new(opened), Arc::new(Semaphore::new(SEATS)));
-        Self { open, file, opened, seats, due: Notify::new() }
+    fn new(store: Store) -> Self {
+        Self { store, seats: Arc::new(Semaphore::new(SEATS)), due: Notify::new() }
     }
 
     /// The store. Blocks while it is opened; who asks meanwhile waits for the same.
     ///
     /// Where the file was deleted or another was put in its place, what was open is let go of: writes to it would be lost.
     fn service(&self) -> Result<Arc<Service>> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = opened.as_ref()
-            && self.file.as_deref().is_none_or(|file| mark(file) == open.file)
-        {
+        let (file, open, opened) = match &self.store {
+            Store::Open(service) => return Ok(Arc::clone(service)),
+            Store::Lazy { file, open, opened } => (file, open, opened),
+        };
+        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = opened.as_ref().filter(|open| mark(file) == open.mark) {
             return Ok(Arc::clone(&open.service));
         }
         *opened = None;
-        let service = Arc::new((self.open)()?);
-        let file = self.file.as_deref().and_then(mark);
-        *opened = Some(Opened { service: Arc::clone(&service), file });
+        let service = Arc::new(open()?);
+        *opened = Some(Opened { service: Arc::clone(&service), mark: mark(file) });
         Ok(service)
+    }
+
+    /// The store, where it is open.
+    fn opened(&self) -> Option<Arc<Service>> {
+        match &self.store {
+            Store::Open(service) => Some(Arc::clone(service)),
+            Store::Lazy { opened, .. } => {
+                let opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+                opened.as_ref().map(|open| Arc::clone(&open.service))
+            }
+        }
+    }
+
+    /// Waits until work was done: whoever looks after the store may have something to do.
+    pub async fn worked(&self) {
+        self.due.notified().await;
     }
 
     /// Does a piece of work on a thread that may block, as soon as there is a seat.
@@ -112,7 +132,7 @@ impl Desk {
     pub async fn keep_house(self: Arc<Self>, tell: impl Fn(&str) + Send + Sync + 'static) {
         let tell = Arc::new(tell);
         loop {
-            self.due.notified().await;
+            self.worked().await;
             tokio::time::sleep(PAUSE).await;
             self.tidy(&tell).await;
         }
@@ -128,10 +148,7 @@ impl Desk {
     async fn tidy(self: &Arc<Self>, tell: &Arc<impl Fn(&str) + Send + Sync + 'static>) {
         let desk = Arc::clone(self);
         let tidied = tokio::task::spawn_blocking(move || {
-            let open = desk.opened.lock().unwrap_or_else(PoisonError::into_inner);
-            let service = open.as_ref().map(|open| Arc::clone(&open.service));
-            drop(open);
-            service.map_or(Ok(false), |service| service.maintain(Timestamp::now()))
+            desk.opened().map_or(Ok(false), |service| service.maintain(Timestamp::now()))
         });
         match tidied.await {
             Ok(Ok(_)) => {}

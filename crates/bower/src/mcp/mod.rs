@@ -54,15 +54,28 @@ const INSTRUCTIONS: &str = "A memory and a library that outlive this conversatio
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// What its callers may reach, whatever their arguments say.
-    pub bounds: Bounds,
-    /// Whether each request carries [`Bounds`] of its own in the extensions of its HTTP request; one that does not is refused.
-    pub bounds_per_request: bool,
+    pub within: Within,
     /// The tools.
     pub tools: Choice,
     /// The system whose tools and resources it has.
     pub compat: Option<compat::System>,
     /// The conversation that it belongs to: what it keeps is said to come from there.
     pub session: Option<String>,
+}
+
+/// Where the bounds of a call come from.
+#[derive(Clone, Debug)]
+pub enum Within {
+    /// They are the same for all.
+    These(Bounds),
+    /// Each request carries [`Bounds`] in the extensions of its HTTP request; one that does not is refused.
+    OfRequest,
+}
+
+impl Default for Within {
+    fn default() -> Self {
+        Self::These(Bounds::default())
+    }
 }
 
 /// The server's side of the protocol. Clones share everything.
@@ -88,8 +101,8 @@ impl std::fmt::Debug for Handler {
 /// A tool that is named and not there is an error.
 pub fn handler(desk: Arc<Desk>, options: Options) -> Result<Handler> {
     let mut tools = tools::offered(&options.tools, options.compat)?;
-    if !options.bounds_per_request {
-        tools.retain(|offered| offered.tool.is_within(&options.bounds));
+    if let Within::These(bounds) = &options.within {
+        tools.retain(|offered| offered.tool.is_within(bounds));
     }
     Ok(Handler { inner: Arc::new(Inner { desk, options, tools }) })
 }
@@ -110,8 +123,8 @@ fn fresh(context: &RequestContext<RoleServer>) -> Option<u64> {
 impl Handler {
     /// What this request may reach.
     fn bounds(&self, context: &RequestContext<RoleServer>) -> std::result::Result<Bounds, ErrorData> {
-        if !self.inner.options.bounds_per_request {
-            return Ok(self.inner.options.bounds.clone());
+        if let Within::These(bounds) = &self.inner.options.within {
+            return Ok(bounds.clone());
         }
         let parts = context.extensions.get::<Parts>();
         parts.and_then(|parts| parts.extensions.get::<Bounds>()).cloned().ok_or_else(|| {
@@ -150,7 +163,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        let tools = self.inner.tools.iter().map(|offered| offered.listed.clone()).collect();
+        let bounds = self.bounds(&context)?;
+        let within = self.inner.tools.iter().filter(|offered| offered.tool.is_within(&bounds));
+        let tools = within.map(|offered| offered.listed.clone()).collect();
         let mut listed = ListToolsResult::with_all_items(tools);
         listed.ttl_ms = fresh(&context);
         Ok(listed)
@@ -256,7 +271,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListPromptsResult, ErrorData> {
-        let mut listed = ListPromptsResult::with_all_items(prompts::listed());
+        let mut listed = ListPromptsResult::with_all_items(prompts::listed(&self.bounds(&context)?));
         listed.ttl_ms = fresh(&context);
         Ok(listed)
     }

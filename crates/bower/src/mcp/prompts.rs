@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::trouble;
 use crate::failure::Failure;
-use crate::service::{Bounds, QueryBody, Refused, SelectBody, Served, Service};
+use crate::service::{Access, Bounds, QueryBody, Refused, SelectBody, Served, Service};
 
 /// What the memory knows.
 pub const RECALL: &str = "recall";
@@ -17,12 +17,12 @@ pub const SAVE: &str = "save";
 /// Evidence that goes into a prompt (systems.md, section 1).
 const BUDGET_TOKENS: u32 = 2_048;
 
-/// What this server has.
-pub fn listed() -> Vec<Prompt> {
+/// What this server has for somebody with these bounds: whoever may keep nothing is not asked to.
+pub fn listed(bounds: &Bounds) -> Vec<Prompt> {
     let argument = |name: &str, about: &str, required: bool| {
         PromptArgument::new(name).with_description(about).with_required(required)
     };
-    vec![
+    let mut all = vec![
         Prompt::new(
             RECALL,
             Some("Bring what the memory knows about a topic into the conversation, with citations"),
@@ -43,7 +43,9 @@ pub fn listed() -> Vec<Prompt> {
             ]),
         )
         .with_title("Save what was learned"),
-    ]
+    ];
+    all.retain(|prompt| prompt.name != SAVE || bounds.access >= Access::Write);
+    all
 }
 
 /// A prompt's arguments are texts.

@@ -41,7 +41,7 @@ pub fn listed(compat: Option<compat::System>) -> Vec<Resource> {
     ];
     match compat {
         Some(compat::System::Athena) => all.extend(athena::resources()),
-        Some(compat::System::Ade) | None => {}
+        Some(compat::System::Ade | compat::System::Brv) | None => {}
     }
     all
 }

@@ -4,8 +4,8 @@
 use bower_core::evidence::{self, Piece};
 use bower_core::item::{Band, Kind, Part};
 use bower_core::request::{
-    Answer, Cluster, Consolidated, Degraded, Feedback, History, Hit, IndexReport, Item, Listing, Pruned,
-    Review, Skipped, StatusReport, Turned,
+    Answer, Cluster, Consolidated, Degraded, Feedback, History, Hit, IndexReport, Item, Listing, ModelState,
+    Pruned, Review, Skipped, Turned,
 };
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::render::{self, Look};
+use crate::service::StoreState;
 
 /// Entries of a list that tells what a run did; how many there were is told beside it.
 const MOST_TOLD: usize = 50;
@@ -289,29 +290,51 @@ pub fn judged(kept: &Feedback, now: Timestamp) -> Said {
 pub struct Health {
     total_memories: u64,
     total_chunks: u64,
-    total_documents: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_documents: Option<u64>,
     by_type: BTreeMap<String, u64>,
     by_collection: BTreeMap<String, u64>,
     index_healthy: bool,
-    unembedded: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unembedded: Option<u64>,
     model: String,
     model_state: String,
 }
 
 /// Counts and health.
-pub fn state(report: &StatusReport, now: Timestamp) -> Said {
-    let state = Health {
-        total_memories: report.total_memories,
-        total_chunks: report.total_chunks,
-        total_documents: report.total_documents,
-        by_type: report.by_type.clone(),
-        by_collection: report.by_collection.clone(),
-        index_healthy: report.index_healthy,
-        unembedded: report.unembedded,
-        model: report.model.name.clone(),
-        model_state: report.model.state.clone(),
+pub fn state(state: &StoreState, now: Timestamp) -> Said {
+    let ModelState { name: model, state: model_state, .. } = state.model().clone();
+    let (health, text) = match state {
+        StoreState::Whole(report) => {
+            let health = Health {
+                total_memories: report.total_memories,
+                total_chunks: report.total_chunks,
+                total_documents: Some(report.total_documents),
+                by_type: report.by_type.clone(),
+                by_collection: report.by_collection.clone(),
+                index_healthy: report.index_healthy,
+                unembedded: Some(report.unembedded),
+                model,
+                model_state,
+            };
+            (health, render::store::status(report, &look(now)))
+        }
+        StoreState::Part(part) => {
+            let health = Health {
+                total_memories: part.total_memories,
+                total_chunks: part.total_chunks,
+                total_documents: None,
+                by_type: part.by_type.clone(),
+                by_collection: part.by_collection.clone(),
+                index_healthy: part.index_healthy,
+                unembedded: None,
+                model,
+                model_state,
+            };
+            (health, render::store::part(part, &look(now)))
+        }
     };
-    Said::new(&state, render::store::status(report, &look(now)))
+    Said::new(&health, text)
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -259,6 +259,8 @@ fn what_was_kept_is_pinned_and_taken_back() {
         let id = kept["id"].clone();
         let pinned = client.fields("memory_pin", json!({"id": id})).await;
         assert_eq!(pinned["memory"]["tier"], 1);
+        let brief = client.fields("memory_brief", json!({"task": "find the API", "budget": "lite"})).await;
+        assert_eq!(brief["entries"][0]["id"], id, "{brief}");
         let judged = client.fields("memory_feedback", json!({"id": id, "verdict": "stale"})).await;
         let undone = client.fields("memory_undo", json!({"event": judged["event"]})).await;
         assert_eq!((&undone["items"], &undone["unmoved"]), (&json!([id]), &json!([])));
@@ -349,7 +351,7 @@ fn a_store_that_cannot_be_opened_is_a_failed_call_and_no_more() {
         assert_eq!(client.fields("memory_status", json!({})).await["total_memories"], 0);
         client.fields("memory_store", json!({"content": "The hose is in the cellar"})).await;
         let other = store(&home).unwrap();
-        assert_eq!(other.status(&Bounds::default()).unwrap().total_memories, 1);
+        assert_eq!(other.status(&Bounds::default()).unwrap().by_collection()["memories"], 1);
     });
 }
 
@@ -384,7 +386,8 @@ fn no_argument_leaves_the_bounds_of_a_server() {
             collections: vec!["garden".into()],
             ..Bounds::default()
         };
-        let bound = lazily(&folder.join("home"), Options { bounds, ..Options::default() });
+        let bound =
+            lazily(&folder.join("home"), Options { within: Within::These(bounds), ..Options::default() });
         let mut ann = Client::initialized(&bound).await;
         let listed = ann.ask("tools/list", json!({})).await["result"]["tools"].to_string();
         assert!(!listed.contains("memory_prune") && !listed.contains("memory_consolidate"), "{listed}");
@@ -435,12 +438,14 @@ fn no_argument_leaves_the_bounds_of_a_server() {
 #[test]
 fn a_server_that_only_reads_offers_nothing_else() {
     let bounds = Bounds { access: crate::service::Access::Read, ..Bounds::default() };
-    with(Options { bounds, ..Options::default() }, async |handler, _| {
+    with(Options { within: Within::These(bounds), ..Options::default() }, async |handler, _| {
         let mut client = Client::initialized(&handler).await;
         let listed = client.ask("tools/list", json!({})).await["result"]["tools"].clone();
         let names: Vec<_> =
             listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["memory_search", "memory_get", "memory_list", "memory_history", "memory_status"]);
+        let prompts = client.ask("prompts/list", json!({})).await["result"]["prompts"].clone();
+        assert_eq!((prompts.as_array().unwrap().len(), &prompts[0]["name"]), (1, &json!("recall")));
         let refused =
             client.ask("tools/call", json!({"name": "memory_store", "arguments": {"content": "x"}})).await;
         assert_eq!(refused["error"]["code"], -32602);
@@ -458,7 +463,8 @@ fn which_tools_a_server_has() {
     assert_eq!(names("", None).unwrap().len(), 12);
     assert_eq!(names("memory_status, memory_search", None).unwrap(), ["memory_search", "memory_status"]);
     assert_eq!(names("", Some(compat::System::Ade)).unwrap(), ["memorySearch", "memoryAdd", "memoryPin"]);
-    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 20);
+    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 21);
+    assert_eq!(names("", Some(compat::System::Brv)).unwrap(), ["brv-query", "brv-curate"]);
     assert_eq!(names("memory_undo", None).unwrap(), ["memory_undo"]);
     assert!(names("memory_nap", None).unwrap_err().message.contains("no tool memory_nap"));
     assert!(names(",", None).unwrap_err().message.contains("names no tool"));
@@ -637,7 +643,7 @@ fn a_session_is_given_nothing_twice_also_by_the_next_process() {
 fn requests_without_bounds_are_refused_where_each_must_have_its_own() {
     with(Options::default(), async |_, folder| {
         let desk = Arc::new(Desk::of(Arc::new(store(&folder.join("home")).unwrap())));
-        let handler = handler(desk, Options { bounds_per_request: true, ..Options::default() }).unwrap();
+        let handler = handler(desk, Options { within: Within::OfRequest, ..Options::default() }).unwrap();
         let mut client = Client::initialized(&handler).await;
         let refused = client.ask("tools/call", json!({"name": "memory_status", "arguments": {}})).await;
         assert_eq!(refused["error"]["code"], -32603, "{refused}");

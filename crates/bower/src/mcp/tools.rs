@@ -2,7 +2,7 @@
 //! answers are made for a model (`said.rs`).
 
 use bower_core::item::Ruling;
-use bower_core::request::{Curated, Forgotten, IndexProgress, SessionRead, Undone};
+use bower_core::request::{Brief, Curated, Forgotten, IndexProgress, SessionRead, Undone};
 use jiff::Timestamp;
 use rmcp::model::{Tool as Listed, ToolAnnotations};
 use schemars::JsonSchema;
@@ -16,8 +16,8 @@ use super::{arguments, compat, schema};
 use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{
-    Access, Bounds, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody, ListBody, PinBody,
-    Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody, UndoBody,
+    Access, Bounds, BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody,
+    ListBody, PinBody, Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody, UndoBody,
 };
 
 /// Evidence for a question, unless told otherwise (systems.md, section 1: 2,048 tokens of 8 results).
@@ -117,6 +117,7 @@ impl Tool {
             "memory_index" => bounds.access >= Access::Admin,
             "memory_prune" | "memory_undo" => bounds.may_all(self.name).is_ok(),
             "memory_consolidate" => bounds.access >= Access::Write && bounds.collections.is_empty(),
+            "memory_brief" => bounds.collections.is_empty(),
             _ => self.effect == Effect::Reads || bounds.access >= Access::Write,
         }
     }
@@ -423,6 +424,18 @@ pub const MORE: &[Tool] = &[
         call: turns,
     },
     Tool {
+        name: "memory_brief",
+        about: "What somebody who begins should know: what is pinned, recent decisions, open contradictions, how things are done.",
+        shown: &[("task", "what is to be done"), ("folder", "absolute"), ("budget", ""), ("session", "")],
+        required: &[],
+        effect: Effect::Reads,
+        is_core: false,
+        body: schema::of::<BriefBody>,
+        answer: schema::of_answer::<Brief>,
+        told: &["entries(id text)", "left_out"],
+        call: brief,
+    },
+    Tool {
         name: "memory_pin",
         about: "Pin a memory, so that it never fades, or take the pin out.",
         shown: &[("id", ""), ("pinned", "false takes it out")],
@@ -563,13 +576,21 @@ fn prune(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
 
 fn consolidate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let body: ConsolidateBody = given.understood()?;
-    Ok(said::merged(&call.service.consolidate(&body, call.bounds, call.now)?, call.now))
+    Ok(said::merged(&call.service.consolidate(&body, call.bounds, call.now, call.go_on)?, call.now))
 }
 
 fn index(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let body: IndexBody = given.understood()?;
-    let report = call.service.index_while(&body, call.bounds, call.now, call.progress, call.go_on)?;
+    let report = call.service.index(&body, call.bounds, call.now, call.progress, call.go_on)?;
     Ok(said::indexed(&report, call.now))
+}
+
+fn brief(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: BriefBody = given.understood()?;
+    let brief = call.service.brief(&body, call.bounds, call.now)?;
+    let text = render::agents::briefing(&brief, &said::look(call.now));
+    let text = if text.is_empty() { render::agents::nothing(&brief).to_owned() } else { text };
+    Ok(whole(&brief, text))
 }
 
 fn pin(call: &Call<'_>, given: Given<'_>) -> Served<Said> {

@@ -236,6 +236,11 @@ pub fn count(number: impl TryInto<u64>, one: &str) -> String {
     format!("{} {one}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
+/// `1 memory`, `2 memories`.
+pub fn memories(number: u64) -> String {
+    if number == 1 { "1 memory".to_owned() } else { format!("{} memories", thousands(number)) }
+}
+
 /// `12,345`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();

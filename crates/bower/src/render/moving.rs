@@ -4,7 +4,7 @@ use bower_core::request::moving::{Exported, FileChange, Imported, Migrated, Prob
 use std::fmt::Write as _;
 
 use super::store::degraded;
-use super::{Look, bytes, count, duration, folded, line, style, thousands};
+use super::{Look, bytes, count, duration, folded, line, memories, style, thousands};
 
 /// Problems and changed files that are listed without `--verbose`.
 const LISTED: usize = 20;
@@ -92,7 +92,7 @@ fn changed(change: &FileChange, look: &Look) -> String {
 /// `bower migrate`
 pub fn migrated(migrated: &Migrated, look: &Look) -> String {
     let would = if migrated.dry_run { " would be" } else { "" };
-    let head = format!("{}{would} migrated", count_memories(migrated.migrated));
+    let head = format!("{}{would} migrated", memories(migrated.migrated));
     let mut out = look.paint(style::TITLE, &head);
     if migrated.unchanged > 0 {
         let _ = write!(out, ", {} here already", thousands(migrated.unchanged));
@@ -107,10 +107,6 @@ pub fn migrated(migrated: &Migrated, look: &Look) -> String {
     );
     problems(&mut out, "not understood", &migrated.errors, migrated.errors.len() as u64, look);
     out
-}
-
-fn count_memories(number: u64) -> String {
-    if number == 1 { "1 memory".to_owned() } else { format!("{} memories", thousands(number)) }
 }
 
 fn most(look: &Look) -> usize {

@@ -1,12 +1,14 @@
 //! The store as a person sees it: status, doctor, copies.
 
 use bower_core::item::Fate;
-use bower_core::request::{Check, Curated, Degraded, Outcome, StatusReport, StoreCopy};
+use bower_core::request::{Check, Curated, Degraded, Held, ModelState, Outcome, StatusReport, StoreCopy};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use super::table::{Column, Table};
 use super::{Look, bytes, count, duration, folded, line, style, thousands};
+use crate::service::StorePart;
 
 /// Digits of another memory's id; `bower get` takes as many.
 const SHORT_ID: usize = 6;
@@ -77,37 +79,20 @@ fn what(copied: &StoreCopy) -> String {
 /// `bower status`.
 pub fn status(report: &StatusReport, look: &Look) -> String {
     let mut table = Table::new(0, [KEY, Column::new().shrinks()]);
-    let most_first = |map: &std::collections::BTreeMap<String, u64>| {
-        let mut all: Vec<_> = map
-            .iter()
-            .filter(|(_, number)| **number > 0)
-            .map(|(name, number)| (line(name), *number))
-            .collect();
-        all.sort_by_key(|(name, number)| (std::cmp::Reverse(*number), name.clone()));
-        all
-    };
-    let types: Vec<_> = most_first(&report.by_type)
-        .iter()
-        .map(|(name, number)| format!("{} {name}", thousands(*number)))
-        .collect();
     let memories = match report.total_memories {
         0 => "0".to_string(),
-        number => format!(
-            "{} ({}); mean importance {:.2}",
-            thousands(number),
-            types.join(", "),
+        _ => format!(
+            "{}; mean importance {:.2}",
+            memories(report.total_memories, &report.by_type),
             report.avg_importance
         ),
     };
     let documents =
         format!("{} in {}", thousands(report.total_documents), count(report.total_chunks, "chunk"));
     table.row(["memories", &memories]).row(["documents", &documents]);
-    let collections: Vec<_> = most_first(&report.by_collection)
-        .iter()
-        .map(|(name, number)| format!("{name} ({})", thousands(*number)))
-        .collect();
-    if !collections.is_empty() {
-        table.row(["collections", &collections.join(", ")]);
+    let in_collections = collections(&report.by_collection);
+    if !in_collections.is_empty() {
+        table.row(["collections", &in_collections]);
     }
     let size = bytes(report.total_size_bytes);
     table.row([
@@ -124,23 +109,9 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
             )
         }
     };
-    let health =
-        if report.index_healthy { "match the store" } else { "do not match the store: bower doctor" };
-    table.row(["indexes", &format!("{health}; {waiting}")]);
-    let held: Vec<_> = report
-        .scopes
-        .iter()
-        .map(|held| {
-            let owner = held.owner.as_deref().map(|owner| format!(" of {}", line(owner))).unwrap_or_default();
-            let limit = match held.limit {
-                0 => String::new(),
-                limit => format!(" of {} ({} %)", thousands(limit), 100 * held.memories / limit),
-            };
-            format!("{}{owner} {}{limit}", held.scope, thousands(held.memories))
-        })
-        .collect();
-    if !held.is_empty() {
-        table.row(["scopes", &held.join(", ")]);
+    table.row(["indexes", &format!("{}; {waiting}", health(report.index_healthy))]);
+    if !report.scopes.is_empty() {
+        table.row(["scopes", &held(&report.scopes)]);
     }
     let runs: Vec<_> = ["sweep", "prune", "consolidate"]
         .into_iter()
@@ -154,12 +125,62 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
         number => format!("; {} without a vector", count(number, "item")),
     };
     table.row(["vectors", &format!("{}{unembedded}", report.vector_index_tier)]);
-    let model = match &report.model.reason {
-        Some(reason) => line(reason),
-        None => format!("{} is {}", report.model.name, report.model.state),
-    };
-    table.row(["model", &model]);
+    table.row(["model", &model(&report.model)]);
     table.print(look)
+}
+
+/// The same to whoever is bound to a part of it.
+pub fn part(part: &StorePart, look: &Look) -> String {
+    let mut table = Table::new(0, [KEY, Column::new().shrinks()]);
+    table.row(["memories", &memories(part.total_memories, &part.by_type)]);
+    table.row(["chunks", &thousands(part.total_chunks)]);
+    if !part.by_collection.is_empty() {
+        table.row(["collections", &collections(&part.by_collection)]);
+    }
+    if !part.scopes.is_empty() {
+        table.row(["scopes", &held(&part.scopes)]);
+    }
+    table.row(["indexes", health(part.index_healthy)]).row(["model", &model(&part.model)]);
+    table.print(look)
+}
+
+fn most_first(counts: &BTreeMap<String, u64>) -> Vec<(String, u64)> {
+    let some = counts.iter().filter(|(_, number)| **number > 0);
+    let mut all: Vec<_> = some.map(|(name, number)| (line(name), *number)).collect();
+    all.sort_by_key(|(name, number)| (std::cmp::Reverse(*number), name.clone()));
+    all
+}
+
+fn memories(total: u64, by_type: &BTreeMap<String, u64>) -> String {
+    let types: Vec<_> =
+        most_first(by_type).iter().map(|(name, number)| format!("{} {name}", thousands(*number))).collect();
+    if types.is_empty() { thousands(total) } else { format!("{} ({})", thousands(total), types.join(", ")) }
+}
+
+fn collections(counts: &BTreeMap<String, u64>) -> String {
+    let all = most_first(counts);
+    let all: Vec<_> = all.iter().map(|(name, number)| format!("{name} ({})", thousands(*number))).collect();
+    all.join(", ")
+}
+
+fn health(is_healthy: bool) -> &'static str {
+    if is_healthy { "match the store" } else { "do not match the store: bower doctor" }
+}
+
+fn held(scopes: &[Held]) -> String {
+    let held = scopes.iter().map(|held| {
+        let owner = held.owner.as_deref().map(|owner| format!(" of {}", line(owner))).unwrap_or_default();
+        let limit = match held.limit {
+            0 => String::new(),
+            limit => format!(" of {} ({} %)", thousands(limit), 100 * held.memories / limit),
+        };
+        format!("{}{owner} {}{limit}", held.scope, thousands(held.memories))
+    });
+    held.collect::<Vec<_>>().join(", ")
+}
+
+fn model(state: &ModelState) -> String {
+    state.reason.as_deref().map_or_else(|| format!("{} is {}", state.name, state.state), line)
 }
 
 /// `bower doctor`.

@@ -1,11 +1,13 @@
 //! Answers that the engine does not give as they are.
 
 use bower_core::engine::Engine;
-use bower_core::request::{Item, Review};
+use bower_core::item::Scope;
+use bower_core::request::{Held, Item, ModelState, Review, StatusReport};
 use bower_core::strength::strength;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 use crate::failure::Result;
 
@@ -48,4 +50,67 @@ pub struct Reviews {
 pub struct Pinned {
     /// As it is now.
     pub memory: Item,
+}
+
+/// How much is stored and whether the indexes match it, as far as whoever asks may see it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum StoreState {
+    /// To whoever sees everything: the whole store.
+    Whole(Box<StatusReport>),
+    /// To whoever is bound: what is within the bounds, and nothing of the rest.
+    Part(Box<StorePart>),
+}
+
+/// What of a store is within somebody's bounds.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StorePart {
+    /// The bounds.
+    pub bound_to: BoundTo,
+    /// Memories that are not archived or superseded.
+    pub total_memories: u64,
+    /// Chunks.
+    pub total_chunks: u64,
+    /// Memories by type.
+    pub by_type: BTreeMap<String, u64>,
+    /// Items by collection.
+    pub by_collection: BTreeMap<String, u64>,
+    /// What each scope and owner within holds, beside its limit; not told of collections, for which there is none.
+    pub scopes: Vec<Held>,
+    /// Whether the indexes match the store.
+    pub index_healthy: bool,
+    /// The local model and whether it is there.
+    pub model: ModelState,
+}
+
+/// What somebody is bound to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BoundTo {
+    /// Only this scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Only this owner's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Only these collections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collections: Vec<String>,
+}
+
+impl StoreState {
+    /// Items by collection.
+    pub fn by_collection(&self) -> &BTreeMap<String, u64> {
+        match self {
+            Self::Whole(report) => &report.by_collection,
+            Self::Part(part) => &part.by_collection,
+        }
+    }
+
+    /// The local model and whether it is there.
+    pub fn model(&self) -> &ModelState {
+        match self {
+            Self::Whole(report) => &report.model,
+            Self::Part(part) => &part.model,
+        }
+    }
 }

@@ -4,19 +4,19 @@
 #![expect(clippy::doc_markdown, reason = "doc comments here are what a schema says to models and programs")]
 
 use bower_core::filter::Filter;
-use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When};
-use bower_core::request::{Clocks, Selection, Settlement};
+use bower_core::item::{Briefing, Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When};
+use bower_core::request::{Clocks, ForgetRequest, Selection, Settlement};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
 use crate::when;
 
 /// Memories whose strength is below this are pruned, unless told otherwise (systems.md, section 1).
-pub(super) const PRUNE_THRESHOLD: f64 = 0.05;
+pub const PRUNE_THRESHOLD: f64 = 0.05;
 
 /// Which items a request speaks of. What is left out holds nothing back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -117,13 +117,29 @@ pub fn select(body: &SelectBody, words: Words, now: Timestamp) -> Result<Selecti
     })
 }
 
-/// Whether a body names no items at all. A scope or an owner says who asks; beside ids it selects nothing by itself.
-pub(super) fn selects_nothing(body: &SelectBody) -> bool {
-    SelectBody { scope: None, owner: None, ..body.clone() } == SelectBody::default()
+/// What is to be forgotten: ids, or a selection that leaves something out; never everything for want of either.
+pub fn what_goes(ids: &[String], select: Selection, words: Words) -> Result<ForgetRequest> {
+    // A scope or an owner says who asks; beside ids it selects nothing by itself.
+    let bare = Selection { scope: None, owner: None, ..select.clone() };
+    match (ids.is_empty(), holds_everything(if ids.is_empty() { &select } else { &bare })) {
+        (false, true) => Ok(ForgetRequest::Ids(ids.iter().map(|id| id.trim().to_owned()).collect())),
+        (true, false) => Ok(ForgetRequest::Selected(Box::new(select))),
+        (false, false) => Err(Failure::usage("both ids and a selection are given", "give one of them")),
+        (true, true) => {
+            let (with, look) = match words {
+                Words::Flags => ("--tag or --collection", "add --dry-run to see it first"),
+                Words::Fields => ("tags or collections", "dry_run shows what would go"),
+            };
+            Err(Failure::usage(
+                "nothing says what to forget",
+                format!("give ids, or narrow it down, e.g. with {with}; {look}"),
+            ))
+        }
+    }
 }
 
 /// Whether a selection leaves nothing out. `{}` and `{"$and": [{}]}` are filters that keep everything.
-pub fn holds_everything(select: &Selection) -> bool {
+pub(super) fn holds_everything(select: &Selection) -> bool {
     fn vacuous(filter: &Filter) -> bool {
         match filter {
             Filter::All(parts) => parts.iter().all(vacuous),
@@ -140,19 +156,18 @@ pub(super) fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if paths.is_empty() {
         return Err(Failure::usage("no path is given", "name files or folders"));
     }
-    paths
-        .iter()
-        .map(|path| {
-            if path.is_absolute() {
-                Ok(path.clone())
-            } else {
-                Err(Failure::usage(
-                    format!("path {} is relative", path.display()),
-                    "give it whole, from the root on: the server's folder is not yours",
-                ))
-            }
-        })
-        .collect()
+    paths.iter().map(|path| whole(path).map(Path::to_path_buf)).collect()
+}
+
+/// A path that means the same to whoever asks and to whoever answers.
+pub(super) fn whole(path: &Path) -> Result<&Path> {
+    if path.is_absolute() {
+        return Ok(path);
+    }
+    Err(Failure::usage(
+        format!("path {} is relative", path.display()),
+        "give it whole, from the root on: the server's folder is not yours",
+    ))
 }
 
 /// A question.
@@ -374,6 +389,33 @@ pub struct ConsolidateBody {
     /// How long it may take, in seconds; 60 unless told.
     #[schemars(range(min = 1, max = 3_600))]
     pub seconds: Option<u32>,
+    /// Let the language model that the settings name write the patterns; sends the memories' texts there. Not with dry_run.
+    pub llm: bool,
+    /// Only this scope.
+    pub scope: Option<Scope>,
+    /// Only this owner's.
+    pub owner: Option<String>,
+}
+
+/// A briefing for somebody who begins.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BriefBody {
+    /// How much: lite, standard or deep, for 3, 8 or 20 entries; standard unless told.
+    pub budget: Option<Briefing>,
+    /// Tokens of the whole; 200 for each entry unless told.
+    #[schemars(range(min = 64, max = 100_000))]
+    pub budget_tokens: Option<u32>,
+    /// What is to be done: what has to do with it comes first.
+    pub task: Option<String>,
+    /// Where, as an absolute path: what was told in another folder is left out.
+    pub folder: Option<PathBuf>,
+    /// Leave out what this session was already given, and remember what it is given now.
+    pub session: Option<String>,
+    /// Say what the session was given all the same: it began anew.
+    pub repeat: bool,
+    /// Words alone: no model is used.
+    pub fast: bool,
     /// Only this scope.
     pub scope: Option<Scope>,
     /// Only this owner's.

@@ -79,6 +79,13 @@ pub struct Place {
     pub owner: Option<String>,
 }
 
+impl Place {
+    /// The scope, where somebody is named; nobody named is nobody: what belongs to a person alone carries no place in its name.
+    pub fn named_scope(&self) -> Option<Scope> {
+        (self.owner.is_some() || self.scope != Scope::Project).then_some(self.scope)
+    }
+}
+
 impl Bounds {
     /// Whether they hold no item back.
     pub fn is_everything(&self) -> bool {
@@ -120,6 +127,17 @@ impl Bounds {
         Err(Refused::Outside(Failure::usage(
             format!("{what} touches the whole store, and whoever asks is bound to a part of it"),
             "ask without a scope, an owner or collections that bind",
+        )))
+    }
+
+    /// Refuses whoever is bound to some collections what no collection bounds.
+    pub fn all_collections(&self, what: &str) -> Result<(), Refused> {
+        if self.collections.is_empty() {
+            return Ok(());
+        }
+        Err(Refused::Outside(Failure::usage(
+            format!("{what} goes through all collections, and whoever asks is bound to some"),
+            "ask without collections that bind",
         )))
     }
 

@@ -8,30 +8,31 @@ mod bodies;
 mod bounds;
 
 use bower_core::engine::Engine;
-use bower_core::item::{Reach, Scope};
+use bower_core::item::{Briefing, Kind, MemoryType, Reach};
 use bower_core::request::{
-    Answer, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback, ForgetRequest, Forgetting,
-    Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest,
-    Review, SessionRead, SessionRequest, StatusReport, Swept, ToldTurn, TurnsRequest, Undone,
+    Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback,
+    ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing,
+    ModelState, Pruned, QueryRequest, Review, Selection, SessionRead, SessionRequest, Swept, ToldTurn,
+    TurnsRequest, Undone,
 };
 use jiff::Timestamp;
 
 use crate::failure::{Failure, Result};
 
-pub use answers::{Got, Pinned, Reviews};
+pub use answers::{BoundTo, Got, Pinned, Reviews, StorePart, StoreState};
 pub use bodies::{
-    ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PinBody, PruneBody,
-    QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words, holds_everything,
-    select,
+    BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PRUNE_THRESHOLD,
+    PinBody, PruneBody, QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words,
+    select, what_goes,
 };
-pub use bounds::{Access, Bounds, Refused};
+pub use bounds::{Access, Bounds, Place, Refused};
 
 /// Items on a page of a list, unless told otherwise.
 const LISTED: usize = 20;
 /// Items on a page of a list at most: an answer is held in memory whole.
 const MOST_LISTED: usize = 500;
 /// Hits, unless told otherwise.
-const SHOWN: usize = 10;
+pub const SHOWN: usize = 10;
 
 /// One store, for whoever asks over a wire.
 pub struct Service {
@@ -124,9 +125,8 @@ impl Service {
             origin: "agent",
             documents: if bounds.collections.is_empty() { None } else { place.collection.clone() },
             session: SessionRequest {
+                scope: place.named_scope(),
                 collection: place.collection,
-                // Nobody named is nobody: the turns of a person alone carry no place in their names.
-                scope: (place.owner.is_some() || place.scope != Scope::Project).then_some(place.scope),
                 owner: place.owner,
                 ..SessionRequest::default()
             },
@@ -160,30 +160,21 @@ impl Service {
     /// Removes items for good. Without `dry_run` a selection needs `confirm`: it may hold more than its writer thinks.
     pub fn forget(&self, body: &ForgetBody, bounds: &Bounds, now: Timestamp) -> Served<Forgotten> {
         bounds.may(Access::Write)?;
-        let what = if body.ids.is_empty() {
-            let wanted = select(&body.select, Words::Fields, now)?;
-            if holds_everything(&wanted) {
-                return Err(Failure::usage(
-                    "nothing says what to forget",
-                    "give ids, or narrow it down, e.g. with tags or collections; dry_run shows what would go",
-                )
-                .into());
-            }
-            if !body.dry_run && !body.confirm {
+        let wanted = select(&body.select, Words::Fields, now)?;
+        let what = match what_goes(&body.ids, wanted, Words::Fields)? {
+            ForgetRequest::Selected(_) if !body.dry_run && !body.confirm => {
                 return Err(Failure::usage(
                     "a selection is forgotten only with confirm",
                     "look with dry_run first, then ask again with confirm true",
                 )
                 .into());
             }
-            ForgetRequest::Selected(Box::new(bounds.narrow(wanted)?))
-        } else {
-            if !bodies::selects_nothing(&body.select) {
-                return Err(Failure::usage("both ids and a selection are given", "give one of them").into());
-            }
+            ForgetRequest::Selected(wanted) => ForgetRequest::Selected(Box::new(bounds.narrow(*wanted)?)),
             // Each must be within the bounds before any of them goes.
-            let found = body.ids.iter().map(|id| self.item(id, bounds)).collect::<Served<Vec<_>>>()?;
-            ForgetRequest::Ids(found.into_iter().map(|item| item.id).collect())
+            ForgetRequest::Ids(ids) => {
+                let found = ids.iter().map(|id| self.item(id, bounds)).collect::<Served<Vec<_>>>()?;
+                ForgetRequest::Ids(found.into_iter().map(|item| item.id).collect())
+            }
         };
         let how = Forgetting {
             what,
@@ -237,14 +228,47 @@ impl Service {
         Ok(Pinned { memory })
     }
 
-    /// Counts, sizes and the state of the indexes. Whoever is bound is not told of places that are not its own.
-    pub fn status(&self, bounds: &Bounds) -> Served<StatusReport> {
-        let mut report = self.engine.status().map_err(Failure::from)?;
-        if !bounds.is_everything() {
-            report.by_collection.retain(|name, _| bounds.has_collection(name));
-            report.scopes.retain(|held| bounds.reach().holds(held.scope, held.owner.as_deref()));
+    /// Counts, sizes and the state of the indexes. Whoever is bound is told what is within the bounds, counted there.
+    pub fn status(&self, bounds: &Bounds) -> Served<StoreState> {
+        let report = self.engine.status().map_err(Failure::from)?;
+        if bounds.is_everything() {
+            return Ok(StoreState::Whole(Box::new(report)));
         }
-        Ok(report)
+        let within = bounds.narrow(Selection::default())?;
+        let count = |select: Selection| -> Served<u64> {
+            Ok(self.engine.list(&select, 0, 0).map_err(Failure::from)?.total as u64)
+        };
+        let of_kind = |kind| Selection { kinds: vec![kind], ..within.clone() };
+        let by_type = MemoryType::ALL.iter().map(|&memory_type| {
+            let select = Selection { types: vec![memory_type], ..of_kind(Kind::Memory) };
+            Ok((memory_type.to_string(), count(select)?))
+        });
+        let names = report.by_collection.into_keys().filter(|name| bounds.has_collection(name));
+        let by_collection = names.map(|name| {
+            let select = Selection { collections: vec![name.clone()], ..within.clone() };
+            Ok((name, count(select)?))
+        });
+        let some = |counted: Served<(String, u64)>| {
+            counted.map(|one| Some(one).filter(|(_, count)| *count > 0)).transpose()
+        };
+        // What a scope holds in all its collections is more than somebody reaches who is bound to some.
+        let mut scopes = if bounds.collections.is_empty() { report.scopes } else { Vec::new() };
+        scopes.retain(|held| bounds.reach().holds(held.scope, held.owner.as_deref()));
+        Ok(StoreState::Part(Box::new(StorePart {
+            total_memories: count(of_kind(Kind::Memory))?,
+            total_chunks: count(of_kind(Kind::Chunk))?,
+            by_type: by_type.filter_map(some).collect::<Served<_>>()?,
+            by_collection: by_collection.filter_map(some).collect::<Served<_>>()?,
+            scopes,
+            index_healthy: report.index_healthy,
+            // Why a model is not there names folders of this machine.
+            model: ModelState { reason: None, ..report.model },
+            bound_to: BoundTo {
+                scope: bounds.scope,
+                owner: bounds.owner.clone(),
+                collections: bounds.collections.clone(),
+            },
+        })))
     }
 
     /// What the day brings, to the whole store.
@@ -256,21 +280,42 @@ impl Service {
     /// Archives what is too weak, in the whole store.
     pub fn prune(&self, body: &PruneBody, bounds: &Bounds, now: Timestamp) -> Served<Pruned> {
         bounds.may_all("pruning")?;
-        let threshold = body.threshold.unwrap_or(bodies::PRUNE_THRESHOLD);
+        let threshold = body.threshold.unwrap_or(PRUNE_THRESHOLD);
         Ok(self.engine.prune(threshold, body.dry_run, now).map_err(Failure::from)?)
     }
 
-    /// Patterns in the place of memories that say much the same.
+    /// What somebody who begins should know.
+    pub fn brief(&self, body: &BriefBody, bounds: &Bounds, now: Timestamp) -> Served<Brief> {
+        bounds.all_collections("a briefing")?;
+        let budget = body.budget.unwrap_or(Briefing::Standard);
+        if budget == Briefing::Off {
+            return Err(Failure::usage("budget off", "use lite, standard or deep").into());
+        }
+        let folder = body.folder.as_deref().map(bodies::whole).transpose()?;
+        let wanted = Reach { scope: body.scope, owner: body.owner.clone() };
+        let request = BriefRequest {
+            budget,
+            budget_tokens: body.budget_tokens.map(|tokens| tokens as usize),
+            task: body.task.clone(),
+            folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
+            reach: bounds.within(&wanted)?,
+            session: body.session.clone(),
+            repeat: body.repeat,
+            fast: body.fast,
+        };
+        Ok(self.engine.brief(&request, now).map_err(Failure::from)?)
+    }
+
+    /// Patterns in the place of memories that say much the same, as long as `go_on` says so.
     pub fn consolidate(
         &self,
         body: &ConsolidateBody,
         bounds: &Bounds,
         now: Timestamp,
+        go_on: &(dyn Fn() -> bool + Sync),
     ) -> Served<Consolidated> {
         bounds.may(Access::Write)?;
-        if !bounds.collections.is_empty() {
-            bounds.may_all("consolidation")?;
-        }
+        bounds.all_collections("consolidation")?;
         let wanted = Reach { scope: body.scope, owner: body.owner.clone() };
         let default = ConsolidateRequest::default();
         let request = ConsolidateRequest {
@@ -278,9 +323,9 @@ impl Service {
             dry_run: body.dry_run,
             reach: bounds.within(&wanted)?,
             most_ms: body.seconds.map_or(default.most_ms, |seconds| u64::from(seconds) * 1_000),
-            ..default
+            llm: body.llm,
         };
-        Ok(self.engine.consolidate(&request, now).map_err(Failure::from)?)
+        Ok(self.engine.consolidate_while(&request, now, go_on).map_err(Failure::from)?)
     }
 
     /// Takes back what an event did, in the whole store.
@@ -289,19 +334,8 @@ impl Service {
         Ok(self.engine.undo(body.event, now).map_err(Failure::from)?)
     }
 
-    /// Indexes files of this machine: for whoever may read whatever this process may read.
+    /// Indexes files of this machine, as long as `go_on` says so: for whoever may read whatever this process may read.
     pub fn index(
-        &self,
-        body: &IndexBody,
-        bounds: &Bounds,
-        now: Timestamp,
-        progress: &(dyn Fn(IndexProgress) + Sync),
-    ) -> Served<IndexReport> {
-        self.index_while(body, bounds, now, progress, &|| true)
-    }
-
-    /// The same as long as `go_on` says so.
-    pub fn index_while(
         &self,
         body: &IndexBody,
         bounds: &Bounds,

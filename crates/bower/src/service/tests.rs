@@ -1,5 +1,6 @@
 //! What each operation refuses to whoever is bound.
 
+use super::bodies::holds_everything;
 use super::*;
 use bower_core::config::Settings;
 use bower_core::filter::Filter;
@@ -64,6 +65,14 @@ fn missing<T: std::fmt::Debug>(served: Served<T>) {
     }
 }
 
+#[track_caller]
+fn part(served: Served<StoreState>) -> StorePart {
+    match served.unwrap() {
+        StoreState::Part(part) => *part,
+        StoreState::Whole(report) => panic!("{report:?}"),
+    }
+}
+
 #[test]
 fn nothing_of_another_owner_is_reached_by_any_operation() {
     let home = tempfile::tempdir().unwrap();
@@ -90,7 +99,10 @@ fn nothing_of_another_owner_is_reached_by_any_operation() {
     outside(service.prune(&PruneBody::default(), &ann, now()));
     outside(service.sweep(&SweepBody::default(), &ann, now()));
     outside(service.undo(&UndoBody { event: 1 }, &ann, now()));
-    assert!(service.status(&ann).unwrap().scopes.iter().all(|held| held.owner.as_deref() == Some("ann")));
+    let state = part(service.status(&ann));
+    assert!(state.scopes.iter().all(|held| held.owner.as_deref() == Some("ann")));
+    assert_eq!((state.total_memories, state.total_chunks, state.by_type.values().sum::<u64>()), (1, 0, 1));
+    assert_eq!(state.by_collection.into_iter().collect::<Vec<_>>(), [("memories".to_owned(), 1)]);
     // What the bounds fill in is hers.
     let hers = CurateBody { content: "The roof was mended in May 2025".into(), ..CurateBody::default() };
     let id = service.curate(&hers, &ann, now()).unwrap().id.unwrap();
@@ -117,8 +129,14 @@ fn nothing_of_another_collection_is_reached() {
     let closed = SelectBody { collections: vec!["closed".into()], ..SelectBody::default() };
     outside(service.list(&ListBody { select: closed, ..ListBody::default() }, &bound, now()));
     assert_eq!(service.list(&ListBody::default(), &bound, now()).unwrap().total, 1);
-    assert_eq!(service.status(&bound).unwrap().by_collection.keys().collect::<Vec<_>>(), ["open"]);
-    outside(service.consolidate(&ConsolidateBody::default(), &bound, now()));
+    let state = part(service.status(&bound));
+    assert_eq!(state.by_collection.keys().collect::<Vec<_>>(), ["open"]);
+    assert_eq!((state.total_memories, state.scopes.len()), (1, 0), "a scope holds other collections too");
+    let told = serde_json::to_string(&service.status(&bound).unwrap()).unwrap();
+    assert!(!told.contains(home.path().to_str().unwrap()) && !told.contains("total_size_bytes"), "{told}");
+    assert!(matches!(service.status(&Bounds::default()).unwrap(), StoreState::Whole(_)));
+    outside(service.consolidate(&ConsolidateBody::default(), &bound, now(), &|| true));
+    outside(service.brief(&BriefBody::default(), &bound, now()));
     let new = CurateBody { content: "The lamp in the hall is blue".into(), ..CurateBody::default() };
     let id = service.curate(&new, &bound, now()).unwrap().id.unwrap();
     assert_eq!(service.item(&id, &bound).unwrap().collection, "open");
@@ -135,7 +153,7 @@ fn whoever_may_only_read_writes_nothing() {
     outside(service.prune(&PruneBody::default(), &reader, now()));
     let writer = Bounds { access: Access::Write, ..Bounds::default() };
     let paths = vec![home.path().to_path_buf()];
-    outside(service.index(&IndexBody { paths, ..IndexBody::default() }, &writer, now(), &|_| {}));
+    outside(service.index(&IndexBody { paths, ..IndexBody::default() }, &writer, now(), &|_| {}, &|| true));
     assert_eq!(service.get(&ids[0], &reader, now()).unwrap().memory.content, "The API port is 8080");
 }
 
@@ -167,4 +185,28 @@ fn a_field_that_nobody_knows_is_an_error_also_beside_a_selection() {
     assert!(error.to_string().contains("limits"), "{error}");
     assert!(serde_json::from_value::<ForgetBody>(json!({"id": "abc"})).is_err());
     assert!(serde_json::from_value::<CurateBody>(json!({"content": "x", "text": "y"})).is_err());
+}
+
+#[test]
+fn a_briefing_stays_within_the_bounds() {
+    let home = tempfile::tempdir().unwrap();
+    let told = [
+        ("ann", "memories", "We decided to serve the API on port 8080"),
+        ("bob", "memories", "We decided to paint the cellar green"),
+    ];
+    let (service, ids) = service(home.path(), &told);
+    let body = BriefBody { session: Some("s".into()), fast: true, ..BriefBody::default() };
+    let brief = service.brief(&body, &owner("ann"), now()).unwrap();
+    assert_eq!(brief.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&ids[0]]);
+    // What a session was given it is given again only where it asks for that.
+    assert_eq!(service.brief(&body, &owner("ann"), now()).unwrap().already_given, 1);
+    let again = BriefBody { repeat: true, ..body.clone() };
+    assert_eq!(service.brief(&again, &owner("ann"), now()).unwrap().entries.len(), 1);
+    outside(service.brief(&BriefBody { owner: Some("bob".into()), ..body.clone() }, &owner("ann"), now()));
+    for wrong in [
+        BriefBody { budget: Some(Briefing::Off), ..body.clone() },
+        BriefBody { folder: Some("here".into()), ..body },
+    ] {
+        assert!(matches!(service.brief(&wrong, &owner("ann"), now()), Err(Refused::Failed(_))));
+    }
 }

@@ -1,13 +1,18 @@
 //! The program under its other name: arguments, lines and statuses as `ByteRover`'s hosts expect them.
 
 use crate::command::{Ended, Home};
-use serde_json::Value;
-use std::path::Path;
+use crate::mcp::Server;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A run as `brv` in one project's folder.
 fn brv(home: &Home, folder: &Path, arguments: &[&str]) -> Ended {
+    Ended::from(command(home, folder, arguments).stdin(Stdio::null()).output().unwrap())
+}
+
+fn command(home: &Home, folder: &Path, arguments: &[&str]) -> Command {
     std::fs::create_dir_all(folder).unwrap();
     let link = home.path("brv");
     if !link.exists() {
@@ -15,7 +20,8 @@ fn brv(home: &Home, folder: &Path, arguments: &[&str]) -> Ended {
     }
     let mut command = Command::new(link);
     command.env_clear().env("BOWER_HOME", home.home()).env("TZ", "UTC").current_dir(folder);
-    Ended::from(command.args(arguments).stdin(Stdio::null()).output().unwrap())
+    command.args(arguments);
+    command
 }
 
 fn lines(ended: &Ended) -> Vec<Value> {
@@ -107,7 +113,7 @@ fn a_detached_text_is_on_the_disk_at_once_and_kept_soon() {
     let start = Instant::now();
     loop {
         let found = brv(&home, &folder, &["query", "--", "when are releases cut?"]);
-        let left = std::fs::read_dir(home.home().join("queue")).unwrap().count();
+        let left = std::fs::read_dir(queue(&home)).unwrap().count();
         if found.out.contains("first Monday") && left == 0 {
             break;
         }
@@ -116,16 +122,35 @@ fn a_detached_text_is_on_the_disk_at_once_and_kept_soon() {
     }
 }
 
+/// The queue of the one project that has any.
+fn queue(home: &Home) -> PathBuf {
+    let all = std::fs::read_dir(home.home().join("queue")).unwrap();
+    let [only] = all.map(|entry| entry.unwrap().path()).collect::<Vec<_>>().try_into().unwrap();
+    only
+}
+
+/// Leaves an entry in a queue, as a process does that died some time ago.
+fn left(queue: &Path, entry: &str, text: &[u8]) -> PathBuf {
+    let path = queue.join(entry);
+    std::fs::write(&path, text).unwrap();
+    let old = std::time::SystemTime::now() - Duration::from_mins(10);
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    path
+}
+
 #[test]
-fn what_a_dead_process_left_in_the_queue_is_kept_by_the_next() {
+fn what_a_dead_process_left_in_the_queue_is_kept_by_the_next_of_its_project() {
     let home = Home::new();
     let folder = home.path("app");
-    assert_eq!(brv(&home, &folder, &["curate", "--", "The office closes at six"]).status, 0);
-    let entry = home.write("home/queue/cur-0123456789abcdef", "The backup runs every night at two");
-    let old = std::time::SystemTime::now() - Duration::from_mins(10);
-    std::fs::File::options().write(true).open(&entry).unwrap().set_modified(old).unwrap();
+    assert_eq!(brv(&home, &folder, &["curate", "--detach", "--", "The office closes at six"]).status, 0);
+    let queue = queue(&home);
+    // One that nobody can read fails nobody's run, and keeps no other from being kept.
+    let broken = left(&queue, "cur-0000000000000000", b"\xff\xfe");
+    let entry = left(&queue, "cur-0123456789abcdef", b"The backup runs every night at two");
+    assert_eq!(brv(&home, &home.path("other"), &["curate", "--", "The fence is painted green"]).status, 0);
+    assert!(entry.exists(), "it is another project's");
     assert_eq!(brv(&home, &folder, &["curate", "--", "The cellar is locked on Sundays"]).status, 0);
-    assert!(!entry.exists());
+    assert!(!entry.exists() && broken.exists());
     let found = brv(&home, &folder, &["query", "--", "when does the backup run?"]);
     assert!(found.out.contains("every night at two"), "{found:?}");
 }
@@ -174,4 +199,58 @@ fn what_is_decided_in_a_turn_becomes_a_candidate_once() {
     assert_eq!(brv(&home, &folder, &["curate", "--", &secret]).status, 0);
     let residue = home.data(["doctor", "--residue", &key]);
     assert_eq!(residue["files"].as_array().map_or(0, Vec::len), 0, "{residue}");
+}
+
+#[test]
+fn agents_ask_and_keep_by_the_tools_of_the_other_program() {
+    let home = Home::new();
+    let (folder, other) = (home.path("app"), home.path("other"));
+    home.write("app/deploy.md", "Deploys run from the host crane-7.");
+    home.write("app/notes/tide.md", "# Tide\n\nThe tide table hangs in the boat house.\n");
+    std::fs::create_dir_all(&other).unwrap();
+    let mut server = Server::spawn(command(&home, &folder, &["mcp"])).greeted();
+    let listed = server.ask("tools/list", json!({}))["result"]["tools"].take();
+    let names: Vec<_> =
+        listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["brv-query", "brv-curate"]);
+    let kept =
+        server.call("brv-curate", json!({"context": "The staging database runs on port 6543", "wait": true}));
+    assert_eq!(
+        (&kept["status"], kept["changes"]["created"].as_array().unwrap().len()),
+        (&json!("completed"), 1)
+    );
+    let ask = |query: &str| json!({"query": query});
+    let found = server.call("brv-query", ask("which port does the staging database use?"));
+    assert!(found["result"].as_str().unwrap().contains("port 6543"), "{found}");
+    assert!(found["topScore"].is_number() && found["matchedDocs"][0]["title"].is_string(), "{found}");
+    // The same project by the command line, and another by its folder.
+    assert!(
+        brv(&home, &folder, &["query", "--", "which port does the staging database use?"])
+            .out
+            .contains("6543")
+    );
+    let elsewhere = json!({"query": "which port does the staging database use?", "cwd": other});
+    assert!(!server.call("brv-query", elsewhere)["result"].as_str().unwrap().contains("6543"));
+    server.call("brv-curate", json!({"context": "Deploys are done by hand:", "files": ["deploy.md"]}));
+    assert!(
+        server.call("brv-query", ask("from which host do deploys run?"))["result"]
+            .to_string()
+            .contains("crane-7")
+    );
+    server.call("brv-curate", json!({"folder": "notes"}));
+    assert!(
+        server.call("brv-query", ask("where does the tide table hang?"))["result"]
+            .to_string()
+            .contains("boat house")
+    );
+    let mut refused = |arguments: Value, words: &str| {
+        let params = json!({"name": "brv-curate", "arguments": arguments});
+        let result = server.ask("tools/call", params)["result"].take();
+        assert!(result["isError"] == true && result.to_string().contains(words), "{result}");
+    };
+    refused(json!({}), "give context, files or a folder");
+    refused(json!({"context": "ok thanks"}), "not kept");
+    refused(json!({"context": "x", "files": ["a", "b", "c", "d", "e", "f"]}), "5 is the most");
+    refused(json!({"context": "The lamp is blue", "cwd": "app"}), "no folder of this machine");
+    assert_eq!(server.end().0, 0);
 }

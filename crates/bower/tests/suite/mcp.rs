@@ -3,10 +3,10 @@
 use crate::command::Home;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-struct Server {
+pub struct Server {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -15,9 +15,12 @@ struct Server {
 
 impl Server {
     fn start(home: &Home, arguments: &[&str]) -> Self {
-        let all = ["mcp"].iter().chain(arguments);
-        let mut child = home
-            .command(all)
+        Self::spawn(home.command(["mcp"].iter().chain(arguments)))
+    }
+
+    /// A program that speaks it.
+    pub fn spawn(mut command: Command) -> Self {
+        let mut child = command
             .env("BOWER_MODEL", "none")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -30,12 +33,16 @@ impl Server {
     }
 
     fn initialized(home: &Home, arguments: &[&str]) -> Self {
-        let mut server = Self::start(home, arguments);
+        Self::start(home, arguments).greeted()
+    }
+
+    /// After the handshake.
+    pub fn greeted(mut self) -> Self {
         let client = json!({"name": "test", "version": "1"});
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
-        assert_eq!(server.ask("initialize", params)["result"]["serverInfo"]["name"], "bowerbird");
-        server.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        server
+        assert_eq!(self.ask("initialize", params)["result"]["serverInfo"]["name"], "bowerbird");
+        self.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        self
     }
 
     fn line(&mut self, line: &str) {
@@ -56,7 +63,7 @@ impl Server {
         serde_json::from_str(&line).unwrap_or_else(|why| panic!("{why}: {line:?}"))
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params);
         loop {
             let heard = self.hear();
@@ -67,14 +74,14 @@ impl Server {
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "written in place")]
-    fn call(&mut self, name: &str, arguments: Value) -> Value {
+    pub fn call(&mut self, name: &str, arguments: Value) -> Value {
         let result = self.ask("tools/call", json!({"name": name, "arguments": arguments}))["result"].take();
         assert_eq!(result["isError"], false, "{result}");
         result["structuredContent"].clone()
     }
 
     /// Closes the input and waits for the end: the exit status, what was still written, and the talk.
-    fn end(mut self) -> (i32, Vec<Value>, String) {
+    pub fn end(mut self) -> (i32, Vec<Value>, String) {
         drop(self.stdin.take());
         let rest: Vec<Value> =
             self.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();

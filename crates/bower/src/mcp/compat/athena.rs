@@ -19,7 +19,7 @@ use crate::mcp::resources::{self, Log};
 use crate::mcp::said::{Said, moment};
 use crate::mcp::schema;
 use crate::mcp::tools::{Call, Effect, Given, Nothing, Tool};
-use crate::service::{CurateBody, ListBody, QueryBody, SelectBody, Served};
+use crate::service::{CurateBody, ListBody, QueryBody, SelectBody, Served, StoreState};
 
 /// Hits, unless told otherwise.
 const RESULTS: u16 = 10;
@@ -319,18 +319,24 @@ struct Health {
 
 fn health(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let Nothing {} = given.understood()?;
-    let report = call.service.status(call.bounds)?;
+    let state = call.service.status(call.bounds)?;
     let verdict = |good: bool| if good { "PASS" } else { "FAIL" };
-    let (vectors, store) = (report.model.state == "ready", report.index_healthy);
-    let said = report.model.reason.clone();
+    let (store, counts) = match &state {
+        StoreState::Whole(report) => {
+            let (memories, chunks) = (report.total_memories, report.total_chunks);
+            (report.index_healthy, format!("{memories} memories, {chunks} chunks, schema {}", report.schema))
+        }
+        StoreState::Part(part) => {
+            let (memories, chunks) = (part.total_memories, part.total_chunks);
+            (part.index_healthy, format!("{memories} memories, {chunks} chunks"))
+        }
+    };
+    let model = state.model();
+    let vectors = model.state == "ready";
     let vector_api = Part {
         status: verdict(vectors).into(),
-        detail: said.unwrap_or_else(|| format!("{} is {}", report.model.name, report.model.state)),
+        detail: model.reason.clone().unwrap_or_else(|| format!("{} is {}", model.name, model.state)),
     };
-    let counts = format!(
-        "{} memories, {} chunks, schema {}",
-        report.total_memories, report.total_chunks, report.schema
-    );
     let database = Part { status: verdict(store).into(), detail: counts };
     let overall = verdict(vectors && store).to_owned();
     let text = format!(

@@ -3,6 +3,7 @@
 
 pub mod ade;
 pub mod athena;
+mod brv;
 
 use super::tools::Tool;
 
@@ -14,6 +15,8 @@ pub enum System {
     Athena,
     /// memorySearch, memoryAdd, memoryPin
     Ade,
+    /// brv-query, brv-curate
+    Brv,
 }
 
 impl System {
@@ -22,6 +25,7 @@ impl System {
         match self {
             Self::Athena => athena::TOOLS,
             Self::Ade => ade::TOOLS,
+            Self::Brv => brv::TOOLS,
         }
     }
 }

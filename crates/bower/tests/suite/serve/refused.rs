@@ -161,6 +161,12 @@ fn nothing_of_another_owner_or_collection_is_reached_by_any_route() {
     }
     server.post_as("/api/v1/undo", &json!({"event": 1}), &bound).is_problem(403);
     server.get_as("/metrics", &bound).is_problem(403);
+    let state = server.get_as("/api/v1/status", &bound);
+    assert_eq!(
+        (&state.json()["total_memories"], &state.json()["bound_to"]["owner"]),
+        (&json!(1), &json!("ann"))
+    );
+    assert!(!state.body.contains(home.home().to_str().unwrap()) && !state.body.contains("bob"), "{state:?}");
     assert_eq!(
         server.get_as("/api/v1/collections", &bound).json()["collections"],
         json!([{"name": "memories", "items": 1}])

@@ -41,12 +41,21 @@ fn what_one_process_keeps_the_others_find_at_once() {
     let undone = server.post("/api/v1/undo", &json!({"event": told["event"]})).json();
     assert_eq!(undone["items"], json!([id]), "{undone}");
     assert_eq!(server.post("/api/v1/pin", &json!({"id": id})).json()["memory"]["tier"], 1);
+    let brief = server.post("/api/v1/brief", &json!({"budget": "lite", "fast": true})).json();
+    assert_eq!(brief["entries"][0]["id"], id.as_str(), "{brief}");
+    server.post("/api/v1/brief", &json!({"folder": "docs"})).is_problem(400);
+    let turns = json!({"conversation": "c1", "turns": [
+        {"speaker": "user", "text": "From now on we use pnpm, not npm."}, {"speaker": "assistant", "text": "Understood."},
+    ]});
+    let kept = server.post("/api/v1/turns", &turns).json();
+    assert_eq!((&kept["turns"], kept["kept"].as_array().unwrap().len()), (&json!(2), 1), "{kept}");
+    assert_eq!(server.post("/api/v1/turns", &turns).json()["turns"], 0);
     for run in ["sweep", "prune"] {
         let done = server.post(&format!("/api/v1/{run}"), &json!({"dry_run": true}));
         assert_eq!((done.status, done.json()["dry_run"].as_bool()), (200, Some(true)), "{run}: {done:?}");
     }
     // It compares meanings, and there is no model here.
-    server.post("/api/v1/consolidate", &json!({"dry_run": true})).is_problem(400);
+    server.post("/api/v1/consolidate", &json!({"dry_run": true, "llm": true})).is_problem(400);
     assert_eq!(server.get("/api/v1/reviews").json()["reviews"], json!([]));
     let forgotten = server.post("/api/v1/forget", &json!({"ids": [id]})).json();
     assert_eq!(forgotten["forgotten"], json!([id]), "{forgotten}");
@@ -133,7 +142,14 @@ fn mcp_is_behind_the_same_door_and_within_the_same_bounds() {
         let params = json!({"name": tool, "arguments": arguments});
         ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}), session, token).body
     };
+    let listed = |session: &str, token: &str| {
+        ask(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}), session, token).body
+    };
     let anns = begin(&ann);
+    // What is always refused here is not offered: no file of the server's is read, and hers is a part of the store.
+    let offered = listed(&anns, &ann);
+    assert!(offered.contains("memory_store") && offered.contains("memory_consolidate"), "{offered}");
+    assert!(!offered.contains("memory_index") && !offered.contains("memory_prune"), "{offered}");
     let kept =
         call(&anns, &ann, "memory_store", json!({"content": "The roof of the mill was mended in May"}));
     assert!(kept.contains("kept as"), "{kept}");
@@ -142,6 +158,9 @@ fn mcp_is_behind_the_same_door_and_within_the_same_bounds() {
     assert!(!found.contains("at nine"), "{found}");
     assert_eq!(server.get_as("/api/v1/items", &ann).json()["memories"][0]["owner"], "ann");
     let readers = begin(&reader);
+    let offered = listed(&readers, &reader);
+    assert!(offered.contains("memory_search") && !offered.contains("memory_store"), "{offered}");
+    assert!(!offered.contains("memory_forget") && !offered.contains("memory_feedback"), "{offered}");
     let refused = call(&readers, &reader, "memory_store", json!({"content": "The lamp in the hall is blue"}));
     assert!(refused.contains("\"isError\":true"), "{refused}");
     let (status, log) = server.end();
@@ -183,6 +202,43 @@ fn documents_are_sent_or_indexed_from_a_folder_that_the_token_names() {
         index(path, token).is_problem(403);
     }
     assert_eq!(ask("safe picture"), "");
+}
+
+#[test]
+fn an_index_run_that_outlasts_its_request_goes_on_and_tells_how_it_ended() {
+    let home = Home::new();
+    for at in 0..3_000 {
+        home.write(&format!("docs/{at}.md"), format!("# Note {at}\n\nNumber {at} of many.\n"));
+    }
+    let docs = home.path("docs");
+    let admin = token(&home, "indexer", ["--access", "admin", "--folder", docs.to_str().unwrap()]);
+    let other = token(&home, "other", ["--access", "admin"]);
+    let server = Server::start(&home, ["--timeout", "1s"]);
+    let begun = server.post_as("/api/v1/index", &json!({"paths": [docs]}), &admin);
+    // A machine that reads them at once has nothing to wait for.
+    let report = if begun.status == 200 {
+        begun.json()
+    } else {
+        assert_eq!((begun.status, &begun.json()["state"]), (202, &json!("running")), "{begun:?}");
+        let place = begun.header("location").unwrap();
+        server.get_as(place, &other).is_problem(404);
+        let start = std::time::Instant::now();
+        loop {
+            let state = server.get_as(place, &admin).json();
+            if state["state"] != "running" {
+                assert_eq!(
+                    (&state["state"], &state["operation"]),
+                    (&json!("done"), &json!("index")),
+                    "{state}"
+                );
+                break state["answer"].clone();
+            }
+            assert!(start.elapsed() < super::PATIENCE, "{state}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    assert_eq!(report["indexed"], 3_000, "{report}");
+    server.get_as("/api/v1/runs/0123456789abcdef", &admin).is_problem(404);
 }
 
 #[test]

@@ -1,0 +1,198 @@
+//! `ByteRover`'s tools, as `brv mcp` has them: brv-query and brv-curate, for the project around a folder. What each takes was read
+//! in its own code; what needs no language model here needs no waiting.
+
+use bower_core::evidence;
+use bower_core::request::Hit;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+use crate::brv::{self, NOTHING, Project, keep, with_files};
+use crate::failure::{Failure, one_line};
+use crate::mcp::said::{self, Said};
+use crate::mcp::schema;
+use crate::mcp::tools::{Call, Effect, Given, Tool};
+use crate::service::{Access, IndexBody, Place, QueryBody, SelectBody, Served};
+
+/// Tokens of a result (systems.md, section 1).
+const BUDGET_TOKENS: u32 = 2_048;
+
+/// Its tools.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "brv-query",
+        about: "Ask what is known in this project: patterns, decisions, implementation details.",
+        shown: &[
+            ("query", "a question in natural language"),
+            ("cwd", "the project's folder, absolute; default: the server's"),
+        ],
+        required: &["query"],
+        effect: Effect::Reads,
+        is_core: false,
+        body: schema::of::<Query>,
+        answer: schema::of_answer::<Found>,
+        told: &["result"],
+        call: query,
+    },
+    Tool {
+        name: "brv-curate",
+        about: "Keep a decision, its reason, a convention or an insight for later sessions in this project. Not code, and not what \
+                holds for today only.",
+        shown: &[
+            ("context", "what to keep; required without files and folder"),
+            ("files", "at most 5 that belong to it"),
+            ("folder", "read as a whole instead"),
+            ("cwd", "the project's folder, absolute; default: the server's"),
+        ],
+        required: &[],
+        effect: Effect::Adds,
+        is_core: false,
+        body: schema::of::<Curate>,
+        answer: schema::of_answer::<Curated>,
+        told: &["status", "message"],
+        call: curate,
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Query {
+    query: String,
+    #[serde(default)]
+    cwd: Option<PathBuf>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Curate {
+    #[serde(default)]
+    context: String,
+    #[serde(default)]
+    files: Vec<PathBuf>,
+    #[serde(default)]
+    folder: Option<PathBuf>,
+    #[serde(default)]
+    cwd: Option<PathBuf>,
+    /// Taken and not needed: nothing here waits.
+    #[serde(default, rename = "wait")]
+    _wait: Option<bool>,
+}
+
+/// Where a call is made, and where that keeps things: whoever is bound to a collection speaks of that one.
+fn place(call: &Call<'_>, cwd: Option<&Path>) -> Served<(Project, PathBuf, Place)> {
+    let folder = match cwd {
+        Some(folder) if folder.is_absolute() && folder.is_dir() => folder.to_path_buf(),
+        Some(folder) => {
+            let what = format!("cwd {} is no folder of this machine", folder.display());
+            return Err(Failure::usage(what, "give the project's folder, from the root on").into());
+        }
+        None => std::env::current_dir()
+            .map_err(|source| Failure::from(bower_core::Error::io("find", Path::new("."), source)))?,
+    };
+    let project = Project::around(&folder);
+    let named = call.bounds.collections.is_empty().then_some(project.collection.as_str());
+    let place = call.bounds.place(named, None, None)?;
+    Ok((project, folder, place))
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Found {
+    status: &'static str,
+    /// What answers, as one text.
+    result: String,
+    matched_docs: Vec<Match>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_score: Option<f32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Match {
+    title: String,
+    path: String,
+    score: f32,
+}
+
+impl Match {
+    fn of(hit: &Hit) -> Self {
+        Self { title: one_line(&hit.memory.summary), path: brv::path_of(hit), score: hit.score }
+    }
+}
+
+fn query(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: Query = given.understood()?;
+    if body.query.trim().is_empty() {
+        return Err(Failure::usage("query is empty", "ask a question").into());
+    }
+    let (.., place) = place(call, body.cwd.as_deref())?;
+    let asked = QueryBody {
+        query: body.query,
+        budget_tokens: Some(BUDGET_TOKENS),
+        select: SelectBody { collections: place.collection.into_iter().collect(), ..SelectBody::default() },
+        ..QueryBody::default()
+    };
+    let answer = call.service.query(&asked, call.bounds, call.now)?;
+    let block = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
+    let result = if block.is_empty() { NOTHING.to_owned() } else { block };
+    let found = Found {
+        status: "completed",
+        result: result.clone(),
+        matched_docs: answer.hits.iter().map(Match::of).collect(),
+        top_score: answer.hits.first().map(|hit| hit.score),
+    };
+    Ok(Said::new(&found, result))
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Curated {
+    status: &'static str,
+    message: String,
+    changes: Changes,
+    pending_review: bool,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+struct Changes {
+    created: Vec<String>,
+    updated: Vec<String>,
+}
+
+fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+    let body: Curate = given.understood()?;
+    call.bounds.may(Access::Write)?;
+    if !body.files.is_empty() || body.folder.is_some() {
+        // Files of this machine are read.
+        call.bounds.may(Access::Admin)?;
+    }
+    let (project, folder, place) = place(call, body.cwd.as_deref())?;
+    let mut done = Curated {
+        status: "completed",
+        message: String::new(),
+        changes: Changes::default(),
+        pending_review: false,
+    };
+    let files: &[PathBuf] = if body.folder.is_some() { &[] } else { &body.files };
+    let text = with_files(&body.context, files, &folder)?;
+    if !text.is_empty() {
+        let kept = keep(call.service.engine(), &project, &place, &text, call.now)?;
+        done.changes = Changes { created: kept.created, updated: kept.updated };
+        (done.message, done.pending_review) = (kept.message, kept.review);
+    } else if body.folder.is_none() {
+        return Err(Failure::usage("nothing is to be kept", "give context, files or a folder").into());
+    }
+    if let Some(whole) = &body.folder {
+        let index = IndexBody {
+            paths: vec![folder.join(whole)],
+            collection: place.collection,
+            scope: Some(place.scope),
+            owner: place.owner,
+            ..IndexBody::default()
+        };
+        let report = call.service.index(&index, call.bounds, call.now, call.progress, call.go_on)?;
+        let gap = if done.message.is_empty() { "" } else { "\n" };
+        done.message = format!("{}{gap}{}", done.message, said::indexed(&report, call.now).text.trim_end());
+    }
+    let text = done.message.clone();
+    Ok(Said::new(&done, text))
+}
