@@ -29,6 +29,9 @@ impl Keeper {
     pub fn start(app: Arc<App>) -> Result<Self> {
         let (end, ended) = channel();
         let body = move || {
+            maintain(&app);
+            // Whether or not that went well: no later answer would be another.
+            app.is_settled.store(true, Ordering::Relaxed);
             let mut looked: Option<Instant> = None;
             while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 if looked.is_none_or(|last| last.elapsed() >= LOOK_EVERY) {

@@ -92,6 +92,8 @@ pub struct App {
     bodies: Arc<Semaphore>,
     /// Something was asked since the store was last looked after.
     is_used: AtomicBool,
+    /// Whether the indexes were brought up to the store once: after an upgrade that reads texts in another way that takes a while.
+    is_settled: AtomicBool,
     /// Something was written here: whoever follows need not wait.
     has_written: Notify,
     /// The store's last change, for those who follow it.
@@ -144,6 +146,7 @@ impl App {
             runs: Runs::new(),
             bodies: Arc::new(Semaphore::new(BODIES_KIB)),
             is_used: AtomicBool::new(true),
+            is_settled: AtomicBool::new(false),
             has_written: Notify::new(),
             last_change: watch::Sender::new(last),
             is_ending: watch::Sender::new(false),

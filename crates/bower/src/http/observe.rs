@@ -141,6 +141,10 @@ async fn ready(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     if app.is_ending() {
         return Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end", 5));
     }
+    if !app.is_settled.load(Ordering::Relaxed) {
+        let what = "the indexes are brought up to the store; until then answers are slow";
+        return Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, what, 5));
+    }
     let shared = Arc::clone(&app);
     let read = app.gate(Work::Read).run(move || {
         shared.service.engine().last_change()?;
@@ -166,6 +170,19 @@ async fn metrics(State(app): State<Arc<App>>, request: Request) -> Result<Respon
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn it_is_ready_once_the_indexes_are_up_to_the_store() {
+        let home = tempfile::tempdir().unwrap();
+        let app = App::sample(home.path());
+        let not_yet = ready(State(Arc::clone(&app))).await.unwrap_err();
+        assert_eq!(not_yet.status, StatusCode::SERVICE_UNAVAILABLE.as_u16());
+        let keeper = super::super::keeper::Keeper::start(Arc::clone(&app)).unwrap();
+        while ready(State(Arc::clone(&app))).await.is_err() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        keeper.end();
+    }
 
     #[test]
     fn an_id_that_could_write_into_the_log_is_replaced() {

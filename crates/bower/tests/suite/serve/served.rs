@@ -10,6 +10,9 @@ fn what_one_process_keeps_the_others_find_at_once() {
     let server = Server::start(&home, []);
     let health = server.get("/health").json();
     assert_eq!((health["status"].as_str(), health["version"].is_string()), (Some("ok"), true));
+    while server.get("/ready").status == 503 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
     assert_eq!(server.get("/ready").status, 200);
 
     let kept =
