@@ -4,8 +4,8 @@
 use jiff::Timestamp;
 use serde_json::{Map, json};
 use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::answer::milliseconds;
@@ -76,17 +76,39 @@ pub(super) fn consolidate(
     groups.retain(|(_, rows)| rows.len() >= LEAST_MEMBERS);
     let mut done = Consolidated { dry_run: request.dry_run, ..Consolidated::default() };
     let run = Run { engine, embedder, request, writer, start, now, go_on };
-    // One transaction is written while the next is prepared.
+    // One transaction is written while the next is prepared, and further groups are looked at meanwhile: of each a part is one
+    // thread's alone. What was found is taken in the groups' order, whoever was first.
     let (give, take) = sync_channel::<Together>(1);
+    let (tells, told): (Vec<_>, Vec<_>) = groups.iter().map(|_| sync_channel::<Result<Looked>>(1)).unzip();
+    let work = Mutex::new(groups.iter().zip(tells));
+    let next = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
     let (looked, written) = std::thread::scope(|scope| {
-        let run = &run;
+        let (run, next) = (&run, &next);
         let writer = scope.spawn(move || {
             take.into_iter()
                 .map(|(clusters, patterns)| run.keep(clusters, &patterns))
                 .collect::<Result<Vec<_>>>()
         });
-        let mut groups = groups.iter();
-        let looked = groups.try_for_each(|(group, rows)| run.group(group, rows, &give, &mut done));
+        for _ in 0..embedder_threads(engine).min(groups.len()) {
+            scope.spawn(move || {
+                while let Some(((group, rows), tell)) = next() {
+                    // Where nobody takes it, an earlier group failed.
+                    if tell.send(run.look(group, rows)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        // Who panicked tells nothing, and the panic is passed on at the end.
+        let mut found = groups.iter().zip(told).map_while(|(group, told)| Some((group, told.recv().ok()?)));
+        let looked = found.try_for_each(|(((place, _), rows), looked)| {
+            let looked = looked?;
+            done.without_vector += looked.missing;
+            done.compared += rows.len() - looked.missing;
+            done.waiting += run.prepare_all(place, rows, &looked, &give)?;
+            Ok(())
+        });
+        drop(found);
         drop(give);
         (looked, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
@@ -99,6 +121,15 @@ pub(super) fn consolidate(
     done.llm = run.writer.map(Writer::report);
     done.took_ms = milliseconds(start);
     Ok(done)
+}
+
+/// What was found in a group.
+struct Looked {
+    /// How many have no vector.
+    missing: usize,
+    texts: Texts,
+    /// Members by their place in the group, each cluster's centre first.
+    clusters: Vec<Vec<usize>>,
 }
 
 /// Clusters of one transaction, and what is written for them.
@@ -123,47 +154,37 @@ impl Run<'_> {
         Duration::from_millis(self.request.most_ms).saturating_sub(self.start.elapsed())
     }
 
-    /// Finds the clusters of a group and gives them on to be written.
-    fn group(
-        &self,
-        (place, memory_type): &Group,
-        rows: &[RowId],
-        give: &SyncSender<Together>,
-        done: &mut Consolidated,
-    ) -> Result<()> {
+    /// Finds the clusters of a group.
+    fn look(&self, (_, memory_type): &Group, rows: &[RowId]) -> Result<Looked> {
         let threads = embedder_threads(self.engine);
         let (vectors, missing) = vectors(self.engine, self.embedder, rows)?;
-        done.without_vector += missing;
-        done.compared += rows.len() - missing;
         let pairs = near_pairs(&vectors, self.request.similarity, threads);
         drop(vectors);
         if pairs.is_empty() {
-            return Ok(());
+            return Ok(Looked { missing, texts: Texts(Vec::new()), clusters: Vec::new() });
         }
         let texts = Texts::load(self.engine, rows, &pairs, *memory_type)?;
         let joined = texts.joined(&pairs, *memory_type, threads);
         let joins = |one: usize, other: usize| joined.contains(&(one.min(other), one.max(other)));
-        let found = clusters(rows.len(), &pairs, &joins);
-        done.waiting += self.prepare_all(place, &texts, rows, &found, give)?;
-        Ok(())
+        let clusters = clusters(rows.len(), &pairs, &joins);
+        Ok(Looked { missing, texts, clusters })
     }
 
     /// Prepares clusters, some at a time, and gives them on until nobody wants more; how many wait, because time is up.
     fn prepare_all(
         &self,
         place: &Place,
-        texts: &Texts,
         rows: &[RowId],
-        found: &[Vec<usize>],
+        looked: &Looked,
         give: &SyncSender<Together>,
     ) -> Result<usize> {
         let mut late = 0;
-        for together in found.chunks(TOGETHER) {
+        for together in looked.clusters.chunks(TOGETHER) {
             let prepared = in_order(embedder_threads(self.engine), together.len(), |nth| {
                 if self.left().is_zero() {
                     Ok(Prepared::Late)
                 } else {
-                    self.prepare(place, texts, rows, &together[nth])
+                    self.prepare(place, &looked.texts, rows, &together[nth])
                 }
             });
             let (mut clusters, mut patterns) = (Vec::new(), Vec::new());
