@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{ACTOR, Engine, curate, keep};
+use super::{ACTOR, Engine, curate};
 use crate::error::{Error, Result};
-use crate::item::{Reach, Ruling, Status};
+use crate::item::{Reach, Ruling};
 use crate::memory::merge::changed;
 use crate::request::{Review, Settlement};
 use crate::store::{ReviewRow, Stamp};
@@ -45,10 +45,6 @@ pub(super) fn settle(
         Settlement::Merge(text) => (Ruling::Merge, Some(curate::replace(engine, &open.newer, text, now)?)),
     };
     let row = engine.store.settle(review, ruling, Stamp { now, actor: ACTOR })?.ok_or_else(gone)?;
-    // Somebody's word makes a memory of what was only picked out of a session.
-    if ruling != Ruling::Reject && open.newer.status == Status::Candidate && merged.is_none() {
-        keep::judge_candidate(engine, &open.newer.id, true, reach, now)?;
-    }
     let settled = load(engine, row, reach)?.ok_or_else(gone)?;
     Ok(Review { merged, ..settled })
 }

@@ -2,7 +2,7 @@
 //! on, what is undone, patterns with their examples, uses, and what each scope holds.
 
 use super::*;
-use crate::store::{NewPattern, OWN, Seen, Turning};
+use crate::store::{NewPattern, OWN, Ruling, Seen, Turning};
 
 fn turning(store: &dyn Store, row: RowId, status: Status, tier: Tier) -> Turning {
     let item = store.items(&[row]).unwrap().remove(0).unwrap();
@@ -162,6 +162,26 @@ fn a_confirmation_and_a_contradiction_are_undone() {
         store.undo(event.event, stamp(5)).unwrap().unwrap();
         assert_eq!(store.reviews(true).unwrap(), []);
         assert_eq!(state(store, newer.row).0, Status::Archived);
+    });
+}
+
+/// In one transaction: a candidate whose review is closed would wait for nobody's word.
+#[test]
+fn a_review_that_is_settled_for_a_candidate_promotes_it_and_both_are_undone() {
+    with_store(|store, _| {
+        let first = put(store, &memory("the cache is on"), stamp(1)).unwrap().row;
+        let candidate = NewMemory { status: Status::Candidate, ..memory("the cache is not on") };
+        let dispute = decided(Standing::Disputes(first));
+        let newer = store.put_memory(&candidate, &dispute, stamp(2)).unwrap().unwrap();
+        let review = store.reviews(true).unwrap().remove(0).review;
+        store.settle(review, Ruling::Both, stamp(3)).unwrap().unwrap();
+        assert_eq!(state(store, newer.row).0, Status::Active);
+        let event = store.events(&newer.id).unwrap().pop().unwrap();
+        let undone = store.undo(event.event, stamp(4)).unwrap().unwrap();
+        assert_eq!(undone.unmoved, []);
+        assert_eq!(state(store, newer.row).0, Status::Candidate);
+        assert_eq!(store.reviews(true).unwrap().len(), 1, "open again");
+        assert_eq!(store.verify().unwrap(), Vec::<String>::new());
     });
 }
 

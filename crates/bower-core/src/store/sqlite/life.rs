@@ -10,7 +10,7 @@ use super::journal::{State, start, turn};
 use super::read::{first, json_field, parse_word, timestamp};
 use super::schema::KEEPS_LIFE;
 use super::write::{json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
-use crate::item::{Change, Kind, Relation, RowId, Ruling, Status};
+use crate::item::{Change, Kind, Relation, RowId, Ruling, Status, Turn};
 use crate::store::{Decided, Kept, NewMemory, Place, ReviewRow, Stamp, Standing};
 
 /// What one more observation adds to a memory's confidence (systems.md, section 2: a merge raises it by .05).
@@ -65,6 +65,9 @@ impl SqliteStore {
                 }
                 Ruling::Reject => supersede(connection, found.row, None, &why, change, stamp)?,
                 Ruling::Both => {}
+            }
+            if matches!(ruling, Ruling::Accept | Ruling::Both) {
+                promote(connection, found.row, change, stamp)?;
             }
             connection
                 .prepare_cached("UPDATE reviews SET outcome = ?2, close_time = ?3 WHERE review = ?1")?
@@ -175,6 +178,19 @@ impl SqliteStore {
                 .collect()
         })
     }
+}
+
+/// Somebody's word makes a memory of what was only picked out of a session.
+fn promote(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
+    let Some(before) = State::of(connection, row)? else { return Ok(()) };
+    if before.status != Status::Candidate.word() {
+        return Ok(());
+    }
+    let after = before.clone().with_status(Status::Active, stamp.now.as_microsecond());
+    let mut detail = Map::from_iter([("rule".to_owned(), json!("told"))]);
+    turn(connection, row, &before, &after, &mut detail, stamp)?;
+    let id = id_of(connection, row)?;
+    record(connection, change, stamp, Turn::Promote.word(), Some(&id), &Value::Object(detail)).map(drop)
 }
 
 const REVIEW: &str = "SELECT review, row, other, reason, create_time, outcome FROM reviews";
