@@ -2,12 +2,13 @@
 
 use jiff::Timestamp;
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use super::answer::milliseconds;
 use super::evidence::{ESTIMATE, Known, note_given_to, note_shown, session_name};
 use super::{Engine, answer, review};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evidence::one_line;
 use crate::item::{Kind, MemoryType, RowId, Status};
 use crate::rank::brief::{self, Entry, Nearness, Section, nearness};
@@ -25,11 +26,17 @@ const PROCEDURES: [MemoryType; 2] = [MemoryType::Procedure, MemoryType::Gotcha];
 
 /// The newest of each sort that are looked at for those of a folder.
 const LOOKED_AT: usize = 256;
+/// How many tokens the whole of it may be asked for.
+const TOKENS: RangeInclusive<usize> = 64..=100_000;
 /// A folder's name that is shorter stands in too many texts to mean it.
 const SHORTEST_NAME: usize = 4;
 
 pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> Result<Brief> {
     let start = Instant::now();
+    if let Some(tokens) = request.budget_tokens.filter(|tokens| !TOKENS.contains(tokens)) {
+        let (least, most) = (TOKENS.start(), TOKENS.end());
+        return Err(Error::invalid(format!("budget {tokens}"), format!("use {least} to {most} tokens")));
+    }
     let session = request.session.as_ref().map(|session| session_name(session, &request.reach));
     let known = match &session {
         Some(session) if !request.repeat => Known::of_session(engine, session)?,

@@ -53,9 +53,7 @@ async fn export(State(app): State<Arc<App>>, request: Request) -> Result<Respons
     let (parts, body) = request.into_parts();
     let caller = caller(&parts.extensions)?;
     let (bytes, _room) = read_body(&app, &parts.headers, body).await?;
-    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-    let body: ExportBody =
-        serde_json::from_slice(text).map_err(|why| Problem::bad(format!("body: {why}")))?;
+    let body: ExportBody = super::operations::body_of(&bytes)?;
     let mut selected = select(&body.select, Words::Fields, now())?;
     if body.all {
         if !selected.statuses.is_empty() {

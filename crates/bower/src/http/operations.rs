@@ -112,12 +112,18 @@ where
         work,
         input: Input::Body(schema_of::<B>, required),
         answer: schema_of::<A>,
-        run: Box::new(move |app, caller, raw| {
-            let body: &[u8] = if raw.body.is_empty() { b"{}" } else { &raw.body };
-            let body = serde_json::from_slice(body).map_err(|why| Problem::bad(format!("body: {why}")))?;
-            to_json(&run(app, caller, &raw.id, body)?)
-        }),
+        run: Box::new(move |app, caller, raw| to_json(&run(app, caller, &raw.id, body_of(&raw.body)?)?)),
     }
+}
+
+/// The body of a request, an object; nothing is one without fields. An array would be read as its fields in order, and one without
+/// elements would prune.
+pub fn body_of<B: DeserializeOwned>(bytes: &[u8]) -> Result<B, Problem> {
+    let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return Err(Problem::bad("body: it is no JSON object"));
+    }
+    serde_json::from_slice(text).map_err(|why| Problem::bad(format!("body: {why}")))
 }
 
 /// What the service does as it is, within the caller's bounds.

@@ -202,6 +202,11 @@ fn what_cannot_be_understood_is_refused_in_one_shape() {
     send("application/json", "{\"query\":\"x\",\"limit\":51}").is_problem(400);
     send("text/plain", "{\"query\":\"x\"}").is_problem(415);
     assert_eq!(send("application/json; charset=utf-8", "{\"query\":\"x\"}").status, 200);
+    // No object, though its elements could be fields.
+    for path in ["/api/v1/prune", "/api/v1/export"] {
+        server.post(path, &json!([])).is_problem(400);
+    }
+    server.post("/api/v1/brief", &json!({"budget_tokens": 63})).is_problem(400);
     server.get("/api/v1/nothing").is_problem(404);
     let wrong = server.get("/api/v1/query");
     wrong.is_problem(405);
