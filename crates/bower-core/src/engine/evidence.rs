@@ -25,6 +25,9 @@ use crate::text::{self, QueryTerm, Rarity};
 /// A smaller budget has no room for a citation and a sentence.
 pub const LEAST_BUDGET: usize = 32;
 
+/// No model reads more at once; a larger budget is a slip.
+const MOST_BUDGET: usize = 1_000_000;
+
 /// The hits whose neighbours in their document are loaded to fill what is left of the budget.
 const WITH_NEIGHBOURS: usize = 5;
 
@@ -117,9 +120,10 @@ pub(super) fn echoes_since(engine: &Engine, now: Timestamp) -> Timestamp {
 /// Checks what can be wrong with a request for evidence.
 pub(super) fn check(request: &QueryRequest) -> Result<()> {
     if let Some(budget) = request.budget_tokens
-        && budget < LEAST_BUDGET
+        && !(LEAST_BUDGET..=MOST_BUDGET).contains(&budget)
     {
-        return Err(Error::invalid(format!("budget {budget}"), format!("use {LEAST_BUDGET} tokens or more")));
+        let reason = format!("use {LEAST_BUDGET} to {MOST_BUDGET} tokens");
+        return Err(Error::invalid(format!("budget {budget}"), reason));
     }
     if request.session.as_ref().is_some_and(|session| session.trim().is_empty()) {
         return Err(Error::invalid("session", "the id is empty; use the same text in each turn"));

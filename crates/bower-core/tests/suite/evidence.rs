@@ -226,7 +226,11 @@ fn a_request_that_cannot_be_met_is_refused() {
         Err(error @ Error::Invalid { .. }) => assert_eq!(error.to_string(), expected),
         other => panic!("{other:?}"),
     };
-    check(QueryRequest { budget_tokens: Some(31), ..request("x") }, "budget 31: use 32 tokens or more");
+    check(QueryRequest { budget_tokens: Some(31), ..request("x") }, "budget 31: use 32 to 1000000 tokens");
+    check(
+        QueryRequest { budget_tokens: Some(1_000_001), ..request("x") },
+        "budget 1000001: use 32 to 1000000 tokens",
+    );
     let session = QueryRequest { session: Some(" ".into()), ..request("x") };
     check(session, "session: the id is empty; use the same text in each turn");
     let nothing = QueryRequest { budget_tokens: Some(32), ..request("x") };

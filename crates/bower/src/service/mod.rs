@@ -316,6 +316,9 @@ impl Service {
     ) -> Served<Consolidated> {
         bounds.may(Access::Write)?;
         bounds.all_collections("consolidation")?;
+        if let Some(seconds) = body.seconds.filter(|seconds| !(1..=3_600).contains(seconds)) {
+            return Err(Failure::usage(format!("seconds {seconds}"), "use 1 to 3,600").into());
+        }
         let wanted = Reach { scope: body.scope, owner: body.owner.clone() };
         let default = ConsolidateRequest::default();
         let request = ConsolidateRequest {

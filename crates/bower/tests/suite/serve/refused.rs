@@ -207,6 +207,7 @@ fn what_cannot_be_understood_is_refused_in_one_shape() {
         server.post(path, &json!([])).is_problem(400);
     }
     server.post("/api/v1/brief", &json!({"budget_tokens": 63})).is_problem(400);
+    server.post("/api/v1/consolidate", &json!({"seconds": 0})).is_problem(400);
     server.get("/api/v1/nothing").is_problem(404);
     let wrong = server.get("/api/v1/query");
     wrong.is_problem(405);
