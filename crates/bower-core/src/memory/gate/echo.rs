@@ -83,10 +83,14 @@ struct Word {
 }
 
 /// Verbs that make a statement of what stands before and behind them.
-const AUXILIARIES: &[&str] = &[
-    "am", "are", "be", "can", "could", "did", "do", "does", "had", "has", "have", "is", "may", "might",
-    "must", "shall", "should", "was", "were", "will", "would",
-];
+static AUXILIARIES: List = List::of(
+    "am|are|be|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would",
+);
+
+/// Words that go on with a sentence and begin no noun.
+static GOES_ON: List = List::of(
+    "because|since|when|while|until|after|before|if|will|can|must|should|may|would|could|like|via|using|than|through",
+);
 
 /// Words that tell one of several things of a kind from the others.
 static PARTS: List = List::of(
@@ -147,7 +151,7 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]]) -> bool {
     let is_broken = text.ends_with("...")
         || text.ends_with('…')
         || text.matches('(').count() != text.matches(')').count()
-        || text.rsplit(char::is_whitespace).next().is_some_and(|last| LEADS_ON.contains(&last));
+        || text.rsplit(char::is_whitespace).next().is_some_and(|last| LEADS_ON.has(last));
     let is_whole = |one: &Vec<Word>| known.iter().any(|other| is_same(other, one));
     let is_part = |piece: &[Word], is_broken: bool| {
         known.iter().any(|other| {
@@ -166,10 +170,7 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]]) -> bool {
 }
 
 /// Words that end no statement: a piece that ends with one was cut off there.
-const LEADS_ON: &[&str] = &[
-    "a", "an", "and", "because", "by", "from", "if", "into", "of", "or", "our", "than", "the", "their", "to",
-    "with", "without",
-];
+static LEADS_ON: List = List::of("a|an|and|because|by|from|if|into|of|or|our|than|the|their|to|with|without");
 
 /// Whether a piece of a returned sentence that begins at a word is cut off from what it belongs to: "Lucia | Nakamura",
 /// "Ada's | port", "we | like", "not | accept", "not accept | files beyond 28 MB".
@@ -431,7 +432,7 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
                                 .iter()
                                 .any(|tail| shown.ends_with(tail) || behind.starts_with(tail)),
                         hash: hash(found.term),
-                        is_verb: AUXILIARIES.contains(&found.folded),
+                        is_verb: AUXILIARIES.has(found.folded),
                         weight: weight(found.folded),
                         begins,
                         parts: is_name || PARTS.has(found.folded),
@@ -439,29 +440,7 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
                             || (shown.len() > 3
                                 && found.folded.ends_with('s')
                                 && !shown.starts_with(char::is_uppercase))
-                            || matches!(
-                                found.folded,
-                                "because"
-                                    | "since"
-                                    | "when"
-                                    | "while"
-                                    | "until"
-                                    | "after"
-                                    | "before"
-                                    | "if"
-                                    | "will"
-                                    | "can"
-                                    | "must"
-                                    | "should"
-                                    | "may"
-                                    | "would"
-                                    | "could"
-                                    | "like"
-                                    | "via"
-                                    | "using"
-                                    | "than"
-                                    | "through"
-                            ),
+                            || GOES_ON.has(found.folded),
                     });
                 }
                 ControlFlow::Continue(())
