@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use super::handle::{caller, read_body};
+use super::handle::{body_of, caller, read_body};
 use super::limits::Turn;
 use super::problem::Problem;
 use super::stream::{channel, send};
@@ -53,7 +53,7 @@ async fn export(State(app): State<Arc<App>>, request: Request) -> Result<Respons
     let (parts, body) = request.into_parts();
     let caller = caller(&parts.extensions)?;
     let (bytes, _room) = read_body(&app, &parts.headers, body).await?;
-    let body: ExportBody = super::operations::body_of(&bytes)?;
+    let body: ExportBody = body_of(&bytes)?;
     let mut selected = select(&body.select, Words::Fields, now())?;
     if body.all {
         if !selected.statuses.is_empty() {

@@ -9,6 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -203,6 +204,16 @@ impl Write for Bounded {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// The body of a request, an object; nothing is one without fields. An array would be read as its fields in order, and one without
+/// elements would prune.
+pub fn body_of<B: DeserializeOwned>(bytes: &[u8]) -> Result<B, Problem> {
+    let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return Err(Problem::bad("body: it is no JSON object"));
+    }
+    serde_json::from_slice(text).map_err(|why| Problem::bad(format!("body: {why}")))
 }
 
 /// A good answer of JSON.

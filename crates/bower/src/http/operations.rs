@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::auth::{Caller, sees_a_part};
 use super::documents;
-use super::handle::to_json;
+use super::handle::{body_of, to_json};
 use super::problem::Problem;
 use super::runs::{self, RunState};
 use super::{App, Work, now};
@@ -114,16 +114,6 @@ where
         answer: schema_of::<A>,
         run: Box::new(move |app, caller, raw| to_json(&run(app, caller, &raw.id, body_of(&raw.body)?)?)),
     }
-}
-
-/// The body of a request, an object; nothing is one without fields. An array would be read as its fields in order, and one without
-/// elements would prune.
-pub fn body_of<B: DeserializeOwned>(bytes: &[u8]) -> Result<B, Problem> {
-    let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
-    if !text.trim_ascii_start().starts_with(b"{") {
-        return Err(Problem::bad("body: it is no JSON object"));
-    }
-    serde_json::from_slice(text).map_err(|why| Problem::bad(format!("body: {why}")))
 }
 
 /// What the service does as it is, within the caller's bounds.
