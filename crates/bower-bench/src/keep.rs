@@ -240,7 +240,7 @@ impl Bench {
         let look = ConsolidateRequest { dry_run: true, ..ConsolidateRequest::default() };
         let (mut least, mut least_cpu, mut would) = (f64::INFINITY, f64::INFINITY, None);
         for _ in 0..RUNS {
-            let (done, wall, cpu) = timed(|| self.engine.consolidate(&look, self.now));
+            let (done, wall, cpu) = timed(|| self.engine.consolidate(&look, self.now, &|| true));
             would = Some(done?);
             (least, least_cpu) = (least.min(wall), least_cpu.min(cpu));
         }
@@ -255,7 +255,8 @@ impl Bench {
         let made = made.into_iter().collect::<bower_core::Result<HashMap<_, _>>>()?;
         *self.ahead.write().unwrap_or_else(PoisonError::into_inner) = made;
         let before = self.spent.load(Ordering::Relaxed);
-        let (done, wall, cpu) = timed(|| self.engine.consolidate(&ConsolidateRequest::default(), self.now));
+        let (done, wall, cpu) =
+            timed(|| self.engine.consolidate(&ConsolidateRequest::default(), self.now, &|| true));
         let done = done?;
         if self.spent.load(Ordering::Relaxed) > before {
             return Err("a pattern was made that looking alone had not found".into());

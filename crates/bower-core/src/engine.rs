@@ -400,13 +400,9 @@ impl Engine {
         keep::prune(self, threshold, dry_run, now)
     }
 
-    /// Patterns in the place of memories that say much the same; these are archived as its examples.
-    pub fn consolidate(&self, request: &ConsolidateRequest, now: Timestamp) -> Result<Consolidated> {
-        self.consolidate_while(request, now, &|| true)
-    }
-
-    /// The same as long as `go_on` says so; then it stops at its next transaction, and tells what it did.
-    pub fn consolidate_while(
+    /// Patterns in the place of memories that say much the same; these are archived as its examples. As long as `go_on` says so: then
+    /// it stops at its next transaction, and tells what it did.
+    pub fn consolidate(
         &self,
         request: &ConsolidateRequest,
         now: Timestamp,

@@ -233,8 +233,8 @@ mod tests {
             }
             let request = ConsolidateRequest { llm: true, ..ConsolidateRequest::default() };
             let look = ConsolidateRequest { dry_run: true, ..request.clone() };
-            let would = engine.consolidate(&look, now);
-            let done = engine.consolidate(&request, now)?;
+            let would = engine.consolidate(&look, now, &|| true);
+            let done = engine.consolidate(&request, now, &|| true)?;
             // Looked at only, the memories' own words are shown, and nobody is asked.
             let would = would.unwrap();
             assert_eq!((would.patterns_created, &would.clusters[0].written_by), (1, &None));
@@ -243,7 +243,7 @@ mod tests {
             assert_eq!(pattern.metadata.get("written_by").is_some(), done.clusters[0].written_by.is_some());
             // Taken back it is not made again, in whosever words.
             engine.undo(done.clusters[0].event.unwrap(), now).unwrap();
-            assert_eq!(engine.consolidate(&request, now).unwrap().patterns_created, 0);
+            assert_eq!(engine.consolidate(&request, now, &|| true).unwrap().patterns_created, 0);
             Ok(done)
         };
         let good = "The nightly export of the ledger ran out of disk space on 4 May, 11 May and 18 May.";

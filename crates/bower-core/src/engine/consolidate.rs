@@ -76,48 +76,7 @@ pub(super) fn consolidate(
     groups.retain(|(_, rows)| rows.len() >= LEAST_MEMBERS);
     let mut done = Consolidated { dry_run: request.dry_run, ..Consolidated::default() };
     let run = Run { engine, embedder, request, writer, start, now, go_on };
-    // One transaction is written while the next is prepared, and further groups are looked at meanwhile: of each a part is one
-    // thread's alone. What was found is taken in the groups' order, whoever was first.
-    let (give, take) = sync_channel::<Together>(1);
-    let (tells, told): (Vec<_>, Vec<_>) = groups.iter().map(|_| sync_channel::<Result<Looked>>(1)).unzip();
-    let work = Mutex::new(groups.iter().zip(tells));
-    let next = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let (looked, written) = std::thread::scope(|scope| {
-        let (run, next) = (&run, &next);
-        let writer = scope.spawn(move || {
-            take.into_iter()
-                .map(|(clusters, patterns)| run.keep(clusters, &patterns))
-                .collect::<Result<Vec<_>>>()
-        });
-        for _ in 0..embedder_threads(engine).min(groups.len()) {
-            scope.spawn(move || {
-                while let Some(((group, rows), tell)) = next() {
-                    // Where nobody takes it, an earlier group failed.
-                    if tell.send(run.look(group, rows)).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        // Who panicked tells nothing, and the panic is passed on at the end.
-        let mut found = groups.iter().zip(told).map_while(|(group, told)| Some((group, told.recv().ok()?)));
-        let looked = found.try_for_each(|(((place, _), rows), looked)| {
-            let looked = looked?;
-            done.without_vector += looked.missing;
-            done.compared += rows.len() - looked.missing;
-            done.waiting += run.prepare_all(place, rows, &looked, &give)?;
-            Ok(())
-        });
-        drop(found);
-        drop(give);
-        (looked, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    });
-    for cluster in written?.into_iter().flatten() {
-        done.merged += cluster.members.len();
-        done.patterns_created += 1;
-        done.clusters.push(cluster);
-    }
-    looked?;
+    run.groups(&groups, &mut done)?;
     done.llm = run.writer.map(Writer::report);
     done.took_ms = milliseconds(start);
     Ok(done)
@@ -152,6 +111,52 @@ impl Run<'_> {
             return Duration::ZERO;
         }
         Duration::from_millis(self.request.most_ms).saturating_sub(self.start.elapsed())
+    }
+
+    /// One transaction is written while the next is prepared, and further groups are looked at meanwhile: of each a part is one
+    /// thread's alone. What was found is taken in the groups' order, whoever was first.
+    fn groups(&self, groups: &[(Group, Vec<RowId>)], done: &mut Consolidated) -> Result<()> {
+        let (give, take) = sync_channel::<Together>(1);
+        let (tells, told): (Vec<_>, Vec<_>) =
+            groups.iter().map(|_| sync_channel::<Result<Looked>>(1)).unzip();
+        let work = Mutex::new(groups.iter().zip(tells));
+        let next = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let (looked, written) = std::thread::scope(|scope| {
+            let writer = scope.spawn(move || {
+                take.into_iter()
+                    .map(|(clusters, patterns)| self.keep(clusters, &patterns))
+                    .collect::<Result<Vec<_>>>()
+            });
+            for _ in 0..embedder_threads(self.engine).min(groups.len()) {
+                scope.spawn(|| {
+                    while let Some(((group, rows), tell)) = next() {
+                        // Where nobody takes it, an earlier group failed.
+                        if tell.send(self.look(group, rows)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            // Who panicked tells nothing, and the panic is passed on at the end.
+            let mut found =
+                groups.iter().zip(told).map_while(|(group, told)| Some((group, told.recv().ok()?)));
+            let looked = found.try_for_each(|(((place, _), rows), looked)| {
+                let looked = looked?;
+                done.without_vector += looked.missing;
+                done.compared += rows.len() - looked.missing;
+                done.waiting += self.prepare_all(place, rows, &looked, &give)?;
+                Ok(())
+            });
+            drop(found);
+            drop(give);
+            (looked, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        for cluster in written?.into_iter().flatten() {
+            done.merged += cluster.members.len();
+            done.patterns_created += 1;
+            done.clusters.push(cluster);
+        }
+        looked
     }
 
     /// Finds the clusters of a group.
@@ -243,7 +248,8 @@ impl Run<'_> {
         Ok(Prepared::Ready(Box::new(cluster), Some(Box::new(NewPattern { memory, members }))))
     }
 
-    /// Writes the patterns of some clusters, of which those that are only looked at have none; those that stand. One of which a member changed meanwhile is none.
+    /// Writes the patterns of some clusters, of which those that are only looked at have none; gives the clusters that stand. One of
+    /// which a member changed meanwhile does not.
     fn keep(&self, clusters: Vec<Cluster>, patterns: &[NewPattern]) -> Result<Vec<Cluster>> {
         if patterns.is_empty() {
             return Ok(clusters);

@@ -86,7 +86,8 @@ fn happens(memory_type: Option<MemoryType>) -> bool {
 }
 
 /// Whether two memories of a type may stand in one pattern. Of what happened, the times and amounts may differ: it happened
-/// again. Of all else nothing may: another number is another fact, in whatever unit it is written. The same whichever is asked first.
+/// again. Of all else nothing may: another number is another fact, in whatever unit it is written. The same whichever is asked
+/// first.
 pub fn joins(memory_type: Option<MemoryType>, one: &Claims, other: &Claims) -> bool {
     let again = happens(memory_type);
     one.differences(other)

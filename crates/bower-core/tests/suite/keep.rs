@@ -182,11 +182,11 @@ fn what_happened_again_and_again_becomes_a_pattern_and_other_facts_do_not() {
         tell(&engine, &text, MemoryType::Fact, day(9));
     }
     let look = ConsolidateRequest { dry_run: true, ..ConsolidateRequest::default() };
-    let would = engine.consolidate(&look, day(10)).unwrap();
+    let would = engine.consolidate(&look, day(10), &|| true).unwrap();
     assert_eq!((would.patterns_created, would.merged, would.compared), (1, 4, 7), "{would:?}");
-    let stopped = engine.consolidate_while(&ConsolidateRequest::default(), day(10), &|| false).unwrap();
+    let stopped = engine.consolidate(&ConsolidateRequest::default(), day(10), &|| false).unwrap();
     assert_eq!((stopped.merged, stopped.waiting), (0, 1), "nobody waits for it");
-    let done = engine.consolidate(&ConsolidateRequest::default(), day(10)).unwrap();
+    let done = engine.consolidate(&ConsolidateRequest::default(), day(10), &|| true).unwrap();
     let cluster = &done.clusters[0];
     assert_eq!(cluster.members, ids);
     assert!(days.iter().all(|on| cluster.content.contains(on)), "{}", cluster.content);
@@ -200,13 +200,16 @@ fn what_happened_again_and_again_becomes_a_pattern_and_other_facts_do_not() {
         pattern.content
     );
     assert!(ids.iter().all(|id| engine.get(id).unwrap().status == Status::Archived));
-    assert_eq!(engine.consolidate(&ConsolidateRequest::default(), day(11)).unwrap().patterns_created, 0);
+    assert_eq!(
+        engine.consolidate(&ConsolidateRequest::default(), day(11), &|| true).unwrap().patterns_created,
+        0
+    );
 
     engine.undo(cluster.event.unwrap(), day(12)).unwrap();
     assert!(ids.iter().all(|id| engine.get(id).unwrap().status == Status::Active));
     assert_eq!(engine.get(&pattern.id).unwrap().status, Status::Archived);
     assert_eq!(
-        engine.consolidate(&ConsolidateRequest::default(), day(13)).unwrap().merged,
+        engine.consolidate(&ConsolidateRequest::default(), day(13), &|| true).unwrap().merged,
         0,
         "it was taken back"
     );
@@ -244,7 +247,7 @@ fn any_order_of_what_people_do_leaves_a_sound_store() {
             5 => events.extend(engine.sweep(false, at).unwrap().event),
             6 => events.extend(engine.prune(0.2, false, at).unwrap().event),
             7 => {
-                let done = engine.consolidate(&ConsolidateRequest::default(), at).unwrap();
+                let done = engine.consolidate(&ConsolidateRequest::default(), at, &|| true).unwrap();
                 events.extend(done.clusters.iter().filter_map(|cluster| cluster.event));
             }
             8 => {

@@ -29,7 +29,7 @@ pub fn consolidate(arguments: &ConsolidateArgs, session: &Session) -> Result<()>
         llm: arguments.llm,
     };
     let engine = session.engine()?;
-    let done = engine.consolidate(&request, now())?;
+    let done = engine.consolidate(&request, now(), &|| true)?;
     session.out.say(&done, |look| render::life::consolidated(&done, look))?;
     session.maintain(&engine);
     Ok(())

@@ -328,7 +328,7 @@ impl Service {
             most_ms: body.seconds.map_or(default.most_ms, |seconds| u64::from(seconds) * 1_000),
             llm: body.llm,
         };
-        Ok(self.engine.consolidate_while(&request, now, go_on).map_err(Failure::from)?)
+        Ok(self.engine.consolidate(&request, now, go_on).map_err(Failure::from)?)
     }
 
     /// Takes back what an event did, in the whole store.
