@@ -129,7 +129,7 @@ pub fn is_echo<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constan
     let known: Vec<&[Word]> =
         returned.iter().flat_map(|one| one.borrow().sentences.iter().map(Vec::as_slice)).collect();
     let index = Index::of(&known, constants.shingle);
-    if is_scrap(text, &told, &known) {
+    if is_scrap(text, &told, &known, constants) {
         return true;
     }
     let mut long = false;
@@ -143,9 +143,9 @@ pub fn is_echo<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constan
 }
 
 /// Whether a text is a piece that was cut out of what was returned, and no statement any more: cut off with an ellipsis, in brackets
-/// or where no sentence ends, in the middle of a name, or behind whoever it belongs to. Nothing that was left out of it makes it
-/// news. Sentences beside the cut one were returned whole.
-fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]]) -> bool {
+/// or where no sentence ends, in the middle of a name, or behind whoever it belongs to; or the end of a sentence to the letter.
+/// Nothing that was left out of it makes it news. Sentences beside the cut one were returned whole.
+fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Constants) -> bool {
     let text = text.trim();
     let begins_lower = text.starts_with(char::is_lowercase);
     let is_broken = text.ends_with("...")
@@ -157,7 +157,11 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]]) -> bool {
         known.iter().any(|other| {
             let mut places = other.windows(piece.len()).enumerate();
             places.any(|(at, run)| {
-                is_same(run, piece) && (is_broken || (at > 0 && is_cut(other, at, piece, begins_lower)))
+                is_same(run, piece)
+                    && (is_broken
+                        || (at > 0
+                            && (is_end(other, at, piece, constants)
+                                || is_cut(other, at, piece, begins_lower))))
             })
         })
     };
@@ -171,6 +175,16 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]]) -> bool {
 
 /// Words that end no statement: a piece that ends with one was cut off there.
 static LEADS_ON: List = List::of("a|an|and|because|by|from|if|into|of|or|our|than|the|their|to|with|without");
+
+/// Whether a piece that begins at a word is the larger part of a returned sentence up to its last word, and what stands before it
+/// does not deny it: "staging | API listens on port 8080". Who means another thing of the same name and value has said it with not
+/// one word of his own.
+fn is_end(other: &[Word], at: usize, piece: &[Word], constants: &Constants) -> bool {
+    at + piece.len() == other.len()
+        && piece.len() >= at
+        && piece.len() > constants.shingle
+        && other[..at].iter().all(|word| word.weight != Weight::Denies)
+}
 
 /// Whether a piece of a returned sentence that begins at a word is cut off from what it belongs to: "Lucia | Nakamura",
 /// "Ada's | port", "we | like", "not | accept", "not accept | files beyond 28 MB".
@@ -408,6 +422,7 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
             let sentence = without_marks(sentence);
             let mut words: Vec<Word> = Vec::new();
             let mut end = 0;
+            let mut is_joined = false;
             analyzer.each(sentence, Purpose::Index, |found| {
                 // The whole of a compound stands beside its parts; its parts are enough.
                 let is_new = found.at.start >= end || found.shape == Shape::Gram;
@@ -416,7 +431,10 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
                     let begins = between.contains([';', '—', '–', '(', ')', '\n'])
                         || between.contains(", ")
                         || between.contains(": ")
-                        || between.contains(" - ");
+                        || between.contains(" - ")
+                        // "and not days" takes nothing back of what stands before it.
+                        || (is_joined && found.folded == "not");
+                    is_joined = matches!(found.folded, "and" | "but");
                     end = found.at.end;
                     let shown = &sentence[found.at.clone()];
                     let has_digit = shown.bytes().any(|b| b.is_ascii_digit());
@@ -682,6 +700,9 @@ mod tests {
             "If you add a tenant: 1) delete the old pods 2) scale it down.",
             "You add a tenant to AmberMailer like this: `make seed`, then `docker compose pull`. It takes 2 minutes.",
             "You stop owl-mailer in production like this: `make stop`, then `docker compose down`. It takes 3 minutes.",
+            "2026-04-01 is the last day of leave of Viktor Yamada",
+            "Everden: Vault was chosen for secrets; debugging it takes minutes and not days",
+            "Nobody may assume that the cache is shared.",
         ]
         .iter()
         .map(|text| Heard::of(text))
@@ -700,13 +721,17 @@ mod tests {
             "If you add a tenant: 1) delete the old pods 2)",
             "like this: `make seed`, then `docker compose pull`. It takes 2 minutes.",
             "like this: `make stop`, then `docker compose down`. It takes 3 minutes.",
+            "API listens on port 8080",
+            "day of leave of Viktor Yamada",
+            "Everden: Vault was chosen for secrets; debugging it takes minutes",
         ] {
             assert!(is_scrap(text), "{text}");
         }
         for text in [
             "Copper-billing keeps personal data",
             "We accept files beyond 28 MB.",
-            "API listens on port 8080",
+            "The API listens on port 8080",
+            "the cache is shared",
             "files beyond 28 MB are accepted",
             "Files beyond 28 MB",
             "failed calls are repeated",
