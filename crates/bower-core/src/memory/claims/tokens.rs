@@ -153,7 +153,7 @@ impl Reader<'_> {
         let tail = &self.text[core_end..end];
         if tail.contains(':') {
             self.mark(core_end, end, ":");
-        } else if tail.contains('.') && !self.is_abbreviated(core) {
+        } else if tail.contains('.') && !self.is_abbreviated(core) && !is_command(core, &self.text[end..]) {
             self.mark(core_end, end, ".");
         }
     }
@@ -218,6 +218,11 @@ fn is_port(whole: &str, core: &str) -> bool {
     digits.is_some_and(|rest| !rest.contains(':'))
         && (2..=5).contains(&core.len())
         && core.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether full stops behind it are of a command and end no sentence: "`bazel test //...` tests it", "ls ./...".
+fn is_command(core: &str, rest: &str) -> bool {
+    rest.starts_with('`') || !core.contains(char::is_alphanumeric)
 }
 
 /// Whether only a name, an address, a date or the like is written so.
@@ -357,6 +362,7 @@ mod tests {
         check("don’t, e.g. J. Smith’s", "w:don't m:, w:e.g w:j w:smith+s");
         check("localhost:8080 C:\\x a::b", "c:localhost:8080 c:c:\\x c:a::b");
         check("(GitHub) `PostgreSQL` v1.2.3", "m:( c:github m:) m:` c:postgresql m:` c:v1.2.3");
+        check("`go ./...` runs it.", "m:` w:go m:./ m:` w:runs w:it m:.");
         check("端口是8080。", "w:端口是 n:8080 m:.");
         check("--port 8080 -5 — ...", "w:port n:8080 n:-5 m:- m:.");
         check("", "");
