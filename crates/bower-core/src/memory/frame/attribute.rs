@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::parts::{Part, Role};
+use super::parts::{Part, Role, Sort};
 
 /// An attribute with the words and phrases that speak of it, in their base form.
 struct Attribute {
@@ -70,7 +70,17 @@ const ATTRIBUTES: &[Attribute] = &[
         "point person",
         "go to person",
     ]),
-    of(&["lead", "leader", "head", "leadership", "in command", "captain", "last word", "final say"]),
+    of(&[
+        "lead",
+        "leader",
+        "head",
+        "leadership",
+        "in command",
+        "captain",
+        "last word",
+        "final say",
+        "who decide",
+    ]),
     of(&["manager", "manage", "boss", "supervisor", "supervise", "report to", "line manager", "superior"]),
     of(&[
         "contact",
@@ -80,6 +90,7 @@ const ATTRIBUTES: &[Attribute] = &[
         "liaison",
         "point of contact",
         "account manager",
+        "talk to",
     ]),
     of(&["assignee", "assign", "assigned to", "handle", "work on", "pick up"]),
     of(&["reviewer", "approver", "review by", "sign off"]),
@@ -223,12 +234,12 @@ const ATTRIBUTES: &[Attribute] = &[
         "located",
     ]),
     of(&["certificate", "tls certificate", "ssl certificate"]),
-    several(&["depend", "dependency", "need", "require", "rely"]),
+    several(&["depend", "dependency", "need", "require", "rely", "talk to"]),
     of(&["upload limit", "upload size", "upload", "payload size", "body size", "request size", "file size"]),
     of(&["retry", "retries", "attempt"]),
     of(&["batch size", "page size", "chunk size"]),
     of(&["session", "session lifetime", "session timeout"]),
-    of(&["budget", "spending limit"]),
+    of(&["budget", "spending limit", "much money"]),
     of(&["price", "cost", "fee", "charge"]),
     of(&[
         "deploy",
@@ -236,6 +247,7 @@ const ATTRIBUTES: &[Attribute] = &[
         "deploy slot",
         "deployment window",
         "deploy window",
+        "release window",
         "ship",
         "roll out",
         "rollout",
@@ -302,9 +314,9 @@ const ATTRIBUTES: &[Attribute] = &[
         "what help",
     ]),
     // Tickets.
-    plain(&["status", "state", "condition"]),
+    plain(&["status", "state", "condition", "far along", "in review", "in progress", "waiting for"]),
     plain(&["priority", "severity", "urgency", "urgent"]),
-    of(&["estimate", "size", "effort", "story point", "point"]),
+    of(&["estimate", "size", "effort", "story point", "point", "much work"]),
     several(&["block", "blocker", "blocked by"]),
     of(&["milestone", "sprint"]),
     // Machines and data.
@@ -312,7 +324,7 @@ const ATTRIBUTES: &[Attribute] = &[
     of(&["warranty", "guarantee", "support contract"]),
     of(&["kernel"]),
     of(&["bucket", "storage path", "export to", "exported to", "stored in"]),
-    of(&["format", "file format", "encoding"]),
+    of(&["format", "file format", "encoding", "encode"]),
     of(&["refresh", "update schedule", "refresh schedule"]),
     // Customers.
     plain(&["plan", "subscription", "tier", "package", "pay for", "subscribe to"]),
@@ -321,7 +333,7 @@ const ATTRIBUTES: &[Attribute] = &[
     of(&["discount", "rebate"]),
     of(&["currency"]),
     of(&["sla", "uptime", "availability"]),
-    of(&["meeting", "one-to-one", "weekly call", "standup", "meet", "talk on", "one on one"]),
+    of(&["meeting", "one-to-one", "weekly call", "daily call", "standup", "meet", "talk on", "one on one"]),
 ];
 
 /// The attributes that a statement speaks of.
@@ -349,15 +361,19 @@ pub(in crate::memory) enum Kinship {
 impl Attributes {
     /// Reads what is so now of a statement. `words` are its parts in lower case.
     pub(super) fn of(parts: &[Part], words: &[String]) -> Self {
+        // How often is a value by itself, and a word of "weekly call".
+        let is_time = |part: &Part| matches!(part.role, Role::Value(Sort::When(_)));
         let is_word =
             |part: &Part| matches!(part.role, Role::Word | Role::Grammar | Role::Opener | Role::Idle);
+        let may_speak = |part: &Part| (is_word(part) || is_time(part)) && !part.is_former;
         let all = parts.iter().zip(words);
-        let words: Vec<Option<&String>> =
-            all.map(|(part, word)| (is_word(part) && !part.is_former).then_some(word)).collect();
+        let words: Vec<Option<&String>> = all.map(|(part, word)| may_speak(part).then_some(word)).collect();
         let mut found = Self::default();
         let mut at = 0;
         while at < words.len() {
-            if let Some((bits, length)) = lookup(&words[at..]) {
+            if let Some((bits, length)) = lookup(&words[at..])
+                && (length > 1 || !is_time(&parts[at]))
+            {
                 found.may |= bits;
                 if bits.is_power_of_two() {
                     found.sure |= bits;
@@ -401,6 +417,13 @@ impl Attributes {
         } else {
             0.0
         }
+    }
+
+    /// Whether two statements both tell what these ask for: beside it they speak of nothing else, unless its values are plain words,
+    /// which may be those of anything ("support lead").
+    pub(super) fn are_told_by(&self, one: &Self, other: &Self) -> bool {
+        let told = self.sure & one.sure & other.sure;
+        told & const { with(Values::Plain) } != 0 || (told != 0 && one.beside(other) == Kinship::Same)
     }
 
     /// Beside those of another statement.
@@ -509,7 +532,10 @@ mod tests {
         check("Cy Roe lives in Oslo", "Cy Roe edits in Emacs", Kinship::Apart);
         // What may be two things is neither for sure.
         check("web-07 runs on Debian 12", "The operating system of web-07 is Alpine 3", Kinship::Open);
+        check("I meet Cy Roe on Tuesdays", "The weekly call of Cy Roe is on Fridays", Kinship::Same);
         check("owl-mailer is fine", "owl-mailer has 5 replicas", Kinship::Open);
+        // A person is talked to as the contact, a service because it is needed.
+        check("owl-mailer talks to Envoy", "owl-mailer talks to MinIO", Kinship::Open);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::super::claims::tokens::{Token, tokens};
 use super::parts::{Part, Role, Sort};
-use super::{Frame, Kinship, has_beyond, is_qualified, qualifiers};
+use super::{Frame, has_beyond, is_qualified, qualifiers};
 
 /// Qualifiers that say which of several things of a kind.
 const PLACES: &[&str] = &[
@@ -155,18 +155,16 @@ impl Question {
         attribute + kind + qualifier + tense
     }
 
-    /// Whether two statements both tell what is asked of the thing that is asked about, and not the same: then the later one is the
-    /// answer, though which word of the earlier one is its value may be unclear.
+    /// Whether two statements both tell what is asked of the thing that is asked about, and not the same for sure: then the later one
+    /// is the answer, though which word of either is its value may be unclear.
     pub fn is_answered_anew(&self, earlier: &Frame, later: &Frame) -> bool {
-        let is_answer = |one: &Frame| self.frame.attributes.answers(&one.attributes) >= 1.0 && one.is_of_now;
         let is_thing = |part: &Part| self.frame.says(&part.flat);
-        is_answer(earlier)
-            && is_answer(later)
-            && earlier.attributes.beside(&later.attributes) == Kinship::Same
+        self.frame.attributes.are_told_by(&earlier.attributes, &later.attributes)
+            && earlier.is_of_now
+            && later.is_of_now
             && earlier.shared(later).chain(later.shared(earlier)).any(is_thing)
             && !is_qualified(earlier, later)
             && earlier.has_same_value(later).is_none()
-            && !(earlier.own(later).is_empty() && later.own(earlier).is_empty())
     }
 }
 
@@ -295,6 +293,13 @@ mod tests {
         assert!(!is_anew(question, "Drone builds owl-mailer", "Drone builds elk-mailer"));
         assert!(!is_anew(question, "Drone builds owl-mailer", "owl-mailer in staging is built by Jenkins"));
         assert!(!is_anew(question, "Drone builds owl-mailer", "Ada owns owl-mailer"));
+        // Plain words, which may be those of another attribute.
+        let question = "what is the job title of Cy Roe?";
+        assert!(is_anew(question, "Cy Roe works as release manager", "Cy Roe was hired as support lead"));
+        assert!(!is_anew(question, "Cy Roe works as release manager", "Bo Lind was hired as support lead"));
+        assert!(!is_anew(question, "Cy Roe works as release manager", "Cy Roe manages the releases"));
+        let branch = "which branch do I merge into in Elm?";
+        assert!(is_anew(branch, "For Elm, the default branch is next", "branch off from master in Elm"));
         assert!(!is_anew(
             "where is owl-mailer?",
             "Drone builds owl-mailer",

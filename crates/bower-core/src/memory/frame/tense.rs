@@ -142,7 +142,9 @@ pub(super) fn is_of_now(tokens: &[Token<'_>]) -> bool {
         // "As soon as it is full" tells when, whenever.
         let is_whenever = word == "soon" && lower(at.wrapping_sub(1)) == "as";
         let is_thing = word == "plan" && is_noun(tokens, at);
-        let is_elsewhen = is_elsewhen(word) && !(is_decided || is_whenever || is_thing);
+        // "No longer wants tabs but spaces" is the wish of now.
+        let is_ended = matches!(word, "want" | "wants") && lower(at.wrapping_sub(1)) == "longer";
+        let is_elsewhen = is_elsewhen(word) && !(is_decided || is_whenever || is_thing || is_ended);
         // "is being restarted", "is slow right now": so for the moment.
         let is_passing = word == "being" && matches!(lower(at.wrapping_sub(1)), "is" | "are")
             || word == "now" && matches!(lower(at.wrapping_sub(1)), "right" | "just")
