@@ -10,8 +10,10 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::Constants;
-use super::list::List;
 use crate::text::{Analyzer, Language, Purpose, Shape};
+use words::{AUXILIARIES, GOES_ON, LEADS_ON, PARTS, STANDS_IN, Weight, weight};
+
+mod words;
 
 /// Sentences of returned texts that are compared word by word for one sentence.
 const CANDIDATES: usize = 4;
@@ -21,47 +23,6 @@ const MOST_SAME: usize = 8;
 
 /// Shorter clauses are no statements: `in staging`, borrowed from another sentence, would be news.
 const LEAST_CLAUSE: usize = 4;
-
-/// Words with which a writer says where it has a thing from. At the ends of a sentence they say nothing.
-static VOUCH: List = List::of(
-    "known|know|knew|knows|recall|recalled|recalling|recalls|remember|remembered|remembering|remembers|\
-     memory|memories|noted|mentioned|said|says|told|stated|states|confirmed|confirm|confirms|earlier|\
-     before|previously|according|per|far|again|already|notes|indeed|recap|reminder|fyi|learned|\
-     established|stored|saved|retrieved|believe|aware|shows|show|found|seen|see|correct|verified|yes|\
-     reads|recorded|logged|ive|im|me|from",
-);
-
-/// Words that may stand in such a lead-in besides, where a mark or a small word ends it.
-static FRAME: List = List::of(
-    "note|noting|context|knowledge|retrieving|retrieval|relevant|store|previous|past|mention|say|based|\
-     basis|what|here|heres|search|searched|searching|result|results|finding|findings|facts|fact|\
-     following|follows|below|above|existing|background|summary|summarize|summarise|remind|reminding|\
-     document|documents|item|items|entry|entries|score|scores|confidence|hit|hits|confirming|information|\
-     info|user|asked|answer|answers|record|records|shown|showing|bower|bowerbird|query|returned|returns|\
-     return|tell|tells|given|give|gives|gave|list|listed|restate|restating|repeat|repeating|repeated|\
-     look|looked|looking|checked|check|checking|kb|about|id|content|text|type|source|sources|worth|keep|\
-     keeping|mind|reference|understanding|understand|verify|base|log|conversation|conversations|session|\
-     sessions|brain|notebook|history|update|saying|point|points|key|takeaway|takeaways|top|match|matches|\
-     us|these|those|had|been|just|when|if|let|lets|ok|okay|sure|clear|agent|assistant|brief|briefly|\
-     quick|related|regarding|concerning|mentions|contains|includes|including|indicates|suggests|read|can|\
-     could|would|should|will|may|get|got|current|latest|recent|recently|lately|today|useful|important|\
-     save|saving|storing|write|writing|persist|find|came|back|out|up|how",
-);
-
-/// What a word is worth to an echo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weight {
-    /// Small words come and go without a change of meaning.
-    Small,
-    /// Denies something.
-    Denies,
-    /// Says where something is known from, at the ends of a sentence; inside it says what all others do.
-    Vouches,
-    /// The same before a sentence only.
-    Frames,
-    /// All others.
-    Says,
-}
 
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what a word is decides by itself where it may stand")]
@@ -81,25 +42,6 @@ struct Word {
     /// It is an auxiliary: what follows is said of what stands before.
     is_verb: bool,
 }
-
-/// Verbs that make a statement of what stands before and behind them.
-static AUXILIARIES: List = List::of(
-    "am|are|be|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would",
-);
-
-/// Words that go on with a sentence and begin no noun.
-static GOES_ON: List = List::of(
-    "because|since|when|while|until|after|before|if|will|can|must|should|may|would|could|like|via|using|than|through",
-);
-
-/// Words that tell one of several things of a kind from the others.
-static PARTS: List = List::of(
-    "staging|production|prod|dev|development|test|testing|qa|canary|preview|live|local|remote|internal|\
-     external|public|private|primary|secondary|backup|old|new|former|previous|current|next|last|first|\
-     second|third|main|other|left|right|upper|lower|north|south|east|west|max|min|maximum|minimum|\
-     default|mobile|legacy|soft|hard|read|write|inbound|outbound|input|output|source|target|every|only|\
-     some|most|few|half",
-);
 
 /// A text as far as an echo of it could be known: the words of its sentences as numbers.
 #[derive(Clone, Debug, Default)]
@@ -151,7 +93,7 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Const
     let is_broken = text.ends_with("...")
         || text.ends_with('…')
         || text.matches('(').count() != text.matches(')').count()
-        || text.rsplit(char::is_whitespace).next().is_some_and(|last| LEADS_ON.has(last));
+        || leads_on(text);
     let is_whole = |one: &Vec<Word>| known.iter().any(|other| is_same(other, one));
     let is_part = |piece: &[Word], is_broken: bool| {
         known.iter().any(|other| {
@@ -159,6 +101,7 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Const
             places.any(|(at, run)| {
                 is_same(run, piece)
                     && (is_broken
+                        || (at == 0 && is_subject(other, piece, constants))
                         || (at > 0
                             && (is_end(other, at, piece, constants)
                                 || is_cut(other, at, piece, begins_lower))))
@@ -173,8 +116,12 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Const
     }
 }
 
-/// Words that end no statement: a piece that ends with one was cut off there.
-static LEADS_ON: List = List::of("a|an|and|because|by|from|if|into|of|or|our|than|the|their|to|with|without");
+/// Whether a text ends where no statement does.
+fn leads_on(text: &str) -> bool {
+    let mut words = text.split_whitespace().rev();
+    let last = words.next().unwrap_or_default();
+    LEADS_ON.has(last) || (STANDS_IN.has(last) && words.next().is_some_and(|word| LEADS_ON.has(word)))
+}
 
 /// Whether a piece that begins at a word is the larger part of a returned sentence up to its last word, and what stands before it
 /// does not deny it: "staging | API listens on port 8080". Who means another thing of the same name and value has said it with not
@@ -186,22 +133,35 @@ fn is_end(other: &[Word], at: usize, piece: &[Word], constants: &Constants) -> b
         && other[..at].iter().all(|word| word.weight != Weight::Denies)
 }
 
+/// Whether a piece at the head of a returned sentence is only what that speaks of: "Restarting owl-mailer in production | loses mail".
+fn is_subject(other: &[Word], piece: &[Word], constants: &Constants) -> bool {
+    let goes_on = |word: &Word| word.is_verb || word.goes_on;
+    piece.len() > constants.shingle
+        && other.get(piece.len()).is_some_and(|next| goes_on(next) && !next.begins)
+        && !piece.iter().any(goes_on)
+}
+
 /// Whether a piece of a returned sentence that begins at a word is cut off from what it belongs to: "Lucia | Nakamura",
-/// "Ada's | port", "we | like", "not | accept", "not accept | files beyond 28 MB".
+/// "Ada's | port", "we | like", "not | accept", "can be | run", "not accept | files beyond 28 MB", "Without | Redis, it is down".
 fn is_cut(other: &[Word], at: usize, piece: &[Word], begins_lower: bool) -> bool {
     let before = &other[at - 1];
     if other[at].begins {
         return false;
     }
     let is_split = before.is_name && piece[0].is_name && other[at].is_name;
-    let lacks_head = begins_lower && (before.is_name || before.weight == Weight::Denies);
+    let lacks_head = begins_lower && (before.is_name || before.is_verb || before.weight == Weight::Denies);
     let from = (0..at).rev().find(|&at| other[at].begins).unwrap_or(0);
     // What was denied is left of it, and nothing that could make it a statement.
     let is_object = begins_lower
         && before.weight == Weight::Says
         && other[from..at].iter().any(|word| word.weight == Weight::Denies)
         && !piece.iter().any(|word| word.is_verb);
-    before.owns || is_split || lacks_head || is_object
+    let clause = piece.iter().skip(1).position(|word| word.begins).map_or(piece.len(), |at| at + 1);
+    let is_rest = clause < piece.len()
+        && clause < LEAST_CLAUSE
+        && other[at + clause].begins
+        && !piece[..clause].iter().any(|word| word.is_verb);
+    before.owns || is_split || lacks_head || is_object || is_rest
 }
 
 /// Where runs of words stand in the returned sentences.
@@ -612,24 +572,6 @@ fn split(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// `folded` is as the analysis gives it: lower case, without apostrophes.
-fn weight(folded: &str) -> Weight {
-    match folded {
-        "not" | "no" | "never" | "none" | "nobody" | "nothing" | "neither" | "nor" | "without" | "cannot"
-        | "cant" | "dont" | "doesnt" | "didnt" | "isnt" | "arent" | "wasnt" | "werent" | "wont"
-        | "wouldnt" | "shouldnt" | "couldnt" | "hasnt" | "havent" | "hadnt" | "mustnt" | "longer"
-        | "except" | "unless" => Weight::Denies,
-        "a" | "an" | "the" | "and" | "is" | "are" | "was" | "were" | "be" | "it" | "its" | "that"
-        | "this" | "of" | "to" | "in" | "on" | "at" | "for" | "with" | "as" | "by" | "our" | "their"
-        | "your" | "my" | "his" | "her" | "we" | "they" | "you" | "i" | "he" | "she" | "has" | "have"
-        | "also" | "so" | "too" | "then" | "which" | "there" | "do" | "does" | "still" | "currently"
-        | "now" | "indeed" | "really" | "s" => Weight::Small,
-        other if VOUCH.has(other) => Weight::Vouches,
-        other if FRAME.has(other) => Weight::Frames,
-        _ => Weight::Says,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -703,6 +645,10 @@ mod tests {
             "2026-04-01 is the last day of leave of Viktor Yamada",
             "Everden: Vault was chosen for secrets; debugging it takes minutes and not days",
             "Nobody may assume that the cache is shared.",
+            "Without Redis, willow-mailer does not come up.",
+            "Pelbury dropped jiff: sessions will be done with Postgres, since it can be run on a laptop.",
+            "The state of PAY-2031 is no longer open, it is blocked",
+            "Restarting owl-mailer in production during a job loses mail",
         ]
         .iter()
         .map(|text| Heard::of(text))
@@ -724,6 +670,11 @@ mod tests {
             "API listens on port 8080",
             "day of leave of Viktor Yamada",
             "Everden: Vault was chosen for secrets; debugging it takes minutes",
+            "Redis, willow-mailer does not come up.",
+            "Pelbury dropped jiff: sessions will be done with Postgres, since it",
+            "run on a laptop.",
+            "The state of PAY-2031 is no",
+            "restarting owl-mailer in production during a job",
         ] {
             assert!(is_scrap(text), "{text}");
         }
