@@ -128,7 +128,7 @@ impl Frame {
                     Role::Opener => other
                         .parts
                         .iter()
-                        .any(|one| one.flat == part.flat && matches!(one.role, Role::Name | Role::Opener)),
+                        .any(|one| one.flat == part.flat && !one.is_former && one.may_be_name()),
                     Role::Value(_) | Role::Word | Role::Grammar | Role::Idle => false,
                 }
         })
@@ -191,10 +191,25 @@ impl Frame {
     fn word_before(&self, name: &Part) -> Option<&str> {
         let at = self.parts.iter().position(|part| part.flat == name.flat)?;
         let before = self.parts.get(at.checked_sub(1)?)?;
-        let is_name = matches!(name.role, Role::Name | Role::Opener);
         let is_plain = matches!(before.role, Role::Word) && self.attributes.leaves(&before.normal);
-        (is_name && is_plain && !parts::GENERIC.contains(&before.normal.as_str()))
+        (name.may_be_name() && is_plain && !parts::GENERIC.contains(&before.normal.as_str()))
             .then_some(before.normal.as_str())
+    }
+
+    /// Whether a longer name of this text ends with a name that another text gives behind a word which this one has not: "Fiona
+    /// Gallo" beside "emil Gallo".
+    fn is_longer(&self, name: &Part, before: &str) -> bool {
+        let is_longer = |part: &&Part| part.may_be_name() && part.flat.len() > name.flat.len();
+        let mut longer = self.parts.iter().filter(is_longer).filter(|part| part.flat.ends_with(&name.flat));
+        longer.next().is_some_and(|part| !part.flat.contains(before))
+    }
+
+    /// Whether the sentence tells what one at its head does to another: "Ada manages Bo" tells who manages Bo.
+    fn is_done_by(&self, part: &Part) -> bool {
+        let is_said = |part: &&Part| !matches!(part.role, Role::Idle | Role::Grammar);
+        let mut said = self.parts.iter().filter(is_said);
+        said.next().is_some_and(|first| first.flat == part.flat)
+            && said.next().is_some_and(|verb| DOES.contains(&verb.flat.trim()))
     }
 
     /// The word at the head of the sentence where it may be a name that the other text does not say.
@@ -317,6 +332,31 @@ fn values<'a>(
     (old, new)
 }
 
+/// What both texts speak of: the names that they share and that are no values.
+fn things<'a>((kept, kept_slot): Stated<'a>, (told, told_slot): Stated<'a>, is_akin: bool) -> Vec<&'a Part> {
+    // A value is never the thing: of "Alice owns billing" the value is Alice.
+    let is_value = |part: &Part| {
+        [kept_slot, told_slot].iter().flatten().any(|slot| parts::flat(&slot.shown).contains(&part.flat))
+    };
+    let mut things: Vec<&Part> =
+        told.shared(kept).chain(kept.shared(told)).filter(|part| !is_value(part)).collect();
+    if things.is_empty() && is_akin {
+        things = told.opened_by(kept).chain(kept.opened_by(told)).filter(|part| !is_value(part)).collect();
+    }
+    // "carla Gallo" and "emil Gallo" are two, however they are written.
+    things.retain(|part| {
+        let (one, two) = (kept.word_before(part), told.word_before(part));
+        let is_other =
+            |frame: &Frame, word: Option<&str>| word.is_some_and(|word| frame.is_longer(part, word));
+        (one.is_none() || two.is_none() || one == two) && !is_other(kept, two) && !is_other(told, one)
+    });
+    // Who manages somebody is managed by another.
+    if is_akin {
+        things.retain(|part| !kept.is_done_by(part) && !told.is_done_by(part));
+    }
+    things
+}
+
 /// Lays a told text beside a memory; `None` where they are not of one thing, or it is not clear which value is which.
 pub(super) fn pairing((kept, kept_slot): Stated<'_>, (told, told_slot): Stated<'_>) -> Option<Pairing> {
     let slots = [kept_slot, told_slot];
@@ -327,21 +367,9 @@ pub(super) fn pairing((kept, kept_slot): Stated<'_>, (told, told_slot): Stated<'
     if slots == [None; 2] && (kept.is_event || told.is_event) && told.former.is_empty() {
         return None;
     }
-    // A value is never the thing: of "Alice owns billing" the value is Alice.
-    let is_value =
-        |part: &Part| slots.iter().flatten().any(|slot| parts::flat(&slot.shown).contains(&part.flat));
     let kinship = kept.attributes.beside(&told.attributes);
     let is_akin = kinship == Kinship::Same;
-    let mut things: Vec<&Part> =
-        told.shared(kept).chain(kept.shared(told)).filter(|part| !is_value(part)).collect();
-    if things.is_empty() && is_akin {
-        things = told.opened_by(kept).chain(kept.opened_by(told)).filter(|part| !is_value(part)).collect();
-    }
-    // "carla Gallo" and "emil Gallo" are two, however they are written.
-    things.retain(|part| {
-        let (one, two) = (kept.word_before(part), told.word_before(part));
-        one.is_none() || two.is_none() || one == two
-    });
+    let things = things((kept, kept_slot), (told, told_slot), is_akin);
     if things.is_empty() || kinship == Kinship::Apart {
         return None;
     }
@@ -351,9 +379,8 @@ pub(super) fn pairing((kept, kept_slot): Stated<'_>, (told, told_slot): Stated<'
             |part: &Part| part.is_value() && !part.is_former && former.normal.as_ref() == Some(&part.normal);
         kept.says(&former.flat) || kept.parts.iter().any(is_it)
     });
-    // Whoever names the former value need not say again of which of several it is.
-    let is_of_another = if former.is_some() { is_contrary } else { is_qualified };
-    if is_of_another(kept, told) {
+    // Not even the former value tells which of several is meant: they begin with one value, as often as not.
+    if is_qualified(kept, told) {
         return None;
     }
     let paired = |change: Change, sort: Sort| {
@@ -415,6 +442,15 @@ pub(super) fn pairing((kept, kept_slot): Stated<'_>, (told, told_slot): Stated<'
             let is_headed =
                 told.attributes.is_plain() && [kept, told].iter().all(|frame| frame.begins_with(&things));
             let is_beside = is_akin && (is_of_code || is_headed);
+            // Of two things in one region, tested by one command, the things differ.
+            let is_name = |sort: &Sort| matches!(sort, Sort::Name | Sort::Product);
+            if is_name(sort)
+                && is_name(other)
+                && told.attributes.are_coded()
+                && things.iter().all(|part| part.is_value())
+            {
+                return None;
+            }
             if !is_slotted && !sort.is_amount() && !is_beside {
                 return None;
             }
@@ -446,6 +482,10 @@ pub fn seems_to_replace(earlier: Stated<'_>, later: Stated<'_>, cosine: Option<f
         one.key == two.key && one.holds.max(two.holds) == Holds::One && !one.same_value(two)
     })
 }
+
+/// Verbs of who answers for a thing or a person, behind the one who does.
+const DOES: &[&str] =
+    &["coaches", "heads", "leads", "maintains", "manages", "mentors", "owns", "represents", "supervises"];
 
 /// Words that tell one thing of a kind from another, or one attribute from the next: which of several a text speaks of.
 ///
@@ -554,12 +594,6 @@ fn has_beyond(these: &[&str], those: &[&str]) -> bool {
 fn is_qualified(one: &Frame, two: &Frame) -> bool {
     let (mine, theirs) = (qualifiers(one), qualifiers(two));
     has_beyond(&mine, &theirs) || has_beyond(&theirs, &mine) || is_apart(one, two)
-}
-
-/// Whether two texts each say that they speak of another of a kind.
-fn is_contrary(one: &Frame, two: &Frame) -> bool {
-    let (mine, theirs) = (qualifiers(one), qualifiers(two));
-    has_beyond(&mine, &theirs) && has_beyond(&theirs, &mine) || is_apart(one, two)
 }
 
 /// Whether one text speaks of what the other excludes.

@@ -321,12 +321,15 @@ fn is_evident(pairing: &Pairing, told: &Told<'_>, memory: &Kept<'_>, bands: &Ban
     let is_alike = |least: f32| memory.likeness.is_some_and(|likeness| likeness >= least);
     let less = if told.claims.says_update() { bands.frame_update } else { 0.0 }
         + if pairing.is_akin { bands.frame_akin } else { 0.0 };
-    let least = if pairing.sort.is_amount() || matches!(pairing.sort, frame::Sort::Place(_)) {
+    let more = if pairing.is_unlike { bands.frame_unlike } else { 0.0 };
+    let least = if pairing.sort.is_amount() {
         bands.frame
+    } else if matches!(pairing.sort, frame::Sort::Place(_)) {
+        bands.frame + more
     } else if pairing.is_variant {
         bands.frame_variant
     } else {
-        bands.frame_name + if pairing.is_unlike { bands.frame_unlike } else { 0.0 }
+        bands.frame_name + more
     };
     match &pairing.change {
         // A number of one digit is the former value of much.

@@ -101,6 +101,11 @@ impl Part {
     pub fn is_value(&self) -> bool {
         matches!(self.role, Role::Value(_))
     }
+
+    /// Whether it is written as a name, or as one may be at the head of a sentence.
+    pub fn may_be_name(&self) -> bool {
+        matches!(self.role, Role::Name | Role::Opener)
+    }
 }
 
 /// What a sentence says that something was before.

@@ -150,6 +150,26 @@ fn a_text_that_names_the_former_value_ends_it() {
         ),
         ("Calls to elk-mailer end after 30 s", "owl-mailer gives up after 45 s instead of 30 s", "-"),
         ("Elk is built by Drone instead of Jenkins", "Heron is built by Jenkins, not Drone", "-"),
+        ("Calls to owl-mailer in preview end after 30 s", "owl-mailer timeout: 30 s -> 45 s", "-"),
+    ] {
+        check(kept, told, expected);
+    }
+}
+
+#[test]
+fn things_of_one_value_are_no_values_of_one_thing() {
+    for (kept, told, expected) in [
+        ("The hosting region of Nel Labs is us-east-1", "For Fen Travel, the region is us-east-1.", "-"),
+        (
+            "the tests of Elm are run with `tox -e py312`.",
+            "tox -e py312 is the way to run the tests of Ash.",
+            "-",
+        ),
+        ("Heron: CI system is now Jenkins, it was Drone before.", "Drone builds Elk", "-"),
+        ("Ada Roe manages Bo Lind.", "Cy Poe is the boss of Ada Roe", "-"),
+        ("Ada Roe manages Bo Lind.", "Cy Poe is the boss of Bo Lind", "Ada Roe -> Cy Poe"),
+        ("emil Lind reports to Ada Roe", "Elm also reports to Fia Lind", "-"),
+        ("ash Games plan: Trial.", "Team is the plan of Elm Games.", "-"),
     ] {
         check(kept, told, expected);
     }
