@@ -25,7 +25,7 @@ const ANOTHER_TIME: f32 = 0.5;
 const TIMES_DEPTH: usize = 100;
 
 /// So many of the best are read for whether they fit the question, some 10 microseconds each.
-const FITS_DEPTH: usize = 24;
+const FITS_DEPTH: usize = 64;
 
 /// What the channels found for one question.
 pub(super) struct Found<'a> {

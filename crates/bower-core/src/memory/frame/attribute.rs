@@ -3,6 +3,7 @@
 //! and what the table has not is unknown, which decides nothing.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::OnceLock;
 
 use super::parts::{Part, Role, Sort};
@@ -22,6 +23,8 @@ enum Values {
     Plain,
     /// Several at a time.
     Several,
+    /// One at a time, hardly ever a name: addresses, paths, commands, codes.
+    Coded,
 }
 
 const fn of(words: &'static [&'static str]) -> Attribute {
@@ -34,6 +37,10 @@ const fn plain(words: &'static [&'static str]) -> Attribute {
 
 const fn several(words: &'static [&'static str]) -> Attribute {
     Attribute { words, values: Values::Several }
+}
+
+const fn coded(words: &'static [&'static str]) -> Attribute {
+    Attribute { words, values: Values::Coded }
 }
 
 /// The attributes with such values, as bits.
@@ -117,6 +124,7 @@ const ATTRIBUTES: &[Attribute] = &[
         "title",
         "position",
         "work as",
+        "for a living",
         "hire as",
         "occupation",
         "profession",
@@ -129,6 +137,7 @@ const ATTRIBUTES: &[Attribute] = &[
         "residence",
         "home",
         "hometown",
+        "town",
         "home city",
         "city",
         "base in",
@@ -170,8 +179,8 @@ const ATTRIBUTES: &[Attribute] = &[
     ]),
     // Services.
     of(&["port", "listen", "listen on", "listening port", "tcp port", "bind", "bound", "answer on"]),
-    of(&["url", "base url", "endpoint", "uri", "served at", "reachable at", "address", "point to"]),
-    of(&["ip", "ip address", "address", "resolve to"]),
+    coded(&["url", "base url", "endpoint", "uri", "served at", "reachable at", "address", "point to"]),
+    coded(&["ip", "ip address", "address", "resolve to"]),
     of(&["timeout", "time out", "give up", "abort", "cut off", "request timeout", "cancel", "wait"]),
     of(&["interval", "poll", "polling interval", "every", "period", "frequency"]),
     of(&["rate limit", "throttle", "throttling", "request limit", "request quota", "call limit"]),
@@ -203,14 +212,15 @@ const ATTRIBUTES: &[Attribute] = &[
         "persistence",
         "write to",
         "store its data",
+        "store its record",
         "keep its data",
         "storage engine",
     ]),
     of(&["cache ttl", "ttl", "time to live", "cache", "cached", "cache lifetime"]),
     of(&["log level", "logging", "verbosity", "verbose", "log at", "logging level"]),
     of(&["retention", "log retention", "retain", "keep for", "kept for", "delete after", "remove after"]),
-    of(&["health check", "healthcheck", "probe", "liveness", "readiness"]),
-    of(&[
+    coded(&["health check", "healthcheck", "probe", "liveness", "readiness"]),
+    coded(&[
         "config file",
         "configuration file",
         "settings file",
@@ -219,10 +229,10 @@ const ATTRIBUTES: &[Attribute] = &[
         "config",
         "settings",
     ]),
-    of(&["queue", "job queue", "topic", "consume", "work queue"]),
-    of(&["alert", "alarm", "alert channel", "alerting", "notify"]),
+    of(&["queue", "job queue", "topic", "consume", "work queue", "read its job", "get its work"]),
+    of(&["alert", "alarm", "alert channel", "alerting", "notify", "page people", "pager"]),
     several(&["dashboard", "monitoring page"]),
-    of(&[
+    coded(&[
         "region",
         "data center",
         "data centre",
@@ -254,7 +264,7 @@ const ATTRIBUTES: &[Attribute] = &[
     ]),
     of(&["backup", "back up", "backup time"]),
     // Projects.
-    of(&[
+    coded(&[
         "branch",
         "default branch",
         "main branch",
@@ -278,8 +288,8 @@ const ATTRIBUTES: &[Attribute] = &[
         "build run",
         "build",
     ]),
-    of(&["test", "test command", "run the test", "test runner", "testing"]),
-    of(&["coverage", "coverage threshold", "test coverage", "line tested"]),
+    coded(&["test", "test command", "run the test", "test runner", "testing"]),
+    of(&["coverage", "coverage threshold", "test coverage", "line tested", "be tested"]),
     of(&["formatter", "linter", "format code", "lint"]),
     of(&["package manager"]),
     of(&["repository", "repo", "source code"]),
@@ -315,15 +325,24 @@ const ATTRIBUTES: &[Attribute] = &[
     ]),
     // Tickets.
     plain(&["status", "state", "condition", "far along", "in review", "in progress", "waiting for"]),
-    plain(&["priority", "severity", "urgency", "urgent"]),
+    plain(&["priority", "severity", "urgency", "urgent", "triage as"]),
     of(&["estimate", "size", "effort", "story point", "point", "much work"]),
     several(&["block", "blocker", "blocked by"]),
     of(&["milestone", "sprint"]),
     // Machines and data.
-    of(&["rack", "rack position", "slot", "position", "location", "located"]),
+    of(&[
+        "rack",
+        "rack position",
+        "in the data centre",
+        "in the data center",
+        "slot",
+        "position",
+        "location",
+        "located",
+    ]),
     of(&["warranty", "guarantee", "support contract"]),
     of(&["kernel"]),
-    of(&["bucket", "storage path", "export to", "exported to", "stored in"]),
+    coded(&["bucket", "storage path", "export to", "exported to", "stored in"]),
     of(&["format", "file format", "encoding", "encode"]),
     of(&["refresh", "update schedule", "refresh schedule"]),
     // Customers.
@@ -386,6 +405,10 @@ impl Attributes {
             }
             at += 1;
         }
+        if found.may == 0 {
+            found.may =
+                parts.iter().filter(|part| !part.is_former).fold(0, |bits, part| bits | implied(part));
+        }
         found.rest.sort_unstable();
         found.rest.dedup();
         found
@@ -398,6 +421,11 @@ impl Attributes {
     /// Whether the values of what it speaks of are plain words.
     pub(super) fn is_plain(&self) -> bool {
         self.sure & const { with(Values::Plain) } != 0
+    }
+
+    /// Whether the values of what it speaks of are hardly ever names.
+    pub(super) fn are_coded(&self) -> bool {
+        self.sure & const { with(Values::Coded) } != 0
     }
 
     /// Whether a word says something beside them.
@@ -488,6 +516,18 @@ fn lookup(words: &[Option<&String>]) -> Option<(u128, usize)> {
         };
     }
     best
+}
+
+/// What a value may be a value of where no word tells, as bits: "10.1.2.3 is web-07".
+fn implied(part: &Part) -> u128 {
+    let phrase = match part.role {
+        Role::Value(Sort::Place("address")) if part.text.parse::<IpAddr>().is_ok() => ["ip", "address"],
+        Role::Value(Sort::Place("mail")) => ["email", "address"],
+        Role::Value(Sort::Place("url")) => ["base", "url"],
+        _ => return 0,
+    };
+    let words = phrase.map(str::to_owned);
+    lookup(&words.each_ref().map(Some)).map_or(0, |(bits, _)| bits)
 }
 
 /// Whether a word in lower case is a form of another: "ports", "maintained", "throttling", "copies", "mapped".

@@ -77,7 +77,7 @@ pub struct Worth {
 
 impl Default for Worth {
     fn default() -> Self {
-        Self { attribute: 1.6, kind: 0.5, steps: 1.2, qualifier: 1.0, tense: 1.0 }
+        Self { attribute: 1.6, kind: 0.5, steps: 1.2, qualifier: 1.5, tense: 1.0 }
     }
 }
 
@@ -147,8 +147,11 @@ impl Question {
             Wants::Steps => signed(has_steps(text), worth.steps),
         };
         let said = places(statement);
-        let differs = has_beyond(&self.places, &said) || has_beyond(&said, &self.places);
-        let qualifier = if differs { -worth.qualifier } else { 0.0 };
+        let qualifier = match (has_beyond(&self.places, &said), has_beyond(&said, &self.places)) {
+            (false, false) => 0.0,
+            (true, true) => -worth.qualifier * 4.0 / 3.0,
+            (true, false) | (false, true) => -worth.qualifier,
+        };
         // What to do one after the other is no claim of a time.
         let is_so = (statement.is_of_now || self.wants == Wants::Steps) && holds;
         let tense = if is_so || self.is_of_another_time { 0.0 } else { -worth.tense };
@@ -272,6 +275,10 @@ mod tests {
         // "size" may be that of a disk too.
         check("WEB-12 size", "WEB-12 is estimated at 7 points", 1.0);
         check("WEB-12 size", "WEB-12 is assigned to Bo", 0.0);
+        check("WEB-12 size", "The estimate of ticket WEB-12 is no longer 7 points, it is 14 points", 1.0);
+        // The kind of a value may tell what it is a value of.
+        check("web-12 IP address", "10.1.2.3 is web-12", 1.0);
+        check("web-12 IP address", "The database of web-12 is at 10.1.2.3", -1.0);
     }
 
     #[test]
