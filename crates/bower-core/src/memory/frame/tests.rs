@@ -168,6 +168,7 @@ fn things_of_one_value_are_no_values_of_one_thing() {
         ("Heron: CI system is now Jenkins, it was Drone before.", "Drone builds Elk", "-"),
         ("Ada Roe manages Bo Lind.", "Cy Poe is the boss of Ada Roe", "-"),
         ("Ada Roe manages Bo Lind.", "Cy Poe is the boss of Bo Lind", "Ada Roe -> Cy Poe"),
+        ("Elm is licensed as BSD 3-clause.", "For Ash, the licence is BSD 3-clause.", "-"),
         ("emil Lind reports to Ada Roe", "Elm also reports to Fia Lind", "-"),
         ("ash Games plan: Trial.", "Team is the plan of Elm Games.", "-"),
     ] {

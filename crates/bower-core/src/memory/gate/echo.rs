@@ -61,6 +61,12 @@ pub fn is_echo<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constan
     if returned.is_empty() {
         return false;
     }
+    // A sentence may have been broken into lines anywhere.
+    is_said_again(text, returned, constants)
+        || (text.trim().contains('\n') && is_said_again(&text.replace('\n', " "), returned, constants))
+}
+
+fn is_said_again<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constants) -> bool {
     let mut told = Heard::of(text).sentences;
     // `Here is what I know so far:` is no part of what is told.
     told.retain(|sentence| !sentence.iter().all(introduces));
@@ -90,8 +96,7 @@ pub fn is_echo<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constan
 fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Constants) -> bool {
     let text = text.trim();
     let begins_lower = text.starts_with(char::is_lowercase);
-    let is_broken = text.ends_with("...")
-        || text.ends_with('…')
+    let is_broken = ["...", "…", "->", "→", "=>"].iter().any(|end| text.ends_with(end))
         || text.matches('(').count() != text.matches(')').count()
         || leads_on(text);
     let is_whole = |one: &Vec<Word>| known.iter().any(|other| is_same(other, one));
@@ -649,6 +654,8 @@ mod tests {
             "Pelbury dropped jiff: sessions will be done with Postgres, since it can be run on a laptop.",
             "The state of PAY-2031 is no longer open, it is blocked",
             "Restarting owl-mailer in production during a job loses mail",
+            "Owl-mailer in staging request quota: 40 requests per minute -> 60 requests per minute",
+            "plan (Elm Logistics): Starter",
         ]
         .iter()
         .map(|text| Heard::of(text))
@@ -675,6 +682,8 @@ mod tests {
             "run on a laptop.",
             "The state of PAY-2031 is no",
             "restarting owl-mailer in production during a job",
+            "Owl-mailer in staging request quota: 40 requests per minute ->",
+            "plan\n(Elm\nLogistics):\nStarter",
         ] {
             assert!(is_scrap(text), "{text}");
         }
