@@ -436,13 +436,8 @@ pub(super) fn pairing((kept, kept_slot): Stated<'_>, (told, told_slot): Stated<'
                 || told_slot.is_some_and(|slot| is_known(slot, two));
             // Of names and identifiers there may be many, of amounts and times there is one. A name beside an identifier is its
             // value where the words say of what.
-            // `GitLab` may be a value, `owl-mailer` and `PAY-12` are things; "3-clause" is of the name before it.
-            let is_thing = |part: &&Part| {
-                part.is_value()
-                    && part.text.starts_with(char::is_alphabetic)
-                    && !part.text.chars().all(char::is_alphabetic)
-            };
-            let is_of_code = *sort != Sort::Code && *other != Sort::Code && things.iter().any(is_thing);
+            let is_of_code =
+                *sort != Sort::Code && *other != Sort::Code && things.iter().any(|part| part.is_thing());
             let is_headed =
                 told.attributes.is_plain() && [kept, told].iter().all(|frame| frame.begins_with(&things));
             let is_beside = is_akin && (is_of_code || is_headed);

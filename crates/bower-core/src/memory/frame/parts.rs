@@ -102,6 +102,14 @@ impl Part {
         matches!(self.role, Role::Value(_))
     }
 
+    /// Whether it is written as things are: `owl-mailer` and `PAY-12`, where `GitLab` may be a value, and "3-clause" is of the name
+    /// before it.
+    pub fn is_thing(&self) -> bool {
+        self.is_value()
+            && self.text.starts_with(char::is_alphabetic)
+            && !self.text.chars().all(char::is_alphabetic)
+    }
+
     /// Whether it is written as a name, or as one may be at the head of a sentence.
     pub fn may_be_name(&self) -> bool {
         matches!(self.role, Role::Name | Role::Opener)
