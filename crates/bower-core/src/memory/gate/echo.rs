@@ -99,7 +99,7 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Const
     let is_broken = ["...", "…", "->", "→", "=>"].iter().any(|end| text.ends_with(end))
         || text.matches('(').count() != text.matches(')').count()
         || leads_on(text);
-    let is_whole = |one: &Vec<Word>| known.iter().any(|other| is_same(other, one));
+    let is_whole = |one: &Vec<Word>| is_row(one, known);
     let is_part = |piece: &[Word], is_broken: bool| {
         known.iter().any(|other| {
             let mut places = other.windows(piece.len()).enumerate();
@@ -119,6 +119,19 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Const
         [first, rest @ ..] if rest.iter().all(is_whole) => is_part(first, false),
         [whole @ .., last] => is_broken && whole.iter().all(is_whole) && is_part(last, true),
     }
+}
+
+/// Whether words are whole returned sentences, one behind the other: what had lines of its own may stand in one.
+fn is_row(words: &[Word], known: &[&[Word]]) -> bool {
+    let mut rest = words;
+    while !rest.is_empty() {
+        let begins = |other: &&&[Word]| {
+            !other.is_empty() && rest.get(..other.len()).is_some_and(|head| is_same(other, head))
+        };
+        let Some(longest) = known.iter().filter(begins).map(|other| other.len()).max() else { return false };
+        rest = &rest[longest..];
+    }
+    true
 }
 
 /// Whether a text ends where no statement does.
@@ -656,6 +669,7 @@ mod tests {
             "Restarting owl-mailer in production during a job loses mail",
             "Owl-mailer in staging request quota: 40 requests per minute -> 60 requests per minute",
             "plan (Elm Logistics): Starter",
+            "For owl-mailer there is a short way to resize its disk:\n1. `make disk`\n2. `make renew`\nIt takes 39 minutes.",
         ]
         .iter()
         .map(|text| Heard::of(text))
@@ -683,6 +697,7 @@ mod tests {
             "The state of PAY-2031 is no",
             "restarting owl-mailer in production during a job",
             "Owl-mailer in staging request quota: 40 requests per minute ->",
+            "short way to resize its disk: 1. `make disk` 2. `make renew` It takes 39 minutes.",
             "plan\n(Elm\nLogistics):\nStarter",
         ] {
             assert!(is_scrap(text), "{text}");
