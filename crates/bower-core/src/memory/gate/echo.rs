@@ -138,7 +138,9 @@ fn is_row(words: &[Word], known: &[&[Word]]) -> bool {
 fn leads_on(text: &str) -> bool {
     let mut words = text.split_whitespace().rev();
     let last = words.next().unwrap_or_default();
-    LEADS_ON.has(last) || (STANDS_IN.has(last) && words.next().is_some_and(|word| LEADS_ON.has(word)))
+    LEADS_ON.has(last)
+        || AUXILIARIES.has(last)
+        || (STANDS_IN.has(last) && words.next().is_some_and(|word| LEADS_ON.has(word)))
 }
 
 /// Whether a piece that begins at a word is the larger part of a returned sentence up to its last word, and what stands before it
@@ -662,6 +664,7 @@ mod tests {
             "You stop owl-mailer in production like this: `make stop`, then `docker compose down`. It takes 3 minutes.",
             "2026-04-01 is the last day of leave of Viktor Yamada",
             "Everden: Vault was chosen for secrets; debugging it takes minutes and not days",
+            "Commit 6a60 broke mail: since then owl-mailer in preview fills the disk when the user has no last name",
             "Nobody may assume that the cache is shared.",
             "Without Redis, willow-mailer does not come up.",
             "Pelbury dropped jiff: sessions will be done with Postgres, since it can be run on a laptop.",
@@ -697,6 +700,7 @@ mod tests {
             "The state of PAY-2031 is no",
             "restarting owl-mailer in production during a job",
             "Owl-mailer in staging request quota: 40 requests per minute ->",
+            "owl-mailer in preview fills the disk when the user has",
             "short way to resize its disk: 1. `make disk` 2. `make renew` It takes 39 minutes.",
             "plan\n(Elm\nLogistics):\nStarter",
         ] {
