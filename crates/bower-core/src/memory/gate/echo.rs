@@ -100,12 +100,21 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Const
         || text.matches('(').count() != text.matches(')').count()
         || leads_on(text);
     let is_whole = |one: &Vec<Word>| is_row(one, known);
+    // However short: what follows it follows it here too.
+    let is_tail = |piece: &[Word]| {
+        let mut longer = known.iter().filter(|other| other.len() > piece.len());
+        longer.any(|other| {
+            let (before, tail) = other.split_at(other.len() - piece.len());
+            is_same(tail, piece) && before.iter().all(|word| word.weight != Weight::Denies)
+        })
+    };
     let is_part = |piece: &[Word], is_broken: bool| {
         known.iter().any(|other| {
             let mut places = other.windows(piece.len()).enumerate();
             places.any(|(at, run)| {
                 is_same(run, piece)
                     && (is_broken
+                        || is_unended(other, at, piece, constants)
                         || (at == 0 && is_subject(other, piece, constants))
                         || (at > 0
                             && (is_end(other, at, piece, constants)
@@ -116,7 +125,7 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Const
     match told {
         [] => false,
         [one] => is_part(one, is_broken),
-        [first, rest @ ..] if rest.iter().all(is_whole) => is_part(first, false),
+        [first, rest @ ..] if rest.iter().all(is_whole) => is_part(first, false) || is_tail(first),
         [whole @ .., last] => is_broken && whole.iter().all(is_whole) && is_part(last, true),
     }
 }
@@ -151,6 +160,12 @@ fn is_end(other: &[Word], at: usize, piece: &[Word], constants: &Constants) -> b
         && piece.len() >= at
         && piece.len() > constants.shingle
         && other[..at].iter().all(|word| word.weight != Weight::Denies)
+}
+
+/// Whether a piece ends before an auxiliary of its clause: "... when the user | has no name".
+fn is_unended(other: &[Word], at: usize, piece: &[Word], constants: &Constants) -> bool {
+    piece.len() > constants.shingle
+        && other.get(at + piece.len()).is_some_and(|next| next.is_verb && !next.begins)
 }
 
 /// Whether a piece at the head of a returned sentence is only what that speaks of: "Restarting owl-mailer in production | loses mail".
@@ -219,7 +234,8 @@ fn is_inside(sentence: &[Word], known: &[&[Word]]) -> bool {
 }
 
 fn is_known(sentence: &[Word], known: &[&[Word]], index: &Index, constants: &Constants) -> bool {
-    is_covered(sentence, known, index, constants) || is_made_of_whole(sentence, known, index, constants) || {
+    let is_whole = || is_row(sentence, known) || is_made_of_whole(sentence, known, index, constants);
+    is_covered(sentence, known, index, constants) || is_whole() || {
         // `A; B`, where each was returned.
         let clauses: Vec<&[Word]> = clauses(sentence);
         clauses.len() > 1
@@ -701,6 +717,8 @@ mod tests {
             "restarting owl-mailer in production during a job",
             "Owl-mailer in staging request quota: 40 requests per minute ->",
             "owl-mailer in preview fills the disk when the user has",
+            "Commit 6a60 broke mail: since then owl-mailer in preview fills the disk when the user",
+            "to resize its disk: 1. `make disk` 2. `make renew` It takes 39 minutes.",
             "short way to resize its disk: 1. `make disk` 2. `make renew` It takes 39 minutes.",
             "plan\n(Elm\nLogistics):\nStarter",
         ] {
