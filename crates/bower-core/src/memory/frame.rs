@@ -199,17 +199,22 @@ impl Frame {
     /// Whether a longer name of this text ends with a name that another text gives behind a word which this one has not: "Fiona
     /// Gallo" beside "emil Gallo".
     fn is_longer(&self, name: &Part, before: &str) -> bool {
-        let is_longer = |part: &&Part| part.may_be_name() && part.flat.len() > name.flat.len();
-        let mut longer = self.parts.iter().filter(is_longer).filter(|part| part.flat.ends_with(&name.flat));
-        longer.next().is_some_and(|part| !part.flat.contains(before))
+        let longer = self.parts.iter().find(|part| {
+            part.may_be_name() && part.flat.len() > name.flat.len() && part.flat.ends_with(&name.flat)
+        });
+        longer.is_some_and(|part| !part.flat.contains(before))
+    }
+
+    /// The parts that say something.
+    fn telling(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| !matches!(part.role, Role::Idle | Role::Grammar))
     }
 
     /// Whether the sentence tells what one at its head does to another: "Ada manages Bo" tells who manages Bo.
     fn is_done_by(&self, part: &Part) -> bool {
-        let is_said = |part: &&Part| !matches!(part.role, Role::Idle | Role::Grammar);
-        let mut said = self.parts.iter().filter(is_said);
-        said.next().is_some_and(|first| first.flat == part.flat)
-            && said.next().is_some_and(|verb| DOES.contains(&verb.flat.trim()))
+        let mut telling = self.telling();
+        telling.next().is_some_and(|first| first.flat == part.flat)
+            && telling.next().is_some_and(|verb| DOES.contains(&verb.flat.trim()))
     }
 
     /// The word at the head of the sentence where it may be a name that the other text does not say.
@@ -220,8 +225,7 @@ impl Frame {
 
     /// Whether the sentence begins with one of these things.
     fn begins_with(&self, things: &[&Part]) -> bool {
-        let first = self.parts.iter().find(|part| !matches!(part.role, Role::Idle | Role::Grammar));
-        first.is_some_and(|first| things.iter().any(|thing| thing.flat == first.flat))
+        self.telling().next().is_some_and(|first| things.iter().any(|thing| thing.flat == first.flat))
     }
 
     /// The value in plain words of a statement whose attribute takes such: that of its slot, or else the one run of words that say

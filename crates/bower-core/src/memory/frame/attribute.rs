@@ -480,7 +480,7 @@ impl Attributes {
     }
 }
 
-/// The phrases of the table that begin with two letters, which every form of a word keeps, each with the bits of its attributes.
+/// The phrases of the table that begin so (two letters of a word, which every form of it keeps), each with the bits of its attributes.
 fn phrases(head: &[u8]) -> &'static [(&'static str, u128)] {
     static SORTED: OnceLock<Vec<(&str, u128)>> = OnceLock::new();
     let sorted = SORTED.get_or_init(|| {
@@ -521,13 +521,12 @@ fn lookup(words: &[Option<&String>]) -> Option<(u128, usize)> {
 /// What a value may be a value of where no word tells, as bits: "10.1.2.3 is web-07".
 fn implied(part: &Part) -> u128 {
     let phrase = match part.role {
-        Role::Value(Sort::Place("address")) if part.text.parse::<IpAddr>().is_ok() => ["ip", "address"],
-        Role::Value(Sort::Place("mail")) => ["email", "address"],
-        Role::Value(Sort::Place("url")) => ["base", "url"],
+        Role::Value(Sort::Place("address")) if part.text.parse::<IpAddr>().is_ok() => "ip address",
+        Role::Value(Sort::Place("mail")) => "email address",
+        Role::Value(Sort::Place("url")) => "base url",
         _ => return 0,
     };
-    let words = phrase.map(str::to_owned);
-    lookup(&words.each_ref().map(Some)).map_or(0, |(bits, _)| bits)
+    phrases(phrase.as_bytes()).iter().find(|(one, _)| *one == phrase).map_or(0, |(_, bits)| *bits)
 }
 
 /// Whether a word in lower case is a form of another: "ports", "maintained", "throttling", "copies", "mapped".

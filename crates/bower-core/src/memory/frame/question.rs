@@ -69,15 +69,17 @@ pub struct Worth {
     pub kind: f32,
     /// Steps where steps are asked for, or none.
     pub steps: f32,
-    /// Another one of a kind than is asked for takes this away.
+    /// What only one of the two says, the question or the statement, of which one of a kind it speaks takes this away.
     pub qualifier: f32,
+    /// Another one of a kind than is asked for takes this away.
+    pub contrary: f32,
     /// What is not so now takes this away.
     pub tense: f32,
 }
 
 impl Default for Worth {
     fn default() -> Self {
-        Self { attribute: 1.6, kind: 0.5, steps: 1.2, qualifier: 1.5, tense: 1.0 }
+        Self { attribute: 1.6, kind: 0.5, steps: 1.2, qualifier: 1.5, contrary: 2.0, tense: 1.0 }
     }
 }
 
@@ -149,7 +151,7 @@ impl Question {
         let said = places(statement);
         let qualifier = match (has_beyond(&self.places, &said), has_beyond(&said, &self.places)) {
             (false, false) => 0.0,
-            (true, true) => -worth.qualifier * 4.0 / 3.0,
+            (true, true) => -worth.contrary,
             (true, false) | (false, true) => -worth.qualifier,
         };
         // What to do one after the other is no claim of a time.
@@ -251,7 +253,8 @@ mod tests {
     use super::super::super::said::Said;
     use super::*;
 
-    const WORTH: Worth = Worth { attribute: 2.0, kind: 0.5, steps: 3.0, qualifier: 10.0, tense: 20.0 };
+    const WORTH: Worth =
+        Worth { attribute: 2.0, kind: 0.5, steps: 3.0, qualifier: 10.0, contrary: 12.0, tense: 20.0 };
 
     #[track_caller]
     fn check(question: &str, statement: &str, expected: f32) {
@@ -318,6 +321,11 @@ mod tests {
     fn another_of_a_kind_or_of_another_time_fits_less() {
         check("what is the port of owl-mailer in staging?", "owl-mailer listens on port 80", -8.0);
         check("what is the port of owl-mailer?", "owl-mailer in staging listens on port 80", -8.0);
+        check(
+            "what is the port of owl-mailer in preview?",
+            "owl-mailer in staging listens on port 80",
+            -10.0,
+        );
         check(
             "what is the port of owl-mailer?",
             "From 2031-05-01 on the port of owl-mailer will be 81",

@@ -62,29 +62,44 @@ pub fn is_echo<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constan
         return false;
     }
     // A sentence may have been broken into lines anywhere.
-    is_said_again(text, returned, constants)
-        || (text.trim().contains('\n') && is_said_again(&text.replace('\n', " "), returned, constants))
-}
-
-fn is_said_again<H: Borrow<Heard>>(text: &str, returned: &[H], constants: &Constants) -> bool {
-    let mut told = Heard::of(text).sentences;
-    // `Here is what I know so far:` is no part of what is told.
-    told.retain(|sentence| !sentence.iter().all(introduces));
-    // A word or two are an echo of anything.
-    if told.iter().map(Vec::len).sum::<usize>() < constants.shingle {
+    let flat = text.trim().contains('\n').then(|| text.replace('\n', " "));
+    let tellings: Vec<(&str, Vec<Vec<Word>>)> = std::iter::once(text)
+        .chain(flat.as_deref())
+        .map(|text| (text, statements(text)))
+        // A word or two are an echo of anything.
+        .filter(|(_, told)| told.iter().map(Vec::len).sum::<usize>() >= constants.shingle)
+        .collect();
+    if tellings.is_empty() {
         return false;
     }
     let known: Vec<&[Word]> =
         returned.iter().flat_map(|one| one.borrow().sentences.iter().map(Vec::as_slice)).collect();
     let index = Index::of(&known, constants.shingle);
-    if is_scrap(text, &told, &known, constants) {
+    tellings.iter().any(|(text, told)| is_said_again(text, told, &known, &index, constants))
+}
+
+/// The sentences of a text that tell something: `Here is what I know so far:` is no part of it.
+fn statements(text: &str) -> Vec<Vec<Word>> {
+    let mut told = Heard::of(text).sentences;
+    told.retain(|sentence| !sentence.iter().all(introduces));
+    told
+}
+
+fn is_said_again(
+    text: &str,
+    told: &[Vec<Word>],
+    known: &[&[Word]],
+    index: &Index,
+    constants: &Constants,
+) -> bool {
+    if is_scrap(text, told, known, constants) {
         return true;
     }
     let mut long = false;
     let all = told.iter().all(|sentence| {
         let is_long = sentence.len() >= constants.shingle;
         long |= is_long;
-        if is_long { is_known(sentence, &known, &index, constants) } else { is_inside(sentence, &known) }
+        if is_long { is_known(sentence, known, index, constants) } else { is_inside(sentence, known) }
     });
     // Scraps alone are no echo, unless one was returned as it is.
     all && (long || told.iter().all(|sentence| known.iter().any(|other| is_same(other, sentence))))
@@ -100,37 +115,32 @@ fn is_scrap(text: &str, told: &[Vec<Word>], known: &[&[Word]], constants: &Const
         || text.matches('(').count() != text.matches(')').count()
         || leads_on(text);
     let is_whole = |one: &Vec<Word>| is_row(one, known);
-    // However short: what follows it follows it here too.
-    let is_tail = |piece: &[Word]| {
-        let mut longer = known.iter().filter(|other| other.len() > piece.len());
-        longer.any(|other| {
-            let (before, tail) = other.split_at(other.len() - piece.len());
-            is_same(tail, piece) && before.iter().all(|word| word.weight != Weight::Denies)
+    let stands = |piece: &[Word], fits: &dyn Fn(&[Word], usize) -> bool| {
+        known.iter().any(|other| {
+            let mut places = other.windows(piece.len()).enumerate();
+            places.any(|(at, run)| is_same(run, piece) && fits(other, at))
         })
     };
     let is_part = |piece: &[Word], is_broken: bool| {
-        known.iter().any(|other| {
-            let mut places = other.windows(piece.len()).enumerate();
-            places.any(|(at, run)| {
-                is_same(run, piece)
-                    && (is_broken
-                        || is_unended(other, at, piece, constants)
-                        || (at == 0 && is_subject(other, piece, constants))
-                        || (at > 0
-                            && (is_end(other, at, piece, constants)
-                                || is_cut(other, at, piece, begins_lower))))
-            })
+        stands(piece, &|other, at| {
+            is_broken
+                || is_unended(other, at, piece, constants)
+                || (at == 0 && is_subject(other, piece, constants))
+                || (at > 0 && (is_end(other, at, piece, constants) || is_cut(other, at, piece, begins_lower)))
         })
     };
+    // However short: what follows it follows it here too.
+    let is_rest = |piece: &[Word]| stands(piece, &|other, at| at > 0 && is_tail(other, at, piece));
     match told {
         [] => false,
         [one] => is_part(one, is_broken),
-        [first, rest @ ..] if rest.iter().all(is_whole) => is_part(first, false) || is_tail(first),
+        [first, rest @ ..] if rest.iter().all(is_whole) => is_part(first, false) || is_rest(first),
         [whole @ .., last] => is_broken && whole.iter().all(is_whole) && is_part(last, true),
     }
 }
 
-/// Whether words are whole returned sentences, one behind the other: what had lines of its own may stand in one.
+/// Whether words are whole returned sentences, one behind the other and nothing between, however short: what had lines of its own
+/// may stand in one. [`is_made_of_whole`] lets small words stand between, and so asks for longer ones.
 fn is_row(words: &[Word], known: &[&[Word]]) -> bool {
     let mut rest = words;
     while !rest.is_empty() {
@@ -156,10 +166,12 @@ fn leads_on(text: &str) -> bool {
 /// does not deny it: "staging | API listens on port 8080". Who means another thing of the same name and value has said it with not
 /// one word of his own.
 fn is_end(other: &[Word], at: usize, piece: &[Word], constants: &Constants) -> bool {
-    at + piece.len() == other.len()
-        && piece.len() >= at
-        && piece.len() > constants.shingle
-        && other[..at].iter().all(|word| word.weight != Weight::Denies)
+    is_tail(other, at, piece) && piece.len() >= at && piece.len() > constants.shingle
+}
+
+/// Whether a piece goes on to the last word of a returned sentence, and nothing before it denies it.
+fn is_tail(other: &[Word], at: usize, piece: &[Word]) -> bool {
+    at + piece.len() == other.len() && other[..at].iter().all(|word| word.weight != Weight::Denies)
 }
 
 /// Whether a piece ends before an auxiliary of its clause: "... when the user | has no name".
@@ -234,7 +246,7 @@ fn is_inside(sentence: &[Word], known: &[&[Word]]) -> bool {
 }
 
 fn is_known(sentence: &[Word], known: &[&[Word]], index: &Index, constants: &Constants) -> bool {
-    let is_whole = || is_row(sentence, known) || is_made_of_whole(sentence, known, index, constants);
+    let is_whole = || is_made_of_whole(sentence, known, index, constants) || is_row(sentence, known);
     is_covered(sentence, known, index, constants) || is_whole() || {
         // `A; B`, where each was returned.
         let clauses: Vec<&[Word]> = clauses(sentence);

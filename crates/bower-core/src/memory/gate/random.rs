@@ -74,12 +74,9 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 /// before small ones, and where it is short as a word of its own. A made key of 20 signs has "your" in any case once in 9,000 times.
 fn is_written(value: &str, at: usize, word: &str) -> bool {
     const SHORT: usize = 3;
-    let shown = &value[at..at + word.len()];
-    let tail = shown.get(1..).unwrap_or_default();
-    let is_even = |text: &str| {
-        !text.bytes().any(|b| b.is_ascii_uppercase()) || !text.bytes().any(|b| b.is_ascii_lowercase())
-    };
-    let is_cased = is_even(shown) || !tail.bytes().any(|b| b.is_ascii_uppercase());
+    let shown = &value.as_bytes()[at..at + word.len()];
+    let is_cased =
+        !shown[1..].iter().any(u8::is_ascii_uppercase) || !shown.iter().any(u8::is_ascii_lowercase);
     let is_short = word.len() <= SHORT && word.bytes().all(|b| b.is_ascii_alphabetic());
     is_cased && !(is_short && value[..at].ends_with(|c: char| c.is_alphanumeric()))
 }
