@@ -17,6 +17,7 @@ mod scale;
 mod serve;
 mod table;
 mod tokens;
+mod turns;
 mod vectors;
 
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ const USAGE: &str = "bower-bench PART [options]
   fill      gives the passages of scale to the model, once
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
   pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
+  turns     what is picked from labelled turns of sessions: --show so many of what is wrong and what is missed
   keep      --count memories: keeping one more, sweeping, pruning, consolidating, taking back, asking the past
   serve     bower serve under load, on a copy of the store in --home: --clients, --rate and --seconds
   export    the input folder of tools/peers, of --count passages (into --out)
@@ -218,6 +220,7 @@ fn main() -> ExitCode {
         "life-text" => Ok(life::print_stream(&options)),
         "serve" => serve::run(&options),
         "pairs" => pairs::run(&options),
+        "turns" => turns::run(&options),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),
         "scale" => scale::run(&options),
@@ -240,7 +243,8 @@ fn all() -> Result<Verdict, Failed> {
     let program = std::env::current_exe()?;
     let options: Vec<String> = std::env::args().skip(2).collect();
     let mut verdict = Verdict::Kept;
-    for part in ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "pairs", "eval"]
+    for part in
+        ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "pairs", "turns", "eval"]
     {
         println!("\n== {part} ==\n");
         let status = std::process::Command::new(&program).arg(part).args(&options).status()?;

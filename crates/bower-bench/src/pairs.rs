@@ -213,7 +213,7 @@ fn by_denial(pairs: &[Pair]) {
 }
 
 /// A share with the ends of its 95 % interval (Wilson, 1927).
-fn wilson(part: usize, of: usize) -> String {
+pub fn wilson(part: usize, of: usize) -> String {
     if of == 0 {
         return "-".into();
     }

@@ -1,0 +1,108 @@
+//! What is picked from labelled turns of sessions, beside what a person would keep of them: precision and recall, each with its
+//! 95 % Wilson interval. Rules are made with `tune` alone; of `held-out` nobody reads which ones fail.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use bower_core::memory::turns::{Pick, Voice, picks};
+use serde_json::Value;
+
+use crate::{Failed, Options, Verdict, pairs, table};
+
+/// Each with whether its failures may be shown.
+const SETS: [(&str, bool); 3] = [("tune", true), ("held-out", false), ("languages", true)];
+
+/// A turn, and what of it is worth keeping.
+struct Turn {
+    voice: Voice,
+    text: String,
+    keep: Vec<String>,
+}
+
+/// What was right and wrong of one set.
+#[derive(Default)]
+struct Counts {
+    found: usize,
+    missed: Vec<String>,
+    wrong: Vec<String>,
+    right: usize,
+}
+
+pub fn run(options: &Options) -> Result<Verdict, Failed> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/turns");
+    let mut rows = Vec::new();
+    for (name, is_shown) in SETS {
+        let turns = read(&folder.join(format!("{name}.jsonl")))?;
+        for (voice, who) in [(Voice::User, "user"), (Voice::Assistant, "assistant")] {
+            let of_voice: Vec<&Turn> = turns.iter().filter(|turn| turn.voice == voice).collect();
+            let counts = count(&of_voice);
+            rows.push(vec![
+                name.to_owned(),
+                who.to_owned(),
+                of_voice.len().to_string(),
+                pairs::wilson(counts.right, counts.right + counts.wrong.len()),
+                pairs::wilson(counts.found, counts.found + counts.missed.len()),
+            ]);
+            if is_shown {
+                for (what, texts) in [("wrong", &counts.wrong), ("missed", &counts.missed)] {
+                    texts
+                        .iter()
+                        .take(options.show)
+                        .for_each(|text| println!("{name}, {who}, {what}: {text}"));
+                }
+            }
+        }
+    }
+    table::print(&["set", "voice", "turns", "right", "found"], &rows);
+    Ok(Verdict::Kept)
+}
+
+fn read(file: &Path) -> Result<Vec<Turn>, Failed> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    text.lines().map(turn).collect()
+}
+
+fn turn(line: &str) -> Result<Turn, Failed> {
+    let value: Value = serde_json::from_str(line)?;
+    let voice = match value["voice"].as_str() {
+        Some("user") => Voice::User,
+        Some("assistant") => Voice::Assistant,
+        other => return Err(format!("{other:?} is no voice").into()),
+    };
+    let text = value["text"].as_str().ok_or("a turn without a text")?.to_owned();
+    let keep = value["keep"].as_array().ok_or("a turn without what to keep")?;
+    let keep = keep.iter().filter_map(|one| one.as_str().map(plain)).collect();
+    Ok(Turn { voice, text, keep })
+}
+
+/// A pick is right where it holds what a person would keep, or is a part of that.
+fn count(turns: &[&Turn]) -> Counts {
+    let mut counts = Counts::default();
+    for turn in turns {
+        let picked: Vec<Pick> = picks(&turn.text, turn.voice);
+        let mut right = HashSet::new();
+        for keep in &turn.keep {
+            let fits = |pick: &Pick| {
+                let text = plain(&pick.text);
+                text.contains(keep.as_str()) || keep.contains(&text)
+            };
+            let fitting: Vec<usize> = (0..picked.len()).filter(|&at| fits(&picked[at])).collect();
+            if fitting.is_empty() {
+                counts.missed.push(keep.clone());
+            } else {
+                counts.found += 1;
+            }
+            right.extend(fitting);
+        }
+        counts.right += right.len();
+        let wrong = (0..picked.len()).filter(|at| !right.contains(at));
+        counts.wrong.extend(wrong.map(|at| picked[at].text.clone()));
+    }
+    counts
+}
+
+/// Words alone, in lower case.
+fn plain(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
