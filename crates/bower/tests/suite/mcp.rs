@@ -112,6 +112,45 @@ fn it_ends_with_its_input_and_answers_what_was_asked_before() {
 }
 
 #[test]
+fn a_run_that_is_cancelled_stops_and_is_never_answered() {
+    const FILES: usize = 8_000;
+    let home = Home::new();
+    for at in 0..FILES {
+        home.write(&format!("docs/{at}.md"), format!("# Note {at}\n\nNumber {at} of many.\n"));
+    }
+    let docs = home.path("docs");
+    let mut server = Server::initialized(&home, &[]);
+    let arguments = json!({"paths": [docs]});
+    let params = json!({"name": "memory_index", "arguments": arguments, "_meta": {"progressToken": 7}});
+    let run = server.begin("tools/call", params);
+    // It has begun, and is not near its end.
+    let step = server.hear();
+    assert_eq!(
+        (&step["method"], &step["params"]["progressToken"]),
+        (&json!("notifications/progress"), &json!(7))
+    );
+    assert!(step["params"]["progress"].as_f64() < step["params"]["total"].as_f64(), "{step}");
+    let cancelled = json!({"requestId": run, "reason": "the user said stop"});
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled});
+    server.line(&note.to_string());
+    // Others are answered meanwhile.
+    let status = server.begin("tools/call", json!({"name": "memory_status", "arguments": {}}));
+    let mut heard = server.hear();
+    while heard["id"] != status {
+        assert_ne!(heard["id"], run, "{heard}");
+        heard = server.hear();
+    }
+    let (ended, rest, talk) = server.end();
+    assert_eq!((ended, talk.as_str()), (0, ""));
+    assert!(rest.iter().all(|message| message["id"] != run), "{rest:?}");
+    let kept = home.data(["status"])["total_documents"].as_u64().unwrap();
+    assert!(kept < FILES as u64, "{kept}");
+    // Whoever wants it after all has the rest.
+    home.data(["index", docs.to_str().unwrap()]);
+    assert_eq!(home.data(["status"])["total_documents"], FILES);
+}
+
+#[test]
 fn what_is_no_message_or_comes_too_early_does_not_end_it() {
     let home = Home::new();
     let mut server = Server::start(&home, &[]);
