@@ -3,6 +3,7 @@
 //! says. Where anything is unsure there is no pairing: a wrong one hides what is still true.
 
 mod attribute;
+mod numbered;
 pub(super) mod parts;
 mod question;
 mod tense;
@@ -10,6 +11,7 @@ mod tense;
 use super::claims::tokens::Token;
 use super::slot::{Holds, Slot};
 use attribute::{Attributes, Kinship};
+use numbered::Numbered;
 pub(super) use parts::Sort;
 use parts::{Former, Part, Role};
 pub use question::{Question, Worth};
@@ -27,6 +29,8 @@ pub struct Frame {
     former: Vec<Former>,
     /// Which attributes its words speak of.
     attributes: Attributes,
+    /// The things that it tells apart by a number.
+    numbered: Vec<Numbered>,
     /// Whether it says what is so now.
     is_of_now: bool,
     /// Whether it tells of something that happened.
@@ -92,11 +96,13 @@ impl Frame {
         let mut parts = if core.len() > MOST_PARTS { Vec::new() } else { parts::read(core) };
         let words: Vec<String> = parts.iter().map(|part| part.text.to_lowercase()).collect();
         let former = parts::take_former(&mut parts, &words);
+        let numbered = numbered::take(&mut parts);
         Self {
             present: parts::present(&parts),
             is_of_now: tense::is_of_now(core) && !tokens.iter().any(|token| token.is("?")),
             is_event: tense::is_event(core),
             attributes: Attributes::of(&parts, &words),
+            numbered,
             former,
             parts,
             has_more,
@@ -596,7 +602,10 @@ fn has_beyond(these: &[&str], those: &[&str]) -> bool {
 /// Whether two texts speak of two of a kind.
 fn is_qualified(one: &Frame, two: &Frame) -> bool {
     let (mine, theirs) = (qualifiers(one), qualifiers(two));
-    has_beyond(&mine, &theirs) || has_beyond(&theirs, &mine) || is_apart(one, two)
+    has_beyond(&mine, &theirs)
+        || has_beyond(&theirs, &mine)
+        || is_apart(one, two)
+        || numbered::is_apart(&one.numbered, &two.numbered)
 }
 
 /// Whether one text speaks of what the other excludes.

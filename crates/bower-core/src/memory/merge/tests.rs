@@ -383,3 +383,39 @@ proptest! {
         prop_assert_eq!(first, second);
     }
 }
+
+/// Of the same words with another number behind the noun: two things, whatever else is alike. Of a thing's own value it is news.
+#[test]
+fn things_that_a_number_tells_apart_do_not_replace_each_other() {
+    for (kept, told) in [
+        (
+            "The API key rotation interval of tenant 4 is 30 days",
+            "The API key rotation interval of tenant 5 is 90 days",
+        ),
+        ("Alice's locker number 12 holds the stone", "Alice's locker number 13 holds the stone"),
+        (
+            "Decision 7: we use Redis for component number 7 because of latency.",
+            "Decision 8: we use Redis for component number 8 because of latency.",
+        ),
+        ("Rule 3: never deploy maple on day 5", "Rule 4: never deploy maple on day 5"),
+        (
+            "Preference 1: user 28 likes cobalt more than tea",
+            "Preference 2: user 8 likes cobalt more than tea",
+        ),
+    ] {
+        let decided = fate(kept, told, 0.97);
+        assert!(decided.starts_with("link: "), "{kept} / {told}: {decided}");
+    }
+    check(
+        "The API key rotation interval of tenant 4 is 30 days",
+        "The API key rotation interval of tenant 4 is 90 days",
+        0.97,
+        "supersede: interval 30 days -> 90 days",
+    );
+    check(
+        "The API listens on port 8080",
+        "The API listens on port 9090",
+        0.97,
+        "supersede: port 8080 -> 9090",
+    );
+}
