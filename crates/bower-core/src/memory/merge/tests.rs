@@ -397,6 +397,8 @@ fn things_that_a_number_tells_apart_do_not_replace_each_other() {
             "Decision 7: we use Redis for component number 7 because of latency.",
             "Decision 8: we use Redis for component number 8 because of latency.",
         ),
+        ("Store 3 opens at 8:30", "Store 4 opens at 9:30"),
+        ("Contact river 3 has the address 28 Main Street", "Contact stone 7 has the address 5 Main Street"),
         ("Rule 3: never deploy maple on day 5", "Rule 4: never deploy maple on day 5"),
         (
             "Preference 1: user 28 likes cobalt more than tea",
