@@ -4,6 +4,7 @@ pub mod attention;
 pub mod cpu;
 pub mod floats;
 pub mod gemm;
+pub mod heap;
 mod lanes;
 #[cfg(target_arch = "aarch64")]
 mod lanes_neon;

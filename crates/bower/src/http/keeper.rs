@@ -3,6 +3,7 @@
 //! often does not do it often, nor one that never runs for a day never.
 
 use bower_core::request::{House, Housekeeping, PruneEvery};
+use bower_kernels::heap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -66,7 +67,11 @@ fn maintain(app: &App) {
         return;
     }
     match app.service.maintain(now()) {
-        Ok(true) => tracing::debug!(target: "bower", "folded new changes into the indexes"),
+        Ok(true) => {
+            tracing::debug!(target: "bower", "folded new changes into the indexes");
+            // A fold holds more for a moment than all answers together.
+            heap::give_back();
+        }
         Ok(false) => {}
         Err(failure) => {
             tracing::warn!(target: "bower", part = "maintain", cause = failure.line(), "could not keep house");
@@ -76,6 +81,7 @@ fn maintain(app: &App) {
 
 fn keep_house(app: &App) {
     app.is_used.store(false, Ordering::Relaxed);
+    heap::give_back();
     let every = app.options.prune_every;
     let hours = every.map(|every| u32::try_from(every.as_secs() / 3_600).unwrap_or(u32::MAX).max(1));
     let prune = hours.map(|hours| PruneEvery { threshold: PRUNE_THRESHOLD, hours });

@@ -270,7 +270,10 @@ pub fn serve<H: ServerHandler + Clone>(
         )
     })?;
     let app = Arc::new(App::new(Arc::new(service), options, models, door)?);
-    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(1, 4);
+    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    // Its own memory after two minutes of load: 37 MB instead of 47, at the same cost of a request.
+    bower_kernels::heap::limit_arenas(2 * cores);
+    let workers = cores.clamp(1, 4);
     // What a panic says may quote a text; its place is enough to find it.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
