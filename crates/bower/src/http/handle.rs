@@ -25,6 +25,8 @@ use super::{App, Peer, Work, now, runs};
 /// Routes that tell nothing of anybody's: no token is needed.
 pub const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
 
+/// A body takes memory in pieces of so many KiB.
+const ROOM_KIB: usize = 64;
 /// Answers longer than this are refused: they are held in memory whole.
 const MOST_ANSWERED: usize = 64 << 20;
 
@@ -124,7 +126,8 @@ async fn first_parameter(parts: &mut axum::http::request::Parts) -> Result<Strin
     Ok(parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default())
 }
 
-/// The whole body of a request, with the memory that it takes.
+/// The whole body of a request, with the memory that it takes. Only what has arrived takes any: what somebody says that he will
+/// send, and does not, keeps nobody waiting.
 pub async fn read_body(
     app: &App,
     headers: &HeaderMap,
@@ -143,19 +146,15 @@ pub async fn read_body(
     if told.is_some_and(|told| told > most) {
         return Err(too_long());
     }
-    let kib =
-        u32::try_from(told.unwrap_or(most) / 1_024 + 1).unwrap_or(u32::MAX).min(super::BODIES_KIB as u32);
-    let room = Arc::clone(&app.bodies)
-        .acquire_many_owned(kib)
-        .await
-        .map_err(|_| Problem::internal("the room for bodies was closed"))?;
-    let mut bytes = Vec::with_capacity(told.unwrap_or(0));
+    let mut room = None;
+    let mut bytes = Vec::new();
     while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
         if let Ok(data) = frame.into_data() {
             if bytes.len() + data.len() > most {
                 return Err(too_long());
             }
+            widen(app, &mut room, bytes.len() + data.len())?;
             bytes.extend_from_slice(&data);
         }
     }
@@ -172,7 +171,30 @@ pub async fn read_body(
             "send it with Content-Type: application/json",
         ));
     }
-    Ok((bytes.into(), Some(room)))
+    Ok((bytes.into(), room))
+}
+
+/// Takes the memory that so many bytes need beyond what is taken. Nobody waits for it with a part in his hands: two who did could
+/// wait for each other.
+fn widen(app: &App, room: &mut Option<OwnedSemaphorePermit>, bytes: usize) -> Result<(), Problem> {
+    let taken = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+    let wanted = (bytes / 1_024 + 1).next_multiple_of(ROOM_KIB).min(super::BODIES_KIB);
+    let more = wanted.saturating_sub(taken) as u32;
+    if more == 0 {
+        return Ok(());
+    }
+    let permit = Arc::clone(&app.bodies).try_acquire_many_owned(more).map_err(|_| {
+        Problem::later(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the bodies of other requests fill the memory for them",
+            1,
+        )
+    })?;
+    match room {
+        Some(room) => room.merge(permit),
+        None => *room = Some(permit),
+    }
+    Ok(())
 }
 
 /// An answer as JSON, not longer than an answer may be.

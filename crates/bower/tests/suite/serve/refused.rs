@@ -271,6 +271,33 @@ fn whoever_sends_slowly_is_let_go() {
     assert_eq!(server.get("/health").status, 200);
 }
 
+/// What is said to come takes no memory from those whose bodies do.
+#[test]
+fn bodies_that_do_not_come_keep_nobody_waiting() {
+    let home = Home::new();
+    let server = Server::start(&home, []);
+    let head = format!(
+        "POST /api/v1/query HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 8000000\r\n\r\n{{",
+        server.address
+    );
+    let slow: Vec<_> = (0..40)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    // Until all of them are being read.
+    let under_way = || server.get("/metrics").body.contains("bower_http_requests_under_way 41");
+    while !under_way() {
+        std::thread::yield_now();
+    }
+    let start = Instant::now();
+    assert_eq!(server.post("/api/v1/query", &json!({"query": "x", "fast": true})).status, 200);
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    drop(slow);
+}
+
 #[test]
 fn whoever_asks_too_often_is_told_when_to_come_back() {
     let home = Home::new();
