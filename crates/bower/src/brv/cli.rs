@@ -6,6 +6,7 @@
 )]
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// ByteRover's command line, answered by Bowerbird: the same commands, one local store, no network
@@ -46,6 +47,13 @@ pub(super) enum Form {
     Text,
     /// One object a line
     Json,
+}
+
+/// Whether arguments that cannot be understood ask for JSON all the same: what reads lines is told of it in one.
+pub(super) fn asks_for_json(arguments: &[OsString]) -> bool {
+    let before_text = arguments.iter().map_while(|one| one.to_str().filter(|one| *one != "--"));
+    let given: Vec<&str> = before_text.collect();
+    given.contains(&"--format=json") || given.windows(2).any(|two| two == ["--format", "json"])
 }
 
 #[derive(Args, Debug)]

@@ -17,15 +17,15 @@ pub const NOTHING: &str = "Nothing found.";
 pub(super) const TIER: u8 = 2;
 
 /// One run's output.
-pub(super) struct Lines {
-    command: &'static str,
+pub(super) struct Lines<'a> {
+    command: &'a str,
     form: Form,
     /// The run's own id, in the form of a UUID.
     pub task: String,
 }
 
-impl Lines {
-    pub(super) fn new(command: &'static str, form: Form) -> Self {
+impl<'a> Lines<'a> {
+    pub(super) fn new(command: &'a str, form: Form) -> Self {
         let seed = format!("{command} {} {}", Timestamp::now(), std::process::id());
         Self { command, form, task: task_id(seed.as_bytes()) }
     }

@@ -94,6 +94,14 @@ fn what_failed_ends_with_a_status_and_never_on_standard_output_as_text() {
     assert_eq!(brv(&home, &folder, &["query", "--", " "]).status, 2);
     assert_eq!(brv(&home, &folder, &["dance"]).status, 2);
     assert_eq!(brv(&home, &folder, &["search", "x", "--limit", "51"]).status, 2);
+    // What reads lines is told of what was typed wrong in one, too.
+    let refused = brv(&home, &folder, &["search", "x", "--limit", "51", "--format", "json"]);
+    let line = &lines(&refused)[0];
+    assert_eq!((refused.status, line["command"].as_str()), (2, Some("search")), "{line}");
+    assert!(line["data"]["error"].as_str().unwrap().contains("1..=50"), "{line}");
+    assert_eq!(line["data"]["status"], "error");
+    let text = brv(&home, &folder, &["dance", "--", "--format", "json"]);
+    assert!(text.status == 2 && text.out.is_empty(), "{text:?}");
     let home = Home::new();
     std::fs::create_dir_all(home.home()).unwrap();
     std::fs::write(home.home().join("memory.db"), "this is no database, but long enough to be read as one")
