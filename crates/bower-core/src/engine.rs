@@ -36,6 +36,7 @@ mod when;
 mod wording;
 
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -51,8 +52,8 @@ use crate::llm::Llm;
 use crate::request::moving::{ExportRequest, Exported, ImportProgress, ImportRequest, Migrated};
 use crate::request::{
     Answer, Brief, BriefRequest, Check, Clocks, ConsolidateRequest, Consolidated, CurateRequest, Curated,
-    Feedback, ForgetRequest, Forgetting, Forgotten, History, House, Housekeeping, IndexProgress, IndexReport,
-    IndexRequest, Item, Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead,
+    Documents, Feedback, ForgetRequest, Forgetting, Forgotten, History, House, Housekeeping, IndexProgress,
+    IndexReport, IndexRequest, Item, Listing, Pruned, QueryRequest, Residue, Review, Selection, SessionRead,
     SessionRequest, Settlement, StatusReport, StoreChange, StoreCopy, Swept, TurnsRequest, Undone,
 };
 use crate::store::{Given, NewVector, SqliteStore, Store};
@@ -337,6 +338,16 @@ impl Engine {
     /// What was done after a change, by any process, oldest first; at most `most` changes.
     pub fn changes_after(&self, change: u64, most: usize) -> Result<Vec<StoreChange>> {
         self.store.changes(Change(change), most)
+    }
+
+    /// A page of the documents that have a chunk in a selection, the last changed first.
+    pub fn documents(&self, select: &Selection, limit: usize, offset: usize) -> Result<Documents> {
+        self.store.document_page(select, limit, offset)
+    }
+
+    /// Those of some ids that a selection holds: its items, and documents that have a chunk in it.
+    pub fn held_of(&self, ids: &[String], select: &Selection) -> Result<BTreeSet<String>> {
+        self.store.held_of(ids, select)
     }
 
     /// Contradictions that nothing could settle: the open ones, or all, oldest first.

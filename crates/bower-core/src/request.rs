@@ -2,6 +2,7 @@
 
 mod brief;
 mod changes;
+mod documents;
 mod life;
 pub mod moving;
 
@@ -24,6 +25,7 @@ use crate::rank::rerank::Reranked;
 
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use changes::StoreChange;
+pub use documents::{Document, Documents};
 pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };

@@ -10,7 +10,7 @@ mod contract;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::item::{
     Change, Coverage, Facts, Kind, MemoryType, Reach, Relation, RowId, RowSet, Ruling, Scope, Status, Tier,
     derive_id,
 };
-use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
+use crate::request::{Clocks, Documents, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
 
 pub use sqlite::SqliteStore;
 
@@ -616,6 +616,8 @@ pub trait Store: copies::Moving + Send + Sync {
     /// the store: no index has to follow, and no event is left.
     fn give(&self, session: &str, given: &[Given], now: Timestamp, keep_after: Timestamp) -> Result<()>;
 
+    /// Documents that have a chunk in a selection, the last changed first, and how many there are in all.
+    fn document_page(&self, select: &Selection, limit: usize, offset: usize) -> Result<Documents>;
     /// What is known of the documents of a collection.
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>>;
     /// What is known of the documents of a collection with these paths, in the order asked.
@@ -682,6 +684,8 @@ pub trait Store: copies::Moving + Send + Sync {
     fn newest(&self, types: &[MemoryType], status: Status, reach: &Reach, most: usize) -> Result<Vec<RowId>>;
     /// What was done after a change, oldest first, whole changes, at most `most` of them.
     fn changes(&self, after: Change, most: usize) -> Result<Vec<StoreChange>>;
+    /// Those of some ids that a selection holds: its items, and documents that have a chunk in it.
+    fn held_of(&self, ids: &[String], select: &Selection) -> Result<BTreeSet<String>>;
     /// Counts for `status`.
     fn counts(&self) -> Result<Counts>;
     /// How many items have a vector of a model. Goes through all of them: an index that is sound has counted them already.

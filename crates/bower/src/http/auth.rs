@@ -205,6 +205,16 @@ impl Door {
             Standing::Revoked => Err(refused(format!("token {} was revoked", token.name))),
         }
     }
+
+    /// Whether somebody who was let in would be let in again: a stream outlives the request that began it.
+    pub fn still_admits(&self, caller: &Caller, now: Timestamp) -> bool {
+        match &caller.key {
+            Key::Address(_) => !self.takes_tokens(),
+            Key::Token(sha256) => self.tokens.all().is_ok_and(|all| {
+                all.iter().any(|token| token.sha256 == *sha256 && token.standing(now) == Standing::Active)
+            }),
+        }
+    }
 }
 
 /// Whether a Host header names the loopback: `localhost` or a loopback address, with any port. (A forwarded port is another.)
@@ -317,10 +327,13 @@ mod tests {
         assert_eq!(door.admit(&headers, peer, now).unwrap_err().status, 401);
         let bearer = HeaderValue::from_str(&format!("Bearer {secret}")).unwrap();
         headers.insert(header::AUTHORIZATION, bearer);
-        assert_eq!(door.admit(&headers, peer, now).unwrap().name, "ci");
+        let caller = door.admit(&headers, peer, now).unwrap();
+        assert_eq!(caller.name, "ci");
+        assert!(door.still_admits(&caller, now) && !door.still_admits(&Caller::local(peer.ip()), now));
         headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Basic Y2k6eA=="));
         assert_eq!(door.admit(&headers, peer, now).unwrap_err().status, 401);
         super::super::tokens::revoke(home.path(), "ci", now).unwrap();
+        assert!(!door.still_admits(&caller, now));
         assert!(Door::new(home.path(), any, Vec::new(), now).is_err());
         assert!(Door::new(home.path(), loopback, Vec::new(), now).unwrap().takes_tokens());
         std::fs::remove_file(home.path().join("tokens.json")).unwrap();

@@ -7,7 +7,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use bower_core::request::StoreChange;
+use bower_core::item::Status;
+use bower_core::request::{Selection, StoreChange};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::io;
@@ -22,7 +23,7 @@ use super::limits::Turn;
 use super::operations::parse_query;
 use super::problem::Problem;
 use super::stream::{channel, send};
-use super::{App, Work};
+use super::{App, Work, now};
 
 /// Streams at once: each is a connection that stays.
 const MOST_STREAMS: i64 = 128;
@@ -146,12 +147,14 @@ async fn tell(
             after = current;
         }
         app.last_change.send_if_modified(|known| std::mem::replace(known, current) != current);
-        wait(&mut changed, after, to).await?;
+        wait(app, caller, &mut changed, after, to).await?;
     }
 }
 
-/// Until there is another change, or the client has gone.
+/// Until there is another change, or the client has gone, or may no longer follow.
 async fn wait(
+    app: &App,
+    caller: &Caller,
     changed: &mut watch::Receiver<u64>,
     after: u64,
     to: &mpsc::Sender<io::Result<Bytes>>,
@@ -161,7 +164,12 @@ async fn wait(
             known = async { changed.wait_for(|known| *known != after).await.map(drop) } => {
                 return known.map_err(|_| io::ErrorKind::BrokenPipe.into());
             }
-            () = tokio::time::sleep(HEARTBEAT) => send(to, Bytes::from_static(b":\n\n")).await?,
+            () = tokio::time::sleep(HEARTBEAT) => {
+                if !app.door.still_admits(caller, now()) {
+                    return Err(io::ErrorKind::PermissionDenied.into());
+                }
+                send(to, Bytes::from_static(b":\n\n")).await?;
+            }
             () = to.closed() => return Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
@@ -193,12 +201,18 @@ fn page(app: &App, caller: Option<&Caller>, after: u64) -> Result<Page, Problem>
     let engine = app.service.engine();
     let current = engine.last_change()?;
     let Some(caller) = caller else { return Ok(Page { current, last: after, changes: Vec::new() }) };
+    if !app.door.still_admits(caller, now()) {
+        return Err(Problem::forbidden("whoever follows may no longer", "ask with a token that is in force"));
+    }
     let mut changes = engine.changes_after(after, PAGE)?;
     let last = changes.last().map_or(after, |change| change.change);
     if !caller.bounds.is_everything() {
         // Of what is gone nobody knows any more whose it was.
+        let all: Vec<String> = changes.iter().flat_map(|change| &change.subjects).cloned().collect();
+        let whatever = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
+        let held = engine.held_of(&all, &caller.bounds.narrow(whatever)?)?;
         for change in &mut changes {
-            change.subjects.retain(|id| app.service.item(id, &caller.bounds).is_ok());
+            change.subjects.retain(|id| held.contains(id));
             change.more = 0;
         }
         changes.retain(|change| !change.subjects.is_empty());

@@ -5,7 +5,7 @@ use axum::body::Bytes;
 use axum::extract::Query;
 use axum::http::Uri;
 use bower_core::item::{Kind, MemoryType, Scope, Status};
-use bower_core::request::{Consolidated, History, IndexReport, Listing, Review};
+use bower_core::request::{Consolidated, Documents, History, IndexReport, Listing, Review};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -210,6 +210,45 @@ impl From<ListQuery> for ListBody {
     }
 }
 
+/// A page of documents, as a question mark can ask for it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DocumentsQuery {
+    /// Documents wanted, 1 to 500; 20 unless told.
+    #[schemars(range(min = 1, max = 500))]
+    limit: Option<u32>,
+    /// Documents to leave out at the start.
+    offset: Option<u32>,
+    /// Only this collection.
+    collection: Option<String>,
+    /// Only documents of this version, e.g. v2.
+    version: Option<String>,
+    /// Only this scope.
+    scope: Option<Scope>,
+    /// Only this owner's.
+    owner: Option<String>,
+    /// Only documents at this path or below.
+    source: Option<String>,
+}
+
+impl From<DocumentsQuery> for ListBody {
+    fn from(query: DocumentsQuery) -> Self {
+        Self {
+            limit: query.limit,
+            offset: query.offset,
+            select: SelectBody {
+                collections: query.collection.into_iter().collect(),
+                version: query.version,
+                scope: query.scope,
+                owner: query.owner,
+                sources: query.source.into_iter().collect(),
+                kind: Some(Kind::Chunk),
+                ..SelectBody::default()
+            },
+        }
+    }
+}
+
 /// Which reviews.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -322,6 +361,12 @@ fn asking() -> Vec<Operation> {
             "history",
             "What a memory said at each time and what happened to it",
             |app, caller, id, _| Ok(app.service.history(id, &caller.bounds)?),
+        ),
+        get::<DocumentsQuery, Documents>(
+            "/api/v1/documents",
+            "documents",
+            "List documents, the last changed first",
+            |app, caller, _, query| Ok(app.service.documents(&query.into(), &caller.bounds, now())?),
         ),
         get::<Nothing, Collections>(
             "/api/v1/collections",

@@ -18,6 +18,11 @@ use crate::when;
 /// Memories whose strength is below this are pruned, unless told otherwise (systems.md, section 1).
 pub const PRUNE_THRESHOLD: f64 = 0.05;
 
+/// Items on a page of a list, unless told otherwise.
+const LISTED: usize = 20;
+/// Items on a page of a list at most: an answer is held in memory whole.
+const MOST_LISTED: usize = 500;
+
 /// Which items a request speaks of. What is left out holds nothing back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -286,6 +291,20 @@ pub struct ListBody {
     /// Which items.
     #[serde(flatten)]
     pub select: SelectBody,
+}
+
+impl ListBody {
+    /// How many are wanted, and how many are left out at the start.
+    pub(super) fn page(&self) -> Result<(usize, usize)> {
+        let limit = self.limit.map_or(LISTED, |limit| limit as usize);
+        if !(1..=MOST_LISTED).contains(&limit) {
+            return Err(Failure::usage(
+                format!("limit {limit}"),
+                format!("use 1 to {MOST_LISTED}, and offset for the next page"),
+            ));
+        }
+        Ok((limit, self.offset.unwrap_or(0) as usize))
+    }
 }
 
 /// What is to go for good: ids, or a selection.

@@ -10,10 +10,10 @@ mod bounds;
 use bower_core::engine::Engine;
 use bower_core::item::{Briefing, Kind, MemoryType, Reach};
 use bower_core::request::{
-    Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Feedback,
-    ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item, Listing,
-    ModelState, Pruned, QueryRequest, Review, Selection, SessionRead, SessionRequest, Swept, ToldTurn,
-    TurnsRequest, Undone,
+    Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Documents,
+    Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item,
+    Listing, ModelState, Pruned, QueryRequest, Review, Selection, SessionRead, SessionRequest, Swept,
+    ToldTurn, TurnsRequest, Undone,
 };
 use jiff::Timestamp;
 
@@ -27,10 +27,6 @@ pub use bodies::{
 };
 pub use bounds::{Access, Bounds, Place, Refused};
 
-/// Items on a page of a list, unless told otherwise.
-const LISTED: usize = 20;
-/// Items on a page of a list at most: an answer is held in memory whole.
-const MOST_LISTED: usize = 500;
 /// Hits, unless told otherwise.
 pub const SHOWN: usize = 10;
 
@@ -145,16 +141,15 @@ impl Service {
     /// A page of items, newest first.
     pub fn list(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Listing> {
         let select = bounds.narrow(select(&body.select, Words::Fields, now)?)?;
-        let limit = body.limit.map_or(LISTED, |limit| limit as usize);
-        if !(1..=MOST_LISTED).contains(&limit) {
-            return Err(Failure::usage(
-                format!("limit {limit}"),
-                format!("use 1 to {MOST_LISTED}, and offset for the next page"),
-            )
-            .into());
-        }
-        let offset = body.offset.unwrap_or(0) as usize;
+        let (limit, offset) = body.page()?;
         Ok(self.engine.list(&select, limit, offset).map_err(Failure::from)?)
+    }
+
+    /// A page of documents, the last changed first.
+    pub fn documents(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Documents> {
+        let select = bounds.narrow(select(&body.select, Words::Fields, now)?)?;
+        let (limit, offset) = body.page()?;
+        Ok(self.engine.documents(&select, limit, offset).map_err(Failure::from)?)
     }
 
     /// Removes items for good. Without `dry_run` a selection needs `confirm`: it may hold more than its writer thinks.

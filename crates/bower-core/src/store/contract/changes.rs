@@ -28,6 +28,48 @@ fn each_change_is_told_once_with_what_it_did_and_to_whom() {
 }
 
 #[test]
+fn what_of_a_change_a_selection_holds() {
+    with_store(|store, _| {
+        put(store, &memory("one"), stamp(1)).unwrap();
+        let bobs = NewMemory { owner: Some("bob".into()), ..memory("two") };
+        put(store, &bobs, stamp(2)).unwrap();
+        let guide = NewDocument { owner: Some("ann".into()), ..document("/a.md", &["run it", "stop it"]) };
+        store.put_documents(&[guide.clone(), document("/b.md", &["see it"])], stamp(3)).unwrap();
+        let all: Vec<String> =
+            store.changes(Change(0), 10).unwrap().into_iter().flat_map(|change| change.subjects).collect();
+        assert_eq!(all.len(), 4);
+        let anns =
+            Selection { owner: Some("ann".into()), statuses: Status::ALL.to_vec(), ..Selection::default() };
+        let held = store.held_of(&all, &anns).unwrap();
+        let expected = [memory("one").id, guide.id];
+        assert_eq!(held, expected.into_iter().collect());
+        assert_eq!(store.held_of(&[], &anns).unwrap().len(), 0);
+        let elsewhere = Selection { collections: vec!["attic".into()], ..anns };
+        assert_eq!(store.held_of(&all, &elsewhere).unwrap().len(), 0);
+    });
+}
+
+#[test]
+fn documents_are_listed_a_page_at_a_time() {
+    with_store(|store, _| {
+        let bobs = NewDocument { owner: Some("bob".into()), ..document("/b.md", &["see it", "say it"]) };
+        store.put_documents(&[document("/a.md", &["run it"])], stamp(1)).unwrap();
+        store.put_documents(&[bobs], stamp(2)).unwrap();
+        put(store, &memory("one"), stamp(3)).unwrap();
+        let page = |select: &Selection, limit, offset| {
+            let page = store.document_page(select, limit, offset).unwrap();
+            let ids = page.documents.iter().map(|one| (one.id.clone(), one.chunks)).collect::<Vec<_>>();
+            (ids, page.total)
+        };
+        let all = Selection::default();
+        let (a, b) = (("/a.md".to_owned(), 1), ("/b.md".to_owned(), 2));
+        assert_eq!(page(&all, 9, 0), (vec![b.clone(), a.clone()], 2));
+        assert_eq!(page(&all, 1, 1), (vec![a], 2));
+        assert_eq!(page(&Selection { owner: Some("bob".into()), ..all }, 9, 0), (vec![b], 1));
+    });
+}
+
+#[test]
 fn a_large_change_names_some_and_counts_the_rest() {
     with_store(|store, _| {
         let documents: Vec<NewDocument> =

@@ -12,6 +12,7 @@ mod import;
 mod item;
 mod journal;
 mod known;
+mod library;
 mod life;
 mod lives;
 mod lookup;

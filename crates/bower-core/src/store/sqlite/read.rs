@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::item::{
     Change, Coverage, Facts, MemoryType, Reach, RowId, RowSet, Ruling, Scope, Status, derive_id, indexed_text,
 };
-use crate::request::{Clocks, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
+use crate::request::{Clocks, Documents, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
 use crate::store::{
     Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, Life, Link,
     NewDocument, NewMemory, NewPattern, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store,
@@ -712,6 +712,14 @@ impl Store for SqliteStore {
 
     fn changes(&self, after: Change, most: usize) -> Result<Vec<StoreChange>> {
         self.read_changes(after, most)
+    }
+
+    fn document_page(&self, select: &Selection, limit: usize, offset: usize) -> Result<Documents> {
+        self.read_documents(select, limit, offset)
+    }
+
+    fn held_of(&self, ids: &[String], select: &Selection) -> Result<BTreeSet<String>> {
+        self.read_held_of(ids, select)
     }
 
     fn counts(&self) -> Result<Counts> {

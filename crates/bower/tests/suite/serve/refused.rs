@@ -181,6 +181,8 @@ fn nothing_of_another_owner_or_collection_is_reached_by_any_route() {
     let id = home.path("wiki.md").to_str().unwrap().to_owned();
     let document = json!({"documents": [{"id": id, "text": "mine now"}], "collection": "documents"});
     let anybody = token(&home, "ann2", ["--access", "write", "--owner", "ann"]);
+    assert_eq!(server.get_as("/api/v1/documents", &anybody).json(), json!({"documents": [], "total": 0}));
+    server.get_as("/api/v1/documents?owner=bob", &anybody).is_problem(403);
     server.post_as("/api/v1/documents", &document, &anybody).is_problem(403);
     assert_eq!(
         home.data(["query", "mast", "--fast", "--owner", "bob"])["results"].as_array().unwrap().len(),

@@ -211,6 +211,16 @@ fn documents_are_sent_or_indexed_from_a_folder_that_the_token_names() {
 fn an_index_run_that_outlasts_its_request_goes_on_and_tells_how_it_ended() {
     let home = Home::new();
     for at in 0..3_000 {
+    let listed = server.get_as("/api/v1/documents?collection=wiki&source=wiki/ships", &writer).json();
+    assert_eq!(
+        (listed["total"].as_u64(), listed["documents"].as_array().unwrap().len()),
+        (Some(1), 1),
+        "{listed}"
+    );
+    let ships = &listed["documents"][0];
+    assert_eq!((&ships["id"], &ships["title"]), (&json!("wiki/ships"), &json!("Ships")));
+    assert_eq!((&ships["chunks"], &ships["metadata"]["team"]), (&json!(1), &json!("sea")), "{ships}");
+    server.get_as("/api/v1/documents?limit=501", &writer).is_problem(400);
         home.write(&format!("docs/{at}.md"), format!("# Note {at}\n\nNumber {at} of many.\n"));
     }
     let docs = home.path("docs");

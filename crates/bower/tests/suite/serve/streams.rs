@@ -2,7 +2,7 @@
 
 use super::{Home, Server, token};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 
 /// Follows changes from one on.
 struct Followed {
@@ -85,9 +85,31 @@ fn whoever_is_bound_is_told_of_his_own_changes_alone() {
     let anns = home.data(["curate", "The roof was mended in May", "--owner", "ann"]);
     let mut followed = Followed::start(&server, "?after=0", None, &bound);
     assert_eq!(followed.next().1["subjects"], json!([anns["id"]]));
+    let document = |text: &str| json!({"documents": [{"id": "log", "text": text}]});
+    let writer = token(&home, "ann2", ["--access", "write", "--owner", "ann"]);
+    assert_eq!(server.post_as("/api/v1/documents", &document("The mast is tall."), &writer).status, 200);
+    assert_eq!(followed.next().1["actions"]["index"], 1, "a document is its chunks' owner's");
     for wrong in ["?after=x", "?before=1"] {
         server.get_as(&format!("/api/v1/events{wrong}"), &bound).is_problem(400);
     }
+}
+
+#[test]
+fn a_stream_ends_with_the_token_that_began_it() {
+    let home = Home::new();
+    let reader = token(&home, "reader", []);
+    let other = token(&home, "other", []);
+    let server = Server::start(&home, []);
+    let mut followed = Followed::start(&server, "?after=0", None, &reader);
+    let mut going_on = Followed::start(&server, "?after=0", None, &other);
+    home.data(["curate", "The ferry leaves at nine"]);
+    assert_eq!(followed.next(), going_on.next());
+    home.data(["token", "revoke", "reader"]);
+    let told = home.data(["curate", "The cellar door is green"]);
+    assert_eq!(going_on.next().1["subjects"], json!([told["id"]]));
+    let mut rest = String::new();
+    let ended = followed.lines.read_to_string(&mut rest);
+    assert!(!rest.contains(told["id"].as_str().unwrap()), "{ended:?}: {rest}");
 }
 
 #[test]
