@@ -169,6 +169,12 @@ impl Bounds {
         scope: Option<Scope>,
         owner: Option<&str>,
     ) -> Result<Place, Refused> {
+        for (what, name) in [("collection", collection), ("owner", owner)] {
+            if name.is_some_and(|name| name.trim().is_empty()) {
+                let failure = Failure::usage(format!("{what} is blank"), "leave it out, or give a name");
+                return Err(Refused::Failed(failure));
+            }
+        }
         let wanted = Reach { scope, owner: owner.map(str::to_owned) };
         let Reach { scope, owner } = self.within(&wanted)?;
         let collection = match (collection, self.collections.as_slice()) {

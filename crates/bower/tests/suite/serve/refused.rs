@@ -208,6 +208,12 @@ fn what_cannot_be_understood_is_refused_in_one_shape() {
     for path in ["/api/v1/prune", "/api/v1/export"] {
         server.post(path, &json!([])).is_problem(400);
     }
+    for blank in [
+        json!({"content": "The lid is red", "owner": ""}),
+        json!({"content": "The lid is red", "collection": " "}),
+    ] {
+        server.post("/api/v1/curate", &blank).is_problem(400);
+    }
     server.post("/api/v1/brief", &json!({"budget_tokens": 63})).is_problem(400);
     server.post("/api/v1/consolidate", &json!({"seconds": 0})).is_problem(400);
     server.get("/api/v1/nothing").is_problem(404);
