@@ -36,7 +36,7 @@ pub struct Caller {
 
 impl Caller {
     /// A program of this machine, where no token was ever made.
-    fn local(address: IpAddr) -> Self {
+    pub(super) fn local(address: IpAddr) -> Self {
         Self {
             name: "local".into(),
             key: Key::Address(address),

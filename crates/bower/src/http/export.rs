@@ -22,7 +22,7 @@ use super::handle::{body_of, caller, read_body};
 use super::limits::Turn;
 use super::problem::Problem;
 use super::stream::{channel, send};
-use super::{App, Work, now};
+use super::{App, now};
 use crate::failure::Failure;
 use crate::service::{SelectBody, Words, select};
 
@@ -63,7 +63,7 @@ async fn export(State(app): State<Arc<App>>, request: Request) -> Result<Respons
     }
     let select: Selection = caller.bounds.narrow(selected)?;
     let wanted = ExportRequest { select, documents: body.documents, vectors: body.vectors, force: false };
-    let permit = app.gate(Work::Long).enter().await?;
+    let permit = app.gates.export.enter().await?;
     let (pieces, body) = channel(parts.extensions.get::<Arc<Turn>>().cloned());
     let (began, beginning) = oneshot::channel();
     let runtime = Handle::current();
@@ -129,5 +129,36 @@ impl Write for Lines {
 
     fn flush(&mut self) -> io::Result<()> {
         self.send_kept()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Work;
+    use super::super::auth::Caller;
+    use super::*;
+    use axum::body::Body;
+    use bower_core::item::Gate;
+    use bower_core::request::CurateRequest;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn exports_that_nobody_reads_keep_no_other_work_waiting() {
+        let home = tempfile::tempdir().unwrap();
+        let app = App::sample(home.path());
+        for n in 0..16 {
+            let words: Vec<String> = (0..9_000).map(|word| format!("{n}x{word}")).collect();
+            let request = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new(words.join(" ")) };
+            app.service.engine().curate(&request, now()).unwrap();
+        }
+        let begin = async || {
+            let mut request = Request::new(Body::empty());
+            request.extensions_mut().insert(Caller::local([127, 0, 0, 1].into()));
+            export(State(Arc::clone(&app)), request).await.unwrap()
+        };
+        let unread = [begin().await, begin().await];
+        let entered = tokio::time::timeout(Duration::from_secs(20), app.gate(Work::Long).enter()).await;
+        assert!(entered.is_ok_and(|entered| entered.is_ok()));
+        drop(unread);
     }
 }

@@ -108,6 +108,7 @@ struct Gates {
     read: Gate,
     write: Gate,
     long: Gate,
+    export: Gate,
 }
 
 /// Kinds of work.
@@ -142,6 +143,8 @@ impl App {
                 // One writes, and the next makes its vector meanwhile.
                 write: Gate::new(2, MOST_WAITING),
                 long: Gate::new(2, 32),
+                // One goes on as slowly as its client reads, so nobody else's work may wait for it.
+                export: Gate::new(4, 16),
             },
             runs: Runs::new(),
             bodies: Arc::new(Semaphore::new(BODIES_KIB)),

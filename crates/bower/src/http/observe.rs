@@ -161,6 +161,7 @@ async fn metrics(State(app): State<Arc<App>>, request: Request) -> Result<Respon
         ("read", app.gates.read.waiting()),
         ("write", app.gates.write.waiting()),
         ("long", app.gates.long.waiting()),
+        ("export", app.gates.export.waiting()),
     ];
     let text = app.metrics.text(HEALTH.version, store.as_ref(), &waiting);
     let form = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
