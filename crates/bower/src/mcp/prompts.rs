@@ -6,7 +6,7 @@ use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument
 use serde_json::Value;
 
 use super::trouble;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::service::{Access, Bounds, QueryBody, Refused, SelectBody, Served, Service};
 
 /// What the memory knows.
@@ -73,7 +73,11 @@ pub fn checked(name: &str, arguments: Option<&JsonObject>) -> Result<(), ErrorDa
 
 /// A prompt that could not be made.
 pub fn trouble(name: &str, refused: &Refused) -> ErrorData {
-    ErrorData::internal_error(trouble::text(name, refused.failure()), None)
+    let text = trouble::text(name, refused.failure());
+    match refused.failure().exit {
+        Exit::Usage | Exit::Nothing => ErrorData::invalid_params(text, None),
+        Exit::Environment | Exit::Internal => ErrorData::internal_error(text, None),
+    }
 }
 
 /// What the memory knows, as a message.

@@ -150,7 +150,7 @@ fn the_list_of_tools_says_what_it_must_and_costs_no_more() {
         let answer = Client::initialized(&handler).await.ask("tools/list", json!({})).await;
         let listed = &answer["result"];
         insta::assert_json_snapshot!("tools", listed);
-        // 1,459 tokens of o200k_base, counted by scripts/clients.sh where Node is: about 4.3 bytes each.
+        // 1,479 tokens of o200k_base, counted by scripts/clients.sh where Node is: about 4.3 bytes each.
         let bytes = serde_json::to_string(listed).unwrap().len();
         assert!(bytes <= 6_400, "{bytes} bytes: more than 1,500 tokens are too dear");
         for tool in listed["tools"].as_array().unwrap() {
@@ -158,6 +158,8 @@ fn the_list_of_tools_says_what_it_must_and_costs_no_more() {
             let name = tool["name"].as_str().unwrap();
             let reads = ["search", "get", "list", "history", "status"].contains(&&name["memory_".len()..]);
             assert_eq!(tool["annotations"]["readOnlyHint"] == true, reads, "{tool}");
+            // A host that asks before what destroys need not know what the protocol takes for granted.
+            assert_ne!(tool["annotations"]["destructiveHint"].is_boolean(), reads, "{tool}");
         }
     });
 }
@@ -515,6 +517,12 @@ fn resources_prompts_and_completions() {
         let told =
             client.ask("prompts/get", nothing).await["result"]["messages"][0]["content"]["text"].clone();
         assert!(told.as_str().unwrap().starts_with("The memory has nothing about: quokka"), "{told}");
+        let wrong = json!({"name": "recall", "arguments": {"topic": "bees", "type": "idea"}});
+        let wrong = client.ask("prompts/get", wrong).await["error"].clone();
+        assert!(
+            wrong["code"] == -32602 && wrong["message"].as_str().unwrap().contains("decision"),
+            "{wrong}"
+        );
         let save = client.ask("prompts/get", json!({"name": "save", "arguments": {"tag": "bees"}})).await;
         assert!(
             save["result"]["messages"][0]["content"]["text"].as_str().unwrap().contains("memory_store"),

@@ -73,15 +73,14 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Only what differs from what the protocol takes for granted is said: each word is paid for.
+    /// Whether it only reads, else whether it destroys; beyond that each word is paid for.
     fn hints(self) -> ToolAnnotations {
         let hints = ToolAnnotations::new();
         match self {
             Self::Reads => hints.read_only(true),
             Self::Adds => hints.destructive(false).idempotent(true),
             Self::Appends => hints.destructive(false),
-            Self::Changes => hints.idempotent(true),
-            Self::Destroys => hints.destructive(true),
+            Self::Changes | Self::Destroys => hints.destructive(true),
         }
     }
 }
@@ -440,7 +439,7 @@ pub const MORE: &[Tool] = &[
         about: "Pin a memory, so that it never fades, or take the pin out.",
         shown: &[("id", ""), ("pinned", "false takes it out")],
         required: &["id"],
-        effect: Effect::Changes,
+        effect: Effect::Adds,
         is_core: false,
         body: schema::of::<PinBody>,
         answer: schema::of_answer::<Pinned>,

@@ -57,7 +57,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Pin a memory: it is always in context and never fades.",
         shown: &[("id", ""), ("pinned", "false takes the pin out")],
         required: &["id"],
-        effect: Effect::Changes,
+        effect: Effect::Adds,
         is_core: false,
         body: schema::of::<Pin>,
         answer: schema::of_answer::<PinState>,
