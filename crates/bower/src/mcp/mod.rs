@@ -39,7 +39,7 @@ use said::Said;
 use tools::{Call, Given, Offered};
 
 pub use desk::Desk;
-pub use stdio::Stdio;
+pub use stdio::{Stdio, message};
 pub use tools::Choice;
 
 /// How long a client may keep lists that are the same as long as this process lives.
@@ -185,7 +185,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let Some(at) = self.inner.tools.iter().position(|offered| offered.tool.name == request.name) else {
-            let names: Vec<_> = self.inner.tools.iter().map(|offered| offered.tool.name).collect();
+            let bounds = self.bounds(&context)?;
+            let offered = self.inner.tools.iter().map(|offered| offered.tool);
+            let names: Vec<_> =
+                offered.filter(|tool| tool.is_within(&bounds)).map(|tool| tool.name).collect();
             let told = format!("there is no tool {}; there are {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(told, None));
         };

@@ -176,6 +176,17 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
+/// The one message of a request's body; else what to answer. There are no batches in it, and whoever sends it waits for an answer.
+pub fn message(body: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMessage>> {
+    let is_batch = body.trim_ascii_start().starts_with(b"[");
+    let mut messages = understood(body)?;
+    if let (Some(only), true) = (messages.pop(), messages.is_empty() && !is_batch) {
+        return Ok(only);
+    }
+    let told = ErrorData::invalid_request("no JSON-RPC 2.0 message, or more than one", None);
+    Err(Box::new(ServerJsonRpcMessage::error(told, None)))
+}
+
 /// The messages of a line: one, or the batch that revision 2025-03-26 allowed. Else what to answer.
 fn understood(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, Box<ServerJsonRpcMessage>> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);

@@ -166,6 +166,30 @@ fn mcp_is_behind_the_same_door_and_within_the_same_bounds() {
     assert!(!offered.contains("memory_forget") && !offered.contains("memory_feedback"), "{offered}");
     let refused = call(&readers, &reader, "memory_store", json!({"content": "The lamp in the hall is blue"}));
     assert!(refused.contains("\"isError\":true"), "{refused}");
+    let unknown = call(&readers, &reader, "memory_x", json!({}));
+    assert!(unknown.contains("memory_search") && !unknown.contains("memory_store"), "{unknown}");
+    // A session is its beginner's alone.
+    let ping = json!({"jsonrpc": "2.0", "id": 4, "method": "ping"});
+    ask(ping.clone(), &anns, &reader).is_problem(404);
+    assert_eq!(ask(ping.clone(), &anns, &ann).status, 200);
+    // What is no message is told so in the protocol's own form.
+    let send = |body: &str| {
+        let request = server.agent.post(server.url("/mcp")).header("content-type", "application/json");
+        let request = request.header("accept", "application/json, text/event-stream");
+        super::got(request.header("authorization", format!("Bearer {ann}")).send(body).unwrap())
+    };
+    for (body, code) in
+        [("{", -32700), ("[]", -32600), ("7", -32600), ("{\"jsonrpc\":\"2.0\",\"method\":7}", -32600)]
+    {
+        let got = send(body);
+        assert_eq!((got.status, &got.json()["error"]["code"]), (400, &json!(code)), "{body}: {got:?}");
+    }
+    assert_eq!(send(&json!([ping]).to_string()).json()["error"]["code"], -32600);
+    // Whoever begins one after another and ends none has so many.
+    let begun = (0..80).take_while(|_| ask(hello.clone(), "", &reader).status == 200).count();
+    assert_eq!(begun, 63, "and the one that he had");
+    ask(hello.clone(), "", &reader).is_problem(429);
+    assert_eq!(ask(hello.clone(), "", &ann).status, 200, "others are not in his way");
     let (status, log) = server.end();
     assert_eq!(status, Some(0), "{log}");
     assert!(!log.contains("harbour") && !log.contains(&ann), "{log}");
@@ -187,6 +211,16 @@ fn documents_are_sent_or_indexed_from_a_folder_that_the_token_names() {
     ], "collection": "wiki"});
     let report = server.post_as("/api/v1/documents", &body, &writer).json();
     assert_eq!((report["indexed"].as_u64(), report["chunks_added"].as_u64()), (Some(2), Some(2)), "{report}");
+    let listed = server.get_as("/api/v1/documents?collection=wiki&source=wiki/ships", &writer).json();
+    assert_eq!(
+        (listed["total"].as_u64(), listed["documents"].as_array().unwrap().len()),
+        (Some(1), 1),
+        "{listed}"
+    );
+    let ships = &listed["documents"][0];
+    assert_eq!((&ships["id"], &ships["title"]), (&json!("wiki/ships"), &json!("Ships")));
+    assert_eq!((&ships["chunks"], &ships["metadata"]["team"]), (&json!(1), &json!("sea")), "{ships}");
+    server.get_as("/api/v1/documents?limit=501", &writer).is_problem(400);
     let again = server.post_as("/api/v1/documents", &body, &writer).json();
     assert_eq!(again["unchanged"], 2, "{again}");
     let ask = |text: &str| {
@@ -211,16 +245,6 @@ fn documents_are_sent_or_indexed_from_a_folder_that_the_token_names() {
 fn an_index_run_that_outlasts_its_request_goes_on_and_tells_how_it_ended() {
     let home = Home::new();
     for at in 0..3_000 {
-    let listed = server.get_as("/api/v1/documents?collection=wiki&source=wiki/ships", &writer).json();
-    assert_eq!(
-        (listed["total"].as_u64(), listed["documents"].as_array().unwrap().len()),
-        (Some(1), 1),
-        "{listed}"
-    );
-    let ships = &listed["documents"][0];
-    assert_eq!((&ships["id"], &ships["title"]), (&json!("wiki/ships"), &json!("Ships")));
-    assert_eq!((&ships["chunks"], &ships["metadata"]["team"]), (&json!(1), &json!("sea")), "{ships}");
-    server.get_as("/api/v1/documents?limit=501", &writer).is_problem(400);
         home.write(&format!("docs/{at}.md"), format!("# Note {at}\n\nNumber {at} of many.\n"));
     }
     let docs = home.path("docs");
