@@ -30,6 +30,10 @@ pub struct ServeArgs {
     /// How often memories that are too weak are archived, in hours or more, e.g. 12h or 7d; never leaves that to you
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = interval)]
     pub prune_interval: Interval,
+    /// Answer under this name too, e.g. that of a proxy; may be given again. Those of the loopback are known; where it listens on
+    /// another address and none is given, any will do
+    #[arg(long, value_name = "NAME", value_parser = host)]
+    pub host: Vec<String>,
     /// Let pages of this origin ask, e.g. https://app.example; may be given again [default: none]
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     pub cors: Vec<String>,
@@ -140,6 +144,16 @@ fn span(text: &str) -> Result<Duration, String> {
     let whole = number.parse::<u64>().ok().and_then(|number| number.checked_mul(seconds));
     let whole = whole.filter(|seconds| (1..=3_650 * 86_400).contains(seconds));
     whole.map(Duration::from_secs).ok_or_else(|| "from 1s to 3650d".into())
+}
+
+/// A host's name, without a port.
+fn host(text: &str) -> Result<String, String> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    if !text.is_empty() && text.bytes().all(is_name) {
+        Ok(text.to_owned())
+    } else {
+        Err("the name alone, e.g. memory.example".into())
+    }
 }
 
 /// As a browser sends it: scheme, host and port, and nothing behind.

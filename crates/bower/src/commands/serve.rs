@@ -28,6 +28,7 @@ pub fn run(arguments: &ServeArgs, session: &Session) -> Result<()> {
     let options = Options {
         bind: arguments.bind,
         port: arguments.port,
+        hosts: arguments.host.clone(),
         origins: arguments.cors.clone(),
         body_bytes: arguments.max_body as usize * 1_024,
         request_time: arguments.timeout,

@@ -98,6 +98,11 @@ pub struct Door {
     tokens: Tokens,
     /// Set once, and never taken back: revoking the last token opens nothing.
     takes_tokens: AtomicBool,
+    /// Names under which it may be asked for, beside the loopback's.
+    hosts: Vec<String>,
+    /// Whether that is looked at where a token is wanted: the loopback has few names, and what can be reached from elsewhere has
+    /// those that the user told.
+    checks_hosts: bool,
     /// Other pages that may ask, as the user named them.
     origins: Vec<String>,
 }
@@ -115,7 +120,12 @@ impl Door {
             ));
         }
         let takes_tokens = AtomicBool::new(!bind.is_loopback() || !all.is_empty());
-        Ok(Self { tokens, takes_tokens, origins })
+        Ok(Self { tokens, takes_tokens, hosts: Vec::new(), checks_hosts: bind.is_loopback(), origins })
+    }
+
+    /// The same under other names too.
+    pub fn under(self, hosts: Vec<String>) -> Self {
+        Self { checks_hosts: self.checks_hosts || !hosts.is_empty(), hosts, ..self }
     }
 
     /// Whether requests need a token.
@@ -134,12 +144,19 @@ impl Door {
             headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("")).collect::<Vec<_>>()
         };
         let hosts = texts(header::HOST);
-        if !self.takes_tokens() {
+        let takes_tokens = self.takes_tokens();
+        if !takes_tokens || self.checks_hosts {
             // A name that its owner lets point at this machine brings his page's requests here, with his name in them.
-            if hosts.is_empty() || !hosts.iter().all(|host| is_loopback_name(host)) {
+            let is_told = |host: &str| {
+                let name = name_of(host);
+                takes_tokens
+                    && name.is_some_and(|name| self.hosts.iter().any(|told| told.eq_ignore_ascii_case(name)))
+            };
+            if hosts.is_empty() || !hosts.iter().all(|host| is_loopback_name(host) || is_told(host)) {
                 return Err(Problem::forbidden(
                     format!("host {:?} is not this machine's loopback", hosts.first().unwrap_or(&"")),
-                    "ask for 127.0.0.1, [::1] or localhost; behind another name, make a token: bower token create NAME",
+                    "ask for 127.0.0.1, [::1] or localhost; behind another name, make a token (bower token create NAME) and tell \
+                     the name: bower serve --host NAME",
                 ));
             }
         }
@@ -219,22 +236,24 @@ impl Door {
 
 /// Whether a Host header names the loopback: `localhost` or a loopback address, with any port. (A forwarded port is another.)
 fn is_loopback_name(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
+    name_of(host).is_some_and(|name| {
+        name.eq_ignore_ascii_case("localhost")
+            || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    })
+}
+
+/// The name in a Host header, without its port; none where it is no such header.
+fn name_of(host: &str) -> Option<&str> {
+    match host.strip_prefix('[') {
         Some(rest) => {
-            let Some((address, port)) = rest.split_once(']') else { return false };
-            if !(port.is_empty() || port.strip_prefix(':').is_some_and(is_port)) {
-                return false;
-            }
-            address
+            let (address, port) = rest.split_once(']')?;
+            (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(address)
         }
         None => match host.split_once(':') {
-            Some((name, port)) if is_port(port) => name,
-            Some(_) => return false,
-            None => host,
+            Some((name, port)) => is_port(port).then_some(name),
+            None => Some(host),
         },
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
 }
 
 fn is_port(text: &str) -> bool {
@@ -310,6 +329,27 @@ mod tests {
         check(&[host, ("sec-fetch-site", "cross-site")], false);
         check(&[host, ("sec-fetch-site", "same-site")], false);
         check(&[host, ("sec-fetch-site", "none")], true);
+    }
+
+    #[test]
+    fn a_token_is_taken_under_the_names_of_the_loopback_and_those_that_were_told() {
+        let home = tempfile::tempdir().unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let check = |door: &Door, host: &'static str, good: bool| {
+            let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static(host))]);
+            assert_eq!(door.check_origin(&headers).is_ok(), good, "{host}");
+        };
+        let door = |bind: &str| Door::new(home.path(), bind.parse().unwrap(), Vec::new(), now).unwrap();
+        let told = || vec!["memory.example".to_owned()];
+        check(&door("127.0.0.1").under(told()), "memory.example", false);
+        super::super::tokens::create(home.path(), token()).unwrap();
+        check(&door("127.0.0.1"), "localhost:8787", true);
+        check(&door("127.0.0.1"), "evil.example:8787", false);
+        check(&door("127.0.0.1").under(told()), "Memory.Example:443", true);
+        check(&door("127.0.0.1").under(told()), "evil.example", false);
+        check(&door("0.0.0.0"), "any.example", true);
+        check(&door("0.0.0.0").under(told()), "any.example", false);
+        check(&door("0.0.0.0").under(told()), "memory.example", true);
     }
 
     #[test]

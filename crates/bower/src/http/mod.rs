@@ -58,6 +58,8 @@ pub struct Options {
     pub bind: IpAddr,
     /// The port; 0 is any that is free.
     pub port: u16,
+    /// Names beside the loopback's under which it may be asked for. Where it listens elsewhere and none is told, any is one.
+    pub hosts: Vec<String>,
     /// Origins whose pages may ask.
     pub origins: Vec<String>,
     /// The longest body of a request, in bytes.
@@ -189,6 +191,7 @@ impl App {
         let options = Options {
             bind,
             port: 0,
+            hosts: Vec::new(),
             origins: Vec::new(),
             body_bytes: 1 << 20,
             request_time: Duration::from_secs(1),
@@ -265,7 +268,7 @@ pub fn serve<H: ServerHandler + Clone>(
     options: Options,
     began: impl FnOnce(SocketAddr, bool) -> Result<()>,
 ) -> Result<()> {
-    let door = Door::new(home, options.bind, options.origins.clone(), now())?;
+    let door = Door::new(home, options.bind, options.origins.clone(), now())?.under(options.hosts.clone());
     let listener = std::net::TcpListener::bind((options.bind, options.port)).map_err(|source| {
         Failure::environment(
             format!("cannot listen on {}: {source}", SocketAddr::new(options.bind, options.port)),

@@ -300,6 +300,7 @@ fn serves_the_conformance_suite_where_it_is_told_to() {
     let options = Options {
         bind: address.ip(),
         port: address.port(),
+        hosts: Vec::new(),
         origins: Vec::new(),
         body_bytes: 8 << 20,
         request_time: Duration::from_mins(1),
