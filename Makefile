@@ -45,8 +45,13 @@ test-clients: model ## Drive `bower mcp` with PyPI's client, the inspector and t
 test-hermes: model ## Drive the provider for Hermes, and brv mode, in Hermes' own loader and manager
 	@scripts/hermes.sh target/debug/bower
 
+# Installs the programs below target/clients/hosts, once (2 GB); after that it takes some minutes.
+.PHONY: test-hosts
+test-hosts: model ## Drive Claude Code, Codex, Copilot CLI, Gemini CLI and opencode against a scripted model on the loopback
+	@scripts/hosts.sh target/debug/bower
+
 .PHONY: test-full
-test-full: test crash ## `make test`, then the long crash run and 1,000 forgets
+test-full: test crash test-hosts ## `make test`, then the long crash run, the programs of `make test-hosts` and 1,000 forgets
 	BOWER_FORGETS=1000 $(CARGO) test --locked -p bower-core --test suite forgetting::no_file
 
 .PHONY: test-http
