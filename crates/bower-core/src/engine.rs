@@ -498,6 +498,21 @@ impl Engine {
         pipeline::embed_pending(self, now, progress, &|| true)
     }
 
+    /// Whether a session was given anything, as far as that is remembered.
+    pub fn was_given(&self, session: &str, reach: &Reach) -> Result<bool> {
+        let name = evidence::session_name(session, reach);
+        Ok(!evidence::Known::of_session(self, &name)?.is_empty())
+    }
+
+    /// A session that was cleared or compacted has lost what it was given, and is given it again where it is asked for. Best effort:
+    /// a store that is busy or read-only changes nothing.
+    pub fn lose_given(&self, session: &str, reach: &Reach) -> Result<()> {
+        if self.was_given(session, reach)? {
+            answer::best_effort(self.store.lose_given(&evidence::session_name(session, reach)))?;
+        }
+        Ok(())
+    }
+
     /// Remembers what sessions were given since the last time, so that they are not given it again. [`Engine::maintain`]
     /// does this too; whoever does not call that calls this after the answer is out.
     pub fn keep_given(&self, now: Timestamp) -> Result<()> {

@@ -81,6 +81,11 @@ impl Known {
         Ok(Self { hashes: kept.iter().chain(fresh).map(|given| given.text_hash).collect() })
     }
 
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
     /// Whether the session has this text. An item that changed since has another.
     pub(super) fn has(&self, item: &Item) -> bool {
         !self.hashes.is_empty() && self.hashes.contains(&text_hash(&item.content))

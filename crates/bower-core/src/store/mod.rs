@@ -615,6 +615,8 @@ pub trait Store: copies::Moving + Send + Sync {
     /// Remembers what a session is given now, and drops what any session was given before `keep_after`. No change of
     /// the store: no index has to follow, and no event is left.
     fn give(&self, session: &str, given: &[Given], now: Timestamp, keep_after: Timestamp) -> Result<()>;
+    /// The session has nothing any more of what it was given.
+    fn lose_given(&self, session: &str) -> Result<()>;
 
     /// Documents that have a chunk in a selection, the last changed first, and how many there are in all.
     fn document_page(&self, select: &Selection, limit: usize, offset: usize) -> Result<Documents>;

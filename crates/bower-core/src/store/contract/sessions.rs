@@ -25,6 +25,9 @@ fn a_session_knows_what_it_was_given() {
         // The same item with another text takes the place of the first.
         store.give("s", &[given(one, 2)], at(13), at(0)).unwrap();
         assert_eq!(store.given("s").unwrap(), [given(one, 2), given(two, -7)]);
+        store.lose_given("s").unwrap();
+        assert_eq!(store.given("s").unwrap(), []);
+        assert_eq!(store.given("other").unwrap(), [given(one, 1)]);
     });
 }
 

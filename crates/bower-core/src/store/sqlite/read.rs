@@ -360,6 +360,10 @@ impl Store for SqliteStore {
         self.write_given(session, given, now, keep_after)
     }
 
+    fn lose_given(&self, session: &str) -> Result<()> {
+        self.delete_given(session)
+    }
+
     fn given(&self, session: &str) -> Result<Vec<Given>> {
         self.read_given(session)
     }

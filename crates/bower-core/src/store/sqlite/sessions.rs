@@ -18,6 +18,13 @@ impl SqliteStore {
         })
     }
 
+    pub(super) fn delete_given(&self, session: &str) -> crate::Result<()> {
+        self.write("forget what the session was given", |connection| {
+            connection.prepare_cached("DELETE FROM injections WHERE session = ?1")?.execute([session])?;
+            Ok(())
+        })
+    }
+
     pub(super) fn write_given(
         &self,
         session: &str,
