@@ -73,13 +73,14 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Whether it only reads, else whether it destroys; beyond that each word is paid for.
+    /// Whether it only reads, else whether it destroys; what adds says that it reaches nobody outside, for Codex asks before it runs
+    /// what may. Beyond that each word is paid for.
     fn hints(self) -> ToolAnnotations {
         let hints = ToolAnnotations::new();
         match self {
             Self::Reads => hints.read_only(true),
-            Self::Adds => hints.destructive(false).idempotent(true),
-            Self::Appends => hints.destructive(false),
+            Self::Adds => hints.destructive(false).idempotent(true).open_world(false),
+            Self::Appends => hints.destructive(false).open_world(false),
             Self::Changes | Self::Destroys => hints.destructive(true),
         }
     }
