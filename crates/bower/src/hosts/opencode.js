@@ -30,12 +30,35 @@ function hook(event, input) {
 
 function words(parts) {
   const said = (parts ?? []).filter((part) => part.type === "text" && !part.synthetic && part.text);
-  return said.map((part) => part.text).join("\n");
+  const text = said.map((part) => part.text).join("\n");
+  // `opencode run` puts a prompt of several words between quotes.
+  return /^"[^"]*"$/.test(text) ? text.slice(1, -1) : text;
 }
 
 export const Bowerbird = async ({ client, directory }) => {
-  // What each session was given: it stays in its system prompt, for it is given once.
-  const given = new Map();
+  // Sessions that this process has told the briefing, and those that have lost it since.
+  const begun = new Set();
+  const compacted = new Set();
+
+  async function give(sessionID, message, parts) {
+    const said = { session_id: sessionID, cwd: directory };
+    const given = [];
+    if (!begun.has(sessionID)) {
+      begun.add(sessionID);
+      // A session that goes on is told what it was not told yet: of a new one that is everything.
+      const source = compacted.delete(sessionID) ? "compact" : "resume";
+      given.push(await hook("session-start", { ...said, source }));
+    }
+    given.push(await hook("user-prompt", { ...said, prompt: words(parts) }));
+    const text = given.filter(Boolean).join("\n");
+    const last = parts.at(-1)?.id;
+    // What is given stays with the prompt, so that the session has it whoever continues it. Parts are ordered by their ids. It
+    // is ignored but where the agent itself is asked: a session's title is no matter of it.
+    if (text && last) {
+      const ours = { type: "text", synthetic: true, ignored: true, text };
+      parts.push({ id: `${last}0`, sessionID, messageID: message.id, ...ours });
+    }
+  }
 
   async function transcript(session) {
     const { data } = await client.session.messages({ path: { id: session } });
@@ -51,24 +74,26 @@ export const Bowerbird = async ({ client, directory }) => {
   }
 
   return {
-    "chat.message": async ({ sessionID }, { parts }) => {
-      const said = { session_id: sessionID, cwd: directory };
-      const blocks = given.get(sessionID) ?? [];
-      if (!given.has(sessionID)) {
-        given.set(sessionID, blocks);
-        blocks.push(await hook("session-start", { ...said, source: "startup" }));
-      }
-      blocks.push(await hook("user-prompt", { ...said, prompt: words(parts) }));
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      try {
+        await give(sessionID, message, parts);
+      } catch {}
     },
-    "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
-      system.push(...(given.get(sessionID) ?? []).filter(Boolean));
+    "experimental.chat.messages.transform": async (_, { messages }) => {
+      for (const part of messages?.flatMap((message) => message.parts ?? []) ?? []) {
+        if (part.synthetic && part.ignored && part.text?.startsWith("<bowerbird>")) part.ignored = false;
+      }
     },
     "experimental.session.compacting": async ({ sessionID }) => {
       await keep("pre-compact", sessionID);
     },
     event: async ({ event }) => {
       if (event.type === "session.idle") await keep("stop", event.properties.sessionID);
-      if (event.type === "session.deleted") given.delete(event.properties.info?.id);
+      if (event.type === "session.compacted") {
+        begun.delete(event.properties.sessionID);
+        compacted.add(event.properties.sessionID);
+      }
+      if (event.type === "session.deleted") begun.delete(event.properties.info?.id);
     },
   };
 };
