@@ -1,6 +1,7 @@
 //! `bower hook`: what the host of an agent calls by itself. It must never be the reason why somebody cannot work: whatever fails,
 //! nothing is printed on standard output, one line says so on standard error, and the status is 0.
 
+use bower_core::engine::Engine;
 use bower_core::evidence::{block, wrapped};
 use bower_core::filter::Filter;
 use bower_core::item::{Briefing, Kind, Reach, Switch};
@@ -9,6 +10,7 @@ use bower_core::request::{BriefRequest, QueryRequest, Selection, SessionRequest}
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Cursor;
+use std::time::Duration;
 
 use super::{Session, now, standard_input};
 use crate::cli::HookArgs;
@@ -33,6 +35,13 @@ const FEWEST_LETTERS: usize = 8;
 /// Memories of a file, and their tokens.
 const FILE_HITS: usize = 3;
 const FILE_TOKENS: usize = 300;
+/// Who calls before its transcript is written is waited for so often.
+const LATE: [Duration; 4] = [
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(400),
+];
 
 /// Does what the host called for.
 pub fn run(arguments: &HookArgs, session: &Session) -> Result<()> {
@@ -55,7 +64,7 @@ pub fn run(arguments: &HookArgs, session: &Session) -> Result<()> {
 #[derive(Default)]
 struct Context {
     text: String,
-    engine: Option<bower_core::engine::Engine>,
+    engine: Option<Engine>,
 }
 
 /// What the session is told.
@@ -69,50 +78,63 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
     settings.busy_timeout_ms = settings.busy_timeout_ms.min(QUICK_MS);
     let (budget, hook_tokens) = (settings.hook_brief, settings.hook_tokens);
     let select = Selection { scope: arguments.scope, owner: arguments.owner.clone(), ..Selection::default() };
-    let ask = |request: &QueryRequest| -> Result<Context> {
-        let engine = Session::engine_of(&home, settings.clone())?;
-        let answer = engine.query(request, now())?;
-        let mut pieces = answer.evidence.map(|evidence| evidence.pieces).unwrap_or_default();
-        let mut text = wrapped(&block(&pieces));
-        while text.chars().count() > MOST_CHARS && pieces.pop().is_some() {
-            text = wrapped(&block(&pieces));
-        }
-        Ok(Context { text, engine: Some(engine) })
+    let about = BriefRequest {
+        budget,
+        budget_tokens: Some(tokens(budget).min(MOST_BRIEF_TOKENS)),
+        folder: told.folder.clone(),
+        reach: Reach { scope: arguments.scope, owner: arguments.owner.clone() },
+        session: told.session.clone(),
+        repeat: false,
+        fast: true,
+        ..BriefRequest::default()
     };
     match arguments.event {
         Event::SessionStart if budget != Briefing::Off => {
-            let request = BriefRequest {
-                budget,
-                budget_tokens: Some(tokens(budget).min(MOST_BRIEF_TOKENS)),
-                folder: told.folder.clone(),
-                reach: Reach { scope: arguments.scope, owner: arguments.owner.clone() },
-                session: told.session.clone(),
-                repeat: told.is_fresh,
-                fast: true,
-                ..BriefRequest::default()
-            };
+            let repeat = told.is_fresh || !arguments.host.keeps_its_beginning();
             let engine = Session::engine_of(&home, settings)?;
-            let brief = engine.brief(&request, now())?;
-            Ok(Context { text: wrapped(&briefing(&brief.entries)), engine: Some(engine) })
+            if told.is_fresh
+                && let Some(name) = &told.session
+            {
+                engine.lose_given(name, &about.reach)?;
+            }
+            let text = brief(&engine, &BriefRequest { repeat, ..about })?;
+            Ok(Context { text, engine: Some(engine) })
         }
-        Event::UserPrompt if hook_tokens > 0 => {
-            let Some(text) = told.prompt.as_deref().and_then(asked) else { return Ok(Context::default()) };
-            ask(&QueryRequest {
-                text,
-                limit: HITS,
-                budget_tokens: Some(hook_tokens.max(bower_core::engine::LEAST_BUDGET)),
-                session: told.session.clone(),
-                prefetch: true,
-                select,
-                ..QueryRequest::default()
-            })
+        Event::UserPrompt => {
+            let asked = told.prompt.as_deref().and_then(asked).filter(|_| hook_tokens > 0);
+            let begins = arguments.host.begins_with_a_prompt() && budget != Briefing::Off;
+            if asked.is_none() && !begins {
+                return Ok(Context::default());
+            }
+            let engine = Session::engine_of(&home, settings)?;
+            let mut context = String::new();
+            if begins
+                && let Some(name) = &told.session
+                && !engine.was_given(name, &about.reach)?
+            {
+                context = brief(&engine, &about)?;
+            }
+            if let Some(text) = asked {
+                let request = QueryRequest {
+                    text,
+                    limit: HITS,
+                    budget_tokens: Some(hook_tokens.max(bower_core::engine::LEAST_BUDGET)),
+                    session: told.session.clone(),
+                    prefetch: true,
+                    select,
+                    ..QueryRequest::default()
+                };
+                let room = MOST_CHARS.saturating_sub(context.chars().count());
+                context += &evidence(&engine, &request, room)?;
+            }
+            Ok(Context { text: context, engine: Some(engine) })
         }
         Event::ToolUse if hook_tokens > 0 => {
             let name =
                 told.file.as_deref().and_then(|file| file.rsplit(['/', '\\']).find(|part| !part.is_empty()));
             let Some(name) = name else { return Ok(Context::default()) };
             let filter = Filter::parse(&json!({ "$contains": name }).to_string())?;
-            ask(&QueryRequest {
+            let request = QueryRequest {
                 text: name.to_owned(),
                 limit: FILE_HITS,
                 fast: true,
@@ -121,12 +143,29 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
                 prefetch: true,
                 select: Selection { kinds: vec![Kind::Memory], filter: Some(filter), ..select },
                 ..QueryRequest::default()
-            })
+            };
+            let engine = Session::engine_of(&home, settings)?;
+            let text = evidence(&engine, &request, MOST_CHARS)?;
+            Ok(Context { text, engine: Some(engine) })
         }
-        Event::SessionStart | Event::UserPrompt | Event::ToolUse | Event::PreCompact | Event::Stop => {
-            Ok(Context::default())
-        }
+        Event::SessionStart | Event::ToolUse | Event::PreCompact | Event::Stop => Ok(Context::default()),
     }
+}
+
+/// What somebody who begins is told.
+fn brief(engine: &Engine, request: &BriefRequest) -> Result<String> {
+    Ok(wrapped(&briefing(&engine.brief(request, now())?.entries)))
+}
+
+/// Whole pieces of evidence, in so many characters.
+fn evidence(engine: &Engine, request: &QueryRequest, most_chars: usize) -> Result<String> {
+    let answer = engine.query(request, now())?;
+    let mut pieces = answer.evidence.map(|evidence| evidence.pieces).unwrap_or_default();
+    let mut text = wrapped(&block(&pieces));
+    while text.chars().count() > most_chars && pieces.pop().is_some() {
+        text = wrapped(&block(&pieces));
+    }
+    Ok(text)
 }
 
 /// What of a prompt is asked; none where it asks nothing, or is for the host itself.
@@ -166,10 +205,26 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
     };
     let read = match (&told.transcript, &told.messages) {
         (Some(path), _) => {
-            // A host may name it before it has written anything.
-            let Ok(file) = File::open(path) else { return Ok(()) };
-            let engine = Session::engine_of(&home, settings)?;
-            (engine.read_session(&path.to_string_lossy(), file, &request, now())?, engine)
+            let mut late = if arguments.host.writes_late() { LATE.iter() } else { [].iter() };
+            let mut opened = None;
+            loop {
+                // A host may name it before it has written anything.
+                if let Ok(file) = File::open(path) {
+                    let engine = match opened.take() {
+                        Some((_, engine)) => engine,
+                        None => Session::engine_of(&home, settings.clone())?,
+                    };
+                    let read = engine.read_session(&path.to_string_lossy(), file, &request, now())?;
+                    opened = Some((read, engine));
+                }
+                if opened.as_ref().is_some_and(|(read, _)| read.turns > 0) {
+                    break;
+                }
+                let Some(wait) = late.next() else { break };
+                std::thread::sleep(*wait);
+            }
+            let Some(opened) = opened else { return Ok(()) };
+            opened
         }
         (None, Some(messages)) => {
             let lines = Cursor::new(lines(messages));

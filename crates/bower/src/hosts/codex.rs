@@ -5,7 +5,7 @@ use super::{Call, Edit, Event, Files, Host, Part, Places, groups};
 /// What its user does next.
 pub const NEXT: &[&str] = &[
     "begin a new session: codex",
-    "trust the hooks once: /hooks within; until then Codex runs none of them",
+    "answer its question about the hooks with Trust all (later: /hooks); until then Codex runs none of them",
     "see the server: codex mcp list",
 ];
 

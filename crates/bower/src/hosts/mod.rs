@@ -4,6 +4,7 @@
 pub mod brv;
 mod claude_code;
 mod codex;
+mod copilot;
 mod cursor;
 mod edit;
 mod files;
@@ -34,6 +35,8 @@ pub enum Host {
     ClaudeCode,
     /// OpenAI's Codex
     Codex,
+    /// GitHub's Copilot in a terminal
+    Copilot,
     /// Cursor
     Cursor,
     /// Google's Gemini CLI
@@ -53,6 +56,7 @@ impl Host {
             Self::Brv => "brv",
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::Copilot => "copilot",
             Self::Cursor => "cursor",
             Self::Gemini => "gemini",
             Self::Hermes => "hermes",
@@ -67,6 +71,7 @@ impl Host {
             Self::Brv => "brv",
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
+            Self::Copilot => "Copilot CLI",
             Self::Cursor => "Cursor",
             Self::Gemini => "Gemini CLI",
             Self::Hermes => "Hermes",
@@ -82,6 +87,7 @@ impl Host {
             Self::Brv => Vec::new(),
             Self::ClaudeCode => claude_code::files(at, call),
             Self::Codex => codex::files(at, call),
+            Self::Copilot => copilot::files(at, call),
             Self::Cursor => cursor::files(at, call),
             Self::Gemini => gemini::files(at, call),
             Self::Hermes => hermes::files(at, call),
@@ -104,6 +110,7 @@ impl Host {
             Self::Brv => brv::NEXT.to_vec(),
             Self::ClaudeCode => claude_code::NEXT.to_vec(),
             Self::Codex => codex::NEXT.to_vec(),
+            Self::Copilot => copilot::NEXT.to_vec(),
             Self::Cursor => cursor::NEXT.to_vec(),
             Self::Gemini => gemini::NEXT.to_vec(),
             Self::Hermes => hermes::NEXT.to_vec(),
@@ -172,7 +179,7 @@ pub struct Places {
 
 /// Variables that move a host's files.
 pub const VARIABLES: &[&str] =
-    &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "HERMES_HOME", "XDG_CONFIG_HOME", "APPDATA"];
+    &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "HERMES_HOME", "XDG_CONFIG_HOME", "APPDATA"];
 
 impl Places {
     /// The folder that a variable names, else one below the user's home.

@@ -22,6 +22,51 @@ pub enum Event {
     ToolUse,
 }
 
+impl Host {
+    /// Whether a session that goes on still has what it was told when it began.
+    pub const fn keeps_its_beginning(self) -> bool {
+        match self {
+            Self::Copilot | Self::Vscode => false,
+            Self::Brv
+            | Self::ClaudeCode
+            | Self::Codex
+            | Self::Cursor
+            | Self::Gemini
+            | Self::Hermes
+            | Self::Opencode => true,
+        }
+    }
+
+    /// Whether its sessions are told the briefing with their first prompt.
+    pub const fn begins_with_a_prompt(self) -> bool {
+        match self {
+            Self::Gemini => true,
+            Self::Brv
+            | Self::ClaudeCode
+            | Self::Codex
+            | Self::Copilot
+            | Self::Cursor
+            | Self::Hermes
+            | Self::Opencode
+            | Self::Vscode => false,
+        }
+    }
+
+    /// Whether it calls before its transcript has what was said last.
+    pub const fn writes_late(self) -> bool {
+        match self {
+            Self::Copilot | Self::Vscode => true,
+            Self::Brv
+            | Self::ClaudeCode
+            | Self::Codex
+            | Self::Cursor
+            | Self::Gemini
+            | Self::Hermes
+            | Self::Opencode => false,
+        }
+    }
+}
+
 impl Event {
     /// The word for it on the command line.
     pub const fn word(self) -> &'static str {
@@ -99,11 +144,17 @@ pub fn told(input: &[u8]) -> Result<Told, String> {
         transcript: text(&value, &["transcript_path", "transcriptPath"]).map(PathBuf::from),
         messages: value.get("messages").filter(|messages| messages.is_array()).cloned(),
         folder,
-        prompt: text(&value, &["prompt", "user_prompt"]),
+        prompt: text(&value, &["prompt", "user_prompt"]).map(|prompt| typed(&prompt).to_owned()),
         // Whoever does not say so begins.
         is_fresh: source.as_deref() != Some("resume"),
         file,
     })
+}
+
+/// What of a prompt its user typed: Gemini puts what hooks gave at the beginning of a session before it.
+fn typed(prompt: &str) -> &str {
+    let given = prompt.strip_prefix("<hook_context>").and_then(|rest| rest.split_once("</hook_context>"));
+    given.map_or(prompt, |(_, typed)| typed.trim_start())
 }
 
 /// What gives a host some context, as one line of JSON; none where it takes none at this event.
@@ -112,20 +163,22 @@ pub fn answer(host: Host, event: Event, context: &str) -> Option<String> {
         // Neither has hooks: one has a provider, the other asks by itself.
         (_, Event::PreCompact | Event::Stop) | (Host::Brv | Host::Hermes, _) => false,
         (Host::Cursor, event) => event != Event::UserPrompt,
-        (Host::ClaudeCode | Host::Codex | Host::Gemini | Host::Opencode | Host::Vscode, _) => true,
+        (
+            Host::ClaudeCode | Host::Codex | Host::Copilot | Host::Gemini | Host::Opencode | Host::Vscode,
+            _,
+        ) => true,
     };
     if !takes || context.trim().is_empty() {
         return None;
     }
     let answer = match host {
         Host::Cursor => json!({ "additional_context": context }),
-        Host::Brv
-        | Host::Hermes
-        | Host::ClaudeCode
-        | Host::Codex
-        | Host::Gemini
-        | Host::Opencode
-        | Host::Vscode => json!({
+        // They run each other's files, and each takes one of the two.
+        Host::Copilot | Host::Vscode => json!({
+            "additionalContext": context,
+            "hookSpecificOutput": { "hookEventName": event.of(host), "additionalContext": context }
+        }),
+        Host::Brv | Host::Hermes | Host::ClaudeCode | Host::Codex | Host::Gemini | Host::Opencode => json!({
             "hookSpecificOutput": { "hookEventName": event.of(host), "additionalContext": context }
         }),
     };
@@ -159,6 +212,8 @@ mod tests {
             (read.session.as_deref(), read.file.as_deref(), read.transcript),
             (Some("v1"), Some("/w/a.rs"), None)
         );
+        let gemini = br#"{"session_id":"g1","hook_event_name":"BeforeAgent","prompt":"<hook_context>&lt;bowerbird&gt;\nx\n</hook_context>\n\nWhich port?"}"#;
+        assert_eq!(told(gemini).unwrap().prompt.as_deref(), Some("Which port?"));
         for bad in [&b""[..], b"[]", b"nonsense", b"{", b"\xff"] {
             assert!(told(bad).is_err());
         }
@@ -174,6 +229,8 @@ mod tests {
         assert!(answer(Host::Gemini, Event::UserPrompt, "x").unwrap().contains("\"BeforeAgent\""));
         assert_eq!(answer(Host::Cursor, Event::SessionStart, "x").unwrap(), r#"{"additional_context":"x"}"#);
         assert_eq!(answer(Host::Cursor, Event::UserPrompt, "x"), None);
+        let copilot = answer(Host::Copilot, Event::SessionStart, "x").unwrap();
+        assert!(copilot.starts_with(r#"{"additionalContext":"x","hookSpecificOutput":{"#), "{copilot}");
         assert_eq!(answer(Host::Codex, Event::Stop, "x"), None);
         assert_eq!(answer(Host::Codex, Event::SessionStart, " \n"), None);
     }

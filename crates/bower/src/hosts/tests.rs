@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use std::path::Path;
 
 /// Those that have files of a user and of a project.
-const HOSTS: [Host; 6] =
-    [Host::ClaudeCode, Host::Codex, Host::Cursor, Host::Gemini, Host::Opencode, Host::Vscode];
+const HOSTS: [Host; 7] =
+    [Host::ClaudeCode, Host::Codex, Host::Copilot, Host::Cursor, Host::Gemini, Host::Opencode, Host::Vscode];
 
 fn call() -> Call {
     Call { program: "/opt/bin/bower".into(), home: Some("/my home".into()) }
@@ -162,6 +162,19 @@ fn hermes_gets_a_provider_that_knows_its_program_and_home() {
     assert!(text("plugins/bowerbird/child.py").contains("class Child"));
     assert!(text("plugins/bowerbird/plugin.yaml").contains("name: bowerbird"));
     assert_eq!(text("config.yaml"), "memory:\n  provider: bowerbird\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_gone_stops_no_prompt_of_gemini() {
+    let at = Places { user: "/user".into(), project: None, variables: Vec::new() };
+    let files = Host::Gemini.files(&at, &call(), Wants { server: true, hooks: true, tools: true });
+    let (text, _) = edit::put("", &files[0].1).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for hooks in settings["hooks"].as_object().unwrap().values() {
+        let command = hooks[0]["hooks"][0]["command"].as_str().unwrap();
+        assert!(command.ends_with(" --host gemini || true") && is_ours(command), "{command}");
+    }
 }
 
 #[test]

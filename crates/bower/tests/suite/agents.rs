@@ -106,6 +106,50 @@ fn a_session_is_told_things_once() {
     assert_eq!(given(&hook(&home, "session-start", &resumed)), "");
     let compacted = json!({ "session_id": "s1", "cwd": "/w", "source": "compact" });
     assert!(given(&hook(&home, "session-start", &compacted)).contains("15 May"), "its context is gone");
+    home.data(["curate", "The staging database listens on port 6543."]);
+    let port = json!({ "session_id": "s1", "prompt": "which port does the staging database listen on?" });
+    assert!(given(&hook(&home, "user-prompt", &port)).contains("6543"));
+    assert_eq!(given(&hook(&home, "user-prompt", &port)), "");
+    hook(&home, "session-start", &compacted);
+    assert!(given(&hook(&home, "user-prompt", &port)).contains("6543"), "so is what prompts brought");
+}
+
+#[test]
+fn a_first_prompt_brings_the_briefing_where_a_session_has_no_other_beginning() {
+    let home = garden();
+    let gemini = |prompt: &str| {
+        let input =
+            json!({ "session_id": "g1", "cwd": "/w", "hook_event_name": "BeforeAgent", "prompt": prompt });
+        given(&home.feed(["hook", "user-prompt", "--host", "gemini"], input.to_string().as_bytes()))
+    };
+    home.data(["curate", "The staging database listens on port 6543."]);
+    let told = gemini("which port does the staging database listen on?");
+    assert!(told.find("15 May").unwrap() < told.find("port 6543").unwrap(), "{told}");
+    home.data(["curate", "Basil moves indoors in October.", "--type", "decision"]);
+    assert_eq!(gemini("ok"), "", "it has begun");
+    assert_eq!(gemini("which port does the staging database listen on?"), "");
+    let off = garden();
+    off.data(["config", "set", "hook_brief", "off"]);
+    let input = json!({ "session_id": "g1", "prompt": "ok" });
+    assert_eq!(
+        given(&off.feed(["hook", "user-prompt", "--host", "gemini"], input.to_string().as_bytes())),
+        ""
+    );
+}
+
+#[test]
+fn a_host_that_drops_its_beginning_is_told_it_again() {
+    let home = garden();
+    let start = |host: &str, source: &str| {
+        let input = json!({ "session_id": host, "cwd": "/w", "source": source });
+        given(&home.feed(["hook", "session-start", "--host", host], input.to_string().as_bytes()))
+    };
+    for host in ["copilot", "vscode"] {
+        assert!(start(host, "new").contains("15 May"));
+        assert!(start(host, "resume").contains("15 May"), "{host}");
+    }
+    assert!(start("codex", "startup").contains("15 May"));
+    assert_eq!(start("codex", "resume"), "");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::{Ended, Home};
 
-const HOSTS: [&str; 6] = ["claude-code", "codex", "cursor", "gemini", "opencode", "vscode"];
+const HOSTS: [&str; 7] = ["claude-code", "codex", "copilot", "cursor", "gemini", "opencode", "vscode"];
 
 /// A user's home beside Bowerbird's.
 fn user() -> Home {
