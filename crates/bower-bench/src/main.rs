@@ -36,6 +36,7 @@ const USAGE: &str = "bower-bench PART [options]
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
   pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
   turns     what is picked from labelled turns of sessions: --show so many of what is wrong and what is missed
+  turns-rows each sentence of those turns with what is seen of it, for tools/fit_turns.py (into --out)
   keep      --count memories: keeping one more, sweeping, pruning, consolidating, taking back, asking the past
   serve     bower serve under load, on a copy of the store in --home: --clients, --rate and --seconds
   export    the input folder of tools/peers, of --count passages (into --out)
@@ -221,6 +222,7 @@ fn main() -> ExitCode {
         "serve" => serve::run(&options),
         "pairs" => pairs::run(&options),
         "turns" => turns::run(&options),
+        "turns-rows" => turns::write_rows(&options),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),
         "scale" => scale::run(&options),

@@ -1,5 +1,6 @@
 //! What is picked out of turns, and what is not.
 
+use super::rules::{CORRECTS, without};
 use super::*;
 use proptest::prelude::*;
 
@@ -177,6 +178,30 @@ fn several_marks_end_one_sentence() {
     }
     let found = picks("Really?! From now on we use pnpm, not npm.", Voice::User);
     assert_eq!(found[0].text, "From now on we use pnpm, not npm.");
+}
+
+#[test]
+fn what_no_rule_knows_is_kept_by_what_is_seen_of_it() {
+    user(
+        "Our laundry is picked up on Mondays, the hotel has no machines of its own. Can you add that to the guest folder?",
+        &[(Cue::Stated, "Our laundry is picked up on Mondays, the hotel has no machines of its own.")],
+    );
+    assistant(
+        "I looked into the missing rows. The nightly export skips every order whose country is empty. I'll add a test now.",
+        &[(Cue::Found, "The nightly export skips every order whose country is empty.")],
+    );
+}
+
+#[test]
+fn what_somebody_else_said_and_what_a_program_wrote_is_not_kept() {
+    for said in [
+        "The letter says: \"We never deliver on Sundays and always call first.\"",
+        "Their mail was: \"We never deliver on Sundays. We always call first.\"",
+        "2031-04-02T11:20:31Z WARN we never retry on this host, always fail",
+        "[11:20:31] we never retry on this host, always fail",
+    ] {
+        user(said, &[]);
+    }
 }
 
 proptest! {
