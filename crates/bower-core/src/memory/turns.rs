@@ -75,8 +75,6 @@ pub struct Pick {
 const MOST_OF_USER: usize = 6;
 /// An agent says much; of one answer little outlives the task.
 const MOST_OF_ASSISTANT: usize = 3;
-/// The share of the bar that is enough for what a rule finds.
-const RULED: f32 = 0.75;
 /// Shorter sentences hang on what was said around them.
 const FEWEST_WORDS: usize = 4;
 /// Longer ones are no single thought.
@@ -102,14 +100,14 @@ pub fn picks(said: &str, voice: Voice) -> Vec<Pick> {
     chosen(&sentences, &found, voice)
 }
 
-/// Why a sentence is kept, if it is, and how sure that is. Whoever asks for something to be remembered is heard.
+/// Why a sentence is kept, if it is, and how sure that is. Whoever asks for something to be remembered is heard, and a plain decision
+/// or rule is kept however short it is: the scorer finds too little in it to see.
 fn keep(read: &Read, signs: &[f32], voice: Voice) -> Option<(Cue, f32)> {
     let score = scorer::score(voice, signs);
     let bar = scorer::bar(voice);
     match (read.cue, voice) {
         (Some(Cue::Told), _) => Some((Cue::Told, 1.0)),
-        // Two witnesses: what a rule finds needs less.
-        (Some(cue), _) => (score >= bar * RULED).then_some((cue, score)),
+        (Some(cue), _) => Some((cue, score)),
         (None, Voice::User) => (score >= bar).then_some((Cue::Stated, score)),
         (None, Voice::Assistant) => (score >= bar).then_some((Cue::Found, score)),
     }

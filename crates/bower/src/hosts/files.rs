@@ -169,6 +169,10 @@ fn forget(plan: &Plan) {
         let before = memory.made.len();
         let file = memory.file.clone();
         memory.made.extend(left.iter().filter(|folder| file.starts_with(folder)).cloned());
+        // The innermost first, or the outer one is not empty yet.
+        memory.made.sort_unstable_by(|one, two| {
+            two.components().count().cmp(&one.components().count()).then_with(|| one.cmp(two))
+        });
         memory.made.dedup();
         if memory.made.len() > before
             && let Ok(bytes) = serde_json::to_vec(&memory)

@@ -336,6 +336,24 @@ fn a_session_becomes_candidates_once() {
 }
 
 #[test]
+fn what_no_rule_knows_becomes_a_candidate_too() {
+    let home = Home::new();
+    let said = "Our laundry is picked up on Mondays, the hotel has no machines of its own. Can you add that to the folder?";
+    let found =
+        "I looked into the missing rows. The nightly export skips every order whose country is empty.";
+    let turn = |role: &str, content: &str| json!({ "role": role, "content": content });
+    let path = session(&home, "plain.jsonl", &[turn("user", said), turn("assistant", found)]);
+    home.data(["curate", "--transcript", &path]);
+    assert_eq!(
+        candidates(&home),
+        [
+            "Our laundry is picked up on Mondays, the hotel has no machines of its own.",
+            "The nightly export skips every order whose country is empty.",
+        ]
+    );
+}
+
+#[test]
 fn what_was_forgotten_or_is_secret_does_not_come_back() {
     let home = Home::new();
     let path = session(&home, "s.jsonl", &talk());

@@ -132,7 +132,7 @@ fn what_was_not_there_is_gone_again() {
         for host in HOSTS {
             done(&home, &[&arguments(host)[..], &["--remove"]].concat());
         }
-        assert!(tree(&home.path("user")).is_empty() && tree(&home.path("project")).is_empty());
+        assert_eq!((tree(&home.path("user")), tree(&home.path("project"))), Default::default());
     }
 }
 
