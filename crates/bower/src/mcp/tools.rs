@@ -79,8 +79,7 @@ impl Effect {
         let hints = ToolAnnotations::new();
         match self {
             Self::Reads => hints.read_only(true),
-            Self::Adds => hints.destructive(false).idempotent(true).open_world(false),
-            Self::Appends => hints.destructive(false).open_world(false),
+            Self::Adds | Self::Appends => hints.destructive(false).open_world(false),
             Self::Changes | Self::Destroys => hints.destructive(true),
         }
     }

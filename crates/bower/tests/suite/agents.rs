@@ -340,7 +340,7 @@ fn what_no_rule_knows_becomes_a_candidate_too() {
     let home = Home::new();
     let said = "Our laundry is picked up on Mondays, the hotel has no machines of its own. Can you add that to the folder?";
     let found =
-        "I looked into the missing rows. The nightly export skips every order whose country is empty.";
+        "I looked into the missing payments. The payments API returns 200 even when the card is declined.";
     let turn = |role: &str, content: &str| json!({ "role": role, "content": content });
     let path = session(&home, "plain.jsonl", &[turn("user", said), turn("assistant", found)]);
     home.data(["curate", "--transcript", &path]);
@@ -348,7 +348,7 @@ fn what_no_rule_knows_becomes_a_candidate_too() {
         candidates(&home),
         [
             "Our laundry is picked up on Mondays, the hotel has no machines of its own.",
-            "The nightly export skips every order whose country is empty.",
+            "The payments API returns 200 even when the card is declined.",
         ]
     );
 }

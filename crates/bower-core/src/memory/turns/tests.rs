@@ -187,8 +187,8 @@ fn what_no_rule_knows_is_kept_by_what_is_seen_of_it() {
         &[(Cue::Stated, "Our laundry is picked up on Mondays, the hotel has no machines of its own.")],
     );
     assistant(
-        "I looked into the missing rows. The nightly export skips every order whose country is empty. I'll add a test now.",
-        &[(Cue::Found, "The nightly export skips every order whose country is empty.")],
+        "I looked into the missing payments. The payments API returns 200 even when the card is declined. I'll add a test now.",
+        &[(Cue::Found, "The payments API returns 200 even when the card is declined.")],
     );
 }
 
