@@ -39,7 +39,7 @@ use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use known::Known;
@@ -93,6 +93,8 @@ pub struct Engine {
     tails: tails::Tails,
     /// Rows of the places that memories were told to.
     places: Mutex<neighbours::Places>,
+    /// Vectors of what was compared without names and values.
+    masked: neighbours::Masked,
     /// What answers gave since the last [`Engine::maintain`].
     fresh_exposed: Mutex<Vec<(RowId, Timestamp)>>,
     /// Whether a memory was kept since the last [`Engine::maintain`].
@@ -128,6 +130,7 @@ impl Engine {
             waits: Known::default(),
             tails: tails::Tails::default(),
             places: Mutex::default(),
+            masked: neighbours::Masked::default(),
             fresh_exposed: Mutex::default(),
             has_kept: AtomicBool::new(false),
             consolidated: Mutex::default(),
@@ -507,10 +510,12 @@ impl Engine {
     /// A session that was cleared or compacted has lost what it was given, and is given it again where it is asked for. Best effort:
     /// a store that is busy or read-only changes nothing.
     pub fn lose_given(&self, session: &str, reach: &Reach) -> Result<()> {
-        if self.was_given(session, reach)? {
-            answer::best_effort(self.store.lose_given(&evidence::session_name(session, reach)))?;
+        let name = evidence::session_name(session, reach);
+        if evidence::Known::of_session(self, &name)?.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.fresh_given.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of != name);
+        answer::best_effort(self.store.lose_given(&name))
     }
 
     /// Remembers what sessions were given since the last time, so that they are not given it again. [`Engine::maintain`]

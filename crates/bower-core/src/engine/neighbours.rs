@@ -1,11 +1,15 @@
 //! The memories that a told text could repeat, extend, replace or deny: those of its place, by slot, by meaning and by words.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lru::LruCache;
 
 use super::Engine;
 use super::answer::{Depth, hidden};
 use super::retrieve::{Scope, Words, by_vector, text_channel};
+use crate::embed::Embedder;
 use crate::error::Result;
 use crate::item::{Coverage, Kind, Profile, RowId, RowSet, Status};
 use crate::memory::merge::Kept;
@@ -21,8 +25,13 @@ const EACH: usize = 10;
 /// Memories of the same names.
 const OF_THING: usize = 40;
 
-/// So many texts are embedded without their names and values for one that is told, the nearest first: a millisecond each.
+/// So many texts are compared without their names and values for one that is told, the nearest first: a millisecond of the model
+/// each, where it has not seen them lately.
 const MOST_MASKED: usize = 16;
+
+/// Masked texts whose vectors are kept between writes, 2 kB each: what is told alike is alike without its names and values, and
+/// asks for the same ones again.
+const KEPT_MASKED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
 
 /// Places whose rows are kept: 125 KB each in a store of a million rows.
 const MOST_PLACES: usize = 16;
@@ -109,12 +118,37 @@ pub(super) fn neighbours(
     Ok(items.filter_map(|(item, cosine)| Some(Neighbour { item: item.filter(stands)?, cosine })).collect())
 }
 
-/// The vectors of texts without names and values, each made once.
+/// The vectors of masked texts that were made last, by text: an engine has one model.
+#[derive(Debug)]
+pub(super) struct Masked(Mutex<LruCache<String, Arc<[f32]>>>);
+
+impl Default for Masked {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(KEPT_MASKED)))
+    }
+}
+
+impl Masked {
+    /// The vector of a text, from the model where it is not kept; `None` where the model fails.
+    fn vector(&self, embedder: &dyn Embedder, text: &str) -> Option<Arc<[f32]>> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(vector) = kept().get(text) {
+            return Some(Arc::clone(vector));
+        }
+        // Not locked meanwhile: others do not wait for the model, and two that want the same make it twice.
+        let vector: Arc<[f32]> = embedder.embed(text).ok()?.into();
+        kept().put(text.to_owned(), Arc::clone(&vector));
+        Some(vector)
+    }
+}
+
+/// The vectors of the masked texts of one that is told.
 #[derive(Debug, Default)]
-pub(super) struct Likenesses(HashMap<String, Option<Vec<f32>>>);
+pub(super) struct Likenesses(HashMap<String, Option<Arc<[f32]>>>);
 
 impl Likenesses {
-    /// Gives memories the likeness of what is asked; the nearest first, as far as it may cost.
+    /// Gives memories the likeness of what is asked; the nearest first, as far as it may cost. What is kept counts as if it were
+    /// made: a decision does not depend on what was told before.
     pub(super) fn give(&mut self, engine: &Engine, asked: &[Option<[String; 2]>], kept: &mut [Kept<'_>]) {
         let Ok(embedder) = engine.model.get() else { return };
         let mut order: Vec<usize> = (0..kept.len()).filter(|&at| asked[at].is_some()).collect();
@@ -128,7 +162,7 @@ impl Likenesses {
                 continue;
             }
             for text in texts {
-                self.0.entry(text.clone()).or_insert_with(|| embedder.embed(text).ok());
+                self.0.entry(text.clone()).or_insert_with(|| engine.masked.vector(embedder, text));
             }
             let vectors = [&texts[0], &texts[1]].map(|text| self.0[text].as_deref());
             if let [Some(one), Some(two)] = vectors {
@@ -144,4 +178,51 @@ fn cosines(engine: &Engine, vector: Option<&NewVector>, rows: &[RowId]) -> Resul
     let exact = ExactQuery::new(&told);
     let halves = engine.store.vectors(&vector.model, rows)?;
     Ok(halves.into_iter().map(|half| half.map(|half| exact.cosine_f16(&half))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// A model that counts how often it is asked.
+    #[derive(Default)]
+    struct Counts(AtomicUsize);
+
+    impl Embedder for Counts {
+        fn model(&self) -> &'static str {
+            "counts"
+        }
+
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        fn embed(&self, _: &str) -> Result<Vec<f32>> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(vec![1.0])
+        }
+
+        fn count_pieces(&self, text: &str) -> Result<usize> {
+            Ok(text.len())
+        }
+    }
+
+    #[test]
+    fn a_masked_text_is_embedded_once_and_the_oldest_is_dropped() {
+        let (model, masked) = (Counts::default(), Masked::default());
+        let asked = || model.0.load(Ordering::Relaxed);
+        for _ in 0..3 {
+            masked.vector(&model, "the port of it is some number").unwrap();
+        }
+        assert_eq!(asked(), 1);
+        for at in 0..KEPT_MASKED.get() {
+            masked.vector(&model, &format!("text {at}")).unwrap();
+        }
+        assert_eq!(masked.0.lock().unwrap().len(), KEPT_MASKED.get());
+        let before = asked();
+        masked.vector(&model, "the port of it is some number").unwrap();
+        assert_eq!(asked(), before + 1);
+    }
 }

@@ -62,10 +62,8 @@ impl Given<'_> {
 pub enum Effect {
     /// Nothing.
     Reads,
-    /// It adds, and whoever calls it twice has added once.
+    /// It adds to what is there.
     Adds,
-    /// It adds at each call.
-    Appends,
     /// It changes what is there; it can be taken back.
     Changes,
     /// It cannot be taken back.
@@ -79,7 +77,7 @@ impl Effect {
         let hints = ToolAnnotations::new();
         match self {
             Self::Reads => hints.read_only(true),
-            Self::Adds | Self::Appends => hints.destructive(false).open_world(false),
+            Self::Adds => hints.destructive(false).open_world(false),
             Self::Changes | Self::Destroys => hints.destructive(true),
         }
     }
@@ -350,7 +348,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Say what a found memory was worth; wrong and stale ones leave answers.",
         shown: &[("id", ""), ("verdict", "")],
         required: &["id", "verdict"],
-        effect: Effect::Appends,
+        effect: Effect::Adds,
         is_core: false,
         body: schema::of::<FeedbackBody>,
         answer: schema::of_answer::<said::Judged>,

@@ -228,9 +228,7 @@ pub(super) fn take(parts: &mut [Part]) -> Vec<Numbered> {
 
 /// Whether two texts speak of different ones of a kind. What only heads a text counts where nothing else tells.
 pub(super) fn is_apart(one: &[Numbered], two: &[Numbered]) -> bool {
-    let of = |list: &[Numbered], is_label: bool| -> Vec<Numbered> {
-        list.iter().filter(|each| each.is_label == is_label).cloned().collect()
-    };
+    let of = |list, is_label| -> Vec<&Numbered> { with_label(list, is_label).collect() };
     let (mine, theirs) = (of(one, false), of(two, false));
     if mine.is_empty() && theirs.is_empty() {
         return differ(&of(one, true), &of(two, true));
@@ -238,15 +236,19 @@ pub(super) fn is_apart(one: &[Numbered], two: &[Numbered]) -> bool {
     differ(&mine, &theirs)
 }
 
+fn with_label(list: &[Numbered], is_label: bool) -> impl Iterator<Item = &Numbered> {
+    list.iter().filter(move |each| each.is_label == is_label)
+}
+
 /// Whether both lists name something and nothing in common, or of a noun in both one has a number that the other has not.
-fn differ(one: &[Numbered], two: &[Numbered]) -> bool {
+fn differ(one: &[&Numbered], two: &[&Numbered]) -> bool {
     let is_common = one
         .iter()
         .any(|each| two.iter().any(|other| (&each.noun, &each.number) == (&other.noun, &other.number)));
     if !is_common {
         return !one.is_empty() && !two.is_empty();
     }
-    let is_other = |each: &Numbered, others: &[Numbered]| {
+    let is_other = |each: &Numbered, others: &[&Numbered]| {
         let mut same = others.iter().filter(|other| other.noun == each.noun).peekable();
         same.peek().is_some() && !same.any(|other| other.number == each.number)
     };

@@ -404,6 +404,11 @@ fn things_that_a_number_tells_apart_do_not_replace_each_other() {
             "Preference 1: user 28 likes cobalt more than tea",
             "Preference 2: user 8 likes cobalt more than tea",
         ),
+        // What heads a text is no value of what it says.
+        (
+            "Preference 1: user 28 likes cobalt more than tea",
+            "Preference 2: user 28 likes cobalt more than tea",
+        ),
     ] {
         let decided = fate(kept, told, 0.97);
         assert!(decided.starts_with("link: "), "{kept} / {told}: {decided}");
