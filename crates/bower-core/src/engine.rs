@@ -39,8 +39,8 @@ use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use known::Known;
 
@@ -501,7 +501,7 @@ impl Engine {
         pipeline::embed_pending(self, now, progress, &|| true)
     }
 
-    /// Whether a session was given anything, as far as that is remembered.
+    /// Whether a session has anything that it was given, as far as that is remembered.
     pub fn was_given(&self, session: &str, reach: &Reach) -> Result<bool> {
         let name = evidence::session_name(session, reach);
         Ok(!evidence::Known::of_session(self, &name)?.is_empty())
@@ -514,7 +514,10 @@ impl Engine {
         if evidence::Known::of_session(self, &name)?.is_empty() {
             return Ok(());
         }
-        self.fresh_given.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of != name);
+        let mut fresh = self.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
+        let lost = fresh.iter_mut().filter(|(of, _)| *of == name).flat_map(|(_, given)| given);
+        lost.for_each(|given| given.text_hash = Given::LOST);
+        drop(fresh);
         answer::best_effort(self.store.lose_given(&name))
     }
 

@@ -81,7 +81,13 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
     items.retain(|item| shown.contains(item.id.as_str()));
     note_shown(engine, items.iter().map(|item| item.row), now);
     if let Some(session) = session {
-        note_given_to(engine, session, items.into_iter());
+        let told = items.iter().map(|item| (item.row, item.content.as_str()));
+        // The question is what the session has, not the whole of what it is about.
+        let asked = reviews[..open].iter().flat_map(|review| {
+            let entry = entries.iter().find(|entry| entry.review == Some(review.review))?;
+            Some((review.newer.row, entry.text.as_str()))
+        });
+        note_given_to(engine, session, told.chain(asked));
     }
     let waiting = engine.store.newest(&[], Status::Candidate, &request.reach, usize::MAX)?;
     Ok(Brief {

@@ -58,7 +58,7 @@ fn text_hash(content: &str) -> i64 {
     i64::from_le_bytes(first[0])
 }
 
-/// The texts that a session was already given.
+/// The texts that a session was given and has not lost.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     hashes: HashSet<i64>,
@@ -78,7 +78,8 @@ impl Known {
         let kept = engine.store.given(session)?;
         let fresh = engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = fresh.iter().filter(|(other, _)| *other == session).flat_map(|(_, given)| given);
-        Ok(Self { hashes: kept.iter().chain(fresh).map(|given| given.text_hash).collect() })
+        let hashes = kept.iter().chain(fresh).map(|given| given.text_hash);
+        Ok(Self { hashes: hashes.filter(|hash| *hash != Given::LOST).collect() })
     }
 
     /// Whether there are none.
@@ -211,14 +212,17 @@ pub(super) fn session_name(session: &str, reach: &Reach) -> String {
 
 fn note_given<'a>(engine: &Engine, request: &QueryRequest, items: impl Iterator<Item = &'a Item>) {
     if let Some(session) = session_of(request) {
-        note_given_to(engine, session, items);
+        note_given_to(engine, session, items.map(|item| (item.row, item.content.as_str())));
     }
 }
 
-/// Notes what a session is given, by its whole name.
-pub(super) fn note_given_to<'a>(engine: &Engine, session: String, items: impl Iterator<Item = &'a Item>) {
-    let given: Vec<Given> =
-        items.map(|item| Given { row: item.row, text_hash: text_hash(&item.content) }).collect();
+/// Notes which texts a session is given, by its whole name, and the row that each is of.
+pub(super) fn note_given_to<'a>(
+    engine: &Engine,
+    session: String,
+    texts: impl Iterator<Item = (RowId, &'a str)>,
+) {
+    let given: Vec<Given> = texts.map(|(row, text)| Given { row, text_hash: text_hash(text) }).collect();
     if !given.is_empty() {
         let mut fresh = engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
         fresh.push((session, given));

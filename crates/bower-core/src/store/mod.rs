@@ -407,8 +407,14 @@ pub struct Written {
 pub struct Given {
     /// The item.
     pub row: RowId,
-    /// The hash of its text at the time.
+    /// The hash of its text at the time; [`Given::LOST`] where the session has it no more.
     pub text_hash: i64,
+}
+
+impl Given {
+    /// The hash of what a session lost, when its context was compacted, say. That it was given is still known: told back, it is an
+    /// echo.
+    pub const LOST: i64 = 0;
 }
 
 /// One row's text as the text channel sees it: title, heading and content in one.
@@ -615,7 +621,7 @@ pub trait Store: copies::Moving + Send + Sync {
     /// Remembers what a session is given now, and drops what any session was given before `keep_after`. No change of
     /// the store: no index has to follow, and no event is left.
     fn give(&self, session: &str, given: &[Given], now: Timestamp, keep_after: Timestamp) -> Result<()>;
-    /// The session has nothing any more of what it was given.
+    /// The session has nothing any more of what it was given, which becomes [`Given::LOST`].
     fn lose_given(&self, session: &str) -> Result<()>;
 
     /// Documents that have a chunk in a selection, the last changed first, and how many there are in all.

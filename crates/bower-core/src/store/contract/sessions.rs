@@ -26,8 +26,11 @@ fn a_session_knows_what_it_was_given() {
         store.give("s", &[given(one, 2)], at(13), at(0)).unwrap();
         assert_eq!(store.given("s").unwrap(), [given(one, 2), given(two, -7)]);
         store.lose_given("s").unwrap();
-        assert_eq!(store.given("s").unwrap(), []);
+        assert_eq!(store.given("s").unwrap(), [given(one, Given::LOST), given(two, Given::LOST)]);
         assert_eq!(store.given("other").unwrap(), [given(one, 1)]);
+        // Given again, it has it again.
+        store.give("s", &[given(two, 7)], at(14), at(0)).unwrap();
+        assert_eq!(store.given("s").unwrap(), [given(one, Given::LOST), given(two, 7)]);
     });
 }
 

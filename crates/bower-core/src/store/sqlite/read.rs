@@ -361,7 +361,7 @@ impl Store for SqliteStore {
     }
 
     fn lose_given(&self, session: &str) -> Result<()> {
-        self.delete_given(session)
+        Self::lose_given(self, session)
     }
 
     fn given(&self, session: &str) -> Result<Vec<Given>> {

@@ -18,9 +18,11 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn delete_given(&self, session: &str) -> crate::Result<()> {
-        self.write("forget what the session was given", |connection| {
-            connection.prepare_cached("DELETE FROM injections WHERE session = ?1")?.execute([session])?;
+    pub(super) fn lose_given(&self, session: &str) -> crate::Result<()> {
+        self.write("note that the session has lost what it was given", |connection| {
+            connection
+                .prepare_cached("UPDATE injections SET text_hash = ?2 WHERE session = ?1")?
+                .execute(params![session, Given::LOST])?;
             Ok(())
         })
     }
