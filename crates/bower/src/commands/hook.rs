@@ -1,15 +1,16 @@
 //! `bower hook`: what the host of an agent calls by itself. It must never be the reason why somebody cannot work: whatever fails,
 //! nothing is printed on standard output, one line says so on standard error, and the status is 0.
 
-use bower_core::engine::Engine;
+use bower_core::engine::{Engine, LEAST_BUDGET};
 use bower_core::evidence::{block, wrapped};
 use bower_core::filter::Filter;
 use bower_core::item::{Briefing, Kind, Reach, Switch};
 use bower_core::rank::brief::{block as briefing, tokens};
-use bower_core::request::{BriefRequest, QueryRequest, Selection, SessionRequest};
+use bower_core::request::{BriefRequest, QueryRequest, Selection, SessionRead, SessionRequest};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Cursor;
+use std::path::Path;
 use std::time::Duration;
 
 use super::{Session, now, standard_input};
@@ -24,6 +25,8 @@ const QUICK_MS: u64 = 250;
 const PATIENT_MS: u64 = 10_000;
 /// Hosts show an agent the beginning alone of more characters (Claude Code, Codex: 10,000).
 const MOST_CHARS: usize = 9_500;
+/// Characters that a token has: fewer, where a text is no plain English.
+const CHARS_OF_TOKEN: usize = 4;
 /// Tokens of a briefing that stay below that.
 const MOST_BRIEF_TOKENS: usize = 2_048;
 /// Evidence is drawn from so many hits (systems.md, section 1: 8 results).
@@ -89,14 +92,18 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
         ..BriefRequest::default()
     };
     match arguments.event {
-        Event::SessionStart if budget != Briefing::Off => {
-            let repeat = told.is_fresh || !arguments.host.keeps_its_beginning();
-            let engine = Session::engine_of(&home, settings)?;
-            if told.is_fresh
-                && let Some(name) = &told.session
-            {
-                engine.lose_given(name, &about.reach)?;
+        Event::SessionStart => {
+            if budget == Briefing::Off && !told.is_fresh {
+                return Ok(Context::default());
             }
+            let engine = Session::engine_of(&home, settings)?;
+            if told.is_fresh {
+                lose(&engine, told, &about.reach)?;
+            }
+            if budget == Briefing::Off {
+                return Ok(Context::default());
+            }
+            let repeat = told.is_fresh || arguments.host.is_copilot();
             let text = brief(&engine, &BriefRequest { repeat, ..about })?;
             Ok(Context { text, engine: Some(engine) })
         }
@@ -114,17 +121,19 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
             {
                 context = brief(&engine, &about)?;
             }
-            if let Some(text) = asked {
+            let room = MOST_CHARS.saturating_sub(context.chars().count());
+            // What is packed counts as given: no more than will be shown.
+            let budget_tokens = hook_tokens.max(LEAST_BUDGET).min(room / CHARS_OF_TOKEN);
+            if let Some(text) = asked.filter(|_| budget_tokens >= LEAST_BUDGET) {
                 let request = QueryRequest {
                     text,
                     limit: HITS,
-                    budget_tokens: Some(hook_tokens.max(bower_core::engine::LEAST_BUDGET)),
+                    budget_tokens: Some(budget_tokens),
                     session: told.session.clone(),
                     prefetch: true,
                     select,
                     ..QueryRequest::default()
                 };
-                let room = MOST_CHARS.saturating_sub(context.chars().count());
                 context += &evidence(&engine, &request, room)?;
             }
             Ok(Context { text: context, engine: Some(engine) })
@@ -138,7 +147,7 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
                 text: name.to_owned(),
                 limit: FILE_HITS,
                 fast: true,
-                budget_tokens: Some(FILE_TOKENS.min(hook_tokens.max(bower_core::engine::LEAST_BUDGET))),
+                budget_tokens: Some(FILE_TOKENS.min(hook_tokens.max(LEAST_BUDGET))),
                 session: told.session.clone(),
                 prefetch: true,
                 select: Selection { kinds: vec![Kind::Memory], filter: Some(filter), ..select },
@@ -148,8 +157,13 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
             let text = evidence(&engine, &request, MOST_CHARS)?;
             Ok(Context { text, engine: Some(engine) })
         }
-        Event::SessionStart | Event::ToolUse | Event::PreCompact | Event::Stop => Ok(Context::default()),
+        Event::ToolUse | Event::PreCompact | Event::Stop => Ok(Context::default()),
     }
+}
+
+/// The session has lost what it was given.
+fn lose(engine: &Engine, told: &Told, reach: &Reach) -> Result<()> {
+    told.session.as_ref().map_or(Ok(()), |name| Ok(engine.lose_given(name, reach)?))
 }
 
 /// What somebody who begins is told.
@@ -187,14 +201,20 @@ fn asked(prompt: &str) -> Option<String> {
     Some(format!("{first}\n{last}"))
 }
 
-/// What the session found out becomes candidates.
+/// What the session found out becomes candidates, and what is about to be compacted is lost to it.
 fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
     let home = session.home()?;
     let mut settings = session.settings(&home)?.settings;
-    if settings.keep_sessions == Switch::Off {
+    settings.busy_timeout_ms = settings.busy_timeout_ms.min(PATIENT_MS);
+    let keeps = settings.keep_sessions == Switch::On;
+    // Not every host tells how a session goes on after that.
+    if arguments.event == Event::PreCompact && home.path.join("memory.db").exists() {
+        let reach = Reach { scope: arguments.scope, owner: arguments.owner.clone() };
+        lose(&Session::engine_of(&home, settings.clone())?, told, &reach)?;
+    }
+    if !keeps {
         return Ok(());
     }
-    settings.busy_timeout_ms = settings.busy_timeout_ms.min(PATIENT_MS);
     let request = SessionRequest {
         collection: arguments.collection.clone(),
         scope: arguments.scope,
@@ -203,43 +223,50 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
         session: told.session.clone(),
         dry_run: false,
     };
+    // Where there is nothing to read, no store is made.
+    let open = || Session::engine_of(&home, settings.clone());
     let read = match (&told.transcript, &told.messages) {
-        (Some(path), _) => {
-            let mut late = if arguments.host.writes_late() { LATE.iter() } else { [].iter() };
-            let mut opened = None;
-            loop {
-                // A host may name it before it has written anything.
-                if let Ok(file) = File::open(path) {
-                    let engine = match opened.take() {
-                        Some((_, engine)) => engine,
-                        None => Session::engine_of(&home, settings.clone())?,
-                    };
-                    let read = engine.read_session(&path.to_string_lossy(), file, &request, now())?;
-                    opened = Some((read, engine));
-                }
-                if opened.as_ref().is_some_and(|(read, _)| read.turns > 0) {
-                    break;
-                }
-                let Some(wait) = late.next() else { break };
-                std::thread::sleep(*wait);
-            }
-            let Some(opened) = opened else { return Ok(()) };
-            opened
-        }
+        (Some(path), _) => read_file(path, arguments.host.is_copilot(), &request, &open)?,
         (None, Some(messages)) => {
-            let lines = Cursor::new(lines(messages));
-            let engine = Session::engine_of(&home, settings)?;
+            let engine = open()?;
             let name = told.session.as_deref().unwrap_or("session");
-            (engine.read_session(name, lines, &request, now())?, engine)
+            Some((engine.read_session(name, Cursor::new(lines(messages)), &request, now())?, engine))
         }
-        (None, None) => return Ok(()),
+        (None, None) => None,
     };
-    let (read, engine) = read;
+    let Some((read, engine)) = read else { return Ok(()) };
     session.out.detail(&format!("{} of {} new turns were kept", read.kept.len(), read.turns));
     if arguments.event == Event::Stop {
         session.maintain(&engine);
     }
     Ok(())
+}
+
+/// Reads a transcript, and where its host writes it late waits until something new is in it. None where there is no file.
+fn read_file(
+    path: &Path,
+    is_late: bool,
+    request: &SessionRequest,
+    open: &dyn Fn() -> Result<Engine>,
+) -> Result<Option<(SessionRead, Engine)>> {
+    let waits = if is_late { &LATE[..] } else { &[] };
+    let mut done: Option<(SessionRead, Engine)> = None;
+    for wait in std::iter::once(&Duration::ZERO).chain(waits) {
+        std::thread::sleep(*wait);
+        // A host may name it before it has written anything.
+        let Ok(file) = File::open(path) else { continue };
+        let engine = match done {
+            Some((_, engine)) => engine,
+            None => open()?,
+        };
+        let read = engine.read_session(&path.to_string_lossy(), file, request, now())?;
+        let is_there = read.turns > 0;
+        done = Some((read, engine));
+        if is_there {
+            break;
+        }
+    }
+    Ok(done)
 }
 
 /// Turns one a line, as a transcript has them.

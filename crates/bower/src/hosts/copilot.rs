@@ -13,7 +13,7 @@ pub const NEXT: &[&str] =
 pub fn files(at: &Places, call: &Call) -> Files {
     let (server_place, hooks_place) = if let Some(project) = &at.project {
         let folder = project.join(".github");
-        // VS Code's file stays its own: whoever has both is told once.
+        // VS Code's file stays its own: either can be taken out without the other.
         (folder.join("mcp.json"), folder.join("hooks").join("bowerbird-copilot.json"))
     } else {
         let folder = at.folder("COPILOT_HOME", ".copilot");

@@ -33,6 +33,11 @@ pub enum Edit {
         /// The element.
         value: Value,
     },
+    /// Nothing, where an older version put an element of ours into the list at a path of names.
+    Gone {
+        /// The names from the root on.
+        at: Vec<&'static str>,
+    },
     /// A TOML table `bower` in the table of this name.
     Table {
         /// The outer table.
@@ -117,6 +122,7 @@ pub fn put(text: &str, edits: &[Edit]) -> Result<(String, Vec<Splice>), String> 
             Edit::Member { at, value } => json::set(&text, at, NAME, value)?,
             Edit::Absent { name, value } => json::set_absent(&text, name, value)?,
             Edit::Item { at, value } => json::add(&text, at, value)?,
+            Edit::Gone { .. } => text.clone(),
             Edit::Table { at, command, arguments } => toml::set(&text, at, command, arguments)?,
             Edit::Line { block, name, value } => yaml::set(&text, block, name, value)?,
             Edit::Whole(whole) => whole.clone(),
@@ -141,7 +147,7 @@ pub fn take_back(text: &str, splices: &[Splice], exactly: bool) -> Option<String
 pub fn take_out(text: &str, edits: &[Edit]) -> Result<String, String> {
     edits.iter().try_fold(text.to_owned(), |text, edit| match edit {
         Edit::Member { at, .. } => json::remove(&text, at, NAME),
-        Edit::Item { at, .. } => json::remove_items(&text, at),
+        Edit::Item { at, .. } | Edit::Gone { at } => json::remove_items(&text, at),
         Edit::Table { at, .. } => toml::remove(&text, at),
         Edit::Line { block, name, value } => yaml::remove(&text, block, name, value),
         Edit::Absent { .. } => Ok(text),

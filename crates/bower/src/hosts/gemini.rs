@@ -34,6 +34,8 @@ pub fn files(at: &Places, call: &Call) -> Files {
             json!({ "hooks": [handler] })
         },
     ));
+    // Version .1 began with a hook.
+    all.push((Part::Hooks, Edit::Gone { at: vec!["hooks", "SessionStart"] }));
     vec![(settings, all)]
 }
 

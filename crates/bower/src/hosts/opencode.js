@@ -36,7 +36,8 @@ function words(parts) {
 }
 
 export const Bowerbird = async ({ client, directory }) => {
-  // Sessions that this process has told the briefing, and those that have lost it since.
+  // Sessions that this process has told the briefing, and those that have lost it since; whoever continues one of these knows it
+  // from the store.
   const begun = new Set();
   const compacted = new Set();
 
@@ -93,7 +94,10 @@ export const Bowerbird = async ({ client, directory }) => {
         begun.delete(event.properties.sessionID);
         compacted.add(event.properties.sessionID);
       }
-      if (event.type === "session.deleted") begun.delete(event.properties.info?.id);
+      if (event.type === "session.deleted") {
+        begun.delete(event.properties.info?.id);
+        compacted.delete(event.properties.info?.id);
+      }
     },
   };
 };

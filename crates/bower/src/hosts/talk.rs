@@ -23,17 +23,18 @@ pub enum Event {
 }
 
 impl Host {
-    /// Whether a session that goes on still has what it was told when it began.
-    pub const fn keeps_its_beginning(self) -> bool {
+    /// Whether it is GitHub's Copilot, in a terminal or in VS Code: a session that goes on has lost what it was told when it began,
+    /// and the agent's answer is announced before the transcript has what was said last.
+    pub const fn is_copilot(self) -> bool {
         match self {
-            Self::Copilot | Self::Vscode => false,
+            Self::Copilot | Self::Vscode => true,
             Self::Brv
             | Self::ClaudeCode
             | Self::Codex
             | Self::Cursor
             | Self::Gemini
             | Self::Hermes
-            | Self::Opencode => true,
+            | Self::Opencode => false,
         }
     }
 
@@ -49,20 +50,6 @@ impl Host {
             | Self::Hermes
             | Self::Opencode
             | Self::Vscode => false,
-        }
-    }
-
-    /// Whether it calls before its transcript has what was said last.
-    pub const fn writes_late(self) -> bool {
-        match self {
-            Self::Copilot | Self::Vscode => true,
-            Self::Brv
-            | Self::ClaudeCode
-            | Self::Codex
-            | Self::Cursor
-            | Self::Gemini
-            | Self::Hermes
-            | Self::Opencode => false,
         }
     }
 }

@@ -178,6 +178,16 @@ fn a_program_that_is_gone_stops_no_prompt_of_gemini() {
 }
 
 #[test]
+fn what_an_older_version_wrote_for_gemini_is_taken_out() {
+    let at = Places { user: "/user".into(), project: None, variables: Vec::new() };
+    let files = Host::Gemini.files(&at, &call(), Wants { server: true, hooks: true, tools: false });
+    let old = r#"{"hooks": {"SessionStart": [{"hooks": [{"command": "/x/bower hook session-start --host gemini"}]}]}}"#;
+    assert_eq!(edit::take_out(old, &files[0].1).unwrap().trim(), "{}");
+    let theirs = r#"{"hooks": {"SessionStart": [{"hooks": [{"command": "/x/other"}]}]}}"#;
+    assert_eq!(edit::take_out(theirs, &files[0].1).unwrap(), theirs);
+}
+
+#[test]
 fn variables_move_files() {
     let at = Places {
         variables: vec![("CODEX_HOME", "/c".into()), ("CLAUDE_CONFIG_DIR", "/d".into())],

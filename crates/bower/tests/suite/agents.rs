@@ -112,6 +112,9 @@ fn a_session_is_told_things_once() {
     assert_eq!(given(&hook(&home, "user-prompt", &port)), "");
     hook(&home, "session-start", &compacted);
     assert!(given(&hook(&home, "user-prompt", &port)).contains("6543"), "so is what prompts brought");
+    home.data(["config", "set", "hook_brief", "off"]);
+    assert_eq!(given(&hook(&home, "session-start", &compacted)), "");
+    assert!(given(&hook(&home, "user-prompt", &port)).contains("6543"), "without a briefing too");
 }
 
 #[test]
@@ -128,6 +131,10 @@ fn a_first_prompt_brings_the_briefing_where_a_session_has_no_other_beginning() {
     home.data(["curate", "Basil moves indoors in October.", "--type", "decision"]);
     assert_eq!(gemini("ok"), "", "it has begun");
     assert_eq!(gemini("which port does the staging database listen on?"), "");
+    let compress = json!({ "session_id": "g1", "cwd": "/w", "hook_event_name": "PreCompress" });
+    assert_eq!(given(&hook(&home, "pre-compact", &compress)), "");
+    assert!(gemini("ok").contains("15 May"), "compressed away");
+    assert!(gemini("which port does the staging database listen on?").contains("port 6543"));
     let off = garden();
     off.data(["config", "set", "hook_brief", "off"]);
     let input = json!({ "session_id": "g1", "prompt": "ok" });
@@ -135,6 +142,21 @@ fn a_first_prompt_brings_the_briefing_where_a_session_has_no_other_beginning() {
         given(&off.feed(["hook", "user-prompt", "--host", "gemini"], input.to_string().as_bytes())),
         ""
     );
+}
+
+#[test]
+fn a_session_is_asked_an_open_question_once() {
+    let home = Home::new();
+    home.data(["curate", "The API port is 8080."]);
+    let said = [json!({ "role": "user", "content": "No, the API port is 9090.", "session_id": "c1" })];
+    home.data(["curate", "--transcript", &session(&home, "t.jsonl", &said)]);
+    let gemini = |prompt: &str| {
+        let input = json!({ "session_id": "g1", "cwd": "/w", "prompt": prompt });
+        given(&home.feed(["hook", "user-prompt", "--host", "gemini"], input.to_string().as_bytes()))
+    };
+    assert!(gemini("ok").contains("bower review accept"));
+    assert_eq!(gemini("go on"), "");
+    assert!(gemini("which port has the API?").contains("9090"), "the question was not the answer");
 }
 
 #[test]
@@ -389,6 +411,29 @@ fn what_the_store_gave_is_not_told_back() {
     assert_eq!(given(&hook(&home, "stop", &json!({ "session_id": "c1", "transcript_path": path }))), "");
     assert_eq!(candidates(&home), [""; 0]);
     assert_eq!(home.data(["list"])["total"], 1);
+}
+
+#[test]
+fn what_a_session_lost_is_an_echo_still() {
+    let home = Home::new();
+    home.data([
+        "curate",
+        "The staging database listens on port 5433, and only the deploy host may reach it.",
+    ]);
+    let prompt = json!({ "session_id": "c1", "prompt": "which port does the staging database listen on?" });
+    assert!(given(&hook(&home, "user-prompt", &prompt)).contains("5433"));
+    // That somebody was given it at all is as good as forgotten.
+    home.data(["config", "set", "echo_hours", "0"]);
+    hook(&home, "session-start", &json!({ "session_id": "c1", "source": "compact" }));
+    assert!(given(&hook(&home, "user-prompt", &prompt)).contains("5433"), "it is given again");
+    hook(&home, "session-start", &json!({ "session_id": "c1", "source": "compact" }));
+    let said = [json!({
+        "role": "assistant", "session_id": "c1",
+        "content": "It turns out that the staging database listens on port 5433."
+    })];
+    let path = session(&home, "t.jsonl", &said);
+    hook(&home, "stop", &json!({ "session_id": "c1", "transcript_path": path }));
+    assert_eq!(candidates(&home), [""; 0]);
 }
 
 #[test]
