@@ -146,13 +146,13 @@ fn span(text: &str) -> Result<Duration, String> {
     whole.map(Duration::from_secs).ok_or_else(|| "from 1s to 3650d".into())
 }
 
-/// A host's name, without a port.
+/// A host's name or address, without a port.
 fn host(text: &str) -> Result<String, String> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-    if !text.is_empty() && text.bytes().all(is_name) {
+    if (!text.is_empty() && text.bytes().all(is_name)) || text.parse::<IpAddr>().is_ok() {
         Ok(text.to_owned())
     } else {
-        Err("the name alone, e.g. memory.example".into())
+        Err("the name or the address alone, e.g. memory.example or fd00::5".into())
     }
 }
 
@@ -199,6 +199,16 @@ mod tests {
         assert_eq!(interval("never"), Ok(Interval(None)));
         assert_eq!(interval("0"), Ok(Interval(None)));
         assert!(interval("sometimes").is_err() && interval("59m").is_err());
+    }
+
+    #[test]
+    fn a_host_has_no_port() {
+        for good in ["memory.example", "10.0.0.7", "fd00::5"] {
+            assert_eq!(host(good).as_deref(), Ok(good));
+        }
+        for wrong in ["", "memory.example:80", "[fd00::5]", "http://memory.example", "a b"] {
+            assert!(host(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

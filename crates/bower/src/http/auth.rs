@@ -154,7 +154,7 @@ impl Door {
             };
             if hosts.is_empty() || !hosts.iter().all(|host| is_loopback_name(host) || is_told(host)) {
                 return Err(Problem::forbidden(
-                    format!("host {:?} is not this machine's loopback", hosts.first().unwrap_or(&"")),
+                    format!("this server does not answer as {:?}", hosts.first().unwrap_or(&"")),
                     "ask for 127.0.0.1, [::1] or localhost; behind another name, make a token (bower token create NAME) and tell \
                      the name: bower serve --host NAME",
                 ));

@@ -147,31 +147,22 @@ async fn tell(
             after = current;
         }
         app.last_change.send_if_modified(|known| std::mem::replace(known, current) != current);
-        wait(app, caller, &mut changed, after, to).await?;
+        wait(&mut changed, after, to).await?;
     }
 }
 
-/// Until there is another change, or the client has gone, or may no longer follow.
+/// Until there is another change, the client has gone, or it is time to look whether it still may follow.
 async fn wait(
-    app: &App,
-    caller: &Caller,
     changed: &mut watch::Receiver<u64>,
     after: u64,
     to: &mpsc::Sender<io::Result<Bytes>>,
 ) -> io::Result<()> {
-    loop {
-        tokio::select! {
-            known = async { changed.wait_for(|known| *known != after).await.map(drop) } => {
-                return known.map_err(|_| io::ErrorKind::BrokenPipe.into());
-            }
-            () = tokio::time::sleep(HEARTBEAT) => {
-                if !app.door.still_admits(caller, now()) {
-                    return Err(io::ErrorKind::PermissionDenied.into());
-                }
-                send(to, Bytes::from_static(b":\n\n")).await?;
-            }
-            () = to.closed() => return Err(io::ErrorKind::BrokenPipe.into()),
+    tokio::select! {
+        known = async { changed.wait_for(|known| *known != after).await.map(drop) } => {
+            known.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
+        () = tokio::time::sleep(HEARTBEAT) => send(to, Bytes::from_static(b":\n\n")).await,
+        () = to.closed() => Err(io::ErrorKind::BrokenPipe.into()),
     }
 }
 

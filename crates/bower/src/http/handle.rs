@@ -147,14 +147,20 @@ pub async fn read_body(
         return Err(too_long());
     }
     let mut room = None;
-    let mut bytes = Vec::new();
+    let mut bytes: Vec<u8> = Vec::new();
     while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
         if let Ok(data) = frame.into_data() {
             if bytes.len() + data.len() > most {
                 return Err(too_long());
             }
-            widen(app, &mut room, bytes.len() + data.len())?;
+            let needed = bytes.len() + data.len();
+            if needed > bytes.capacity() {
+                // What is set aside counts, not what is in it yet.
+                let wanted = needed.max(2 * bytes.len()).min(most);
+                widen(app, &mut room, wanted)?;
+                bytes.reserve_exact(wanted - bytes.len());
+            }
             bytes.extend_from_slice(&data);
         }
     }

@@ -80,8 +80,10 @@ fn maintain(app: &App) {
 }
 
 fn keep_house(app: &App) {
-    app.is_used.store(false, Ordering::Relaxed);
-    heap::give_back();
+    if app.is_used.swap(false, Ordering::Relaxed) {
+        // Between folds answers leave holes too; who serves nobody has none.
+        heap::give_back();
+    }
     let every = app.options.prune_every;
     let hours = every.map(|every| u32::try_from(every.as_secs() / 3_600).unwrap_or(u32::MAX).max(1));
     let prune = hours.map(|hours| PruneEvery { threshold: PRUNE_THRESHOLD, hours });

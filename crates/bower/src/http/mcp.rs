@@ -14,6 +14,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::{Caller, Key};
@@ -57,9 +58,10 @@ where
         .with_max_request_body_bytes(app.options.body_bytes)
         .with_cancellation_token(ended);
     let manager = Arc::new(LocalSessionManager::default());
-    let sessions = Arc::new(Sessions { manager: Arc::clone(&manager), keys: Mutex::default() });
+    let sessions =
+        Sessions { manager: Arc::clone(&manager), keys: Mutex::default(), beginning: Arc::default() };
     let service = StreamableHttpService::new(move || Ok(handler.clone()), manager, config);
-    let mount = Mount { app: Arc::clone(app), sessions };
+    let mount = Mount { app: Arc::clone(app), sessions: Arc::new(sessions) };
     router.route(PATH, any_service(service).layer(from_fn_with_state(mount, bound)))
 }
 
@@ -73,6 +75,8 @@ struct Mount {
 struct Sessions {
     manager: Arc<LocalSessionManager>,
     keys: Mutex<HashMap<String, Key>>,
+    /// Held by whoever begins one: what is counted stays true until it is added.
+    beginning: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Sessions {
@@ -86,8 +90,9 @@ impl Sessions {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).insert(session.to_owned(), key);
     }
 
-    /// Refuses one more where there are too many.
-    async fn check(&self, key: &Key) -> Result<(), Problem> {
+    /// Lets one more begin, until what it gives is dropped; refuses it where there are too many.
+    async fn begin(&self, key: &Key) -> Result<OwnedMutexGuard<()>, Problem> {
+        let begins = Arc::clone(&self.beginning).lock_owned().await;
         let living = self.manager.sessions.read().await;
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         keys.retain(|session, _| living.contains_key(session.as_str()));
@@ -95,10 +100,10 @@ impl Sessions {
             let what = format!("{MOST_OF_ONE} sessions are open; DELETE {PATH} ends one");
             return Err(Problem::later(StatusCode::TOO_MANY_REQUESTS, what, 60));
         }
-        if keys.len() >= MOST_SESSIONS {
+        if living.len() >= MOST_SESSIONS {
             return Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open", 60));
         }
-        Ok(())
+        Ok(begins)
     }
 }
 
@@ -110,13 +115,15 @@ async fn bound(State(mount): State<Mount>, mut request: Request, next: Next) -> 
         return Err(Problem::new(StatusCode::NOT_FOUND, "no such session", "begin another with initialize"));
     }
     request.extensions_mut().insert(Caller::bounds_elsewhere(&caller));
-    let mut room = None;
+    let (mut room, mut begun) = (None, None);
     if request.method() == Method::POST {
         let (parts, body) = request.into_parts();
         let (bytes, taken) = read_body(&mount.app, &parts.headers, body).await?;
         room = taken;
         match mcp::message(&bytes) {
-            Ok(message) if session.is_none() && begins(&message) => mount.sessions.check(&caller.key).await?,
+            Ok(message) if session.is_none() && begins(&message) => {
+                begun = Some(mount.sessions.begin(&caller.key).await?);
+            }
             Ok(_) => {}
             Err(trouble) => return refused(&trouble),
         }
@@ -127,6 +134,7 @@ async fn bound(State(mount): State<Mount>, mut request: Request, next: Next) -> 
     if let Some(session) = session_of(response.headers()) {
         mount.sessions.add(&session, caller.key);
     }
+    drop(begun);
     Ok(response)
 }
 

@@ -233,19 +233,13 @@ pub struct DocumentsQuery {
 
 impl From<DocumentsQuery> for ListBody {
     fn from(query: DocumentsQuery) -> Self {
-        Self {
-            limit: query.limit,
-            offset: query.offset,
-            select: SelectBody {
-                collections: query.collection.into_iter().collect(),
-                version: query.version,
-                scope: query.scope,
-                owner: query.owner,
-                sources: query.source.into_iter().collect(),
-                kind: Some(Kind::Chunk),
-                ..SelectBody::default()
-            },
-        }
+        let DocumentsQuery { limit, offset, collection, version, scope, owner, source } = query;
+        let kind = Some(Kind::Chunk);
+        let chunks =
+            ListQuery { limit, offset, collection, scope, owner, source, kind, ..ListQuery::default() };
+        let mut body = Self::from(chunks);
+        body.select.version = version;
+        body
     }
 }
 

@@ -283,7 +283,7 @@ fn whoever_sends_slowly_is_let_go() {
 #[test]
 fn bodies_that_do_not_come_keep_nobody_waiting() {
     let home = Home::new();
-    let server = Server::start(&home, []);
+    let server = Server::start(&home, ["--rate", "0"]);
     let head = format!(
         "POST /api/v1/query HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 8000000\r\n\r\n{{",
         server.address
