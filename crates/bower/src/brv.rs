@@ -54,13 +54,11 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
         Ok(brv) => brv,
         Err(error) => {
             if error.use_stderr() && cli::asks_for_json(arguments) {
-                let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
-                let word = words.find(|word| !word.starts_with('-')).unwrap_or("brv");
                 let told = error.to_string();
                 let line = told.lines().next().unwrap_or_default();
                 let failure =
                     Failure::usage(line.trim_start_matches("error: "), "brv --help shows what it takes");
-                Lines::new(word, Form::Json).fail(&failure);
+                Lines::new(&cli::action_of(arguments), Form::Json).fail(&failure);
                 return ExitCode::from(Exit::Usage as u8);
             }
             let code = if error.use_stderr() { Exit::Usage as u8 } else { 0 };

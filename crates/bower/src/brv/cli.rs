@@ -5,7 +5,7 @@
     reason = "doc comments here are the help that a terminal shows: no backticks"
 )]
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -49,11 +49,21 @@ pub(super) enum Form {
     Json,
 }
 
+/// The name of the action that arguments want, which need not be understood otherwise.
+pub(super) fn action_of(arguments: &[OsString]) -> String {
+    let brv = Brv::command();
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    words.find(|word| brv.find_subcommand(word).is_some()).unwrap_or("brv").to_owned()
+}
+
 /// Whether arguments that cannot be understood ask for JSON all the same: what reads lines is told of it in one.
 pub(super) fn asks_for_json(arguments: &[OsString]) -> bool {
     let before_text = arguments.iter().map_while(|one| one.to_str().filter(|one| *one != "--"));
     let given: Vec<&str> = before_text.collect();
-    given.contains(&"--format=json") || given.windows(2).any(|two| two == ["--format", "json"])
+    // Elsewhere -f is a file.
+    let is_status = action_of(arguments) == "status";
+    let names = |name: &str| name == "--format" || (name == "-f" && is_status);
+    given.contains(&"--format=json") || given.windows(2).any(|two| names(two[0]) && two[1] == "json")
 }
 
 #[derive(Args, Debug)]

@@ -100,6 +100,15 @@ fn what_failed_ends_with_a_status_and_never_on_standard_output_as_text() {
     assert_eq!((refused.status, line["command"].as_str()), (2, Some("search")), "{line}");
     assert!(line["data"]["error"].as_str().unwrap().contains("1..=50"), "{line}");
     assert_eq!(line["data"]["status"], "error");
+    for (arguments, action) in [
+        (&["--collection", "notes", "search", "x", "--limit", "51", "--format", "json"][..], "search"),
+        (&["status", "-f", "json", "--nonsense"], "status"),
+        (&["--nonsense", "--format=json"], "brv"),
+    ] {
+        let refused = brv(&home, &folder, arguments);
+        let line = &lines(&refused)[0];
+        assert_eq!((refused.status, line["command"].as_str()), (2, Some(action)), "{line}");
+    }
     let text = brv(&home, &folder, &["dance", "--", "--format", "json"]);
     assert!(text.status == 2 && text.out.is_empty(), "{text:?}");
     let home = Home::new();
