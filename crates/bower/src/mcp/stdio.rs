@@ -15,6 +15,8 @@ pub const LONGEST_LINE: usize = 16 << 20;
 /// What is kept of a line that is too long, to find its id in.
 const KEPT_HEAD: usize = 64 << 10;
 const KEPT_TAIL: usize = 256;
+/// A byte order mark, which some write before the first line.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Both streams. Clones share them: a handshake that went wrong is followed by another.
 pub struct Stdio<R, W> {
@@ -68,7 +70,7 @@ where
                 Ok(None) => return None,
                 Ok(Some(Line::Whole)) => {
                     let line = std::mem::take(&mut lines.line);
-                    match understood(&line) {
+                    match understood(line.strip_prefix(MARK).unwrap_or(&line)) {
                         Ok(messages) => {
                             lines.waiting.extend(messages);
                             continue;
@@ -180,16 +182,15 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 pub fn message(body: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMessage>> {
     let is_batch = body.trim_ascii_start().starts_with(b"[");
     let mut messages = understood(body)?;
-    if let (Some(only), true) = (messages.pop(), messages.is_empty() && !is_batch) {
-        return Ok(only);
+    if messages.len() == 1 && !is_batch {
+        return Ok(messages.remove(0));
     }
     let told = ErrorData::invalid_request("no JSON-RPC 2.0 message, or more than one", None);
     Err(Box::new(ServerJsonRpcMessage::error(told, None)))
 }
 
-/// The messages of a line: one, or the batch that revision 2025-03-26 allowed. Else what to answer.
+/// The messages of a line or a body: one, or the batch that revision 2025-03-26 allowed. Else what to answer.
 fn understood(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, Box<ServerJsonRpcMessage>> {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let one = match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
         Ok(message) => return Ok(vec![message]),
         Err(error) => error,
@@ -201,7 +202,7 @@ fn understood(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, Box<ServerJsonRp
     let value: serde_json::Value = match serde_json::from_slice(line) {
         Ok(value) => value,
         Err(error) => {
-            return refused(ErrorCode::PARSE_ERROR, format!("the line is not valid JSON: {error}"), None);
+            return refused(ErrorCode::PARSE_ERROR, format!("it is not valid JSON: {error}"), None);
         }
     };
     match value {

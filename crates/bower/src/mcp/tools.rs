@@ -62,23 +62,21 @@ impl Given<'_> {
 pub enum Effect {
     /// Nothing.
     Reads,
-    /// It adds to what is there.
-    Adds,
-    /// It changes what is there; it can be taken back.
+    /// It adds, or sets a mark or takes it out: nothing is lost by it.
+    Keeps,
+    /// What is there is replaced, archived or deleted.
     Changes,
-    /// It cannot be taken back.
-    Destroys,
 }
 
 impl Effect {
-    /// Whether it only reads, else whether it destroys; what adds says that it reaches nobody outside, for Codex asks before it runs
+    /// Whether it only reads, else whether it destroys; what keeps says that it reaches nobody outside, for Codex asks before it runs
     /// what may. Beyond that each word is paid for.
     fn hints(self) -> ToolAnnotations {
         let hints = ToolAnnotations::new();
         match self {
             Self::Reads => hints.read_only(true),
-            Self::Adds => hints.destructive(false).open_world(false),
-            Self::Changes | Self::Destroys => hints.destructive(true),
+            Self::Keeps => hints.destructive(false).open_world(false),
+            Self::Changes => hints.destructive(true),
         }
     }
 }
@@ -275,7 +273,7 @@ pub const TOOLS: &[Tool] = &[
             ("collection", ""),
         ],
         required: &["content"],
-        effect: Effect::Adds,
+        effect: Effect::Keeps,
         is_core: true,
         body: schema::of::<CurateBody>,
         answer: schema::of_answer::<Curated>,
@@ -311,7 +309,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Delete items for good, everywhere, with a receipt. For what is only outdated store the new value instead.",
         shown: &[("ids", ""), ("dry_run", "only look")],
         required: &["ids"],
-        effect: Effect::Destroys,
+        effect: Effect::Changes,
         is_core: true,
         body: schema::of::<ForgetBody>,
         answer: schema::of_answer::<Forgotten>,
@@ -348,7 +346,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Say what a found memory was worth; wrong and stale ones leave answers.",
         shown: &[("id", ""), ("verdict", "")],
         required: &["id", "verdict"],
-        effect: Effect::Adds,
+        effect: Effect::Keeps,
         is_core: false,
         body: schema::of::<FeedbackBody>,
         answer: schema::of_answer::<said::Judged>,
@@ -396,7 +394,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Read files or folders of this machine into the searchable library; only changes are read again.",
         shown: &[("paths", "absolute"), ("collection", "")],
         required: &["paths"],
-        effect: Effect::Adds,
+        effect: Effect::Keeps,
         is_core: false,
         body: schema::of::<IndexBody>,
         answer: schema::of_answer::<said::Run>,
@@ -413,7 +411,7 @@ pub const MORE: &[Tool] = &[
                 as candidates. A turn that was handed over before adds nothing.",
         shown: &[("conversation", "its name"), ("turns", "speaker (user, assistant or a name) and text")],
         required: &["conversation", "turns"],
-        effect: Effect::Adds,
+        effect: Effect::Keeps,
         is_core: false,
         body: schema::of::<TurnsBody>,
         answer: schema::of_answer::<SessionRead>,
@@ -437,7 +435,7 @@ pub const MORE: &[Tool] = &[
         about: "Pin a memory, so that it never fades, or take the pin out.",
         shown: &[("id", ""), ("pinned", "false takes it out")],
         required: &["id"],
-        effect: Effect::Adds,
+        effect: Effect::Keeps,
         is_core: false,
         body: schema::of::<PinBody>,
         answer: schema::of_answer::<Pinned>,

@@ -70,7 +70,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Save a checkpoint to the session log: what was done or decided, and its details.",
         shown: &[("summary", ""), ("bullets", "")],
         required: &["summary"],
-        effect: Effect::Adds,
+        effect: Effect::Keeps,
         is_core: false,
         body: schema::of::<Quicksave>,
         answer: schema::of_answer::<Saved>,

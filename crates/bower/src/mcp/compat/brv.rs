@@ -45,7 +45,7 @@ pub const TOOLS: &[Tool] = &[
             ("cwd", "the project's folder, absolute; default: the server's"),
         ],
         required: &[],
-        effect: Effect::Adds,
+        effect: Effect::Keeps,
         is_core: false,
         body: schema::of::<Curate>,
         answer: schema::of_answer::<Curated>,
