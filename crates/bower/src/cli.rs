@@ -202,7 +202,7 @@ impl Command {
 #[command(next_help_heading = "Which items")]
 pub struct SelectArgs {
     /// Only this collection; may be given again
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Vec<String>,
     /// Only memories of this type; may be given again
     #[arg(long = "type", value_name = "TYPE", value_parser = words::<MemoryType>(MemoryType::ALL.iter().map(|v| v.word())))]
@@ -232,7 +232,7 @@ pub struct SelectArgs {
     #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
     /// Only this owner's
-    #[arg(long, value_name = "OWNER")]
+    #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
     /// Only documents at this path or in this folder, and memories of this source or conversation; may be given again
     #[arg(long, value_name = "PATH|NAME")]
@@ -320,13 +320,13 @@ pub struct CurateArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = metadata_pair)]
     pub metadata: Vec<(String, serde_json::Value)>,
     /// The collection to keep it in
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Option<String>,
     /// Who may see it
     #[arg(long, value_name = "SCOPE", default_value = "project", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Scope,
     /// Whose it is
-    #[arg(long, value_name = "OWNER")]
+    #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
     /// Pin it: it always fits the budget and never fades
     #[arg(long)]
@@ -346,7 +346,7 @@ pub struct IndexArgs {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The collection to index into
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Option<String>,
     /// Only files that match this glob; may be given again
     #[arg(long, value_name = "GLOB")]
@@ -361,7 +361,7 @@ pub struct IndexArgs {
     #[arg(long, value_name = "SCOPE", default_value = "project", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Scope,
     /// Whose it is
-    #[arg(long, value_name = "OWNER")]
+    #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
 }
 
@@ -382,7 +382,7 @@ pub struct ReachArgs {
     #[arg(long, global = true, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
     /// Only this owner's: what is another's is not found
-    #[arg(long, global = true, value_name = "OWNER")]
+    #[arg(long, global = true, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
 }
 
@@ -640,6 +640,15 @@ where
     T: FromStr<Err = bower_core::Error> + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(all).try_map(|word| word.parse::<T>())
+}
+
+/// Text that is not blank.
+pub fn filled(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        Err("it is blank: leave it out, or give a name".into())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 /// 1 to 100, as deep as rankings are judged.

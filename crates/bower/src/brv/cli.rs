@@ -9,6 +9,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::cli::filled;
+
 /// ByteRover's command line, answered by Bowerbird: the same commands, one local store, no network
 #[derive(Debug, Parser)]
 #[command(name = "brv", version, max_term_width = 100)]
@@ -17,7 +19,7 @@ pub(super) struct Brv {
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// The collection of this project [default: made from the project's folder]
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME", value_parser = filled)]
     pub collection: Option<String>,
     #[command(subcommand)]
     pub action: Action,

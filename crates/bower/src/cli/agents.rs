@@ -5,7 +5,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 
-use super::{ReachArgs, words};
+use super::{ReachArgs, filled, words};
 use crate::hosts::{Event, Host};
 
 /// `bower brief`
@@ -55,10 +55,10 @@ pub struct HookArgs {
     #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
     /// Only this owner's: of what is given, and of what is kept
-    #[arg(long, value_name = "OWNER")]
+    #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
     /// The collection in which findings are kept [default: the setting `memory_collection`]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 use bower_core::item::Scope;
 use clap::Args;
 
-use super::words;
+use super::{filled, words};
 use crate::mcp::compat::System;
 
 /// `bower mcp`
@@ -23,10 +23,10 @@ pub struct McpArgs {
     #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
     /// Reach only this owner's items, and keep new ones as theirs
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = filled)]
     pub owner: Option<String>,
     /// Reach only this collection, and keep new ones in it; may be given again
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Vec<String>,
     /// Offer nothing that changes the store
     #[arg(long)]

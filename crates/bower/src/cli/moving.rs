@@ -9,7 +9,7 @@ use bower_core::item::Scope;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-use super::{SelectArgs, words};
+use super::{SelectArgs, filled, words};
 
 /// `bower export`
 #[derive(Args, Debug)]
@@ -71,13 +71,13 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NAME")]
     pub me: Option<String>,
     /// Where conversations and new memories go [default: sessions, and the setting `memory_collection`]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Option<String>,
     /// Who may see what comes in, whoever might before
     #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
     /// Whose it becomes, whoever's it was
-    #[arg(long, value_name = "OWNER")]
+    #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::words;
+use super::{filled, words};
 use crate::service::Access;
 
 /// `bower serve`
@@ -89,13 +89,13 @@ pub struct TokenCreateArgs {
     #[arg(long, value_name = "ACCESS", default_value = "read")]
     pub access: Access,
     /// Only this collection; may be given again [default: all]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Vec<String>,
     /// Only this scope [default: all]
     #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
     /// Only this owner's items [default: everybody's]
-    #[arg(long, value_name = "OWNER")]
+    #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
     /// A folder of this machine that may be indexed with it, with --access admin; may be given again [default: none]
     #[arg(long, value_name = "DIR")]

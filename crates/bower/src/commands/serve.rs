@@ -38,11 +38,12 @@ pub fn run(arguments: &ServeArgs, session: &Session) -> Result<()> {
         connections: arguments.connections as usize,
         prune_every: arguments.prune_interval.0,
     };
+    let is_named = !options.hosts.is_empty();
     http::log_to_standard_error(session.out.quiet, session.out.verbose);
     let service = Service::new(session.engine()?);
     http::serve(http::handler, service, &home.path, models, options, |address, needs_token| {
         let serving = Serving { address: url(address), needs_token, process: std::process::id() };
-        session.out.say(&serving, |_| text(&serving))
+        session.out.say(&serving, |_| text(&serving, is_named))
     })
 }
 
@@ -50,9 +51,11 @@ fn url(address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-fn text(serving: &Serving) -> String {
+fn text(serving: &Serving, is_named: bool) -> String {
     let who = if serving.needs_token {
         "requests need a token: bower token create NAME"
+    } else if is_named {
+        "programs of this machine need no token; other names (--host) count once there is one: bower token create NAME"
     } else {
         "programs of this machine need no token; pages in a browser are refused"
     };

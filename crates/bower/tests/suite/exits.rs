@@ -54,6 +54,8 @@ fn wrong_usage_is_2() {
     check(&home.feed(["query", "-"], b"  \n"), 2, "query is empty");
     check(&home.feed(["query", "-"], b"caf\xe9"), 2, "not valid UTF-8 (byte 3)");
     check(&home.run(["query", "x", "--limit", "0"]), 2, "1..=50");
+    check(&home.run(["curate", "The sea is blue.", "--owner", " "]), 2, "leave it out");
+    check(&home.run(["query", "x", "--collection", ""]), 2, "leave it out");
     check(&home.run(["query", "x", "--limit", "51"]), 2, "1..=50");
     let refused = home.run(["--format", "json", "query", "x", "--limit", "51"]).json();
     assert!(refused["data"]["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{refused}");
