@@ -89,7 +89,7 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
         });
         note_given_to(engine, session, told.chain(asked));
     }
-    let waiting = engine.store.newest(&[], Status::Candidate, &request.reach, usize::MAX)?;
+    let candidates = engine.store.number(Status::Candidate, &request.reach)?;
     Ok(Brief {
         budget: request.budget,
         task: request.task.clone(),
@@ -100,7 +100,7 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
         counted_by: embedder.map_or(ESTIMATE, |embedder| embedder.model()).to_owned(),
         left_out,
         already_given,
-        candidates: waiting.len(),
+        candidates: usize::try_from(candidates).unwrap_or(usize::MAX),
         took_ms: milliseconds(start),
         degraded,
     })
@@ -190,14 +190,16 @@ fn of_types(
     Ok(best)
 }
 
-/// Open ones of which a side is of this folder or of none, newest first.
+/// Open ones of which a side is of this folder or of none, newest first, as many as there is room for.
 fn reviews(engine: &Engine, request: &BriefRequest) -> Result<Vec<Review>> {
-    let mut all = review::list(engine, false, &request.reach)?;
-    all.retain(|review| {
+    let is_near = |review: &Review| {
         [&review.newer, &review.older].into_iter().any(|side| near(side, request) != Nearness::Elsewhere)
-    });
-    all.reverse();
-    Ok(all)
+    };
+    let newest = review::newest(engine, &request.reach)?;
+    newest
+        .filter(|review| review.as_ref().map_or(true, is_near))
+        .take(brief::entries(request.budget))
+        .collect()
 }
 
 fn entry(section: Section, item: &Item) -> Entry {

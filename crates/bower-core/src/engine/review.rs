@@ -14,6 +14,15 @@ pub(super) fn list(engine: &Engine, all: bool, reach: &Reach) -> Result<Vec<Revi
     engine.store.reviews(all)?.into_iter().filter_map(|row| load(engine, row, reach).transpose()).collect()
 }
 
+/// The open ones, newest first, each read when it is asked for.
+pub(super) fn newest<'a>(
+    engine: &'a Engine,
+    reach: &'a Reach,
+) -> Result<impl Iterator<Item = Result<Review>> + 'a> {
+    let open = engine.store.reviews(false)?;
+    Ok(open.into_iter().rev().filter_map(|row| load(engine, row, reach).transpose()))
+}
+
 /// Both sides; `None` where one of them was forgotten meanwhile, or is outside the reach.
 fn load(engine: &Engine, row: ReviewRow, reach: &Reach) -> Result<Option<Review>> {
     let mut sides = engine.store.items(&[row.row, row.other])?;

@@ -73,7 +73,7 @@ fn memory(content: &str) -> NewMemory {
 
 /// Takes a store back to before it kept the life of a memory.
 const LIFELESS: &str =
-    "DROP TRIGGER holders_added; DROP TRIGGER holders_removed; DROP TRIGGER holders_changed; DROP TABLE holders;
+    "DROP INDEX items_newest; DROP INDEX items_pinned; DROP TRIGGER holders_added; DROP TRIGGER holders_removed; DROP TRIGGER holders_changed; DROP TABLE holders;
  DROP INDEX events_runs; DROP TABLE relations; DROP TABLE reviews; DROP TABLE exposures; DROP INDEX items_place;
  DROP INDEX items_slot; DROP INDEX items_supersedes; DROP INDEX items_valid_from; DROP INDEX items_valid_to;
  ALTER TABLE items DROP COLUMN slot; ALTER TABLE items DROP COLUMN hidden_time;";
@@ -711,10 +711,10 @@ fn files_that_are_not_our_store_are_refused_by_name() {
             drop(SqliteStore::open(path, &Settings::default(), at(0)).unwrap());
             rusqlite::Connection::open(path)
                 .unwrap()
-                .execute_batch("PRAGMA user_version = 9; PRAGMA journal_mode = DELETE")
+                .execute_batch("PRAGMA user_version = 10; PRAGMA journal_mode = DELETE")
                 .unwrap();
         },
-        |error| matches!(error, Error::NewerSchema { found: 9, .. }),
+        |error| matches!(error, Error::NewerSchema { found: 10, .. }),
     );
 }
 

@@ -688,8 +688,10 @@ pub trait Store: copies::Moving + Send + Sync {
     /// Candidate and active memories that are pinned, newest first.
     fn pinned(&self) -> Result<Vec<RowId>>;
     /// Memories of some types (all, where none is named) with a status and within a reach, newest first, at most `most`. Takes as
-    /// long as there are memories, however many chunks stand beside them.
+    /// long as `most` says where the reach is everything, else as there are memories of the status.
     fn newest(&self, types: &[MemoryType], status: Status, reach: &Reach, most: usize) -> Result<Vec<RowId>>;
+    /// How many memories have a status and are within a reach.
+    fn number(&self, status: Status, reach: &Reach) -> Result<u64>;
     /// What was done after a change, oldest first, whole changes, at most `most` of them.
     fn changes(&self, after: Change, most: usize) -> Result<Vec<StoreChange>>;
     /// Those of some ids that a selection holds: its items, and documents that have a chunk in it.

@@ -5,7 +5,7 @@
 
 use bower_core::filter::Filter;
 use bower_core::item::{Allowed, Change, RowId, RowSet};
-use bower_core::request::{QueryRequest, Selection};
+use bower_core::request::{BriefRequest, QueryRequest, Selection};
 use bower_core::store::{NewTokens, NewVector, SqliteStore, Stamp, Store};
 use bower_core::text::{Language, Tail, TextIndex, query_terms};
 use rusqlite::Connection;
@@ -129,6 +129,16 @@ fn a_store_of_schema_7_becomes_todays() {
     assert_eq!(engine.get(&port.id).unwrap().status, bower_core::item::Status::Active);
     let held = engine.status().unwrap().scopes;
     assert_eq!(held.iter().map(|held| held.memories).sum::<u64>(), 5);
+}
+
+#[test]
+fn a_store_of_schema_8_becomes_todays() {
+    let place = becomes_todays(sql(include_str!("../golden/schema-8.sql")), "tomatoes", &[GARDEN]);
+    let brief = place.open().brief(&BriefRequest::default(), now()).unwrap();
+    let texts: Vec<_> = brief.entries.iter().map(|entry| entry.text.as_str()).collect();
+    let decided = ["We deploy the gateway on Fridays", "The release train leaves on Tuesday."];
+    assert_eq!(texts[0], "Never restart the gateway at noon");
+    assert_eq!(texts[1..], decided);
 }
 
 #[test]

@@ -67,6 +67,11 @@ fn the_newest_of_some_types_are_found() {
             store.newest(types, status, &reach, most).unwrap()
         };
         let anyone = Reach::default;
+        assert_eq!(store.number(Status::Active, &anyone()).unwrap(), 3);
+        assert_eq!(
+            store.number(Status::Active, &Reach { owner: ann.map(str::to_owned), ..anyone() }).unwrap(),
+            1
+        );
         assert_eq!(find(&[MemoryType::Decision], Status::Active, anyone(), 9), [one, four]);
         assert_eq!(find(&[], Status::Active, anyone(), 9), [one, four, two]);
         assert_eq!(find(&[], Status::Active, anyone(), 1), [one]);

@@ -3,9 +3,9 @@
 use rusqlite::params;
 use serde_json::{Map, Value};
 
-use super::SqliteStore;
 use super::read::first;
 use super::write::{next_change, record};
+use super::{SqliteStore, schema};
 use crate::item::{MemoryType, Reach, RowId, Status};
 use crate::store::Stamp;
 
@@ -24,15 +24,13 @@ impl SqliteStore {
     }
 
     pub(super) fn read_pinned(&self) -> crate::Result<Vec<RowId>> {
+        let index = if self.schema >= schema::KEEPS_NEWS { "items_pinned" } else { OF_MEMORIES };
+        let sql = format!(
+            "SELECT row FROM items INDEXED BY {index} WHERE kind = 'memory' AND tier = 1
+             AND status IN ('candidate', 'active') ORDER BY row DESC"
+        );
         self.read("read what is pinned", |connection| {
-            connection
-                .prepare_cached(
-                    // Memories are few beside chunks, so their own index is the way to them.
-                    "SELECT row FROM items INDEXED BY items_memory WHERE kind = 'memory' AND tier = 1
-                     AND status IN ('candidate', 'active') ORDER BY row DESC",
-                )?
-                .query_map([], first)?
-                .collect()
+            connection.prepare_cached(&sql)?.query_map([], first)?.collect()
         })
     }
 
@@ -43,20 +41,43 @@ impl SqliteStore {
         reach: &Reach,
         most: usize,
     ) -> crate::Result<Vec<RowId>> {
-        // These words are ours; who owns something is not.
-        let types: Vec<String> = types.iter().map(|one| format!("'{}'", one.word())).collect();
-        let of_types =
-            if types.is_empty() { String::new() } else { format!("AND type IN ({})", types.join(", ")) };
-        let of_scope =
-            reach.scope.map_or_else(String::new, |scope| format!("AND scope = '{}'", scope.word()));
-        let sql = format!(
-            "SELECT row FROM items INDEXED BY items_memory WHERE kind = 'memory' {of_types} AND status = '{}' {of_scope}
-             AND (?1 IS NULL OR owner = ?1) ORDER BY create_time DESC, row DESC LIMIT ?2",
-            status.word()
-        );
+        let types = if types.is_empty() { MemoryType::ALL } else { types };
+        let found = self.memories_within(status, reach);
+        // One range of the index for each type, read from its end.
+        let of_type = |one: &MemoryType| {
+            format!(
+                "SELECT * FROM (SELECT row, create_time {found} AND type = '{}' ORDER BY create_time DESC, row DESC LIMIT ?2)",
+                one.word()
+            )
+        };
+        let all: Vec<String> = types.iter().map(of_type).collect();
+        let sql = format!("{} ORDER BY create_time DESC, row DESC LIMIT ?2", all.join(" UNION ALL "));
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.read("read the newest memories", |connection| {
             connection.prepare_cached(&sql)?.query_map(params![reach.owner, most], first)?.collect()
         })
     }
+
+    pub(super) fn read_number(&self, status: Status, reach: &Reach) -> crate::Result<u64> {
+        let sql = format!("SELECT count(*) {}", self.memories_within(status, reach));
+        self.read("count memories", |connection| {
+            connection.prepare_cached(&sql)?.query_row([&reach.owner], |row| row.get(0))
+        })
+    }
+
+    /// From where memories with a status are read, and which are within a reach whose owner is `?1`.
+    fn memories_within(&self, status: Status, reach: &Reach) -> String {
+        // Memories are few beside chunks, so an index of theirs is the way to them.
+        let index = if self.schema >= schema::KEEPS_NEWS { "items_newest" } else { OF_MEMORIES };
+        // These words are ours; who owns something is not.
+        let of_scope =
+            reach.scope.map_or_else(String::new, |scope| format!("AND scope = '{}'", scope.word()));
+        format!(
+            "FROM items INDEXED BY {index} WHERE kind = 'memory' AND status = '{}' {of_scope} AND (?1 IS NULL OR owner = ?1)",
+            status.word()
+        )
+    }
 }
+
+/// The index of all memories, which older stores have too.
+const OF_MEMORIES: &str = "items_memory";

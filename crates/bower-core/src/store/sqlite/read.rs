@@ -226,6 +226,10 @@ impl Store for SqliteStore {
         self.read_newest(types, status, reach, most)
     }
 
+    fn number(&self, status: Status, reach: &Reach) -> Result<u64> {
+        self.read_number(status, reach)
+    }
+
     fn titles(&self, rows: &[RowId]) -> Result<Vec<Option<(String, String)>>> {
         self.read_titles(rows)
     }
