@@ -27,6 +27,7 @@ ASKS_NOTHING = "Please sort the colours of the rainbow alphabetically."
 USES_TOOLS = "Use your memory now."
 STORED = "The release train leaves at 14:30."
 DECIDES = "From now on we deploy on Tuesdays, not on Fridays."
+DECIDES_LATE = "From now on we write the changelog in German, not in English."
 DECIDES_UNHEARD = "From now on we archive the logs on Mondays, not on Sundays."
 
 
@@ -105,6 +106,21 @@ class Drive:
         self.ask(DECIDES)
         self.assertEqual(self.candidates().count(DECIDES), 1, self.candidates())
 
+    def test_what_was_decided_is_kept_before_a_compaction(self) -> None:
+        # Without what it keeps after an answer: only the hook for the compaction is left to keep it.
+        with self.host.deaf_to("stop") as heard:
+            self.ask(DECIDES_LATE)
+            self.assertNotIn(DECIDES_LATE, self.candidates())
+            self.host.compact(ASKS_NOTHING)
+            self.assertIn("hook pre-compact", heard.read_text(encoding="utf-8"))
+        self.assertEqual(self.candidates().count(DECIDES_LATE), 1, self.candidates())
+
+    def test_a_session_is_told_again_after_a_compaction(self) -> None:
+        self.ask(ASKS)
+        self.host.compact(ASKS_AGAIN)
+        asked = self.model.turns_asked()[-1].whole
+        self.assertEqual((asked.count(RULE), asked.count(FACT)), (1, 1), asked)
+
     def test_keeps_nothing_where_that_is_off(self) -> None:
         self.host.bower("config", "set", "keep_sessions", "off")
         self.addCleanup(self.host.bower, "config", "set", "keep_sessions", "on")
@@ -160,10 +176,25 @@ class Codex(Drive, unittest.TestCase):
 class Gemini(Drive, unittest.TestCase):
     kind = programs.Gemini
 
+    # Gemini begins no session after a compaction, so nobody tells Bowerbird that what it gave is gone.
+    @unittest.expectedFailure
+    def test_a_session_is_told_again_after_a_compaction(self) -> None:
+        super().test_a_session_is_told_again_after_a_compaction()
+
 
 class Opencode(Drive, unittest.TestCase):
     kind = programs.Opencode
 
+    # The plugin knows of a compaction only as long as its process lives; another goes on here.
+    @unittest.expectedFailure
+    def test_a_session_is_told_again_after_a_compaction(self) -> None:
+        super().test_a_session_is_told_again_after_a_compaction()
+
 
 class Copilot(Drive, unittest.TestCase):
     kind = programs.Copilot
+
+    # Copilot begins no session after a compaction: the briefing comes again, what came with prompts does not.
+    @unittest.expectedFailure
+    def test_a_session_is_told_again_after_a_compaction(self) -> None:
+        super().test_a_session_is_told_again_after_a_compaction()
