@@ -68,18 +68,33 @@ class Program:
     listing: tuple[str, ...] = ()
     listed = ""
 
-    def set_up(self) -> None:
-        self.written |= {Path(file["path"]) for file in self.bower("setup", self.word, "--yes")["files"]}
+    def set_up(self, *options: str) -> None:
+        self.written |= {Path(file["path"]) for file in self.bower("setup", self.word, *options, "--yes")["files"]}
 
-    def remove(self) -> None:
-        self.bower("setup", self.word, "--remove", "--yes")
+    def remove(self, *options: str) -> None:
+        self.bower("setup", self.word, *options, "--remove", "--yes")
 
     def files(self) -> dict[Path, bytes]:
         """What there is of its user's files and ours."""
         return {path: path.read_bytes() for path in self.written if path.exists()}
 
-    def agree(self) -> None:
-        """What its user does once on its screen, before it does what its files say."""
+    def agree(self, hooks: int = 5) -> None:
+        """What its user does once on its screen, before it does what its files say: so many hooks are new to it."""
+
+    def trust(self) -> None:
+        """What its user has said of the project before."""
+
+    # Its own tool that is used on a file, and what that takes; none where it has no hook for one.
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        raise NotImplementedError
+
+    # A prompt for which it uses that tool.
+    def asking_to_use(self, prompt: str) -> list[str]:
+        return self.asking(prompt, again=False)
+
+    # What those who work on the project have in it already.
+    def project(self) -> dict[Path, str]:
+        raise NotImplementedError
 
     # Names of tools that a request speaks of without offering them.
     def known(self, request: Request) -> list[str]:
@@ -288,6 +303,16 @@ class ClaudeCode(Program):
             ),
         }
 
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        return "Read", {"file_path": str(file)}
+
+    def project(self) -> dict[Path, str]:
+        hook = {"hooks": [{"type": "command", "command": self.other_hook}]}
+        return {
+            self.work / ".mcp.json": json.dumps({"mcpServers": {"another": self.other}}, indent=3),
+            self.work / ".claude" / "settings.json": json.dumps({"hooks": {"Stop": [hook]}}, indent="\t"),
+        }
+
     def variables(self) -> dict[str, str]:
         return {
             "ANTHROPIC_BASE_URL": self.model.address,
@@ -332,15 +357,33 @@ args = ['{self.other["args"][0]}']
     def asking(self, prompt: str, again: bool) -> list[str]:
         return ["codex", "exec", "--skip-git-repo-check", *(["resume", "--last"] if again else []), prompt]
 
-    def agree(self) -> None:
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        lines = ["*** Begin Patch", f"*** Update File: {file.name}", "@@", "+# Reviewed.", "*** End Patch", ""]
+        return "apply_patch", "\n".join(lines)
+
+    def asking_to_use(self, prompt: str) -> list[str]:
+        # A model that it knows to take that tool.
+        return ["codex", "exec", "--skip-git-repo-check", "--sandbox", "workspace-write", "--model", "gpt-5.5", prompt]
+
+    def project(self) -> dict[Path, str]:
+        return {
+            self.work / ".codex" / "config.toml": "# ours\n[mcp_servers.another]\ncommand = 'true'  # does nothing\nenabled = false\n"
+        }
+
+    def trust(self) -> None:
+        with (self.home / ".codex" / "config.toml").open("a", encoding="utf-8") as settings:
+            settings.write(f'\n[projects."{self.work}"]\ntrust_level = "trusted"\n')
+
+    def agree(self, hooks: int = 5) -> None:
         """It begins with a question about the hooks; the second answer is to trust all."""
         settings = self.home / ".codex" / "config.toml"
+        trusted = settings.read_text(encoding="utf-8").count("trusted_hash") + hooks
         with Screen([*self.screen], self.work, self.environment) as screen:
             screen.wait("continue")
             screen.press(DOWN)
             screen.wait_for(lambda: "›" in screen.seen)
             screen.press(ENTER)
-            screen.wait_for(lambda: settings.read_text(encoding="utf-8").count("trusted_hash") >= 5)
+            screen.wait_for(lambda: settings.read_text(encoding="utf-8").count("trusted_hash") >= trusted)
 
     def compact(self, then: str) -> None:
         last = ["resume", "--last", "--include-non-interactive"]
@@ -374,6 +417,15 @@ class Gemini(Program):
 
     def variables(self) -> dict[str, str]:
         return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self.model.address}
+
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        return "read_file", {"file_path": str(file)}
+
+    def project(self) -> dict[Path, str]:
+        another = {"command": "true"}
+        return {
+            self.work / ".gemini" / "settings.json": f'{{\n  // ours\n  "mcpServers": {{ "another": {json.dumps(another)} }}\n}}\n'
+        }
 
     flags = ("--approval-mode", "yolo", "--model", "gemini-2.5-flash")
 
@@ -421,6 +473,12 @@ export const Other = async () => {{
 }};
 """,
         }
+
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        return None
+
+    def project(self) -> dict[Path, str]:
+        return {self.work / "opencode.json": '{\n  "$schema": "https://opencode.ai/config.json",\n  "instructions": []\n}\n'}
 
     def variables(self) -> dict[str, str]:
         # It looks for types of plugins at npm, which it does not need.
@@ -476,6 +534,17 @@ class Copilot(Program):
             folder / "mcp-config.json": json.dumps({"mcpServers": {"other": server}}, indent=3),
             folder / "hooks" / "other.json": json.dumps({"version": 1, "hooks": {"sessionStart": [hook]}}),
         }
+
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        return "view", {"path": str(file)}
+
+    def project(self) -> dict[Path, str]:
+        another = {"type": "local", **self.other, "tools": ["*"]}
+        return {self.work / ".github" / "mcp.json": json.dumps({"mcpServers": {"another": another}})}
+
+    def trust(self) -> None:
+        place = self.home / ".copilot" / "config.json"
+        place.write_text(json.dumps({"trusted_folders": [str(self.work)]}), encoding="utf-8")
 
     def variables(self) -> dict[str, str]:
         return {
