@@ -367,7 +367,11 @@ args = ['{self.other["args"][0]}']
 
     def project(self) -> dict[Path, str]:
         return {
-            self.work / ".codex" / "config.toml": "# ours\n[mcp_servers.another]\ncommand = 'true'  # does nothing\nenabled = false\n"
+            self.work / ".codex" / "config.toml": """# ours
+[mcp_servers.another]
+command = 'true'  # does nothing
+enabled = false
+"""
         }
 
     def trust(self) -> None:
@@ -424,7 +428,11 @@ class Gemini(Program):
     def project(self) -> dict[Path, str]:
         another = {"command": "true"}
         return {
-            self.work / ".gemini" / "settings.json": f'{{\n  // ours\n  "mcpServers": {{ "another": {json.dumps(another)} }}\n}}\n'
+            self.work / ".gemini" / "settings.json": f"""{{
+  // ours
+  "mcpServers": {{ "another": {json.dumps(another)} }}
+}}
+"""
         }
 
     flags = ("--approval-mode", "yolo", "--model", "gemini-2.5-flash")
@@ -490,11 +498,16 @@ export const Other = async () => {{
     def compact(self, then: str) -> None:
         """What its screen asks its server for at `/compact`; then it goes on in another process."""
         served = ["opencode", "serve", "--port", "0"]
-        nowhere = subprocess.DEVNULL
         server = subprocess.Popen(
-            served, cwd=self.work, env=self.environment, start_new_session=True,
-            stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere, text=True,
-        )  # fmt: skip
+            served,
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
         try:
             # What it is asked before it says where it listens it may never answer.
             said = iter(server.stdout.readline, "")
