@@ -238,25 +238,10 @@ class Codex(Drive, unittest.TestCase):
 class Gemini(Drive, unittest.TestCase):
     kind = programs.Gemini
 
-    # Gemini begins no session after a compaction, so nobody tells Bowerbird that what it gave is gone.
-    @unittest.expectedFailure
-    def test_a_session_is_told_again_after_a_compaction(self) -> None:
-        super().test_a_session_is_told_again_after_a_compaction()
-
 
 class Opencode(Drive, unittest.TestCase):
     kind = programs.Opencode
 
-    # The plugin knows of a compaction only as long as its process lives; another goes on here.
-    @unittest.expectedFailure
-    def test_a_session_is_told_again_after_a_compaction(self) -> None:
-        super().test_a_session_is_told_again_after_a_compaction()
-
 
 class Copilot(Drive, unittest.TestCase):
     kind = programs.Copilot
-
-    # Copilot begins no session after a compaction: the briefing comes again, what came with prompts does not.
-    @unittest.expectedFailure
-    def test_a_session_is_told_again_after_a_compaction(self) -> None:
-        super().test_a_session_is_told_again_after_a_compaction()
