@@ -116,7 +116,7 @@ class Model:
         self.requests: list[Request] = []
         self.refused: list[str] = []
         self.unknown: list[str] = []
-        self.calls: dict[str, list[tuple[str, dict]]] = {}
+        self.calls: dict[str, list[tuple[str, dict | str]]] = {}
         self.trouble: list[str] = []
         handler = type("Handler", (Handler,), {"model": self})
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -141,7 +141,7 @@ class Model:
         with self.lock:
             return [request for request in self.requests if request.tools]
 
-    def next(self, request: Request) -> tuple[str, dict] | None:
+    def next(self, request: Request) -> tuple[str, dict | str] | None:
         """The tool to call now, by what the host calls it; none where the answer is a word."""
         with self.lock:
             self.requests.append(request)
@@ -279,12 +279,18 @@ class Handler(BaseHTTPRequestHandler):
         at = len(request.turns)
         if call:
             space, _, name = call[0].rpartition("/")
+            # What takes a text as it is, and no object, is a custom tool.
+            kind, key, given = (
+                ("custom_tool_call", "input", call[1])
+                if isinstance(call[1], str)
+                else ("function_call", "arguments", json.dumps(call[1]))
+            )
             item = {
-                "type": "function_call",
+                "type": kind,
                 "id": f"fc_{at}",
                 "call_id": f"call_{at}",
                 "name": name,
-                "arguments": json.dumps(call[1]),
+                key: given,
                 "status": "completed",
                 **({"namespace": space} if space else {}),
             }
@@ -307,9 +313,9 @@ class Handler(BaseHTTPRequestHandler):
         place = {"output_index": 0, "item_id": item["id"]}
         if call:
             events += [
-                {"type": "response.output_item.added", "output_index": 0, "item": {**item, "arguments": ""}},
-                {"type": "response.function_call_arguments.delta", **place, "delta": item["arguments"]},
-                {"type": "response.function_call_arguments.done", **place, "arguments": item["arguments"]},
+                {"type": "response.output_item.added", "output_index": 0, "item": {**item, key: ""}},
+                {"type": f"response.{kind}_{key}.delta", **place, "delta": given},
+                {"type": f"response.{kind}_{key}.done", **place, key: given},
             ]
         else:
             place["content_index"] = 0

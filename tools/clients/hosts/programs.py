@@ -6,6 +6,7 @@ Each has a home of its own; its model is the scripted one, and so is its proxy.
 from __future__ import annotations
 
 import fcntl
+import http.client
 import json
 import os
 import pty
@@ -17,11 +18,12 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from model import Model, Request
+from model import SAID, Model, Request
 
 HERE = Path(__file__).resolve().parent
 # A host that says nothing for so long hangs.
@@ -66,18 +68,33 @@ class Program:
     listing: tuple[str, ...] = ()
     listed = ""
 
-    def set_up(self) -> None:
-        self.written |= {Path(file["path"]) for file in self.bower("setup", self.word, "--yes")["files"]}
+    def set_up(self, *options: str) -> None:
+        self.written |= {Path(file["path"]) for file in self.bower("setup", self.word, *options, "--yes")["files"]}
 
-    def remove(self) -> None:
-        self.bower("setup", self.word, "--remove", "--yes")
+    def remove(self, *options: str) -> None:
+        self.bower("setup", self.word, *options, "--remove", "--yes")
 
     def files(self) -> dict[Path, bytes]:
         """What there is of its user's files and ours."""
         return {path: path.read_bytes() for path in self.written if path.exists()}
 
-    def agree(self) -> None:
-        """What its user does once on its screen, before it does what its files say."""
+    def agree(self, hooks: int = 5) -> None:
+        """What its user does once on its screen, before it does what its files say: so many hooks are new to it."""
+
+    def trust(self) -> None:
+        """What its user has said of the project before."""
+
+    # Its own tool that is used on a file, and what that takes; none where it has no hook for one.
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        raise NotImplementedError
+
+    # A prompt for which it uses that tool.
+    def asking_to_use(self, prompt: str) -> list[str]:
+        return self.asking(prompt, again=False)
+
+    # What those who work on the project have in it already.
+    def project(self) -> dict[Path, str]:
+        raise NotImplementedError
 
     # Names of tools that a request speaks of without offering them.
     def known(self, request: Request) -> list[str]:
@@ -138,10 +155,52 @@ class Program:
             stop(process)
         return Said(process.returncode, out, err)
 
+    def compact_on_screen(self, command: list[str], ready: str, order: str, done: str, then: str) -> None:
+        """The same on its screen, which says that it is ready, and that it is done."""
+        # Some show no screen where they are told that they are tested.
+        environment = {name: value for name, value in self.environment.items() if name != "CI"}
+        with Screen(command, self.work, environment) as screen:
+            screen.wait(ready)
+            screen.type(order)
+            screen.wait(done)
+            self.model.forget()
+            screen.type(then)
+            screen.wait_for(lambda: bool(self.model.turns_asked()) and SAID in screen.seen)
+
     def ask(self, prompt: str, again: bool = False) -> Said:
         """One prompt, in a new session or in the last."""
         self.model.forget()
         return self.run(self.asking(prompt, again))
+
+    def compact(self, then: str) -> None:
+        """Compacts the last session, as its user asks for it, and asks on in it."""
+        said = self.run(self.asking("/compact", True))
+        if said.status != 0:
+            raise AssertionError(f"{self.command}: {said.out}{said.err}")
+        self.ask(then, again=True)
+
+    @contextmanager
+    def deaf_to(self, event: str) -> Iterator[Path]:
+        """Its hooks for one event do nothing meanwhile; the others, and what they were told, are lines of a file."""
+        heard = self.home / "heard"
+        heard.write_text("", encoding="utf-8")
+        aside = self.bower_path.with_name("aside")
+        self.bower_path.rename(aside)
+        self.bower_path.write_text(
+            f"""#!/bin/sh
+case "$*" in
+*"hook {event}"*) exit 0 ;;
+*"hook "*) told=$(cat) && echo "$* $told" >>{heard} && printf %s "$told" | {aside} "$@" ;;
+*) exec {aside} "$@" ;;
+esac
+""",
+            encoding="utf-8",
+        )
+        self.bower_path.chmod(0o755)
+        try:
+            yield heard
+        finally:
+            aside.rename(self.bower_path)
 
     def bower(self, *arguments: str) -> dict:
         """A command of Bowerbird's, as its user gives it."""
@@ -159,7 +218,7 @@ def stop(process: subprocess.Popen) -> None:
         pass
 
 
-DOWN, ENTER = b"\x1b[B", b"\r"
+DOWN, ENTER, CLEAR = b"\x1b[B", b"\r", b"\x15"
 
 
 class Screen:
@@ -185,17 +244,30 @@ class Screen:
         self.seen = ""
         os.write(self.terminal, keys)
 
+    def type(self, line: str) -> None:
+        """A line, and its end when it stands there: what comes as fast as a paste is one. Who still begins may drop keys."""
+        for _ in range(PATIENCE // 5):
+            self.press(CLEAR + line.encode())
+            if self.comes(lambda: line in self.seen, 5):
+                return self.press(ENTER)
+        raise AssertionError(f"the screen takes no line: {self.seen[-2000:]}")
+
     def wait(self, word: str) -> None:
         self.wait_for(lambda: word in self.seen)
 
     def wait_for(self, done: Callable[[], bool]) -> None:
-        """Reads until it is so, and a moment longer; it must be within the patience that a run has."""
-        end = time.monotonic() + PATIENCE
+        """It must be so within the patience that a run has."""
+        if not self.comes(done, PATIENCE):
+            raise AssertionError(f"the screen has not come to it: {self.seen[-2000:]}")
+
+    def comes(self, done: Callable[[], bool], seconds: float) -> bool:
+        """Reads until it is so, and a moment longer."""
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             more = self.read(0.3)
             if not more and done():
-                return
-        raise AssertionError(f"the screen has not come to it: {self.seen[-2000:]}")
+                return True
+        return False
 
     def read(self, seconds: float) -> bool:
         if not select.select([self.terminal], [], [], seconds)[0]:
@@ -231,6 +303,16 @@ class ClaudeCode(Program):
             ),
         }
 
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        return "Read", {"file_path": str(file)}
+
+    def project(self) -> dict[Path, str]:
+        hook = {"hooks": [{"type": "command", "command": self.other_hook}]}
+        return {
+            self.work / ".mcp.json": json.dumps({"mcpServers": {"another": self.other}}, indent=3),
+            self.work / ".claude" / "settings.json": json.dumps({"hooks": {"Stop": [hook]}}, indent="\t"),
+        }
+
     def variables(self) -> dict[str, str]:
         return {
             "ANTHROPIC_BASE_URL": self.model.address,
@@ -247,6 +329,8 @@ class Codex(Program):
     command = "codex"
     listing = ("codex", "mcp", "list")
     listed = "enabled"
+    # Its server in the background would outlive the screen, and hold its session.
+    screen = ("codex", "--no-daemon")
 
     def settings(self) -> dict[Path, str]:
         hook = {"hooks": [{"type": "command", "command": self.other_hook}]}
@@ -273,15 +357,41 @@ args = ['{self.other["args"][0]}']
     def asking(self, prompt: str, again: bool) -> list[str]:
         return ["codex", "exec", "--skip-git-repo-check", *(["resume", "--last"] if again else []), prompt]
 
-    def agree(self) -> None:
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        lines = ["*** Begin Patch", f"*** Update File: {file.name}", "@@", "+# Reviewed.", "*** End Patch", ""]
+        return "apply_patch", "\n".join(lines)
+
+    def asking_to_use(self, prompt: str) -> list[str]:
+        # A model that it knows to take that tool.
+        return ["codex", "exec", "--skip-git-repo-check", "--sandbox", "workspace-write", "--model", "gpt-5.5", prompt]
+
+    def project(self) -> dict[Path, str]:
+        return {
+            self.work / ".codex" / "config.toml": """# ours
+[mcp_servers.another]
+command = 'true'  # does nothing
+enabled = false
+"""
+        }
+
+    def trust(self) -> None:
+        with (self.home / ".codex" / "config.toml").open("a", encoding="utf-8") as settings:
+            settings.write(f'\n[projects."{self.work}"]\ntrust_level = "trusted"\n')
+
+    def agree(self, hooks: int = 5) -> None:
         """It begins with a question about the hooks; the second answer is to trust all."""
         settings = self.home / ".codex" / "config.toml"
-        with Screen(["codex"], self.work, self.environment) as screen:
+        trusted = settings.read_text(encoding="utf-8").count("trusted_hash") + hooks
+        with Screen([*self.screen], self.work, self.environment) as screen:
             screen.wait("continue")
             screen.press(DOWN)
             screen.wait_for(lambda: "›" in screen.seen)
             screen.press(ENTER)
-            screen.wait_for(lambda: settings.read_text(encoding="utf-8").count("trusted_hash") >= 5)
+            screen.wait_for(lambda: settings.read_text(encoding="utf-8").count("trusted_hash") >= trusted)
+
+    def compact(self, then: str) -> None:
+        last = ["resume", "--last", "--include-non-interactive"]
+        self.compact_on_screen([*self.screen, *last], "for shortcuts", "/compact", "Context compacted", then)
 
 
 class Gemini(Program):
@@ -312,9 +422,27 @@ class Gemini(Program):
     def variables(self) -> dict[str, str]:
         return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self.model.address}
 
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        return "read_file", {"file_path": str(file)}
+
+    def project(self) -> dict[Path, str]:
+        another = {"command": "true"}
+        return {
+            self.work / ".gemini" / "settings.json": f"""{{
+  // ours
+  "mcpServers": {{ "another": {json.dumps(another)} }}
+}}
+"""
+        }
+
+    flags = ("--approval-mode", "yolo", "--model", "gemini-2.5-flash")
+
     def asking(self, prompt: str, again: bool) -> list[str]:
-        flags = ["--approval-mode", "yolo", "--model", "gemini-2.5-flash"]
-        return ["gemini", *flags, *(["--resume", "latest"] if again else []), "--prompt", prompt]
+        return ["gemini", *self.flags, *(["--resume", "latest"] if again else []), "--prompt", prompt]
+
+    def compact(self, then: str) -> None:
+        command = ["gemini", *self.flags, "--resume", "latest"]
+        self.compact_on_screen(command, "Type your message", "/compress", "Chat history compressed", then)
 
 
 class Opencode(Program):
@@ -354,12 +482,55 @@ export const Other = async () => {{
 """,
         }
 
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        return None
+
+    def project(self) -> dict[Path, str]:
+        return {self.work / "opencode.json": '{\n  "$schema": "https://opencode.ai/config.json",\n  "instructions": []\n}\n'}
+
     def variables(self) -> dict[str, str]:
         # It looks for types of plugins at npm, which it does not need.
         return {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "npm_config_fetch_retries": "0"}
 
     def asking(self, prompt: str, again: bool) -> list[str]:
         return ["opencode", "run", *(["--continue"] if again else []), prompt]
+
+    def compact(self, then: str) -> None:
+        """What its screen asks its server for at `/compact`; then it goes on in another process."""
+        served = ["opencode", "serve", "--port", "0"]
+        server = subprocess.Popen(
+            served,
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            # What it is asked before it says where it listens it may never answer.
+            said = iter(server.stdout.readline, "")
+            port = int(next(line for line in said if "listening" in line).strip().rpartition(":")[2])
+            session = self.served(port, "GET", "/session")[0]["id"]
+            self.served(port, "POST", f"/session/{session}/summarize", {"providerID": "scripted", "modelID": "scripted"})
+        finally:
+            stop(server)
+            server.communicate()
+        self.ask(then, again=True)
+
+    def served(self, port: int, method: str, path: str, body: dict | None = None) -> list | dict:
+        """What its server answers."""
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        try:
+            connection.request(method, path, json.dumps(body) if body else None, {"content-type": "application/json"})
+            answer = connection.getresponse()
+            said = answer.read().decode()
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise AssertionError(f"{method} {path}: {answer.status} {said}")
+        return json.loads(said)
 
 
 class Copilot(Program):
@@ -376,6 +547,17 @@ class Copilot(Program):
             folder / "mcp-config.json": json.dumps({"mcpServers": {"other": server}}, indent=3),
             folder / "hooks" / "other.json": json.dumps({"version": 1, "hooks": {"sessionStart": [hook]}}),
         }
+
+    def using(self, file: Path) -> tuple[str, dict | str] | None:
+        return "view", {"path": str(file)}
+
+    def project(self) -> dict[Path, str]:
+        another = {"type": "local", **self.other, "tools": ["*"]}
+        return {self.work / ".github" / "mcp.json": json.dumps({"mcpServers": {"another": another}})}
+
+    def trust(self) -> None:
+        place = self.home / ".copilot" / "config.json"
+        place.write_text(json.dumps({"trusted_folders": [str(self.work)]}), encoding="utf-8")
 
     def variables(self) -> dict[str, str]:
         return {
