@@ -207,8 +207,10 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
     let mut settings = session.settings(&home)?.settings;
     settings.busy_timeout_ms = settings.busy_timeout_ms.min(PATIENT_MS);
     let keeps = settings.keep_sessions == Switch::On;
-    // Not every host tells how a session goes on after that.
-    if arguments.event == Event::PreCompact && home.path.join("memory.db").exists() {
+    if arguments.event == Event::PreCompact
+        && arguments.host.loses_by_compacting(told.is_automatic)
+        && home.path.join("memory.db").exists()
+    {
         let reach = Reach { scope: arguments.scope, owner: arguments.owner.clone() };
         lose(&Session::engine_of(&home, settings.clone())?, told, &reach)?;
     }

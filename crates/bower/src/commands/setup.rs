@@ -3,12 +3,13 @@
 use bower_core::memory::gate;
 use serde::Serialize;
 use similar::TextDiff;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{Session, agreed};
 use crate::cli::{Format, SetupArgs};
 use crate::failure::{Failure, Result};
-use crate::hosts::{Call, Change, Host, Places, Plan, VARIABLES, Wants, apply, brv, plan};
+use crate::hosts::{Call, Change, Edit, Host, Places, Plan, VARIABLES, Wants, apply, brv, plan};
 use crate::render;
 use crate::settings::{Home, Origin};
 use crate::wire::Output;
@@ -58,11 +59,22 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
         ));
     }
     // Whatever an earlier setup wrote goes, and what is wanted comes.
-    let plans = host
-        .files(&places, &call, if arguments.remove { all } else { wants })
+    let wanted: HashMap<PathBuf, Vec<Edit>> = if arguments.remove {
+        HashMap::new()
+    } else {
+        host.files(&places, &call, wants).into_iter().collect()
+    };
+    let mut plans = host
+        .files(&places, &call, all)
         .iter()
-        .map(|(path, edits)| plan(path, edits, arguments.remove, &home.path))
+        .map(|(path, all)| match wanted.get(path) {
+            Some(edits) => plan(path, edits, false, &home.path),
+            None => plan(path, all, true, &home.path),
+        })
         .collect::<Result<Vec<Plan>>>()?;
+    plans.retain(|plan| {
+        arguments.remove || wanted.contains_key(&plan.path) || plan.change != Change::Unchanged
+    });
     let link =
         (host == Host::Brv).then(|| brv::plan(Path::new(&call.program), arguments.remove)).transpose()?;
     let changes = plans.iter().map(|plan| plan.change).chain(link.iter().map(|link| link.change));

@@ -143,6 +143,11 @@ pub fn take_back(text: &str, splices: &[Splice], exactly: bool) -> Option<String
     splices.iter().rev().try_fold(text.to_owned(), back)
 }
 
+/// Whether a whole file is one that we wrote: each says what takes it out again.
+pub fn is_whole_ours(text: &str) -> bool {
+    text.contains("bower setup")
+}
+
 /// Takes out whatever is ours, by its name. A file that is wholly ours is empty then.
 pub fn take_out(text: &str, edits: &[Edit]) -> Result<String, String> {
     edits.iter().try_fold(text.to_owned(), |text, edit| match edit {
@@ -151,7 +156,8 @@ pub fn take_out(text: &str, edits: &[Edit]) -> Result<String, String> {
         Edit::Table { at, .. } => toml::remove(&text, at),
         Edit::Line { block, name, value } => yaml::remove(&text, block, name, value),
         Edit::Absent { .. } => Ok(text),
-        Edit::Whole(_) => Ok(String::new()),
+        Edit::Whole(_) if is_whole_ours(&text) => Ok(String::new()),
+        Edit::Whole(_) => Ok(text),
     })
 }
 

@@ -79,7 +79,7 @@ pub fn plan(path: &Path, edits: &[Edit], remove: bool, home: &Path) -> Result<Pl
     } else {
         if let ([Edit::Whole(_)], Some(before), None) = (edits, &before, &memory)
             && !before.trim().is_empty()
-            && !before.contains("bower setup")
+            && !edit::is_whole_ours(before)
         {
             return Err(wrong("somebody else's file has this name".to_owned()));
         }

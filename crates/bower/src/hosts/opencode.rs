@@ -1,4 +1,4 @@
-//! opencode: the server in `opencode.json`; it has no hooks but plugins, so a small one calls `bower hook`.
+//! opencode: the server in `opencode.json`; it has no hooks but plugins, so small ones call `bower hook`.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,13 @@ use super::{Call, Edit, Files, Host, Part, Places};
 /// What its user does next.
 pub const NEXT: &[&str] = &["begin a new session: opencode", "see the server: opencode mcp list"];
 
-/// The plugin, but for how `bower` is called. A plugin that throws would break the host: nothing in it does.
-const PLUGIN: &str = include_str!("opencode.js");
+/// How the plugins call `bower`.
+const HOOK: &str = include_str!("opencode/hook.js");
+/// What they do. A plugin that throws would break the host: nothing in them does.
+const SESSION: &str = include_str!("opencode/session.js");
+const TOOLS: &str = include_str!("opencode/tools.js");
 
-/// The server and the plugin.
+/// The server and the plugins.
 pub fn files(at: &Places, call: &Call) -> Files {
     let (folder, plugins) = if let Some(project) = &at.project {
         (project.clone(), project.join(".opencode").join("plugins"))
@@ -26,12 +29,14 @@ pub fn files(at: &Places, call: &Call) -> Files {
     let server = json!({ "type": "local", "command": command, "enabled": true });
     let call = std::iter::once(call.program.clone()).chain(call.arguments(&["hook"])).map(Value::from);
     let call = Value::Array(call.collect()).to_string();
-    let plugin = PLUGIN.replace("[\"bower\", \"hook\"]", &call).replace("HOST", Host::Opencode.word());
+    let hook = HOOK.replace("[\"bower\", \"hook\"]", &call).replace("HOST", Host::Opencode.word());
+    let plugin = |part, name, body| (plugins.join(name), vec![(part, Edit::Whole(format!("{hook}{body}")))]);
     vec![
         (
             there.unwrap_or_else(|| folder.join("opencode.json")),
             vec![(Part::Server, Edit::member(&["mcp"], server))],
         ),
-        (plugins.join("bowerbird.js"), vec![(Part::Hooks, Edit::Whole(plugin))]),
+        plugin(Part::Hooks, "bowerbird.js", SESSION),
+        plugin(Part::Tools, "bowerbird-tools.js", TOOLS),
     ]
 }

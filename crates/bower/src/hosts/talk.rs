@@ -38,6 +38,17 @@ impl Host {
         }
     }
 
+    /// Whether a session has lost what it was given once this is called before a compaction. Claude Code and Codex call again when
+    /// the session begins anew after it. Gemini calls before each request of a model, whether it compresses or not: what its user
+    /// asks for is sure to happen.
+    pub const fn loses_by_compacting(self, is_automatic: bool) -> bool {
+        match self {
+            Self::ClaudeCode | Self::Codex => false,
+            Self::Gemini => !is_automatic,
+            Self::Brv | Self::Copilot | Self::Cursor | Self::Hermes | Self::Opencode | Self::Vscode => true,
+        }
+    }
+
     /// Whether its sessions are told the briefing with their first prompt.
     pub const fn begins_with_a_prompt(self) -> bool {
         match self {
@@ -102,6 +113,8 @@ pub struct Told {
     pub prompt: Option<String>,
     /// The session begins with nothing in it: it is new, or was cleared or compacted.
     pub is_fresh: bool,
+    /// The host does it by itself, as opposed to its user's word.
+    pub is_automatic: bool,
     /// The file that a tool was used on.
     pub file: Option<String>,
 }
@@ -124,6 +137,7 @@ pub fn told(input: &[u8]) -> Result<Told, String> {
     let tool = value.get("tool_input").unwrap_or(&Value::Null);
     let file =
         text(tool, &["file_path", "path", "absolute_path", "notebook_path", "filePath", "target_file"])
+            .or_else(|| text(tool, &["command", "patchText", "patch", "input"]).as_deref().and_then(patched))
             .or_else(|| text(&value, &["file_path"]));
     let source = text(&value, &["source", "trigger"]);
     Ok(Told {
@@ -134,8 +148,17 @@ pub fn told(input: &[u8]) -> Result<Told, String> {
         prompt: text(&value, &["prompt", "user_prompt"]).map(|prompt| typed(&prompt).to_owned()),
         // Whoever does not say so begins.
         is_fresh: source.as_deref() != Some("resume"),
+        is_automatic: text(&value, &["trigger"]).as_deref() == Some("auto"),
         file,
     })
+}
+
+/// The first file of a patch, as Codex' models write them.
+fn patched(patch: &str) -> Option<String> {
+    let heads = ["*** Update File: ", "*** Add File: "];
+    let name =
+        |line: &str| heads.iter().find_map(|head| line.strip_prefix(head)).map(|name| name.trim().to_owned());
+    patch.lines().find_map(name)
 }
 
 /// What of a prompt its user typed: Gemini puts what hooks gave at the beginning of a session before it.
@@ -199,6 +222,9 @@ mod tests {
             (read.session.as_deref(), read.file.as_deref(), read.transcript),
             (Some("v1"), Some("/w/a.rs"), None)
         );
+        let codex = br#"{"session_id":"x1","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: src/ledger.py\n@@\n"}}"#;
+        assert_eq!(told(codex).unwrap().file.as_deref(), Some("src/ledger.py"));
+        assert_eq!(told(br#"{"tool_input":{"command":"ls -l"}}"#).unwrap().file, None);
         let gemini = br#"{"session_id":"g1","hook_event_name":"BeforeAgent","prompt":"<hook_context>&lt;bowerbird&gt;\nx\n</hook_context>\n\nWhich port?"}"#;
         assert_eq!(told(gemini).unwrap().prompt.as_deref(), Some("Which port?"));
         for bad in [&b""[..], b"[]", b"nonsense", b"{", b"\xff"] {

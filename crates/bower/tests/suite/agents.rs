@@ -131,8 +131,13 @@ fn a_first_prompt_brings_the_briefing_where_a_session_has_no_other_beginning() {
     home.data(["curate", "Basil moves indoors in October.", "--type", "decision"]);
     assert_eq!(gemini("ok"), "", "it has begun");
     assert_eq!(gemini("which port does the staging database listen on?"), "");
-    let compress = json!({ "session_id": "g1", "cwd": "/w", "hook_event_name": "PreCompress" });
-    assert_eq!(given(&hook(&home, "pre-compact", &compress)), "");
+    let compress = |trigger: &str| {
+        let input =
+            json!({ "session_id": "g1", "cwd": "/w", "hook_event_name": "PreCompress", "trigger": trigger });
+        given(&home.feed(["hook", "pre-compact", "--host", "gemini"], input.to_string().as_bytes()))
+    };
+    assert_eq!((compress("auto").as_str(), gemini("ok").as_str()), ("", ""), "it asks each time");
+    compress("manual");
     assert!(gemini("ok").contains("15 May"), "compressed away");
     assert!(gemini("which port does the staging database listen on?").contains("port 6543"));
     let off = garden();

@@ -109,6 +109,26 @@ fn setup_and_removal_leave_files_as_they_were() {
 }
 
 #[test]
+fn what_is_wanted_no_more_goes() {
+    let home = user();
+    done(&home, &["opencode", "--tools"]);
+    let tools = home.path("user/.config/opencode/plugins/bowerbird-tools.js");
+    assert!(std::fs::read_to_string(&tools).unwrap().contains("tool.execute.after"));
+    let without = done(&home, &["opencode"]);
+    assert_eq!(without["files"][2]["change"], "delete", "{without}");
+    assert!(!tools.exists() && home.path("user/.config/opencode/plugins/bowerbird.js").exists());
+    done(&home, &["copilot"]);
+    done(&home, &["copilot", "--no-hooks"]);
+    assert!(
+        !home.path("user/.copilot/hooks").exists() && home.path("user/.copilot/mcp-config.json").exists()
+    );
+    // Of others nothing goes.
+    home.write("user/.config/opencode/plugins/bowerbird-tools.js", "// somebody else's\n");
+    done(&home, &["opencode"]);
+    assert!(tools.exists());
+}
+
+#[test]
 fn what_was_not_there_is_gone_again() {
     for project in [false, true] {
         let home = user();
