@@ -57,6 +57,7 @@ class Program:
         self.work.mkdir()
         self.other = {"command": sys.executable, "args": [str(HERE / "other.py")]}
         self.other_hook = f"touch {self.ran}"
+        self.other_group = {"hooks": [{"type": "command", "command": self.other_hook}]}
         for path, text in self.settings().items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -64,8 +65,7 @@ class Program:
 
     # Tools that its model calls before it has those of a server.
     before_tools: tuple[tuple[str, dict], ...] = ()
-    # Its own list of servers, and what stands there beside ours.
-    listing: tuple[str, ...] = ()
+    # What stands beside our server in its own list of servers.
     listed = ""
 
     def set_up(self, *options: str) -> None:
@@ -84,8 +84,8 @@ class Program:
     def trust(self) -> None:
         """What its user has said of the project before."""
 
-    # Its own tool that is used on a file, and what that takes; none where it has no hook for one.
-    def using(self, file: Path) -> tuple[str, dict | str] | None:
+    # Its own tool that is used on a file, and what that takes.
+    def using(self, file: Path) -> tuple[str, dict | str]:
         raise NotImplementedError
 
     # A prompt for which it uses that tool.
@@ -236,7 +236,8 @@ class Screen:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.kill(self.process, signal.SIGKILL)
+        # `pty.fork` made it the leader of a group.
+        os.killpg(self.process, signal.SIGKILL)
         os.waitpid(self.process, 0)
         os.close(self.terminal)
 
@@ -272,7 +273,10 @@ class Screen:
     def read(self, seconds: float) -> bool:
         if not select.select([self.terminal], [], [], seconds)[0]:
             return False
-        got = os.read(self.terminal, 65536)
+        try:
+            got = os.read(self.terminal, 65536)
+        except OSError as error:
+            raise AssertionError(f"the program has ended: {self.seen[-2000:]}") from error
         # Some ask the terminal where its cursor is, and what it can, and wait for that.
         if b"\x1b[6n" in got:
             os.write(self.terminal, b"\x1b[1;1R")
@@ -285,7 +289,6 @@ class Screen:
 class ClaudeCode(Program):
     word = "claude-code"
     command = "claude"
-    listing = ("claude", "mcp", "list")
     listed = "Connected"
     # It tells its model names of tools; what they take is asked for.
     before_tools = (("ToolSearch", {"query": "select:mcp__bower__memory_search,mcp__bower__memory_store", "max_results": 5}),)
@@ -294,23 +297,21 @@ class ClaudeCode(Program):
         return [word for word in request.whole.split() if word.startswith("mcp__")]
 
     def settings(self) -> dict[Path, str]:
-        hook = {"hooks": [{"type": "command", "command": self.other_hook}]}
         server = {"type": "stdio", **self.other}
         return {
             self.home / ".claude.json": json.dumps({"numStartups": 7, "mcpServers": {"other": server}}),
             self.home / ".claude" / "settings.json": json.dumps(
-                {"cleanupPeriodDays": 20, "hooks": {"SessionStart": [hook]}}, indent=4
+                {"cleanupPeriodDays": 20, "hooks": {"SessionStart": [self.other_group]}}, indent=4
             ),
         }
 
-    def using(self, file: Path) -> tuple[str, dict | str] | None:
+    def using(self, file: Path) -> tuple[str, dict | str]:
         return "Read", {"file_path": str(file)}
 
     def project(self) -> dict[Path, str]:
-        hook = {"hooks": [{"type": "command", "command": self.other_hook}]}
         return {
             self.work / ".mcp.json": json.dumps({"mcpServers": {"another": self.other}}, indent=3),
-            self.work / ".claude" / "settings.json": json.dumps({"hooks": {"Stop": [hook]}}, indent="\t"),
+            self.work / ".claude" / "settings.json": json.dumps({"hooks": {"Stop": [self.other_group]}}, indent="\t"),
         }
 
     def variables(self) -> dict[str, str]:
@@ -327,13 +328,11 @@ class ClaudeCode(Program):
 class Codex(Program):
     word = "codex"
     command = "codex"
-    listing = ("codex", "mcp", "list")
     listed = "enabled"
     # Its server in the background would outlive the screen, and hold its session.
     screen = ("codex", "--no-daemon")
 
     def settings(self) -> dict[Path, str]:
-        hook = {"hooks": [{"type": "command", "command": self.other_hook}]}
         return {
             self.home / ".codex" / "config.toml": f"""model = "scripted"  # mine
 model_provider = "scripted"
@@ -351,13 +350,13 @@ wire_api = "responses"
 command = '{self.other["command"]}'
 args = ['{self.other["args"][0]}']
 """,
-            self.home / ".codex" / "hooks.json": json.dumps({"hooks": {"SessionStart": [hook]}}, indent="\t"),
+            self.home / ".codex" / "hooks.json": json.dumps({"hooks": {"SessionStart": [self.other_group]}}, indent="\t"),
         }
 
     def asking(self, prompt: str, again: bool) -> list[str]:
         return ["codex", "exec", "--skip-git-repo-check", *(["resume", "--last"] if again else []), prompt]
 
-    def using(self, file: Path) -> tuple[str, dict | str] | None:
+    def using(self, file: Path) -> tuple[str, dict | str]:
         lines = ["*** Begin Patch", f"*** Update File: {file.name}", "@@", "+# Reviewed.", "*** End Patch", ""]
         return "apply_patch", "\n".join(lines)
 
@@ -397,7 +396,6 @@ enabled = false
 class Gemini(Program):
     word = "gemini"
     command = "gemini"
-    listing = ("gemini", "mcp", "list")
     listed = "Connected"
 
     def settings(self) -> dict[Path, str]:
@@ -422,7 +420,7 @@ class Gemini(Program):
     def variables(self) -> dict[str, str]:
         return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self.model.address}
 
-    def using(self, file: Path) -> tuple[str, dict | str] | None:
+    def using(self, file: Path) -> tuple[str, dict | str]:
         return "read_file", {"file_path": str(file)}
 
     def project(self) -> dict[Path, str]:
@@ -448,7 +446,6 @@ class Gemini(Program):
 class Opencode(Program):
     word = "opencode"
     command = "opencode"
-    listing = ("opencode", "mcp", "list")
     listed = "connected"
 
     def settings(self) -> dict[Path, str]:
@@ -482,8 +479,8 @@ export const Other = async () => {{
 """,
         }
 
-    def using(self, file: Path) -> tuple[str, dict | str] | None:
-        return None
+    def using(self, file: Path) -> tuple[str, dict | str]:
+        return "read", {"filePath": str(file)}
 
     def project(self) -> dict[Path, str]:
         return {self.work / "opencode.json": '{\n  "$schema": "https://opencode.ai/config.json",\n  "instructions": []\n}\n'}
@@ -536,7 +533,6 @@ export const Other = async () => {{
 class Copilot(Program):
     word = "copilot"
     command = "copilot"
-    listing = ("copilot", "mcp", "list")
     listed = "local"
 
     def settings(self) -> dict[Path, str]:
@@ -548,7 +544,7 @@ class Copilot(Program):
             folder / "hooks" / "other.json": json.dumps({"version": 1, "hooks": {"sessionStart": [hook]}}),
         }
 
-    def using(self, file: Path) -> tuple[str, dict | str] | None:
+    def using(self, file: Path) -> tuple[str, dict | str]:
         return "view", {"path": str(file)}
 
     def project(self) -> dict[Path, str]:
