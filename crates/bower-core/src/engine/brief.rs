@@ -83,7 +83,7 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
     if let Some(session) = session {
         let told = items.iter().map(|item| (item.row, item.content.as_str()));
         // The question is what the session has, not the whole of what it is about.
-        let asked = reviews[..open].iter().flat_map(|review| {
+        let asked = reviews[..open].iter().filter_map(|review| {
             let entry = entries.iter().find(|entry| entry.review == Some(review.review))?;
             Some((review.newer.row, entry.text.as_str()))
         });

@@ -155,9 +155,8 @@ pub fn take_out(text: &str, edits: &[Edit]) -> Result<String, String> {
         Edit::Item { at, .. } | Edit::Gone { at } => json::remove_items(&text, at),
         Edit::Table { at, .. } => toml::remove(&text, at),
         Edit::Line { block, name, value } => yaml::remove(&text, block, name, value),
-        Edit::Absent { .. } => Ok(text),
         Edit::Whole(_) if is_whole_ours(&text) => Ok(String::new()),
-        Edit::Whole(_) => Ok(text),
+        Edit::Whole(_) | Edit::Absent { .. } => Ok(text),
     })
 }
 

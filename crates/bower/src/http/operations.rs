@@ -236,7 +236,7 @@ impl From<DocumentsQuery> for ListBody {
         let DocumentsQuery { limit, offset, collection, version, scope, owner, source } = query;
         let kind = Some(Kind::Chunk);
         let chunks =
-            ListQuery { limit, offset, collection, scope, owner, source, kind, ..ListQuery::default() };
+            ListQuery { limit, offset, collection, kind, scope, owner, source, ..ListQuery::default() };
         let mut body = Self::from(chunks);
         body.select.version = version;
         body
