@@ -504,21 +504,35 @@ impl Engine {
     /// Whether a session has anything that it was given, as far as that is remembered.
     pub fn was_given(&self, session: &str, reach: &Reach) -> Result<bool> {
         let name = evidence::session_name(session, reach);
-        Ok(!evidence::Known::of_session(self, &name)?.is_empty())
+        Ok(!evidence::Known::of_session(self, &name)?.is_empty()
+            || !evidence::Known::of_session(self, &evidence::questions_of(&name))?.is_empty())
     }
 
     /// A session that was cleared or compacted has lost what it was given, and is given it again where it is asked for. Best effort:
-    /// a store that is busy or read-only changes nothing.
+    /// a store that is busy or read-only changes nothing. Nobody else keeps what this engine gave ([`Engine::keep_given`]) meanwhile.
     pub fn lose_given(&self, session: &str, reach: &Reach) -> Result<()> {
         let name = evidence::session_name(session, reach);
-        if evidence::Known::of_session(self, &name)?.is_empty() {
-            return Ok(());
+        for name in [evidence::questions_of(&name), name] {
+            if evidence::Known::of_session(self, &name)?.is_empty() {
+                continue;
+            }
+            let mut fresh = self.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
+            let lost = fresh.iter_mut().filter(|(of, _)| *of == name).flat_map(|(_, given)| given);
+            lost.for_each(|given| given.text_hash = Given::LOST);
+            drop(fresh);
+            answer::best_effort(self.store.lose_given(&name))?;
         }
+        Ok(())
+    }
+
+    /// What the last answer gave a session and nobody was shown: some rows of it. It is given where it is asked for again. To be
+    /// called before [`Engine::keep_given`].
+    pub fn not_shown(&self, session: &str, reach: &Reach, rows: &[RowId]) {
+        let name = evidence::session_name(session, reach);
         let mut fresh = self.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
-        let lost = fresh.iter_mut().filter(|(of, _)| *of == name).flat_map(|(_, given)| given);
-        lost.for_each(|given| given.text_hash = Given::LOST);
-        drop(fresh);
-        answer::best_effort(self.store.lose_given(&name))
+        for (_, given) in fresh.iter_mut().filter(|(of, _)| *of == name) {
+            given.retain(|given| !rows.contains(&given.row));
+        }
     }
 
     /// Remembers what sessions were given since the last time, so that they are not given it again. [`Engine::maintain`]

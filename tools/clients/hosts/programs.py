@@ -133,9 +133,9 @@ class Program:
             **self.variables(),
         }
 
-    def run(self, command: list[str], seconds: int = PATIENCE) -> Said:
-        """Runs it to its end, and whatever it started with it."""
-        process = subprocess.Popen(
+    def start(self, command: list[str]) -> subprocess.Popen:
+        """In a group of its own, which `stop` ends."""
+        return subprocess.Popen(
             command,
             cwd=self.work,
             env=self.environment,
@@ -145,6 +145,10 @@ class Program:
             text=True,
             start_new_session=True,
         )
+
+    def run(self, command: list[str], seconds: int = PATIENCE) -> Said:
+        """Runs it to its end, and whatever it started with it."""
+        process = self.start(command)
         try:
             out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -494,17 +498,7 @@ export const Other = async () => {{
 
     def compact(self, then: str) -> None:
         """What its screen asks its server for at `/compact`; then it goes on in another process."""
-        served = ["opencode", "serve", "--port", "0"]
-        server = subprocess.Popen(
-            served,
-            cwd=self.work,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
+        server = self.start(["opencode", "serve", "--port", "0"])
         try:
             # What it is asked before it says where it listens it may never answer.
             said = iter(server.stdout.readline, "")

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use super::answer::milliseconds;
-use super::evidence::{ESTIMATE, Known, note_given_to, note_shown, session_name};
+use super::evidence::{ESTIMATE, Known, note_given_to, note_shown, questions_of, session_name};
 use super::{Engine, answer, review};
 use crate::error::{Error, Result};
 use crate::evidence::one_line;
@@ -38,9 +38,11 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
         return Err(Error::invalid(format!("budget {tokens}"), format!("use {least} to {most} tokens")));
     }
     let session = request.session.as_ref().map(|session| session_name(session, &request.reach));
-    let known = match &session {
-        Some(session) if !request.repeat => Known::of_session(engine, session)?,
-        Some(_) | None => Known::default(),
+    let known =
+        |name: &str| if request.repeat { Ok(Known::default()) } else { Known::of_session(engine, name) };
+    let (known, asked) = match &session {
+        Some(session) => (known(session)?, known(&questions_of(session))?),
+        None => (Known::default(), Known::default()),
     };
     let mut degraded = Vec::new();
     let mut already_given = 0;
@@ -57,7 +59,7 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
     let decided: Vec<Item> = decided.into_iter().filter(|item| seen.insert(item.row)).collect();
     let procedures = fresh(of_types(engine, request, &PROCEDURES, &mut degraded, now)?);
     let procedures: Vec<Item> = procedures.into_iter().filter(|item| seen.insert(item.row)).collect();
-    let reviews = reviews(engine, request)?;
+    let reviews = reviews(engine, request, &asked)?;
 
     let room = brief::entries(request.budget).saturating_sub(pinned.len());
     let [some, ways, open] = brief::deal([decided.len(), procedures.len(), reviews.len()], room);
@@ -81,13 +83,15 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
     items.retain(|item| shown.contains(item.id.as_str()));
     note_shown(engine, items.iter().map(|item| item.row), now);
     if let Some(session) = session {
-        let told = items.iter().map(|item| (item.row, item.content.as_str()));
-        // The question is what the session has, not the whole of what it is about.
-        let asked = reviews[..open].iter().filter_map(|review| {
-            let entry = entries.iter().find(|entry| entry.review == Some(review.review))?;
-            Some((review.newer.row, entry.text.as_str()))
-        });
-        note_given_to(engine, session, told.chain(asked));
+        let is_shown = |review: &&Review| entries.iter().any(|entry| entry.review == Some(review.review));
+        let asked: Vec<(RowId, String)> = reviews[..open]
+            .iter()
+            .filter(is_shown)
+            .map(|review| (review.newer.row, question(review).text))
+            .collect();
+        let asked = asked.iter().map(|(row, text)| (*row, text.as_str()));
+        note_given_to(engine, questions_of(&session), asked);
+        note_given_to(engine, session, items.iter().map(|item| (item.row, item.content.as_str())));
     }
     let candidates = engine.store.number(Status::Candidate, &request.reach)?;
     Ok(Brief {
@@ -190,14 +194,17 @@ fn of_types(
     Ok(best)
 }
 
-/// Open ones of which a side is of this folder or of none, newest first, as many as there is room for.
-fn reviews(engine: &Engine, request: &BriefRequest) -> Result<Vec<Review>> {
-    let is_near = |review: &Review| {
-        [&review.newer, &review.older].into_iter().any(|side| near(side, request) != Nearness::Elsewhere)
+/// Open ones that the session was not asked, of which a side is of this folder or of none, newest first, as many as there is room
+/// for.
+fn reviews(engine: &Engine, request: &BriefRequest, asked: &Known) -> Result<Vec<Review>> {
+    let is_wanted = |review: &Review| {
+        let sides = [&review.newer, &review.older];
+        sides.into_iter().any(|side| near(side, request) != Nearness::Elsewhere)
+            && !asked.has_text(&question(review).text)
     };
     let newest = review::newest(engine, &request.reach)?;
     newest
-        .filter(|review| review.as_ref().map_or(true, is_near))
+        .filter(|review| review.as_ref().map_or(true, is_wanted))
         .take(brief::entries(request.budget))
         .collect()
 }

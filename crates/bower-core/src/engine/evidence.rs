@@ -89,7 +89,12 @@ impl Known {
 
     /// Whether the session has this text. An item that changed since has another.
     pub(super) fn has(&self, item: &Item) -> bool {
-        !self.hashes.is_empty() && self.hashes.contains(&text_hash(&item.content))
+        self.has_text(&item.content)
+    }
+
+    /// Whether the session has this text.
+    pub(super) fn has_text(&self, text: &str) -> bool {
+        !self.hashes.is_empty() && self.hashes.contains(&text_hash(text))
     }
 }
 
@@ -208,6 +213,11 @@ pub(super) fn session_name(session: &str, reach: &Reach) -> String {
     }
     let scope = reach.scope.map_or("", Scope::word);
     format!("{scope}\u{1f}{}\u{1f}{session}", reach.owner.as_deref().unwrap_or_default())
+}
+
+/// What a session was asked has a name of its own: a question is not the memory that it is about.
+pub(super) fn questions_of(session: &str) -> String {
+    format!("{session}\u{1f}?")
 }
 
 fn note_given<'a>(engine: &Engine, request: &QueryRequest, items: impl Iterator<Item = &'a Item>) {

@@ -3,7 +3,7 @@
 use bower_core::Error;
 use bower_core::engine::Engine;
 use bower_core::evidence::{Evidence, block};
-use bower_core::item::{Briefing, Gate, MemoryType};
+use bower_core::item::{Briefing, Gate, MemoryType, Reach};
 use bower_core::request::{Answer, BriefRequest, CurateRequest, ForgetRequest, QueryRequest, Selection};
 use jiff::{SignedDuration, Timestamp};
 
@@ -24,6 +24,22 @@ fn packed(engine: &Engine, text: &str, budget: usize) -> Evidence {
     let evidence = engine.query(&request, now()).unwrap().evidence.unwrap();
     assert!(evidence.tokens <= budget, "{evidence:?}");
     evidence
+}
+
+#[test]
+fn what_nobody_was_shown_is_given_again() {
+    let place = Place::without_model();
+    let engine = place.open();
+    keep(&engine, "The zebra drinks at dawn.");
+    keep(&engine, "The zebra sleeps at noon.");
+    let asked = QueryRequest { session: Some("s".into()), budget_tokens: Some(200), ..request("zebra") };
+    let pieces = engine.query(&asked, now()).unwrap().evidence.unwrap().pieces;
+    assert_eq!(pieces.len(), 2);
+    engine.not_shown("s", &Reach::default(), &pieces[1].rows);
+    engine.keep_given(now()).unwrap();
+    let again = engine.query(&asked, now()).unwrap();
+    assert_eq!(again.evidence.unwrap().pieces[0].rows, pieces[1].rows);
+    assert_eq!(again.already_given, Some(1));
 }
 
 #[test]

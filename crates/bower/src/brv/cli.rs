@@ -55,7 +55,15 @@ pub(super) enum Form {
 pub(super) fn action_of(arguments: &[OsString]) -> String {
     let brv = Brv::command();
     let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
-    words.find(|word| brv.find_subcommand(word).is_some()).unwrap_or("brv").to_owned()
+    while let Some(word) = words.next() {
+        if matches!(word, "--collection" | "--home" | "--format") {
+            // What follows is its value, whatever it is called.
+            words.next();
+        } else if brv.find_subcommand(word).is_some() {
+            return word.to_owned();
+        }
+    }
+    "brv".to_owned()
 }
 
 /// Whether arguments that cannot be understood ask for JSON all the same: what reads lines is told of it in one.

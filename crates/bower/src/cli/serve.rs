@@ -149,7 +149,9 @@ fn span(text: &str) -> Result<Duration, String> {
 /// A host's name or address, without a port.
 fn host(text: &str) -> Result<String, String> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-    if (!text.is_empty() && text.bytes().all(is_name)) || text.parse::<IpAddr>().is_ok() {
+    if let Ok(address) = text.parse::<IpAddr>() {
+        Ok(address.to_string())
+    } else if !text.is_empty() && text.bytes().all(is_name) {
         Ok(text.to_owned())
     } else {
         Err("the name or the address alone, e.g. memory.example or fd00::5".into())
@@ -206,6 +208,7 @@ mod tests {
         for good in ["memory.example", "10.0.0.7", "fd00::5"] {
             assert_eq!(host(good).as_deref(), Ok(good));
         }
+        assert_eq!(host("FD00:0:0:0::5").as_deref(), Ok("fd00::5"));
         for wrong in ["", "memory.example:80", "[fd00::5]", "http://memory.example", "a b"] {
             assert!(host(wrong).is_err(), "{wrong}");
         }

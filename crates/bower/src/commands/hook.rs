@@ -4,7 +4,7 @@
 use bower_core::engine::{Engine, LEAST_BUDGET};
 use bower_core::evidence::{block, wrapped};
 use bower_core::filter::Filter;
-use bower_core::item::{Briefing, Kind, Reach, Switch};
+use bower_core::item::{Briefing, Kind, Reach, RowId, Switch};
 use bower_core::rank::brief::{block as briefing, tokens};
 use bower_core::request::{BriefRequest, QueryRequest, Selection, SessionRead, SessionRequest};
 use serde_json::{Value, json};
@@ -25,8 +25,6 @@ const QUICK_MS: u64 = 250;
 const PATIENT_MS: u64 = 10_000;
 /// Hosts show an agent the beginning alone of more characters (Claude Code, Codex: 10,000).
 const MOST_CHARS: usize = 9_500;
-/// Characters that a token has: fewer, where a text is no plain English.
-const CHARS_OF_TOKEN: usize = 4;
 /// Tokens of a briefing that stay below that.
 const MOST_BRIEF_TOKENS: usize = 2_048;
 /// Evidence is drawn from so many hits (systems.md, section 1: 8 results).
@@ -103,7 +101,7 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
             if budget == Briefing::Off {
                 return Ok(Context::default());
             }
-            let repeat = told.is_fresh || arguments.host.is_copilot();
+            let repeat = told.is_fresh || !arguments.host.keeps_its_beginning();
             let text = brief(&engine, &BriefRequest { repeat, ..about })?;
             Ok(Context { text, engine: Some(engine) })
         }
@@ -121,19 +119,17 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
             {
                 context = brief(&engine, &about)?;
             }
-            let room = MOST_CHARS.saturating_sub(context.chars().count());
-            // What is packed counts as given: no more than will be shown.
-            let budget_tokens = hook_tokens.max(LEAST_BUDGET).min(room / CHARS_OF_TOKEN);
-            if let Some(text) = asked.filter(|_| budget_tokens >= LEAST_BUDGET) {
+            if let Some(text) = asked {
                 let request = QueryRequest {
                     text,
                     limit: HITS,
-                    budget_tokens: Some(budget_tokens),
+                    budget_tokens: Some(hook_tokens.max(LEAST_BUDGET)),
                     session: told.session.clone(),
                     prefetch: true,
                     select,
                     ..QueryRequest::default()
                 };
+                let room = MOST_CHARS.saturating_sub(context.chars().count());
                 context += &evidence(&engine, &request, room)?;
             }
             Ok(Context { text: context, engine: Some(engine) })
@@ -171,13 +167,21 @@ fn brief(engine: &Engine, request: &BriefRequest) -> Result<String> {
     Ok(wrapped(&briefing(&engine.brief(request, now())?.entries)))
 }
 
-/// Whole pieces of evidence, in so many characters.
+/// Whole pieces of evidence, in so many characters. What is left out for want of room was not given.
 fn evidence(engine: &Engine, request: &QueryRequest, most_chars: usize) -> Result<String> {
     let answer = engine.query(request, now())?;
     let mut pieces = answer.evidence.map(|evidence| evidence.pieces).unwrap_or_default();
+    let mut left_out: Vec<RowId> = Vec::new();
     let mut text = wrapped(&block(&pieces));
-    while text.chars().count() > most_chars && pieces.pop().is_some() {
+    while text.chars().count() > most_chars
+        && let Some(piece) = pieces.pop()
+    {
+        left_out.extend(piece.rows);
         text = wrapped(&block(&pieces));
+    }
+    if let Some(session) = &request.session {
+        left_out.retain(|row| !pieces.iter().any(|piece| piece.rows.contains(row)));
+        engine.not_shown(session, &request.select.reach(), &left_out);
     }
     Ok(text)
 }
@@ -228,7 +232,7 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
     // Where there is nothing to read, no store is made.
     let open = || Session::engine_of(&home, settings.clone());
     let read = match (&told.transcript, &told.messages) {
-        (Some(path), _) => read_file(path, arguments.host.is_copilot(), &request, &open)?,
+        (Some(path), _) => read_file(path, arguments.host.writes_late(), &request, &open)?,
         (None, Some(messages)) => {
             let engine = open()?;
             let name = told.session.as_deref().unwrap_or("session");

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use super::{Session, agreed};
 use crate::cli::{Format, SetupArgs};
 use crate::failure::{Failure, Result};
-use crate::hosts::{Call, Change, Edit, Host, Places, Plan, VARIABLES, Wants, apply, brv, plan};
+use crate::hosts::{
+    Call, Change, Edit, Host, Places, Plan, VARIABLES, Wants, apply, brv, may_hold_ours, plan,
+};
 use crate::render;
 use crate::settings::{Home, Origin};
 use crate::wire::Output;
@@ -64,14 +66,14 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
     } else {
         host.files(&places, &call, wants).into_iter().collect()
     };
-    let mut plans = host
-        .files(&places, &call, all)
-        .iter()
-        .map(|(path, all)| match wanted.get(path) {
-            Some(edits) => plan(path, edits, false, &home.path),
-            None => plan(path, all, true, &home.path),
-        })
-        .collect::<Result<Vec<Plan>>>()?;
+    let mut plans = Vec::new();
+    for (path, all) in &host.files(&places, &call, all) {
+        let wanted = wanted.get(path).map(Vec::as_slice);
+        // What is neither wanted nor ours need not be understood.
+        if arguments.remove || wanted.is_some() || may_hold_ours(path, &home.path)? {
+            plans.push(plan(path, all, wanted, &home.path)?);
+        }
+    }
     plans.retain(|plan| {
         arguments.remove || wanted.contains_key(&plan.path) || plan.change != Change::Unchanged
     });

@@ -58,11 +58,22 @@ struct Memory {
     splices: Vec<Splice>,
 }
 
-/// What is to become of a file so that it holds `edits`, or nothing of them any more.
-pub fn plan(path: &Path, edits: &[Edit], remove: bool, home: &Path) -> Result<Plan> {
+/// Whether something of ours may be in a file: we remember it, or our name stands there.
+pub fn may_hold_ours(path: &Path, home: &Path) -> Result<bool> {
+    let place = followed(path);
+    Ok(note_of(&place, home).exists() || read(&place)?.is_some_and(|text| text.contains(edit::NAME)))
+}
+
+fn note_of(place: &Path, home: &Path) -> PathBuf {
+    home.join("hosts").join(format!("{}.json", &hash(&place.to_string_lossy())[..16]))
+}
+
+/// What is to become of a file so that it holds the edits that are wanted, or nothing of ours any more; `all` are those that an
+/// earlier setup may have put there.
+pub fn plan(path: &Path, all: &[Edit], wanted: Option<&[Edit]>, home: &Path) -> Result<Plan> {
     let place = followed(path);
     let before = read(&place)?;
-    let note = home.join("hosts").join(format!("{}.json", &hash(&place.to_string_lossy())[..16]));
+    let note = note_of(&place, home);
     let memory = remembered(&note).filter(|memory| memory.file == place);
     let wrong = |why: String| {
         Failure::environment(
@@ -70,14 +81,11 @@ pub fn plan(path: &Path, edits: &[Edit], remove: bool, home: &Path) -> Result<Pl
             "put that right first; nothing was changed in any file",
         )
     };
-    let base = original(before.as_deref(), memory.as_ref(), edits).map_err(wrong)?;
+    let base = original(before.as_deref(), memory.as_ref(), all).map_err(wrong)?;
     let existed = memory.as_ref().map_or(before.is_some(), |memory| memory.existed);
-    let (after, memory) = if remove {
-        // What was made for us and is empty without us was never there.
-        let is_gone = base.trim().is_empty() && (!existed || matches!(edits, [Edit::Whole(_)]));
-        (before.as_ref().filter(|_| !is_gone).map(|_| base), None)
-    } else {
-        if let ([Edit::Whole(_)], Some(before), None) = (edits, &before, &memory)
+    let is_whole = matches!(all, [Edit::Whole(_)]);
+    let (after, memory) = if let Some(edits) = wanted {
+        if let (true, Some(before), None) = (is_whole, &before, &memory)
             && !before.trim().is_empty()
             && !edit::is_whole_ours(before)
         {
@@ -87,6 +95,10 @@ pub fn plan(path: &Path, edits: &[Edit], remove: bool, home: &Path) -> Result<Pl
         let made = memory.map_or_else(|| missing_folders(&place), |memory| memory.made);
         let memory = Memory { file: place.clone(), existed, made, after: hash(&after), splices };
         (Some(after), Some(memory))
+    } else {
+        // What was made for us and is empty without us was never there.
+        let is_gone = base.trim().is_empty() && (!existed || is_whole);
+        (before.as_ref().filter(|_| !is_gone).map(|_| base), None)
     };
     let change = match (&before, &after) {
         (None, Some(_)) => Change::Create,

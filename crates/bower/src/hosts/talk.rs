@@ -23,9 +23,18 @@ pub enum Event {
 }
 
 impl Host {
-    /// Whether it is GitHub's Copilot, in a terminal or in VS Code: a session that goes on has lost what it was told when it began,
-    /// and the agent's answer is announced before the transcript has what was said last.
-    pub const fn is_copilot(self) -> bool {
+    /// Whether a session that goes on still has what it was told when it began.
+    pub const fn keeps_its_beginning(self) -> bool {
+        !self.is_copilot()
+    }
+
+    /// Whether it calls before its transcript has what was said last.
+    pub const fn writes_late(self) -> bool {
+        self.is_copilot()
+    }
+
+    /// GitHub's, in a terminal or in VS Code.
+    const fn is_copilot(self) -> bool {
         match self {
             Self::Copilot | Self::Vscode => true,
             Self::Brv
@@ -49,18 +58,14 @@ impl Host {
         }
     }
 
-    /// Whether its sessions are told the briefing with their first prompt.
+    /// Whether a session that has nothing is told the briefing with its next prompt: its first one, or the one after a compaction.
+    /// Other hosts call when a session begins, anew too.
     pub const fn begins_with_a_prompt(self) -> bool {
         match self {
-            Self::Gemini => true,
-            Self::Brv
-            | Self::ClaudeCode
-            | Self::Codex
-            | Self::Copilot
-            | Self::Cursor
-            | Self::Hermes
-            | Self::Opencode
-            | Self::Vscode => false,
+            Self::Copilot | Self::Gemini | Self::Vscode => true,
+            Self::Brv | Self::ClaudeCode | Self::Codex | Self::Cursor | Self::Hermes | Self::Opencode => {
+                false
+            }
         }
     }
 }

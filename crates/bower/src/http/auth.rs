@@ -148,9 +148,12 @@ impl Door {
         if !takes_tokens || self.checks_hosts {
             // A name that its owner lets point at this machine brings his page's requests here, with his name in them.
             let is_told = |host: &str| {
-                let name = name_of(host);
+                // An address is written in many ways.
+                let name = name_of(host).map(|name| {
+                    name.parse::<IpAddr>().map_or_else(|_| name.to_owned(), |address| address.to_string())
+                });
                 takes_tokens
-                    && name.is_some_and(|name| self.hosts.iter().any(|told| told.eq_ignore_ascii_case(name)))
+                    && name.is_some_and(|name| self.hosts.iter().any(|told| told.eq_ignore_ascii_case(&name)))
             };
             if hosts.is_empty() || !hosts.iter().all(|host| is_loopback_name(host) || is_told(host)) {
                 return Err(Problem::forbidden(

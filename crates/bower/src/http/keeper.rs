@@ -80,10 +80,7 @@ fn maintain(app: &App) {
 }
 
 fn keep_house(app: &App) {
-    if app.is_used.swap(false, Ordering::Relaxed) {
-        // Between folds answers leave holes too; who serves nobody has none.
-        heap::give_back();
-    }
+    app.is_used.store(false, Ordering::Relaxed);
     let every = app.options.prune_every;
     let hours = every.map(|every| u32::try_from(every.as_secs() / 3_600).unwrap_or(u32::MAX).max(1));
     let prune = hours.map(|hours| PruneEvery { threshold: PRUNE_THRESHOLD, hours });
@@ -107,4 +104,6 @@ fn keep_house(app: &App) {
     if !swept.is_empty() || !pruned.is_empty() || consolidated.is_some() {
         app.has_written.notify_one();
     }
+    // Answers leave holes between folds, and so does what was just done: some milliseconds a minute.
+    heap::give_back();
 }

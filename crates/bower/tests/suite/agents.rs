@@ -162,6 +162,12 @@ fn a_session_is_asked_an_open_question_once() {
     assert!(gemini("ok").contains("bower review accept"));
     assert_eq!(gemini("go on"), "");
     assert!(gemini("which port has the API?").contains("9090"), "the question was not the answer");
+    assert_eq!(gemini("which port has the API?"), "", "nor does it hide that this was given");
+    let start =
+        |source: &str| given(&hook(&home, "session-start", &json!({ "session_id": "s1", "source": source })));
+    assert!(start("startup").contains("bower review accept"));
+    assert_eq!(start("resume"), "");
+    assert!(start("compact").contains("bower review accept"));
 }
 
 #[test]
@@ -175,6 +181,14 @@ fn a_host_that_drops_its_beginning_is_told_it_again() {
         assert!(start(host, "new").contains("15 May"));
         assert!(start(host, "resume").contains("15 May"), "{host}");
     }
+    // Compacted in the same process, it is told with the next prompt.
+    let copilot = |event: &str| {
+        let input = json!({ "session_id": "copilot", "cwd": "/w", "prompt": "ok", "trigger": "auto" });
+        given(&home.feed(["hook", event, "--host", "copilot"], input.to_string().as_bytes()))
+    };
+    assert_eq!((copilot("user-prompt").as_str(), copilot("pre-compact").as_str()), ("", ""));
+    assert!(copilot("user-prompt").contains("15 May"));
+    assert_eq!(copilot("user-prompt"), "");
     assert!(start("codex", "startup").contains("15 May"));
     assert_eq!(start("codex", "resume"), "");
 }

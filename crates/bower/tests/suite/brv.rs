@@ -103,6 +103,7 @@ fn what_failed_ends_with_a_status_and_never_on_standard_output_as_text() {
     for (arguments, action) in [
         (&["--collection", "notes", "search", "x", "--limit", "51", "--format", "json"][..], "search"),
         (&["status", "-f", "json", "--nonsense"], "status"),
+        (&["--collection", "search", "status", "--nonsense", "--format", "json"], "status"),
         (&["--nonsense", "--format=json"], "brv"),
     ] {
         let refused = brv(&home, &folder, arguments);

@@ -122,6 +122,20 @@ fn what_is_wanted_no_more_goes() {
     assert!(
         !home.path("user/.copilot/hooks").exists() && home.path("user/.copilot/mcp-config.json").exists()
     );
+    // Others may have written the file anew meanwhile.
+    done(&home, &["claude-code", "--tools"]);
+    let settings = home.path("user/.claude/settings.json");
+    let mut value: Value = serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
+    value["permissions"] = serde_json::json!({ "allow": [] });
+    std::fs::write(&settings, value.to_string()).unwrap();
+    done(&home, &["claude-code"]);
+    let text = std::fs::read_to_string(&settings).unwrap();
+    assert!(!text.contains("tool-use") && text.contains("hook stop"), "{text}");
+    done(&home, &["claude-code", "--remove"]);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), r#"{"permissions":{"allow":[]}}"#);
+    // What is not wanted is not even read.
+    home.write("user/.claude/settings.json", "{ broken");
+    done(&home, &["claude-code", "--no-hooks"]);
     // Of others nothing goes.
     home.write("user/.config/opencode/plugins/bowerbird-tools.js", "// somebody else's\n");
     done(&home, &["opencode"]);

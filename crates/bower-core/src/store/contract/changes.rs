@@ -65,7 +65,13 @@ fn documents_are_listed_a_page_at_a_time() {
         let (a, b) = (("/a.md".to_owned(), 1), ("/b.md".to_owned(), 2));
         assert_eq!(page(&all, 9, 0), (vec![b.clone(), a.clone()], 2));
         assert_eq!(page(&all, 1, 1), (vec![a], 2));
-        assert_eq!(page(&Selection { owner: Some("bob".into()), ..all }, 9, 0), (vec![b], 1));
+        assert_eq!(page(&Selection { owner: Some("bob".into()), ..all.clone() }, 9, 0), (vec![b.clone()], 1));
+        let below = Selection { sources: vec!["/b.md".into()], ..all.clone() };
+        assert_eq!(page(&below, 9, 0), (vec![b], 1));
+        let elsewhere = Selection { collections: vec!["attic".into()], ..all.clone() };
+        assert_eq!(page(&elsewhere, 9, 0), (vec![], 0));
+        let here = Selection { collections: vec!["documents".into(), "attic".into()], ..all };
+        assert_eq!(page(&here, 1, 0).1, 2);
     });
 }
 

@@ -785,17 +785,3 @@ impl Store for SqliteStore {
         self.read_findings()
     }
 }
-
-#[cfg(test)]
-impl SqliteStore {
-    /// The rows of a selection as indexes find them, where a condition with more than `narrow` rows is a wide one.
-    pub(crate) fn select_by_index(&self, selection: &Selection, narrow: usize) -> Result<Option<RowSet>> {
-        let conjuncts = select::conjuncts(selection);
-        self.read("select the items", |connection| super::lookup::rows(connection, conjuncts, narrow))
-    }
-
-    /// The rows of a selection as a scan finds them.
-    pub(crate) fn select_by_scan(&self, selection: &Selection) -> Result<RowSet> {
-        self.read("select the items", |connection| scan(connection, selection))
-    }
-}

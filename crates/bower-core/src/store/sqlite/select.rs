@@ -22,7 +22,7 @@ impl Condition {
     }
 
     /// A column's value is one of some words; no condition where there are none.
-    fn within<T: ToString>(column: &str, words: &[T]) -> Self {
+    pub(super) fn within<T: ToString>(column: &str, words: &[T]) -> Self {
         if words.is_empty() {
             return Self::default();
         }
@@ -276,4 +276,22 @@ fn comparison(operator: &str, value: &Value) -> (String, Vec<Sql>) {
 /// `n` parameter marks.
 pub(super) fn marks(n: usize) -> String {
     vec!["?"; n].join(", ")
+}
+
+#[cfg(test)]
+impl super::SqliteStore {
+    /// The rows of a selection as indexes find them, where a condition with more than `narrow` rows is a wide one.
+    pub(crate) fn select_by_index(
+        &self,
+        selection: &Selection,
+        narrow: usize,
+    ) -> crate::Result<Option<crate::item::RowSet>> {
+        let conjuncts = conjuncts(selection);
+        self.read("select the items", |connection| super::lookup::rows(connection, conjuncts, narrow))
+    }
+
+    /// The rows of a selection as a scan finds them.
+    pub(crate) fn select_by_scan(&self, selection: &Selection) -> crate::Result<crate::item::RowSet> {
+        self.read("select the items", |connection| super::read::scan(connection, selection))
+    }
 }
