@@ -160,7 +160,7 @@ class Program:
         return Said(process.returncode, out, err)
 
     def compact_on_screen(self, command: list[str], ready: str, order: str, done: str, then: str) -> None:
-        """The same on its screen, which says that it is ready, and that it is done."""
+        """Compacts a session on its screen, which says that it is ready, and that it is done, and asks on in it."""
         # Some show no screen where they are told that they are tested.
         environment = {name: value for name, value in self.environment.items() if name != "CI"}
         with Screen(command, self.work, environment) as screen:

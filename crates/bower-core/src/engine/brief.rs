@@ -84,12 +84,8 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
     note_shown(engine, items.iter().map(|item| item.row), now);
     if let Some(session) = session {
         let is_shown = |review: &&Review| entries.iter().any(|entry| entry.review == Some(review.review));
-        let asked: Vec<(RowId, String)> = reviews[..open]
-            .iter()
-            .filter(is_shown)
-            .map(|review| (review.newer.row, question(review).text))
-            .collect();
-        let asked = asked.iter().map(|(row, text)| (*row, text.as_str()));
+        let asked = reviews[..open].iter().filter(is_shown);
+        let asked = asked.map(|review| (review.newer.row, question(review).text));
         note_given_to(engine, questions_of(&session), asked);
         note_given_to(engine, session, items.iter().map(|item| (item.row, item.content.as_str())));
     }

@@ -227,12 +227,13 @@ fn note_given<'a>(engine: &Engine, request: &QueryRequest, items: impl Iterator<
 }
 
 /// Notes which texts a session is given, by its whole name, and the row that each is of.
-pub(super) fn note_given_to<'a>(
+pub(super) fn note_given_to(
     engine: &Engine,
     session: String,
-    texts: impl Iterator<Item = (RowId, &'a str)>,
+    texts: impl Iterator<Item = (RowId, impl AsRef<str>)>,
 ) {
-    let given: Vec<Given> = texts.map(|(row, text)| Given { row, text_hash: text_hash(text) }).collect();
+    let given = |(row, text): (RowId, _)| Given { row, text_hash: text_hash(AsRef::as_ref(&text)) };
+    let given: Vec<Given> = texts.map(given).collect();
     if !given.is_empty() {
         let mut fresh = engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
         fresh.push((session, given));

@@ -83,26 +83,23 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
         budget,
         budget_tokens: Some(tokens(budget).min(MOST_BRIEF_TOKENS)),
         folder: told.folder.clone(),
-        reach: Reach { scope: arguments.scope, owner: arguments.owner.clone() },
+        reach: reach(arguments),
         session: told.session.clone(),
         repeat: false,
         fast: true,
         ..BriefRequest::default()
     };
     match arguments.event {
-        Event::SessionStart => {
-            if budget == Briefing::Off && !told.is_fresh {
-                return Ok(Context::default());
-            }
+        Event::SessionStart if budget != Briefing::Off || told.is_fresh => {
             let engine = Session::engine_of(&home, settings)?;
             if told.is_fresh {
                 lose(&engine, told, &about.reach)?;
             }
-            if budget == Briefing::Off {
-                return Ok(Context::default());
+            let mut text = String::new();
+            if budget != Briefing::Off {
+                let repeat = told.is_fresh || !arguments.host.keeps_its_beginning();
+                text = brief(&engine, &BriefRequest { repeat, ..about })?;
             }
-            let repeat = told.is_fresh || !arguments.host.keeps_its_beginning();
-            let text = brief(&engine, &BriefRequest { repeat, ..about })?;
             Ok(Context { text, engine: Some(engine) })
         }
         Event::UserPrompt => {
@@ -153,8 +150,12 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
             let text = evidence(&engine, &request, MOST_CHARS)?;
             Ok(Context { text, engine: Some(engine) })
         }
-        Event::ToolUse | Event::PreCompact | Event::Stop => Ok(Context::default()),
+        Event::SessionStart | Event::ToolUse | Event::PreCompact | Event::Stop => Ok(Context::default()),
     }
+}
+
+fn reach(arguments: &HookArgs) -> Reach {
+    Reach { scope: arguments.scope, owner: arguments.owner.clone() }
 }
 
 /// The session has lost what it was given.
@@ -210,15 +211,13 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
     let home = session.home()?;
     let mut settings = session.settings(&home)?.settings;
     settings.busy_timeout_ms = settings.busy_timeout_ms.min(PATIENT_MS);
-    let keeps = settings.keep_sessions == Switch::On;
     if arguments.event == Event::PreCompact
         && arguments.host.loses_by_compacting(told.is_automatic)
         && home.path.join("memory.db").exists()
     {
-        let reach = Reach { scope: arguments.scope, owner: arguments.owner.clone() };
-        lose(&Session::engine_of(&home, settings.clone())?, told, &reach)?;
+        lose(&Session::engine_of(&home, settings.clone())?, told, &reach(arguments))?;
     }
-    if !keeps {
+    if settings.keep_sessions == Switch::Off {
         return Ok(());
     }
     let request = SessionRequest {

@@ -70,13 +70,15 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
     for (path, all) in &host.files(&places, &call, all) {
         let wanted = wanted.get(path).map(Vec::as_slice);
         // What is neither wanted nor ours need not be understood.
-        if arguments.remove || wanted.is_some() || may_hold_ours(path, &home.path)? {
-            plans.push(plan(path, all, wanted, &home.path)?);
+        let is_named = arguments.remove || wanted.is_some();
+        if !is_named && !may_hold_ours(path, &home.path)? {
+            continue;
+        }
+        let plan = plan(path, all, wanted, &home.path)?;
+        if is_named || plan.change != Change::Unchanged {
+            plans.push(plan);
         }
     }
-    plans.retain(|plan| {
-        arguments.remove || wanted.contains_key(&plan.path) || plan.change != Change::Unchanged
-    });
     let link =
         (host == Host::Brv).then(|| brv::plan(Path::new(&call.program), arguments.remove)).transpose()?;
     let changes = plans.iter().map(|plan| plan.change).chain(link.iter().map(|link| link.change));

@@ -228,16 +228,15 @@ pub(super) fn take(parts: &mut [Part]) -> Vec<Numbered> {
 
 /// Whether two texts speak of different ones of a kind. What only heads a text counts where nothing else tells.
 pub(super) fn is_apart(one: &[Numbered], two: &[Numbered]) -> bool {
-    let of = |list, is_label| -> Vec<&Numbered> { with_label(list, is_label).collect() };
-    let (mine, theirs) = (of(one, false), of(two, false));
+    let (mine, theirs) = (with_label(one, false), with_label(two, false));
     if mine.is_empty() && theirs.is_empty() {
-        return differ(&of(one, true), &of(two, true));
+        return differ(&with_label(one, true), &with_label(two, true));
     }
     differ(&mine, &theirs)
 }
 
-fn with_label(list: &[Numbered], is_label: bool) -> impl Iterator<Item = &Numbered> {
-    list.iter().filter(move |each| each.is_label == is_label)
+fn with_label(list: &[Numbered], is_label: bool) -> Vec<&Numbered> {
+    list.iter().filter(|each| each.is_label == is_label).collect()
 }
 
 /// Whether both lists name something and nothing in common, or of a noun in both one has a number that the other has not.

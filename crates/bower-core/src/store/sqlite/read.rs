@@ -365,7 +365,7 @@ impl Store for SqliteStore {
     }
 
     fn lose_given(&self, session: &str) -> Result<()> {
-        Self::lose_given(self, session)
+        self.write_lost(session)
     }
 
     fn given(&self, session: &str) -> Result<Vec<Given>> {

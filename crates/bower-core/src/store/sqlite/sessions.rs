@@ -18,7 +18,7 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn lose_given(&self, session: &str) -> crate::Result<()> {
+    pub(super) fn write_lost(&self, session: &str) -> crate::Result<()> {
         self.write("note that the session has lost what it was given", |connection| {
             connection
                 .prepare_cached("UPDATE injections SET text_hash = ?2 WHERE session = ?1")?
