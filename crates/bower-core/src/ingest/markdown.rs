@@ -354,9 +354,9 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
         }
         push(format!("{heading}{piece}"), range);
     };
-    // A heading that says more than its title is kept as it was written.
-    let written =
-        (!repeats(text, section)).then_some(Block { start: section.range.start, kind: Shape::Other });
+    // A heading that says more than its title, or has no text to stand above, is kept as it was written.
+    let written = (section.blocks.is_empty() || !repeats(text, section))
+        .then_some(Block { start: section.range.start, kind: Shape::Other });
     let blocks: Vec<Block> = written.into_iter().chain(section.blocks.iter().copied()).collect();
     let begin = blocks.first().map_or(section.body, |block| block.start.min(section.body));
     let mut pending = begin..begin;
@@ -546,6 +546,19 @@ mod tests {
                 ("A", "# [A](b/c)", (1, 1)),
                 ("A", "# A\n\nOne two three four.", (3, 3)),
                 ("A", "# A\n\nFive six seven.", (5, 5)),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_long_heading_without_text_is_kept() {
+        check(
+            "begin\n\none two three\nfour five six\n===\n",
+            (0, 20),
+            &[
+                ("", "begin", (1, 1)),
+                ("one two three four five six", "one two three", (3, 3)),
+                ("one two three four five six", "four five six\n===", (4, 5)),
             ],
         );
     }
