@@ -8,7 +8,22 @@ CARGO ?= cargo
 # Kills in `make crash`, and in the shorter run that is part of `make test`.
 KILLS ?= 200
 TEST_KILLS ?= 40
+# Schedules in `make faults`, and in the shorter run that is part of `make test`; the first keeps how far it came in STATE.
+FAULTS ?= 10000
+TEST_FAULTS ?= 25
+STATE ?= target/soak
 SEED ?= 1
+# What `make soak` tells tools/soak.py, and the seconds that each long test has in `make test-full`.
+SOAK ?=
+LONG_SECONDS ?= 3600
+# Operations of `make histories`, and of the shorter run that is part of `make test`. With HISTORIES, a folder, a run that was
+# stopped goes on.
+OPERATIONS ?= 100000
+TEST_OPERATIONS ?= 1000
+HISTORIES ?=
+# Cases of `make damage`, and the folder where it goes on when it was stopped.
+DAMAGES ?= 10000
+DAMAGE_STATE ?= target/damage
 # Evaluation sets for `make bench` (BEIR folders) and passages to index (.jsonl or .jsonl.gz); both optional.
 DATA ?= ../shared/data
 PASSAGES ?=
@@ -31,6 +46,8 @@ demo: tools-build ## Build, index this repository and a small garden, ask questi
 test: tools-build test-tools lint model ## Everything that decides whether a change may go in (about 10 minutes from nothing)
 	$(CARGO) test --locked --workspace
 	tools/crash.py --bower target/debug/bower --kills $(TEST_KILLS) --seed $(SEED)
+	tools/histories.py --bower target/debug/bower --operations $(TEST_OPERATIONS) --seed $(SEED)
+	tools/faults.py --bower target/debug/bower --schedules $(TEST_FAULTS) --seed $(SEED)
 	$(MAKE) test-clients
 	$(MAKE) test-hermes
 	$(MAKE) test-http
@@ -51,8 +68,22 @@ test-hosts: model ## Drive Claude Code, Codex, Copilot CLI, Gemini CLI and openc
 	@scripts/hosts.sh target/debug/bower
 
 .PHONY: test-full
-test-full: test crash test-hosts ## `make test`, then the long crash run, the programs of `make test-hosts` and 1,000 forgets
+test-full: test crash test-hosts ## `make test`, then the long crash run, the programs of `make test-hosts`, 1,000 forgets, 5,000 hooks and each long test for an hour
 	BOWER_FORGETS=1000 $(CARGO) test --locked -p bower-core --test suite forgetting::no_file
+	BOWER_HOOKS=5000 BOWER_SEED=$(SEED) $(CARGO) test --locked -p bower --test suite hooks::a_hook_ends_well
+	tools/soak.py --each $(LONG_SECONDS)
+
+# Goes on where the last run was stopped; what it leaves is below $BOWER_CACHE/soak or ~/.cache/bowerbird/soak.
+.PHONY: soak
+soak: tools-build ## Every long test of tools/soak/ in turn until its goal, for days; stop it whenever you like (SOAK="--total 3600")
+	tools/soak.py $(SOAK)
+
+# Found inputs and the state are kept below the cache; it goes on where it was. FUZZ names targets, all of them where none is.
+TIME ?= 60
+FUZZ ?=
+.PHONY: fuzz
+fuzz: ## Fuzz the readers of what strangers write, each for TIME seconds in at most 256 MB (needs a C++ compiler)
+	tools/fuzz.py --seconds $(TIME) $(FUZZ)
 
 .PHONY: test-http
 test-http: tools-build ## Have schemathesis ask `bower serve` whatever its OpenAPI document allows (PyPI, below target/; a minute)
@@ -70,6 +101,23 @@ test-arm: ## The ARM kernels, cross-compiled and run under qemu (installs a cros
 .PHONY: crash
 crash: model ## Kill `bower index` and `bower curate` 200 times and look for what was lost
 	tools/crash.py --bower target/debug/bower --kills $(KILLS) --seed $(SEED)
+
+.PHONY: histories
+histories: tools-build ## Many processes with kills on one home: whether all saw one order of writes, forgets and reads (half an hour)
+	$(CARGO) build --release --locked -p bower
+	tools/histories.py --bower target/release/bower --operations $(OPERATIONS) --seed $(SEED) $(if $(HISTORIES),--state "$(HISTORIES)")
+
+# The same seed makes the same cases. BOWER_DAMAGE_STORE=1 damages the store as well.
+.PHONY: damage
+damage: model ## Change one file below the home in 10,000 ways and look for what is trusted all the same (stops and goes on)
+	mkdir -p $(DAMAGE_STATE)
+	BOWER_DAMAGES=$(DAMAGES) BOWER_DAMAGE_SEED=$(SEED) BOWER_DAMAGE_STATE=$(abspath $(DAMAGE_STATE)) \
+		$(CARGO) test --locked -p bower-core --test suite damage::matrix::nothing_that_is_damaged_is_trusted -- --nocapture
+
+.PHONY: faults
+faults: ## Break 10,000 calls by which files are written, and play power cuts; stopped, it goes on where it was
+	$(CARGO) build --release --locked -p bower
+	tools/faults.py --bower target/release/bower --schedules $(FAULTS) --seed $(SEED) --state "$(STATE)"
 
 .PHONY: model
 model: tools-build ## Fetch the local model for the tests (checked by SHA-256, once)

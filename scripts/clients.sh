@@ -53,8 +53,8 @@ if [[ -e $clients/node.stamp ]]; then
     export PATH=$clients/node_modules/.bin:$PATH
     tools/clients/inspector.sh "$bower" "$work"
 
-    # The suite speaks HTTP and asks for tools of its own: a test of the binary's serves those at /mcp, beside Bowerbird's.
-    test=$("$cargo" test --locked -p bower --bin bower --no-run --message-format=json 2>/dev/null |
+    # The suite speaks HTTP and asks for tools of its own: a test of the library serves those at /mcp, beside Bowerbird's.
+    test=$("$cargo" test --locked -p bower --lib --no-run --message-format=json 2>/dev/null |
         sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     BOWER_TEST_CONFORMANCE=127.0.0.1:$port "$test" --exact mcp::conformance::serves_the_conformance_suite_where_it_is_told_to \

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use bower_core::config::Settings;
 use bower_core::embed::{EmbeddedText, Embedder, MiniLm};
 use bower_core::engine::Engine;
-use bower_core::item::{Change, Gate, Scope, Status, Tier, derive_id};
+use bower_core::item::{Author, Change, Gate, Provenance, Scope, Status, Tier, Visibility, derive_id};
 use bower_core::memory::judge::{self, judge_text};
 use bower_core::request::{Clocks, ConsolidateRequest, CurateRequest, QueryRequest, Selection};
 use bower_core::store::{Decided, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Standing, Store};
@@ -56,6 +56,7 @@ fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
     }
     let judged = judge_text(&content, None, 0.5, &judge::Constants::default());
     NewMemory {
+        create_time: None,
         id: derive_id(&["keep", &content]),
         collection: "memories".into(),
         memory_type: judged.memory_type,
@@ -73,6 +74,8 @@ fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
         tier: Tier::Active,
         source: "bench".into(),
         source_conv_id: None,
+        provenance: Provenance::told(Author::User),
+        host: None,
         slot: None,
         valid_from: None,
         valid_to: None,
@@ -164,7 +167,8 @@ impl Bench {
         for (nth, words) in corpus.questions(ONES, 5).iter().enumerate() {
             let text = format!("We noted on day {nth} that {words} holds for build {}", 7_000 + nth);
             let request = CurateRequest { gate: Some(Gate::Normal), ..CurateRequest::new(text) };
-            let (kept, wall, cpu, model) = self.beside(|| self.engine.curate(&request, self.now));
+            let (kept, wall, cpu, model) =
+                self.beside(|| self.engine.curate(&Visibility::everything(), &request, self.now));
             kept?;
             beside.add(wall, cpu);
             all.add(wall + model, cpu + model);
@@ -182,7 +186,8 @@ impl Bench {
             for (clocks, times) in [(Clocks::default(), &mut plain), (then, &mut past)] {
                 let select = Selection { clocks, ..Selection::default() };
                 let request = QueryRequest { text: text.clone(), select, ..QueryRequest::default() };
-                let (answer, wall, cpu, _) = self.beside(|| self.engine.query(&request, self.now));
+                let (answer, wall, cpu, _) =
+                    self.beside(|| self.engine.query(&Visibility::everything(), &request, self.now));
                 answer?;
                 times.add(wall, cpu);
             }
@@ -203,7 +208,8 @@ impl Bench {
             let (number, event) = done?;
             (best, turned) = (best.min(wall), number);
             if let (Some(event), true) = (event, number > 0 && run < RUNS) {
-                let (undone, wall, _) = timed(|| self.engine.undo(event, self.now));
+                let (undone, wall, _) =
+                    timed(|| self.engine.undo(&Visibility::everything(), event, self.now));
                 undone?;
                 back = back.min(wall);
             }
@@ -213,10 +219,10 @@ impl Bench {
 
     fn prune(&mut self, written: usize) -> Result<(), Failed> {
         // As weak as one in a hundred is.
-        let all = self.engine.prune(1.0, true, self.now)?;
+        let all = self.engine.prune(&Visibility::everything(), 1.0, true, self.now)?;
         let threshold = all.turned.get(written / 100).map_or(0.05, |one| one.strength);
         let (ms, pruned, back) = self.run(|engine| {
-            let pruned = engine.prune(threshold, false, self.now)?;
+            let pruned = engine.prune(&Visibility::everything(), threshold, false, self.now)?;
             Ok((pruned.pruned, pruned.event))
         })?;
         let note = format!("{pruned} archived; taken back in {} ms", table::number(back));
@@ -226,7 +232,7 @@ impl Bench {
 
     fn sweep(&mut self) -> Result<(), Failed> {
         let (ms, swept, back) = self.run(|engine| {
-            let swept = engine.sweep(false, self.now)?;
+            let swept = engine.sweep(&Visibility::everything(), false, self.now)?;
             Ok((swept.turned.len(), swept.event))
         })?;
         let note = format!("{swept} turned; taken back in {} ms", table::number(back));
@@ -240,7 +246,8 @@ impl Bench {
         let look = ConsolidateRequest { dry_run: true, ..ConsolidateRequest::default() };
         let (mut least, mut least_cpu, mut would) = (f64::INFINITY, f64::INFINITY, None);
         for _ in 0..RUNS {
-            let (done, wall, cpu) = timed(|| self.engine.consolidate(&look, self.now, &|| true));
+            let (done, wall, cpu) =
+                timed(|| self.engine.consolidate(&Visibility::everything(), &look, self.now, &|| true));
             would = Some(done?);
             (least, least_cpu) = (least.min(wall), least_cpu.min(cpu));
         }
@@ -255,8 +262,14 @@ impl Bench {
         let made = made.into_iter().collect::<bower_core::Result<HashMap<_, _>>>()?;
         *self.ahead.write().unwrap_or_else(PoisonError::into_inner) = made;
         let before = self.spent.load(Ordering::Relaxed);
-        let (done, wall, cpu) =
-            timed(|| self.engine.consolidate(&ConsolidateRequest::default(), self.now, &|| true));
+        let (done, wall, cpu) = timed(|| {
+            self.engine.consolidate(
+                &Visibility::everything(),
+                &ConsolidateRequest::default(),
+                self.now,
+                &|| true,
+            )
+        });
         let done = done?;
         if self.spent.load(Ordering::Relaxed) > before {
             return Err("a pattern was made that looking alone had not found".into());
@@ -309,7 +322,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     bench.prune(written)?;
     bench.sweep()?;
     bench.consolidate(&model)?;
-    let (status, ms, _) = timed(|| bench.engine.status());
+    let (status, ms, _) = timed(|| bench.engine.status(&Visibility::everything()));
     let held = status?.scopes.iter().map(|held| held.memories).sum::<u64>();
     bench.row("status", ms, 5.0, format!("{held} stay"));
     table::print(&["what", "ms", "at most", "", "note"], &bench.rows);

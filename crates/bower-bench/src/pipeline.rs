@@ -2,7 +2,7 @@
 //! The channels' times and the ranking's are the engine's own figures; CPU time is the thread's.
 
 use bower_core::engine::RankRequest;
-use bower_core::item::Channel;
+use bower_core::item::{Channel, Visibility};
 use bower_core::request::Selection;
 
 use crate::{Failed, Options, Verdict, index, passages, table};
@@ -17,13 +17,14 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     let store = index::Store::filled(options)?;
     let engine = crate::scale::open(options, &store.home)?;
     let count = options.runs.max(200);
-    println!("{} chunks, {count} questions\n", engine.status()?.total_chunks);
+    println!("{} chunks, {count} questions\n", engine.status(&Visibility::everything())?.total_chunks);
     let select = Selection::default();
     let (mut text, mut vector, mut rank, mut candidates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (at, question) in
         passages::questions(&store.passages, count + WARM_UP, std::process::id() as usize)?.iter().enumerate()
     {
-        let ranking = engine.rank(&RankRequest::new(question, &select, jiff::Timestamp::now()))?;
+        let ranking = engine
+            .rank(&Visibility::everything(), &RankRequest::new(question, &select, jiff::Timestamp::now()))?;
         if at < WARM_UP {
             continue;
         }

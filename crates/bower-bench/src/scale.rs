@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
+use bower_core::item::Visibility;
 use bower_core::request::QueryRequest;
 use serde_json::{Value, json};
 
@@ -100,7 +101,7 @@ fn paced(engine: &Engine, questions: &[String], rate: u32, seconds: u32) -> Resu
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         let request = ask(question);
         let cpu = gauge::process_cpu_s();
-        let answer = engine.query(&request, jiff::Timestamp::now())?;
+        let answer = engine.query(&Visibility::everything(), &request, jiff::Timestamp::now())?;
         times.add(due.elapsed().as_secs_f64() * 1e3, (gauge::process_cpu_s() - cpu) * 1e3);
         tail = tail.max(answer.effort.tail);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::item::{Briefing, Gate, LlmProvider, Profile, Rerank, Scope, Switch};
+use crate::item::{Briefing, Gate, LlmProvider, Profile, Rerank, Scope, Statistics, Switch};
 use crate::rank::calibrate;
 use crate::rank::profile::{ade, athena, atlas, native, seed};
 
@@ -62,6 +62,53 @@ impl TryFrom<String> for Gates {
 impl From<Gates> for String {
     fn from(gates: Gates) -> Self {
         gates.0.iter().map(|(name, gate)| format!("{name}={gate}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// How much one caller of `bower serve` may take, and for how long; the server reads it, the engine does not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Serve {
+    /// Requests a second for each token, or address without one; 0 is no limit. A client that posts in a loop over one connection
+    /// of the loopback asked 5,400 times a second at most (`GET /api/v1/models`, two busy cores), so four times that.
+    pub rate: u32,
+    /// Requests at once for each token or address; more than a pool of connections has.
+    pub requests_each: usize,
+    /// The same for all programs of this machine together, where they need no token: as many as may wait for their turn.
+    pub requests_local: usize,
+    /// Connections at once, 1 to 65,536.
+    pub connections: usize,
+    /// Connections at once for each token, and without one for each address but the loopback.
+    pub connections_each: usize,
+    /// Seconds that a client may take to send the head of a request, or be silent within a body.
+    pub head_s: u64,
+    /// Seconds that a connection may rest between two requests: longer than clients keep theirs (Go 90, Node 5, Python 15 or none).
+    pub idle_s: u64,
+    /// Seconds after which a connection ends with its next answer.
+    pub connection_s: u64,
+    /// Streams of changes at once.
+    pub streams: usize,
+    /// Streams at once for each token, and without one for each address but the loopback.
+    pub streams_each: usize,
+    /// Seconds after which a stream ends and its client comes back.
+    pub stream_s: u64,
+}
+
+impl Default for Serve {
+    fn default() -> Self {
+        Self {
+            rate: 20_000,
+            requests_each: 128,
+            requests_local: 512,
+            connections: 1_024,
+            connections_each: 256,
+            head_s: 15,
+            idle_s: 100,
+            connection_s: 3_600,
+            streams: 256,
+            streams_each: 32,
+            stream_s: 3_600,
+        }
     }
 }
 
@@ -188,6 +235,11 @@ pub struct Settings {
     pub hook_tokens: usize,
     /// Whether what was decided, corrected and found out in a session is kept by itself, as candidates.
     pub keep_sessions: Switch,
+    /// Of which rows a word's rarity and a text's length are told, where a question names a collection, a scope or an owner, or its
+    /// caller is bound to some. `own` costs a look at each row with one of the question's words, see `docs/scopes.md`.
+    pub statistics: Statistics,
+    /// How much one caller of `bower serve` may take.
+    pub serve: Serve,
 }
 
 impl Default for Settings {
@@ -247,6 +299,8 @@ impl Default for Settings {
             hook_brief: Briefing::Standard,
             hook_tokens: 1_024,
             keep_sessions: Switch::On,
+            statistics: Statistics::Shared,
+            serve: Serve::default(),
         }
     }
 }

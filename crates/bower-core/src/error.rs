@@ -100,6 +100,22 @@ pub enum Error {
         /// What would be right.
         reason: String,
     },
+    /// A request names what its caller may not see.
+    #[error("{what} {wanted} is outside of what whoever asks may see")]
+    Outside {
+        /// `scope`, `owner` or `collection`.
+        what: &'static str,
+        /// What was named.
+        wanted: String,
+        /// What the caller is bound to.
+        bound: String,
+    },
+    /// A caller that sees a part of the store asks for what goes through all of it.
+    #[error("{what} touches the whole store, and whoever asks is bound to a part of it")]
+    WholeStore {
+        /// What was asked for, e.g. `a sweep`.
+        what: &'static str,
+    },
     /// Whoever asked wants it no longer. What was committed until then is kept, and the next run goes on from there.
     #[error("{what} was cancelled")]
     Cancelled {

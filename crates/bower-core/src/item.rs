@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -216,6 +217,10 @@ macro_rules! words {
     };
 }
 
+mod provenance;
+
+pub use provenance::{Admission, Author, Origin, Provenance, TakenHow};
+
 words! {
     /// What an item is: something somebody decided to keep, or part of an indexed document.
     Kind, "kind" { Memory = "memory", Chunk = "chunk" }
@@ -260,27 +265,87 @@ pub fn strictest(scopes: &[Scope]) -> Option<Scope> {
     scopes.iter().copied().max_by_key(|scope| scope.strictness())
 }
 
-/// What a request may see or change: what it names, and nothing else; where it names nothing, everything.
+/// What a caller may see and change: items of its scope, of its owner and of its collections, as far as it is bound to any.
 ///
-/// This is the whole rule (`docs/scopes.md`): each reader and writer asks it, or has the store select by it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
+/// This is the whole rule (`docs/scopes.md`). Every method of the engine that reads or changes items takes one as its first
+/// argument. There is no default: a caller that is bound to nothing says [`Visibility::everything`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visibility {
     /// Only items of this scope.
     pub scope: Option<Scope>,
     /// Only items of this owner.
     pub owner: Option<String>,
+    /// Only items of these collections; `None` is all collections, an empty set is none.
+    pub collections: Option<BTreeSet<String>>,
 }
 
-impl Reach {
-    /// Whether it holds nothing back: a user alone.
-    pub fn is_everything(&self) -> bool {
-        self.scope.is_none() && self.owner.is_none()
+impl Visibility {
+    /// The whole store: of a caller that is bound to nothing.
+    pub const fn everything() -> Self {
+        Self { scope: None, owner: None, collections: None }
     }
 
-    /// Whether an item is within it.
-    pub fn holds(&self, scope: Scope, owner: Option<&str>) -> bool {
+    /// Items of a scope and of an owner, in whatever collection.
+    pub const fn of(scope: Option<Scope>, owner: Option<String>) -> Self {
+        Self { scope, owner, collections: None }
+    }
+
+    /// Whether it is the whole store.
+    pub const fn is_everything(&self) -> bool {
+        self.scope.is_none() && self.owner.is_none() && self.collections.is_none()
+    }
+
+    /// Whether an item of this collection, scope and owner is visible.
+    pub fn holds(&self, collection: &str, scope: Scope, owner: Option<&str>) -> bool {
         self.scope.is_none_or(|wanted| wanted == scope)
             && self.owner.as_deref().is_none_or(|wanted| Some(wanted) == owner)
+            && self.holds_collection(collection)
+    }
+
+    /// Whether items of a collection may be visible.
+    pub fn holds_collection(&self, name: &str) -> bool {
+        self.collections.as_ref().is_none_or(|names| names.contains(name))
+    }
+
+    /// The same, narrowed to a scope and an owner that a request names. What it names outside is an error.
+    pub fn narrowed(&self, scope: Option<Scope>, owner: Option<&str>) -> Result<Self, Error> {
+        let scope = match (self.scope, scope) {
+            (Some(bound), Some(wanted)) if bound != wanted => return Err(outside("scope", wanted, bound)),
+            (bound, wanted) => bound.or(wanted),
+        };
+        let owner = match (self.owner.as_deref(), owner) {
+            (Some(bound), Some(wanted)) if bound != wanted => return Err(outside("owner", wanted, bound)),
+            (bound, wanted) => bound.or(wanted).map(str::to_owned),
+        };
+        Ok(Self { scope, owner, collections: self.collections.clone() })
+    }
+
+    /// An error where a collection is not visible.
+    pub fn check_collection(&self, name: &str) -> Result<(), Error> {
+        match &self.collections {
+            Some(names) if !names.contains(name) => {
+                let bound: Vec<&str> = names.iter().map(String::as_str).collect();
+                Err(outside("collection", name, bound.join(", ")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// An error where an item of this collection, scope and owner would not be visible: nobody writes what he may not see.
+    pub fn check_place(&self, collection: &str, scope: Scope, owner: Option<&str>) -> Result<(), Error> {
+        self.check_collection(collection)?;
+        if let Some(bound) = self.scope.filter(|bound| *bound != scope) {
+            return Err(outside("scope", scope, bound));
+        }
+        match self.owner.as_deref() {
+            Some(bound) if Some(bound) != owner => Err(outside("owner", owner.unwrap_or("nobody"), bound)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// An error unless it is the whole store: for what goes through all of it.
+    pub fn check_everything(&self, what: &'static str) -> Result<(), Error> {
+        if self.is_everything() { Ok(()) } else { Err(Error::WholeStore { what }) }
     }
 
     /// Whether whoever writes to a place may be told that an item is there: what is its own, and what everybody may see. An
@@ -292,6 +357,11 @@ impl Reach {
             (mine, theirs) => mine == theirs && place.0.is_within(item.0),
         }
     }
+}
+
+/// What a request names that is not visible to its caller.
+fn outside(what: &'static str, wanted: impl fmt::Display, bound: impl fmt::Display) -> Error {
+    Error::Outside { what, wanted: wanted.to_string(), bound: bound.to_string() }
 }
 
 words! {
@@ -319,6 +389,16 @@ words! {
 words! {
     /// How much a briefing says; `off` is none (systems.md, section 2: lite 3, standard 8, deep 20 entries).
     Briefing, "budget" { Off = "off", Lite = "lite", Standard = "standard", Deep = "deep" }
+}
+
+words! {
+    /// Of which rows the rarity of a word and the length of a text are told.
+    Statistics, "statistics" {
+        /// Of all of the store: the same words weigh the same for everybody, and what others wrote moves scores.
+        Shared = "shared",
+        /// Of those that whoever asks may see: what others wrote moves nothing.
+        Own = "own",
+    }
 }
 
 words! {
@@ -500,8 +580,8 @@ pub enum Part {
 }
 
 words! {
-    /// A step behind the channels that can be missing.
-    Step, "step" { Rerank = "rerank" }
+    /// A step behind the channels that can be missing, or the store itself where something of it is.
+    Step, "step" { Rerank = "rerank", Tokens = "tokens", Store = "store" }
 }
 
 impl From<Channel> for Part {
@@ -595,17 +675,23 @@ mod tests {
     }
 
     #[test]
-    fn a_reach_holds_what_it_names() {
-        let reach = |scope, owner: Option<&str>| Reach { scope, owner: owner.map(str::to_owned) };
+    fn a_visibility_holds_what_it_names() {
+        let of = |scope, owner: Option<&str>| Visibility::of(scope, owner.map(str::to_owned));
+        let holds = |visibility: &Visibility, scope, owner| visibility.holds("c", scope, owner);
         let ann = Some("ann");
-        assert!(Reach::default().holds(Scope::Mission, ann) && Reach::default().is_everything());
-        assert!(reach(Some(Scope::Agent), None).holds(Scope::Agent, ann));
-        assert!(!reach(Some(Scope::Agent), None).holds(Scope::Project, None));
-        assert!(
-            reach(None, ann).holds(Scope::User, ann) && !reach(None, ann).holds(Scope::User, Some("bob"))
-        );
-        assert!(!reach(None, ann).holds(Scope::Project, None), "an owner's are those that name the owner");
-        let known = |place, item| Reach::is_known_at(place, item);
+        let everything = Visibility::everything();
+        assert!(holds(&everything, Scope::Mission, ann) && everything.is_everything());
+        assert!(holds(&of(Some(Scope::Agent), None), Scope::Agent, ann));
+        assert!(!holds(&of(Some(Scope::Agent), None), Scope::Project, None));
+        let hers = of(None, ann);
+        assert!(holds(&hers, Scope::User, ann) && !holds(&hers, Scope::User, Some("bob")));
+        assert!(!holds(&hers, Scope::Project, None), "an owner's are those that name the owner");
+        let of_c = Visibility { collections: Some(["c".to_owned()].into()), ..everything };
+        assert!(holds(&of_c, Scope::User, ann) && !of_c.holds("d", Scope::User, ann));
+        assert!(!of_c.is_everything());
+        let none = Visibility { collections: Some(BTreeSet::new()), ..of_c.clone() };
+        assert!(!holds(&none, Scope::Project, None), "no collection is not every collection");
+        let known = |place, item| Visibility::is_known_at(place, item);
         assert!(known((Scope::Agent, ann), (Scope::Project, None)));
         assert!(!known((Scope::Project, ann), (Scope::Agent, None)));
         assert!(
@@ -613,6 +699,27 @@ mod tests {
         );
         assert!(!known((Scope::Mission, None), (Scope::Project, ann)));
         assert!(known((Scope::Project, None), (Scope::Mission, None)), "a user alone");
+    }
+
+    #[test]
+    fn nobody_widens_a_visibility_by_naming_what_is_outside() {
+        let bound = Visibility {
+            scope: None,
+            owner: Some("ann".into()),
+            collections: Some(["a".to_owned(), "b".to_owned()].into()),
+        };
+        let agents = bound.narrowed(Some(Scope::Agent), None).unwrap();
+        assert_eq!(agents, Visibility { scope: Some(Scope::Agent), ..bound.clone() });
+        assert_eq!(agents.narrowed(Some(Scope::Agent), Some("ann")).unwrap(), agents);
+        let error = bound.narrowed(None, Some("bob")).unwrap_err();
+        assert_eq!(error.to_string(), "owner bob is outside of what whoever asks may see");
+        assert!(agents.narrowed(Some(Scope::User), None).is_err());
+        assert!(bound.check_place("a", Scope::User, Some("ann")).is_ok());
+        assert!(bound.check_place("c", Scope::User, Some("ann")).is_err());
+        assert!(bound.check_place("a", Scope::User, None).is_err());
+        assert!(agents.check_place("a", Scope::User, Some("ann")).is_err());
+        assert!(bound.check_everything("a sweep").is_err());
+        assert!(Visibility::everything().check_everything("a sweep").is_ok());
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! The engine of Bowerbird. It reads no environment, home, clock or terminal: time, paths and seeds are arguments.
 
+mod checksum;
 pub mod config;
 pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod evidence;
+pub mod files;
 pub mod filter;
 mod generation;
 pub mod ingest;
 pub mod item;
 pub mod llm;
 pub mod memory;
+pub mod prompt;
 pub mod rank;
 pub mod request;
 pub mod store;

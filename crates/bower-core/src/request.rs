@@ -2,9 +2,11 @@
 
 mod brief;
 mod changes;
+mod curate;
 mod documents;
 mod life;
 pub mod moving;
+mod part;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -17,22 +19,24 @@ mod forget;
 use crate::evidence::Evidence;
 use crate::filter::Filter;
 use crate::item::{
-    Band, Channel, Durability, Fate, Gate, Kind, MemoryType, Part, Profile, Reach, Rerank, RowId, Ruling,
-    Scope, Status, Tier, When,
+    Author, Band, Channel, Kind, MemoryType, Part, Profile, Provenance, Rerank, RowId, Ruling, Scope, Status,
+    Tier, When,
 };
 use crate::rank::candidate::Factor;
 use crate::rank::rerank::Reranked;
 
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use changes::StoreChange;
+pub use curate::{CurateRequest, Curated, Other};
 pub use documents::{Document, Documents};
 pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };
 pub use life::{
-    Cluster, ConsolidateRequest, Consolidated, Feedback, Held, House, Housekeeping, Neglected, PruneEvery,
-    Pruned, Refused, Swept, Turned, Undone, Unmoved, Wording,
+    ClockJump, Cluster, ConsolidateRequest, Consolidated, Feedback, Held, House, Housekeeping, Neglected,
+    PruneEvery, Pruned, Refused, Swept, Taken, Turned, Undone, Unmoved, Wording,
 };
+pub use part::VisibleStatus;
 
 /// A whole item as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,13 +101,16 @@ pub struct Item {
     #[serde(with = "tier_number")]
     #[schemars(with = "u8", range(min = 1, max = 3))]
     pub tier: Tier,
-}
-
-impl Item {
-    /// Whether a request of this reach may see it.
-    pub fn is_within(&self, reach: &Reach) -> bool {
-        reach.holds(self.scope, self.owner.as_deref())
-    }
+    /// Its text is not as it was written: the disk or something else changed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
+    /// Whose words it is.
+    pub provenance: Provenance,
+    /// What brought it: `bower` for what somebody told, else the program whose session or memories it is from.
+    pub source: String,
+    /// The program that its writer runs in, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 /// Times and shares are told to the third digit: what follows is noise.
@@ -166,17 +173,12 @@ pub struct Selection {
     pub owner: Option<String>,
     /// Where items came from, any of these: a document's path or a folder above it; a memory's source or conversation.
     pub sources: Vec<String>,
+    /// Said by any of these.
+    pub said_by: Vec<Author>,
     /// Statuses to keep; empty is candidate and active, or what `clocks` says.
     pub statuses: Vec<Status>,
     /// The past that is asked about.
     pub clocks: Clocks,
-}
-
-impl Selection {
-    /// Who asks: what is outside is not there for this request.
-    pub fn reach(&self) -> Reach {
-        Reach { scope: self.scope, owner: self.owner.clone() }
-    }
 }
 
 /// The two clocks of a question: what the store knew, and what was so. Neither is the present.
@@ -303,8 +305,12 @@ pub struct Hit {
     pub semantic: Option<f32>,
     /// Rank and raw score in each channel.
     pub signals: Vec<Signal>,
-    /// What its score is made of, in the order in which it counts.
+    /// What its place is made of, in the order in which it counts: by how far it differs from the other candidates, so that nothing
+    /// is left of it where there is one alone.
     pub factors: Vec<Factor>,
+    /// What its score is made of where that is a probability: log odds that add up to its own, `ln(score / (1 - score))`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub odds: Vec<Factor>,
 }
 
 /// A channel's opinion of one item.
@@ -317,6 +323,60 @@ pub struct Signal {
     pub rank: Option<usize>,
     /// The channel's own scale.
     pub score: f32,
+}
+
+/// Changes that the store acknowledged and does not have any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Loss {
+    /// The first of them.
+    pub first_change: u64,
+    /// The last of them.
+    pub last_change: u64,
+    /// When that was noticed.
+    pub time: Timestamp,
+    /// The folder that keeps what could still be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<PathBuf>,
+}
+
+impl Loss {
+    /// What is missing, and what to do, in one line.
+    pub fn sentence(&self) -> String {
+        let count = self.last_change - self.first_change + 1;
+        let changes = if count == 1 {
+            format!("change {} was acknowledged and is missing", self.last_change)
+        } else {
+            format!("changes {} to {} were acknowledged and are missing", self.first_change, self.last_change)
+        };
+        format!(
+            "{changes}, the store's files were damaged: bower doctor --salvage DIR saves what can be read; \
+             bower doctor --accept-loss ends this warning"
+        )
+    }
+}
+
+/// What was saved of a damaged store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Salvaged {
+    /// The folder of the new store.
+    pub into: PathBuf,
+    /// Candidate and active memories in it.
+    pub memories: u64,
+    /// Chunks in it.
+    pub chunks: u64,
+    /// Documents in it.
+    pub documents: u64,
+    /// Ids of items whose text is not as it was written. They are in the new store as they could be read, with the tag `damaged`.
+    pub damaged: Vec<String>,
+    /// Texts whose item could not be read; they are in a file of their own.
+    pub unplaced: usize,
+    /// That file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unplaced_file: Option<PathBuf>,
+    /// What could not be read, in words.
+    pub unreadable: Vec<String>,
+    /// What is wrong with the new store, in words; none where it is sound.
+    pub findings: Vec<String>,
 }
 
 /// A channel, or a step behind the channels, that did not take part.
@@ -335,7 +395,7 @@ pub struct Effort {
     pub channels: Vec<ChannelEffort>,
     /// Different items considered.
     pub candidates: usize,
-    /// Rows that were searched outside the indexes because they are newer.
+    /// Rows that were searched outside the indexes because they are newer; 0 to whoever sees a part of the store.
     pub tail: usize,
     /// Time to make the query's vector; 0 when it was cached or not needed.
     #[serde(serialize_with = "thousandths")]
@@ -343,7 +403,7 @@ pub struct Effort {
     /// Time to make one order of what the channels found.
     #[serde(serialize_with = "thousandths")]
     pub rank_ms: f64,
-    /// Whether the query's vector came from the cache.
+    /// Whether the query's vector came from the cache; never said to whoever sees a part of the store.
     pub vector_cached: bool,
     /// What reranking cost, where it was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -374,100 +434,6 @@ pub struct ChannelEffort {
     /// Wall time.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
-}
-
-/// Something to keep.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CurateRequest {
-    /// The text, not blank, at most 1 MiB.
-    pub content: String,
-    /// What it is about; `fact` unless told.
-    pub memory_type: Option<MemoryType>,
-    /// Tags, with or without `#`.
-    pub tags: Vec<String>,
-    /// Free fields.
-    pub metadata: Map<String, Value>,
-    /// Its domain; the settings' `memory_collection` unless told.
-    pub collection: Option<String>,
-    /// Who may see it.
-    pub scope: Scope,
-    /// Whose it is.
-    pub owner: Option<String>,
-    /// Pinned items stay in tier 1.
-    pub pinned: bool,
-    /// The conversation it came from.
-    pub source_conv_id: Option<String>,
-    /// How closely it is looked at; the settings' gate of its collection unless told.
-    pub gate: Option<Gate>,
-}
-
-impl CurateRequest {
-    /// A text, and nothing told about it.
-    pub fn new(content: impl Into<String>) -> Self {
-        Self {
-            content: content.into(),
-            memory_type: None,
-            tags: Vec::new(),
-            metadata: Map::new(),
-            collection: None,
-            scope: Scope::Project,
-            owner: None,
-            pinned: false,
-            source_conv_id: None,
-            gate: None,
-        }
-    }
-}
-
-/// What became of it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Curated {
-    /// The memory's id: of a confirmed one, the id that it had. None where nothing was kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// Its first sentence.
-    pub summary: String,
-    /// Its type.
-    #[serde(rename = "type")]
-    pub memory_type: MemoryType,
-    /// Wall time inside the engine.
-    #[serde(serialize_with = "thousandths")]
-    pub took_ms: f64,
-    /// A memory that was there is confirmed, or replaced by this one.
-    pub is_update: bool,
-    /// Whether it was kept, or said so already.
-    pub accepted: bool,
-    /// Why not, and what to do instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What became of it.
-    pub outcome: Fate,
-    /// How long it is likely to hold.
-    pub durability: Durability,
-    /// The memory that decided what became of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub other: Option<Other>,
-    /// Secrets that were cut out of the text before it was kept, by what they are.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub redacted: Vec<String>,
-    /// The review that asks which side is right.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub review: Option<u64>,
-    /// Channels that cannot find it yet, with the reason.
-    pub degraded: Vec<Degraded>,
-}
-
-/// A memory that a new one was compared with.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Other {
-    /// Its id.
-    pub id: String,
-    /// When it was written.
-    pub create_time: Timestamp,
-    /// Why it has to do with the new one, in one line: `port 8080 -> 9090`.
-    pub why: String,
-    /// It holds, and the new one is part of its history only.
-    pub stands: bool,
 }
 
 /// An item's history: what happened, and what it said at each time.
@@ -520,7 +486,12 @@ pub enum Settlement {
     /// Both are right.
     Both,
     /// This text says what both mean.
-    Merge(String),
+    Merge {
+        /// The text.
+        text: String,
+        /// Who wrote it.
+        said_by: Author,
+    },
 }
 
 /// Paths to index.
@@ -628,6 +599,9 @@ pub struct Listing {
     pub memories: Vec<Item>,
     /// How many the selection holds in all.
     pub total: usize,
+    /// What of the store is missing or damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<Degraded>,
 }
 
 /// A store in one file.
@@ -689,6 +663,9 @@ pub struct StatusReport {
     pub scopes: Vec<Held>,
     /// When memories were last swept, pruned and consolidated.
     pub last_runs: std::collections::BTreeMap<String, Timestamp>,
+    /// Acknowledged changes that are missing, until somebody accepts that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<Loss>,
 }
 
 /// The local model as the engine found it.

@@ -2,6 +2,8 @@
 
 pub mod attention;
 pub mod cpu;
+pub mod descriptors;
+pub mod faults;
 pub mod floats;
 pub mod gemm;
 pub mod heap;

@@ -51,6 +51,18 @@ impl Mapped {
         self.map.as_deref().unwrap_or(&[])
     }
 
+    /// When somebody last wrote into the file; `None` where the system does not tell.
+    #[cfg(unix)]
+    pub fn modified(&self) -> Option<std::time::SystemTime> {
+        self.file.metadata().ok()?.modified().ok()
+    }
+
+    /// Mapped files are not asked on this system.
+    #[cfg(not(unix))]
+    pub fn modified(&self) -> Option<std::time::SystemTime> {
+        None
+    }
+
     /// Copies the bytes from an offset on, as many as there is room for, without mapping their pages: what is read here and there
     /// does not stay in this process's memory. Fails with [`io::ErrorKind::UnexpectedEof`] where the file is too short.
     #[cfg(unix)]

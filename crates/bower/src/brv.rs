@@ -12,7 +12,7 @@ mod queue;
 
 use bower_core::engine::Engine;
 use bower_core::evidence;
-use bower_core::item::Scope;
+use bower_core::item::{Scope, Visibility};
 use bower_core::request::{Answer, Hit, QueryRequest, Selection};
 use clap::Parser;
 use serde_json::{Value, json};
@@ -115,9 +115,9 @@ impl Desk {
     fn engine(&self) -> Result<Engine> {
         let engine = self.session.engine()?;
         if let Some(tree) = &self.project.tree
-            && engine.list(&self.everything(), 1, 0)?.total == 0
+            && engine.list(&Visibility::everything(), &self.everything(), 1, 0)?.total == 0
         {
-            let migrated = engine.migrate_from_brv(tree, false, now())?;
+            let migrated = engine.migrate_from_brv(&Visibility::everything(), tree, false, now())?;
             self.session.out.detail(&format!(
                 "took over {} memories of {}",
                 migrated.migrated,
@@ -145,9 +145,9 @@ impl Desk {
             text,
             ..QueryRequest::default()
         };
-        let answer = engine.query(&request, now)?;
+        let answer = engine.query(&Visibility::everything(), &request, now)?;
         let result = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
-        let result = if result.is_empty() { NOTHING.to_owned() } else { result };
+        let result = if result.is_empty() { NOTHING.to_owned() } else { result.into() };
         lines.line(&json!({"event": "response", "content": result, "taskId": lines.task}))?;
         let mut data = json!({
             "event": "completed", "status": "completed", "taskId": lines.task, "result": result,
@@ -173,7 +173,7 @@ impl Desk {
             text,
             ..QueryRequest::default()
         };
-        let answer = engine.query(&request, now())?;
+        let answer = engine.query(&Visibility::everything(), &request, now())?;
         let results: Vec<Value> = answer
             .hits
             .iter()
@@ -274,8 +274,8 @@ impl Desk {
 
     fn status(&self, arguments: &StatusArgs, lines: &Lines) -> Result<()> {
         let engine = self.engine()?;
-        let held = engine.list(&self.everything(), 1, 0)?.total;
-        let report = engine.status()?;
+        let held = engine.list(&Visibility::everything(), &self.everything(), 1, 0)?.total;
+        let report = engine.status(&Visibility::everything())?;
         let home = self.session.home()?.path;
         let data = json!({
             "status": "completed", "cliVersion": env!("CARGO_PKG_VERSION"), "provider": "bowerbird",

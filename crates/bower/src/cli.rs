@@ -11,7 +11,7 @@ mod mcp;
 mod moving;
 mod serve;
 
-use bower_core::item::{Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, When};
+use bower_core::item::{Author, Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, When};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -117,7 +117,8 @@ pub enum Command {
     Prune(PruneArgs),
     /// Make patterns of memories that say much the same; these are archived as examples
     Consolidate(ConsolidateArgs),
-    /// Take back what an event did: a sweep, a pruning, a pattern, something kept or replaced
+    /// Take back what an event did: a sweep, a pruning, a pattern, something kept or replaced; or all that one session, host
+    /// or source wrote
     Undo(UndoArgs),
     /// Copy the store into a new file while others go on writing
     Backup(BackupArgs),
@@ -145,7 +146,7 @@ pub enum Command {
     Token(TokenArgs),
     /// Show or change settings
     Config(ConfigArgs),
-    /// Examine the store, the indexes and the model; or look for words in every file
+    /// Examine the store, the indexes and the model; salvage a damaged store; or look for words in every file
     Doctor(DoctorArgs),
     /// Fetch, list and check local models
     Model(ModelArgs),
@@ -237,6 +238,9 @@ pub struct SelectArgs {
     /// Only documents at this path or in this folder, and memories of this source or conversation; may be given again
     #[arg(long, value_name = "PATH|NAME")]
     pub source: Vec<String>,
+    /// Only what this one said; may be given again
+    #[arg(long, value_name = "AUTHOR", value_parser = words::<Author>(Author::ALL.iter().map(|v| v.word())))]
+    pub said_by: Vec<Author>,
     /// Only memories, or only chunks of documents
     #[arg(long, value_name = "KIND", value_parser = words::<Kind>(Kind::ALL.iter().map(|v| v.word())))]
     pub kind: Option<Kind>,
@@ -302,11 +306,14 @@ pub struct CurateArgs {
     /// Read the transcript of a session instead (Claude Code, Codex, Gemini, Copilot, or objects with a role and a text):
     /// what was decided, corrected, stated and found out in it becomes candidates; what was read before is not read again;
     /// `-` reads standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "memory_type", "tags", "metadata", "pin", "conversation", "gate"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "memory_type", "tags", "metadata", "pin", "conversation", "gate", "said_by"])]
     pub transcript: Option<PathBuf>,
     /// With --transcript: where the session was, so that a briefing for another folder leaves its candidates out
     #[arg(long, value_name = "PATH")]
     pub folder: Option<PathBuf>,
+    /// With --transcript: what its user is called in it; what others say came from outside
+    #[arg(long, value_name = "NAME", value_parser = filled)]
+    pub me: Option<String>,
     /// With --transcript: only say what would be kept
     #[arg(long)]
     pub dry_run: bool,
@@ -337,6 +344,12 @@ pub struct CurateArgs {
     /// How closely it is looked at before it is kept [default: the settings `gates` and `gate`]
     #[arg(long, value_name = "GATE", value_parser = words::<Gate>(Gate::ALL.iter().map(|v| v.word())))]
     pub gate: Option<Gate>,
+    /// Who says it, for scripts: what comes from a tool, a document, an import or the web is a candidate, until somebody keeps it
+    #[arg(long, value_name = "AUTHOR", default_value = "user", value_parser = words::<Author>(Author::ALL.iter().map(|v| v.word())))]
+    pub said_by: Author,
+    /// The program that its writer runs in; bower undo --host takes back all that it wrote
+    #[arg(long, value_name = "NAME", value_parser = filled)]
+    pub host: Option<String>,
 }
 
 /// `bower index`
@@ -372,18 +385,21 @@ pub struct IdArgs {
     #[arg(value_name = "ID")]
     pub id: String,
     #[command(flatten)]
-    pub reach: ReachArgs,
+    pub visibility: VisibilityArgs,
 }
 
 /// Whose items a command may see. What is outside is not there for it; without these flags everything is.
 #[derive(Args, Clone, Debug, Default)]
-pub struct ReachArgs {
+pub struct VisibilityArgs {
     /// Only within this scope: what is outside is not found
     #[arg(long, global = true, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
     /// Only this owner's: what is another's is not found
     #[arg(long, global = true, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
+    /// Only in this collection (repeatable): what is in another is not found
+    #[arg(long, global = true, value_name = "NAME", value_parser = filled)]
+    pub collection: Vec<String>,
 }
 
 /// `bower review`
@@ -392,7 +408,7 @@ pub struct ReviewArgs {
     #[command(subcommand)]
     pub action: Option<ReviewAction>,
     #[command(flatten)]
-    pub reach: ReachArgs,
+    pub visibility: VisibilityArgs,
 }
 
 /// What to do with reviews; without it the open ones are listed.
@@ -419,8 +435,11 @@ pub enum ReviewAction {
     /// A candidate is a memory from now on; several may be named
     Keep {
         /// Ids of candidates, or their first digits (at least 6)
-        #[arg(required = true, value_name = "ID")]
+        #[arg(required_unless_present = "source", conflicts_with = "source", value_name = "ID")]
         ids: Vec<String>,
+        /// All that carry this source or conversation and that nobody looked at, e.g. brv
+        #[arg(long, value_name = "NAME", value_parser = filled)]
+        source: Option<String>,
     },
     /// A candidate is none: it is archived; several may be named
     Drop {
@@ -497,6 +516,13 @@ pub struct DoctorArgs {
     /// standard input, where no history of commands keeps them. Exit status 1 where they stand anywhere
     #[arg(long, value_name = "WORDS")]
     pub residue: Option<String>,
+    /// Write what can be read of a damaged store into this new folder, a home of its own, and list what cannot. The old files stay
+    /// as they are
+    #[arg(long, value_name = "DIR", conflicts_with = "residue")]
+    pub salvage: Option<PathBuf>,
+    /// Accept that acknowledged changes are missing: no answer speaks of them any more, and what was kept of them is removed
+    #[arg(long, conflicts_with_all = ["residue", "salvage"])]
+    pub accept_loss: bool,
 }
 
 /// `bower backup`

@@ -108,6 +108,8 @@ fn judge(error: &Error) -> (Exit, &'static str) {
         Error::Invalid { what, .. } if what.starts_with("id ") => (Exit::Usage, missing_hint("item")),
         Error::Invalid { .. } => (Exit::Usage, "the command's --help shows what it takes"),
         Error::NotFound { what, .. } => (Exit::Nothing, missing_hint(what)),
+        Error::Outside { .. } => (Exit::Usage, "leave it out, or name what whoever asks is bound to"),
+        Error::WholeStore { .. } => (Exit::Usage, "ask without a scope, an owner or collections that bind"),
         Error::Cancelled { .. } => (Exit::Environment, "run it again: it goes on where it was"),
     }
 }

@@ -115,7 +115,8 @@ impl Chat {
 mod tests {
     use super::*;
     use bower_core::Engine;
-    use bower_core::item::{Gate, MemoryType, Rerank, Scored};
+    use bower_core::item::{Gate, MemoryType, Rerank, Scored, Visibility};
+    use bower_core::prompt::PromptText;
     use bower_core::request::{ConsolidateRequest, Consolidated, CurateRequest};
     use serde_json::Value;
     use std::net::SocketAddr;
@@ -149,7 +150,11 @@ mod tests {
     }
 
     fn ask(settings: &Settings, key: Option<&str>, timeout_ms: u64) -> Result<String> {
-        let ask = Ask { system: "be brief".into(), user: "hello \"there\"".into(), most_tokens: 7 };
+        let ask = Ask {
+            system: PromptText::own("be brief"),
+            user: PromptText::own("hello \"there\""),
+            most_tokens: 7,
+        };
         let llm = chosen(settings, |name| {
             assert_eq!(name, "BOWER_LLM_KEY");
             key.map(str::to_owned)
@@ -229,21 +234,28 @@ mod tests {
                 let memory_type = Some(MemoryType::Episode);
                 let request =
                     CurateRequest { memory_type, gate: Some(Gate::Off), ..CurateRequest::new(text) };
-                engine.curate(&request, now).unwrap();
+                engine.curate(&Visibility::everything(), &request, now).unwrap();
             }
             let request = ConsolidateRequest { llm: true, ..ConsolidateRequest::default() };
             let look = ConsolidateRequest { dry_run: true, ..request.clone() };
-            let would = engine.consolidate(&look, now, &|| true);
-            let done = engine.consolidate(&request, now, &|| true)?;
+            let would = engine.consolidate(&Visibility::everything(), &look, now, &|| true);
+            let done = engine.consolidate(&Visibility::everything(), &request, now, &|| true)?;
             // Looked at only, the memories' own words are shown, and nobody is asked.
             let would = would.unwrap();
             assert_eq!((would.patterns_created, &would.clusters[0].written_by), (1, &None));
-            let pattern = engine.get(done.clusters[0].pattern.as_ref().unwrap()).unwrap();
+            let pattern =
+                engine.get(&Visibility::everything(), done.clusters[0].pattern.as_ref().unwrap()).unwrap();
             assert_eq!(pattern.content, done.clusters[0].content);
             assert_eq!(pattern.metadata.get("written_by").is_some(), done.clusters[0].written_by.is_some());
             // Taken back it is not made again, in whosever words.
-            engine.undo(done.clusters[0].event.unwrap(), now).unwrap();
-            assert_eq!(engine.consolidate(&request, now, &|| true).unwrap().patterns_created, 0);
+            engine.undo(&Visibility::everything(), done.clusters[0].event.unwrap(), now).unwrap();
+            assert_eq!(
+                engine
+                    .consolidate(&Visibility::everything(), &request, now, &|| true)
+                    .unwrap()
+                    .patterns_created,
+                0
+            );
             Ok(done)
         };
         let good = "The nightly export of the ledger ran out of disk space on 4 May, 11 May and 18 May.";
@@ -297,16 +309,22 @@ mod tests {
         let ranked: Vec<Scored> = ["the market", "the bridge"]
             .iter()
             .map(|text| {
-                let id = engine.curate(&CurateRequest::new(*text), now).unwrap().id.unwrap();
-                Scored { row: engine.get(&id).unwrap().row, score: 0.4 }
+                let id = engine
+                    .curate(&Visibility::everything(), &CurateRequest::new(*text), now)
+                    .unwrap()
+                    .id
+                    .unwrap();
+                Scored { row: engine.get(&Visibility::everything(), &id).unwrap().row, score: 0.4 }
             })
             .collect();
-        let got = engine.rerank("where?", &ranked, 10, Rerank::Llm);
+        let got = engine.rerank(&Visibility::everything(), "where?", &ranked, 10, Rerank::Llm).unwrap();
         assert_eq!((got.order, got.degraded), (vec![1, 0], None));
         let asked = body(&server)["messages"][1]["content"].to_string();
         assert!(asked.contains("Question: where?") && asked.contains("[2] the bridge"), "{asked}");
         let server = says("As a language model, I cannot.");
-        let got = home(settings(server.address())).rerank("where?", &ranked, 10, Rerank::Llm);
+        let got = home(settings(server.address()))
+            .rerank(&Visibility::everything(), "where?", &ranked, 10, Rerank::Llm)
+            .unwrap();
         assert_eq!(got.order, [0, 1]);
         assert!(got.degraded.unwrap().reason.contains("no [N]:score"));
     }

@@ -19,6 +19,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use bower_core::embed::{self, MiniLm};
+use bower_core::files::{append, create_folder};
 use bower_core::{Error, Result};
 use serde::Serialize;
 
@@ -321,7 +322,7 @@ impl Known {
         report: &mut dyn FnMut(PullStep<'_>),
     ) -> Result<Pulled> {
         let (folder, packed) = (self.folder(models_dir), self.packed(models_dir));
-        fs::create_dir_all(&folder).map_err(|cause| Error::io("create the folder", &folder, cause))?;
+        create_folder(&folder).map_err(|cause| Error::io("create the folder", &folder, cause))?;
         let _lock = lock(&folder.join(".lock"), report)?;
         let mut pulled = Pulled::nothing(self.name, self.identity, &folder, &packed);
         let missing = self.missing(&folder)?;
@@ -476,7 +477,7 @@ impl Try<'_> {
 /// Held until dropped, and by the system no longer than this process lives.
 fn lock(path: &Path, report: &mut dyn FnMut(PullStep<'_>)) -> Result<File> {
     let failed = |cause| Error::io("lock", path, cause);
-    let file = File::options().create(true).append(true).open(path).map_err(failed)?;
+    let file = append(path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(fs::TryLockError::WouldBlock) => {

@@ -159,6 +159,54 @@ const KNOBS: &[Knob] = &[
         Form::Word(&["on", "off"]),
         "whether hooks keep what was decided and found in a session",
     ),
+    knob(
+        "statistics",
+        Form::Word(&["shared", "own"]),
+        "whether a word's rarity is that of the whole store or of what whoever asks may see",
+    ),
+    knob(
+        "serve.rate",
+        Form::Whole(0, 1_000_000),
+        "requests a second of each token, or address without one; 0 is no limit",
+    ),
+    knob("serve.requests_each", Form::Whole(1, 65_536), "requests at once of each token or address"),
+    knob(
+        "serve.requests_local",
+        Form::Whole(1, 65_536),
+        "requests at once of this machine's programs together, where they need no token",
+    ),
+    knob(
+        "serve.connections",
+        Form::Whole(1, 65_536),
+        "connections at once; half where tokens are needed and none was shown",
+    ),
+    knob(
+        "serve.connections_each",
+        Form::Whole(1, 65_536),
+        "connections of each token, or address that is not the loopback",
+    ),
+    knob(
+        "serve.head_s",
+        Form::Whole(1, 3_600),
+        "seconds for a request's head, and of silence within its body",
+    ),
+    knob("serve.idle_s", Form::Whole(1, 86_400), "seconds that a connection may rest between two requests"),
+    knob(
+        "serve.connection_s",
+        Form::Whole(1, 31_536_000),
+        "seconds after which a connection ends with its next answer",
+    ),
+    knob("serve.streams", Form::Whole(1, 65_536), "streams of changes at once"),
+    knob(
+        "serve.streams_each",
+        Form::Whole(1, 65_536),
+        "streams of each token, or address that is not the loopback",
+    ),
+    knob(
+        "serve.stream_s",
+        Form::Whole(1, 31_536_000),
+        "seconds after which a stream ends and its client comes back",
+    ),
 ];
 
 /// The settings file inside the home.

@@ -24,7 +24,7 @@ from typing import Any, Dict, List, Optional
 
 from agent.memory_provider import MemoryProvider
 
-from .child import Child, ChildError, Dead, Late, Refused, text_of
+from .child import Child, ChildError, Dead, Late, Refused, answer_of, one_call, text_of
 
 logger = logging.getLogger(__name__)
 
@@ -233,7 +233,8 @@ class BowerbirdProvider(MemoryProvider):
         self._session = new_session_id
 
     def on_delegation(self, task: str, result: str, *, child_session_id: str = "", **kwargs: Any) -> None:
-        self._keep_turns([("user", task), ("assistant", result)], child_session_id or self._session)
+        # The task was set by an agent: no word of it is the user's.
+        self._keep_turns([("assistant", task), ("assistant", result)], child_session_id or self._session)
 
     def on_memory_write(
         self, action: str, target: str, content: str, metadata: Optional[Dict[str, Any]] = None
@@ -347,24 +348,24 @@ class BowerbirdProvider(MemoryProvider):
         return run.stdout.decode("utf-8", "replace").strip()
 
     def _without_child(self, tool: str, args: Dict[str, Any], why: Dead) -> str:
-        """A tool's call as one run of the program."""
+        """A tool's call as one run of the program, by the same protocol: what comes of it may enter a prompt."""
+        said = "".join(line + "\n" for line in one_call(tool, args))
         try:
-            run = self._run(_typed(tool, args, self._bounds), CALL_SECONDS)
-            answer = json.loads(run.stdout or b"{}")
+            run = self._run(["mcp", "--tools", CALLED, *self._bounds], CALL_SECONDS, said.encode("utf-8", "surrogatepass"))
+            answer = answer_of(run.stdout)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             return json.dumps({"error": f"{why}; and {error}"})
-        data = answer.get("data") or {}
-        if run.returncode != 0:
-            return json.dumps({"error": data.get("error") or run.stderr.decode("utf-8", "replace").strip() or str(why)})
-        return json.dumps({"result": data}, ensure_ascii=False)
+        except ChildError as error:
+            return json.dumps({"error": str(error)})
+        return json.dumps({"result": text_of(answer)}, ensure_ascii=False)
 
-    def _run(self, arguments: List[str], seconds: float) -> subprocess.CompletedProcess:
+    def _run(self, arguments: List[str], seconds: float, said: bytes = b"") -> subprocess.CompletedProcess:
         return subprocess.run(
             self._command(*arguments),
             capture_output=True,
             timeout=seconds,
             env=self._environment(),
-            stdin=subprocess.DEVNULL,
+            input=said,
         )
 
     def _budget(self) -> int:
@@ -395,23 +396,6 @@ class BowerbirdProvider(MemoryProvider):
         page = self._tool("memory_list", {"tags": [tag], "filter": {"$contains": old}, "limit": 2})
         found = (page.get("structuredContent") or {}).get("memories") or []
         return found[0].get("id") if len(found) == 1 else None
-
-
-def _typed(tool: str, args: Dict[str, Any], bounds: List[str]) -> List[str]:
-    """A tool's call as somebody would type it."""
-
-    def flags(**named: Any) -> List[str]:
-        return [f"--{name}={value}" for name, value in named.items() if value]
-
-    before = [*bounds, "--format", "json"]
-    if tool == "memory_search":
-        return ["query", *before, *flags(limit=args.get("limit")), "--", str(args.get("query", ""))]
-    if tool == "memory_store":
-        told = flags(tags=",".join(map(str, args.get("tags") or [])), conversation=args.get("conversation"))
-        return ["curate", *before, *told, "--", str(args.get("content", ""))]
-    if tool == "memory_feedback":
-        return ["feedback", *before, str(args.get("id", "")), str(args.get("verdict", ""))]
-    return ["forget", *before, *map(str, args.get("ids") or [])]
 
 
 def _turns(messages: List[Dict[str, Any]]) -> List[tuple]:

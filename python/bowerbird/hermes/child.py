@@ -17,7 +17,12 @@ from typing import Any, Callable, Deque, Dict, List, Optional
 # What is done with a result that came after its time.
 WhenLate = Optional[Callable[[Dict[str, Any]], None]]
 
-PROTOCOL = "2025-06-18"
+GREETING: Dict[str, Any] = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "hermes-bowerbird", "version": "0.1.0"},
+}
+GREETED: Dict[str, Any] = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 # Starting, the handshake included, takes some 10 ms; a machine that is waking up takes longer.
 START_SECONDS = 5.0
 # A child that was started so often within this time cannot live here, and is left alone for as long.
@@ -96,16 +101,8 @@ class Child:
             self._process = process
             threading.Thread(target=self._read, args=(process,), name="bower-mcp", daemon=True).start()
             try:
-                self._ask(
-                    "initialize",
-                    {
-                        "protocolVersion": PROTOCOL,
-                        "capabilities": {},
-                        "clientInfo": {"name": "hermes-bowerbird", "version": "0.1.0"},
-                    },
-                    START_SECONDS,
-                )
-                self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+                self._ask("initialize", GREETING, START_SECONDS)
+                self._send(GREETED)
             except ChildError as error:
                 self._end(process)
                 raise Dead(f"{' '.join(self._command)} does not answer: {error}") from error
@@ -113,10 +110,7 @@ class Child:
     def call(self, tool: str, arguments: Dict[str, Any], seconds: float, when_late: WhenLate = None) -> Dict[str, Any]:
         """The result of a tool. `when_late` is given a result that came after its time, on another thread."""
         self.start()
-        answer = self._ask("tools/call", {"name": tool, "arguments": arguments}, seconds, when_late)
-        if answer.get("isError"):
-            raise Refused(text_of(answer) or f"{tool} failed")
-        return answer
+        return _served(tool, self._ask("tools/call", {"name": tool, "arguments": arguments}, seconds, when_late))
 
     def close(self) -> None:
         """Ends the process: it ends by itself when its input does."""
@@ -143,9 +137,7 @@ class Child:
         answer = call.answer
         if answer is None:
             raise Dead("the process ended before it answered")
-        if "error" in answer:
-            raise Refused(str(answer["error"].get("message") or answer["error"]))
-        return answer.get("result") or {}
+        return _result(answer)
 
     def _send(self, message: Dict[str, Any]) -> None:
         process = self._process
@@ -203,6 +195,38 @@ class Child:
             process.wait(timeout=3)
         except (OSError, ValueError, subprocess.TimeoutExpired):
             process.kill()
+
+
+def one_call(tool: str, arguments: Dict[str, Any]) -> List[str]:
+    """What a process that is started for one call is told, line by line."""
+    call = {"name": tool, "arguments": arguments}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": GREETING},
+        GREETED,
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    return [json.dumps(message, ensure_ascii=False) for message in messages]
+
+
+def answer_of(said: bytes) -> Dict[str, Any]:
+    """The result of that call. `Refused` where it was refused, `Dead` where there is none."""
+    for line in said.splitlines():
+        message = json.loads(line)
+        if message.get("id") == 2:
+            return _served("the call", _result(message))
+    raise Dead("the program ended before it answered")
+
+
+def _result(answer: Dict[str, Any]) -> Dict[str, Any]:
+    if "error" in answer:
+        raise Refused(str(answer["error"].get("message") or answer["error"]))
+    return answer.get("result") or {}
+
+
+def _served(tool: str, result: Dict[str, Any]) -> Dict[str, Any]:
+    if result.get("isError"):
+        raise Refused(text_of(result) or f"{tool} failed")
+    return result
 
 
 def text_of(result: Dict[str, Any]) -> str:

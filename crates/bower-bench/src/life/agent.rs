@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bower_core::engine::Engine;
 use bower_core::evidence;
-use bower_core::item::Fate;
-use bower_core::request::{Answer, CurateRequest, ForgetRequest, Other, QueryRequest};
+use bower_core::item::{Fate, Visibility};
+use bower_core::request::{Answer, CurateRequest, ForgetRequest, Forgetting, Other, QueryRequest};
 use jiff::Timestamp;
 
 use super::judge::{self, Point};
@@ -100,10 +100,10 @@ pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64, keeper: Keep
                     budget_tokens: hold.map(|_| BLOCK_TOKENS),
                     ..QueryRequest::default()
                 };
-                let answer = engine.query(&request, *at)?;
+                let answer = engine.query(&Visibility::everything(), &request, *at)?;
                 if let Some(hold) = hold {
                     let block = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces));
-                    held.insert(*hold, (answer, block.unwrap_or_default()));
+                    held.insert(*hold, (answer, String::from(block.unwrap_or_default())));
                 }
             }
             Step::EchoBack { at, hold, how, seed } => {
@@ -171,7 +171,7 @@ fn forget_lapsed(
     let holds = |told: &Told| told.claims.iter().all(|claim| stream.world.holds(*claim, at));
     let lapsed: Vec<String> = told.iter().filter(|told| !holds(told)).map(|told| told.id.clone()).collect();
     if !lapsed.is_empty() {
-        engine.forget(&ForgetRequest::Ids(lapsed), false, at)?;
+        engine.forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(lapsed)), at)?;
         told.retain(holds);
     }
     Ok(())
@@ -180,7 +180,8 @@ fn forget_lapsed(
 fn tell(engine: &Engine, write: &Write, spent: &mut Spent, model_ns: &AtomicU64) -> Result<Told, Failed> {
     let before = model_ns.load(Ordering::Relaxed);
     let request = CurateRequest::new(write.text.as_str());
-    let (curated, wall_ms, cpu_ms) = gauge::timed(|| engine.curate(&request, write.at));
+    let (curated, wall_ms, cpu_ms) =
+        gauge::timed(|| engine.curate(&Visibility::everything(), &request, write.at));
     let model_ms = (model_ns.load(Ordering::Relaxed) - before) as f64 / 1e6;
     let curated = curated?;
     let outcome = curated.outcome.word().to_owned();

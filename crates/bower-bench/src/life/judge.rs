@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use bower_core::engine::{Engine, MAX_LIMIT};
-use bower_core::item::{Kind as ItemKind, Status};
+use bower_core::item::{Kind as ItemKind, Status, Visibility};
 use bower_core::request::{Item, QueryRequest, Selection};
 use jiff::Timestamp;
 
@@ -135,7 +135,7 @@ fn ask(
 ) -> Result<Asked, Failed> {
     let (question, asks) = world.facts[claim.fact].question(draw, claim.value);
     let request = QueryRequest { text: question.clone(), limit: HITS, ..QueryRequest::default() };
-    let hits = engine.query(&request, at)?.hits;
+    let hits = engine.query(&Visibility::everything(), &request, at)?.hits;
     let says = |item: &Item, claim: &Claim| labels.claims(item).contains(claim);
     let stale_first = hits.first().is_some_and(|hit| {
         let claims = labels.claims(&hit.memory);
@@ -181,7 +181,14 @@ pub fn point(
             break;
         }
     }
-    Ok(Point { at, writes: told.len(), items: engine.status()?.total_memories, asked, found, stale })
+    Ok(Point {
+        at,
+        writes: told.len(),
+        items: engine.status(&Visibility::everything())?.total_memories,
+        asked,
+        found,
+        stale,
+    })
 }
 
 fn is_live(item: &Item) -> bool {
@@ -212,7 +219,7 @@ struct Court<'a> {
 pub fn judge(stream: &Stream, lived: &Lived, home: &Path) -> Result<Verdicts, Failed> {
     let all =
         Selection { kinds: vec![ItemKind::Memory], statuses: Status::ALL.to_vec(), ..Selection::default() };
-    let listed = lived.engine.list(&all, usize::MAX >> 1, 0)?.memories;
+    let listed = lived.engine.list(&Visibility::everything(), &all, usize::MAX >> 1, 0)?.memories;
     let items: HashMap<String, Item> = listed.into_iter().map(|item| (item.id.clone(), item)).collect();
     let truth =
         (0..stream.world.facts.len()).filter_map(|fact| stream.world.current(fact, lived.end)).collect();
@@ -321,7 +328,7 @@ impl Court<'_> {
     /// Where a claim stands in an answer as long as answers can be, from 1.
     fn place(&self, question: &str, claim: &Claim) -> Result<Option<usize>, Failed> {
         let request = QueryRequest { text: question.to_owned(), limit: MAX_LIMIT, ..QueryRequest::default() };
-        let hits = self.lived.engine.query(&request, self.lived.end)?.hits;
+        let hits = self.lived.engine.query(&Visibility::everything(), &request, self.lived.end)?.hits;
         let at = hits.iter().position(|hit| self.labels.claims(&hit.memory).contains(claim));
         Ok(at.map(|at| at + 1))
     }
@@ -422,11 +429,11 @@ impl Court<'_> {
         let mut kept = Figure::new("replaced and lost memories still in their history", Limit::Least(1.0));
         let engine = &self.lived.engine;
         let events = |id: &str| {
-            let events = engine.history(id).ok()?;
+            let events = engine.history(&Visibility::everything(), id).ok()?;
             serde_json::to_string(&events).ok()
         };
         for turn in &self.turns {
-            let whole = engine.get(&turn.old).ok().filter(|item| {
+            let whole = engine.get(&Visibility::everything(), &turn.old).ok().filter(|item| {
                 self.labels
                     .makers
                     .get(item.id.as_str())
@@ -585,7 +592,7 @@ mod tests {
             // What claims something is compared with nothing: what takes whose place is claimed by the test.
             let collection = (!claims.is_empty()).then(|| format!("at-{second}"));
             let request = CurateRequest { gate: Some(Gate::Off), collection, ..CurateRequest::new(text) };
-            let reply = self.lived.engine.curate(&request, at(second)).unwrap();
+            let reply = self.lived.engine.curate(&Visibility::everything(), &request, at(second)).unwrap();
             self.lived.told.push(Told {
                 at: at(second),
                 text: text.to_owned(),

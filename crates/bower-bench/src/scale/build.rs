@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bower_core::embed::{Embedder, MiniLm};
 use bower_core::engine::DocumentInput;
+use bower_core::item::{Scope, Visibility};
 use serde_json::{Map, Value, json};
 
 use super::{LOTS, Place};
@@ -62,13 +63,19 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
             })
             .collect();
         text_bytes += documents.iter().map(|document| document.text.len()).sum::<usize>();
-        let (added, wall_ms, cpu_ms) =
-            gauge::timed(|| engine.add_documents(documents, jiff::Timestamp::now()));
+        let (added, wall_ms, cpu_ms) = gauge::timed(|| {
+            engine.add_documents(
+                &Visibility::everything(),
+                documents,
+                (Scope::Project, None),
+                jiff::Timestamp::now(),
+            )
+        });
         added?;
         (wall_s, cpu_s) = (wall_s + wall_ms / 1e3, cpu_s + cpu_ms / 1e3);
         eprintln!("  {} passages in {wall_s:.0} s", batch.end);
     }
-    let status = engine.status()?;
+    let status = engine.status(&Visibility::everything())?;
     // Nearly every passage is one chunk; a few hold a table or a list that is cut.
     let (chunks, passages) = (status.total_chunks, options.count as u64);
     if chunks < passages || chunks > passages + passages / 1_000 {

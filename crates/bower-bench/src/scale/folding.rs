@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use bower_core::embed::MiniLm;
 use bower_core::engine::DocumentInput;
+use bower_core::item::{Scope, Visibility};
 use serde_json::{Value, json};
 
 use super::Place;
@@ -43,11 +44,11 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let engine = super::open(options, &home)?;
     let questions = place.questions()?;
     for question in &questions {
-        engine.query(&super::ask(question), jiff::Timestamp::now())?;
+        engine.query(&Visibility::everything(), &super::ask(question), jiff::Timestamp::now())?;
     }
     engine.maintain(jiff::Timestamp::now())?;
     let (alone, _) = super::paced(&engine, &questions, RATE, BEFORE)?;
-    let before = engine.status()?.total_chunks;
+    let before = engine.status(&Visibility::everything())?.total_chunks;
     let mut writer = Command::new(std::env::current_exe()?);
     let writer = super::tell(&mut writer, "scale-stream", options.count, options);
     let mut writer = writer.stdout(Stdio::piped()).spawn()?;
@@ -60,7 +61,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         return Err("the writer did not begin".into());
     }
     let (among, tail) = super::paced(&engine, &questions, RATE, SECONDS)?;
-    let added = engine.status()?.total_chunks - before;
+    let added = engine.status(&Visibility::everything())?.total_chunks - before;
     writer.kill()?;
     writer.wait()?;
     let result = json!({
@@ -96,7 +97,12 @@ pub fn stream(options: &Options, place: &Place) -> Result<Value, Failed> {
             text: passage.markdown(),
             ..DocumentInput::default()
         });
-        engine.add_documents(documents.collect(), jiff::Timestamp::now())?;
+        engine.add_documents(
+            &Visibility::everything(),
+            documents.collect(),
+            (Scope::Project, None),
+            jiff::Timestamp::now(),
+        )?;
         if nth % BATCHES == BATCHES - 1 {
             engine.maintain(jiff::Timestamp::now())?;
         }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use bower_core::engine::{Depth, Engine, RankRequest};
 use bower_core::filter::Filter;
-use bower_core::item::Channel;
+use bower_core::item::{Channel, Visibility};
 use bower_core::request::{QueryRequest, Selection};
 use bower_core::vector::{floats, halves};
 use serde_json::{Value, json};
@@ -42,10 +42,10 @@ pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Fail
     // New to the store: the model makes their vectors.
     let mut new = Times::new();
     for question in super::fresh_questions(&questions, 200) {
-        new.take(|| engine.query(&ask(&question), now()))?;
+        new.take(|| engine.query(&Visibility::everything(), &ask(&question), now()))?;
     }
     for question in &questions {
-        engine.query(&ask(question), now())?;
+        engine.query(&Visibility::everything(), &ask(question), now())?;
     }
     engine.maintain(now())?;
 
@@ -59,7 +59,8 @@ pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Fail
         let mut round = Times::new();
         for (question, least) in questions.iter().zip(&mut least) {
             let request = ask(question);
-            let (answer, wall, cpu) = gauge::timed(|| engine.query(&request, now()));
+            let (answer, wall, cpu) =
+                gauge::timed(|| engine.query(&Visibility::everything(), &request, now()));
             let answer = answer?;
             whole.add(wall, cpu);
             round.add(wall, cpu);
@@ -151,7 +152,7 @@ fn alone(
             ..RankRequest::new(question, select, jiff::Timestamp::now())
         };
         let cpu = gauge::process_cpu_s();
-        let ranking = engine.rank(&request)?;
+        let ranking = engine.rank(&Visibility::everything(), &request)?;
         let cpu = (gauge::process_cpu_s() - cpu) * 1e3 - ranking.effort.rank_ms;
         for channel in &ranking.effort.channels {
             if channel.channel == Channel::Vector {
@@ -167,7 +168,7 @@ fn alone_filtered(engine: &Engine, questions: &[String], select: &Selection) -> 
     let mut times = Times::new();
     for question in questions.iter().take(FEWER) {
         let request = QueryRequest { select: select.clone(), ..ask(question) };
-        times.take(|| engine.query(&request, jiff::Timestamp::now()))?;
+        times.take(|| engine.query(&Visibility::everything(), &request, jiff::Timestamp::now()))?;
     }
     let mut json = json!({ "hybrid": times.json() });
     json["vector"] = alone(engine, questions, select, Channel::Text)?;
@@ -182,7 +183,7 @@ fn alone_words(engine: &Engine, questions: &[String], select: &Selection) -> Res
         let request =
             RankRequest { fast, depth, ..RankRequest::new(question, select, jiff::Timestamp::now()) };
         let cpu = gauge::thread_cpu_s();
-        let ranking = engine.rank(&request)?;
+        let ranking = engine.rank(&Visibility::everything(), &request)?;
         let cpu = (gauge::thread_cpu_s() - cpu) * 1e3;
         for channel in &ranking.effort.channels {
             if channel.channel == Channel::Text {
@@ -212,9 +213,9 @@ fn judge(
             depth: Depth::Hits(10),
             ..RankRequest::new(question, select, jiff::Timestamp::now())
         };
-        let ranking = engine.rank(&request)?;
+        let ranking = engine.rank(&Visibility::everything(), &request)?;
         let best = ranking.of(Channel::Vector);
-        found.push(engine.sources(&best[..best.len().min(10)])?);
+        found.push(engine.sources(&Visibility::everything(), &best[..best.len().min(10)])?);
     }
     let step = if select.filter.is_some() { LOTS } else { 1 };
     let first = if select.filter.is_some() { LOT } else { 0 };

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use bower_core::request::{CurateRequest, ForgetRequest, Selection};
+use bower_core::item::Visibility;
+use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, Selection};
 use serde_json::{Value, json};
 
 use super::{Place, SCRATCH, fresh_questions};
@@ -28,26 +29,32 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let mut ids = BTreeSet::new();
     let mut ones = Times::new();
     for text in texts.by_ref().take(ONES) {
-        ids.extend(ones.take(|| engine.curate(&memory(&text), now()))?.id);
+        ids.extend(ones.take(|| engine.curate(&Visibility::everything(), &memory(&text), now()))?.id);
     }
     let thousand = gauged(|| {
         for text in texts.by_ref().take(THOUSAND) {
-            ids.extend(engine.curate(&memory(&text), now())?.id);
+            ids.extend(engine.curate(&Visibility::everything(), &memory(&text), now())?.id);
         }
         Ok(())
     })?;
     let mut long_tail = Times::new();
     for text in texts.by_ref().take(FORGOTTEN) {
-        long_tail.take(|| engine.query(&super::ask(&text), now()))?;
+        long_tail.take(|| engine.query(&Visibility::everything(), &super::ask(&text), now()))?;
     }
     let fold = gauged(|| Ok(engine.maintain(now()).map(|_| ())?))?;
     let mut forget = Times::new();
     let mut ids: Vec<String> = ids.into_iter().collect();
     for id in ids.drain(..FORGOTTEN) {
-        forget.take(|| engine.forget(&ForgetRequest::Ids(vec![id]), false, now()))?;
+        forget.take(|| {
+            engine.forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id])), now())
+        })?;
     }
     let rest = ids.len();
-    let forget_rest = gauged(|| Ok(engine.forget(&ForgetRequest::Ids(ids), false, now()).map(|_| ())?))?;
+    let forget_rest = gauged(|| {
+        Ok(engine
+            .forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(ids)), now())
+            .map(|_| ())?)
+    })?;
     let after = gauged(|| Ok(engine.maintain(now()).map(|_| ())?))?;
     Ok(json!({
         "curate_one": ones.json(),
@@ -71,7 +78,11 @@ fn gauged(once: impl FnOnce() -> Result<(), Failed>) -> Result<Value, Failed> {
 pub fn forget_scratch(options: &Options, place: &Place) -> Result<(), Failed> {
     let engine = super::open(options, &place.home)?;
     let all = Selection { collections: vec![SCRATCH.to_owned()], ..Selection::default() };
-    engine.forget(&ForgetRequest::Selected(Box::new(all)), false, jiff::Timestamp::now())?;
+    engine.forget(
+        &Visibility::everything(),
+        &Forgetting::of(ForgetRequest::Selected(Box::new(all))),
+        jiff::Timestamp::now(),
+    )?;
     engine.maintain(jiff::Timestamp::now())?;
     Ok(())
 }
@@ -80,7 +91,7 @@ pub fn forget_scratch(options: &Options, place: &Place) -> Result<(), Failed> {
 pub fn write_for_ever(options: &Options, place: &Place) -> Result<Value, Failed> {
     let engine = super::open(options, &place.home)?;
     for text in fresh_questions(&place.questions()?, usize::MAX) {
-        engine.curate(&memory(&text), jiff::Timestamp::now())?;
+        engine.curate(&Visibility::everything(), &memory(&text), jiff::Timestamp::now())?;
     }
     Ok(Value::Null)
 }

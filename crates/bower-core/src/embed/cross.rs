@@ -5,17 +5,18 @@
 //! (`cross-encoder/ms-marco-MiniLM-L6-v2`, Apache-2.0, is the usual one); [`pack_cross`] says what does not fit in others.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use bower_kernels::Isa;
 use bower_kernels::gemm::Then;
-use bower_kernels::{Isa, Mapped};
 use serde::{Deserialize, Serialize};
 
 use super::bert::{Encoder, Product, SECTIONS_PRODUCT, Scratch, Second, Shape, Wanted, array, at_path};
 use super::calibrate::Spreads;
 use super::layout::{self, Layout, damaged};
-use super::pack::{read, replace};
+use super::pack::{place, read};
+use super::packed::Packed;
 use super::weights::{Tensors, encoder_sections, floats, quantized};
 use crate::error::{Error, Result};
 
@@ -37,9 +38,7 @@ const AFTER: usize = 1 + SECTIONS_PRODUCT + 2;
 #[derive(Debug)]
 pub struct CrossEncoder {
     name: String,
-    path: PathBuf,
-    file: Mapped,
-    layout: Layout,
+    file: Packed,
     isa: Isa,
     about: About,
     most_tokens: usize,
@@ -165,7 +164,7 @@ pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossS
     sections.push(floats(&[classifier.weights, classifier.bias].concat()));
     let about = About { shape, activation, sources: sources.clone() };
     sections.push(serde_json::to_vec(&about).map_err(|cause| broken(cause.to_string()))?);
-    replace(packed, &layout::write(CROSS_ARITHMETIC, &sections))?;
+    place(packed, &layout::write(CROSS_ARITHMETIC, &sections))?;
     Ok(sources)
 }
 
@@ -231,16 +230,15 @@ impl CrossEncoder {
             ));
         }
         let here = |error| at_path(name, packed, error);
-        let file = Mapped::open(packed).map_err(|cause| Error::io("open the model", packed, cause))?;
-        let layout = Layout::read(file.bytes()).map_err(here)?;
-        if layout.name != CROSS_ARITHMETIC {
-            let reason = format!("holds {}, not {CROSS_ARITHMETIC}: pack the model again", layout.name);
+        let file = Packed::open(packed).map_err(here)?;
+        if file.layout.name != CROSS_ARITHMETIC {
+            let reason = format!("holds {}, not {CROSS_ARITHMETIC}: pack the model again", file.layout.name);
             return Err(here(damaged(reason)));
         }
-        let about = About::read(file.bytes(), &layout).map_err(here)?;
-        let (path, idle) = (packed.to_path_buf(), Mutex::new(Vec::new()));
+        let about = About::read(file.bytes(), &file.layout).map_err(here)?;
+        let idle = Mutex::new(Vec::new());
         let (name, most_tokens) = (name.into(), about.shape.positions.min(PAIR_TOKENS));
-        let model = Self { name, path, file, layout, isa, about, most_tokens, idle };
+        let model = Self { name, file, isa, about, most_tokens, idle };
         model.parts()?;
         Ok(model)
     }
@@ -288,13 +286,16 @@ impl CrossEncoder {
 
     /// Checks every byte of the file against its checksum; reads it all.
     pub fn verify(&self) -> Result<()> {
-        self.layout.verify(self.file.bytes()).map_err(|error| self.here(error))
+        self.file.verify().map_err(|error| self.here(error))
     }
 
     fn relevance_into(&self, question: &str, text: &str, scratch: &mut Scratch) -> Result<Relevance> {
         let parts = self.parts()?;
         let hidden = self.about.shape.hidden;
+        self.file.check_vocabulary().map_err(|error| self.here(error))?;
         let second = self.pair(&parts.encoder, question, text, scratch);
+        let width = self.about.shape.word_row();
+        self.file.check_pass(&scratch.ids, width).map_err(|error| self.here(error))?;
         let second = Second { start: second, shift: parts.second };
         parts.encoder.forward(self.isa, Wanted::First, Some(second), scratch);
         let mut pooled = vec![0.0; hidden];
@@ -337,11 +338,11 @@ impl CrossEncoder {
     }
 
     fn parts(&self) -> Result<Parts<'_>> {
-        Parts::read(self.file.bytes(), &self.layout, self.about.shape).map_err(|error| self.here(error))
+        Parts::read(self.file.bytes(), &self.file.layout, self.about.shape).map_err(|error| self.here(error))
     }
 
     fn here(&self, error: Error) -> Error {
-        at_path(&self.name, &self.path, error)
+        at_path(&self.name, &self.file.path, error)
     }
 }
 

@@ -98,6 +98,16 @@ impl Layout {
         self.sections.len()
     }
 
+    /// The SHA-256 of all that follows the header.
+    pub(super) fn contents(&self) -> &[u8; 32] {
+        &self.contents
+    }
+
+    /// Where a section stands in the file; nowhere where there is none of this number.
+    pub(super) fn range(&self, index: usize) -> std::ops::Range<usize> {
+        self.sections.get(index).map_or(0..0, |&(offset, len)| offset..offset + len)
+    }
+
     /// The bytes of a section of the file whose header this is.
     pub(super) fn section<'a>(&self, file: &'a [u8], index: usize) -> Result<&'a [u8]> {
         self.sections

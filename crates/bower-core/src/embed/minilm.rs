@@ -2,15 +2,16 @@
 //! cut: a long one is read in windows.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use bower_kernels::{Isa, Mapped};
+use bower_kernels::Isa;
 
 use super::bert::{Encoder, Scratch, Wanted, at_path};
 use super::late::{TOKENS_IDENTITY, Tokens, distinct_codes};
-use super::layout::{Layout, damaged};
+use super::layout::damaged;
 use super::pack::{IDENTITY, SHAPE};
+use super::packed::Packed;
 use super::{EmbeddedQuestion, EmbeddedText, Embedder};
 use crate::error::{Error, Result};
 
@@ -23,9 +24,7 @@ pub const WINDOW_PIECES: usize = 254;
 /// The model, open. One value serves all threads; each call borrows a set of buffers.
 #[derive(Debug)]
 pub struct MiniLm {
-    path: PathBuf,
-    file: Mapped,
-    layout: Layout,
+    file: Packed,
     isa: Isa,
     /// Buffers that no call is using.
     idle: Mutex<Vec<Scratch>>,
@@ -61,8 +60,8 @@ impl<'a> Window<'a> {
 }
 
 impl MiniLm {
-    /// Maps a file that [`super::pack`] wrote. Checks the header and all lengths, reads none of the weights; for their
-    /// checksum there is [`MiniLm::verify`].
+    /// Maps a file that [`super::pack`] wrote. Checks the header and all lengths, reads none of the weights: those are compared with
+    /// their checksums when they are first used, all of them by [`MiniLm::verify`].
     ///
     /// Fails with [`Error::Model`] on a file that is damaged, cut short, of another format or something else.
     pub fn open(packed: &Path) -> Result<Self> {
@@ -77,11 +76,10 @@ impl MiniLm {
                 "must be one that this machine has",
             ));
         }
-        let file = Mapped::open(packed).map_err(|cause| Error::io("open the model", packed, cause))?;
-        let layout = Layout::read(file.bytes()).map_err(|error| at_path(IDENTITY, packed, error))?;
-        let model = Self { path: packed.to_path_buf(), file, layout, isa, idle: Mutex::new(Vec::new()) };
-        if model.layout.name != IDENTITY {
-            let reason = format!("holds {}, not {IDENTITY}: pack the model again", model.layout.name);
+        let file = Packed::open(packed).map_err(|error| at_path(IDENTITY, packed, error))?;
+        let model = Self { file, isa, idle: Mutex::new(Vec::new()) };
+        if model.file.layout.name != IDENTITY {
+            let reason = format!("holds {}, not {IDENTITY}: pack the model again", model.file.layout.name);
             return Err(at_path(IDENTITY, packed, damaged(reason)));
         }
         model.parts()?;
@@ -105,13 +103,18 @@ impl MiniLm {
     /// Pieces of a text, without `[CLS]` and `[SEP]`.
     fn count(&self, text: &str) -> Result<usize> {
         let mut pieces = Vec::with_capacity(text.len() / 3);
+        self.file.check_vocabulary().map_err(|error| self.here(error))?;
         self.parts()?.words.encode(text, &mut pieces);
         Ok(pieces.len())
     }
 
     /// Checks every byte of the file against its checksum; reads it all.
     pub fn verify(&self) -> Result<()> {
-        self.layout.verify(self.file.bytes()).map_err(|error| at_path(IDENTITY, &self.path, error))
+        self.file.verify().map_err(|error| self.here(error))
+    }
+
+    fn here(&self, error: Error) -> Error {
+        at_path(IDENTITY, &self.file.path, error)
     }
 
     fn encode_into(
@@ -121,6 +124,7 @@ impl MiniLm {
         see: &mut dyn FnMut(Window<'_>),
     ) -> Result<Encoding> {
         let parts = self.parts()?;
+        self.file.check_vocabulary().map_err(|error| self.here(error))?;
         let mut pieces = std::mem::take(&mut scratch.pieces);
         pieces.clear();
         parts.words.encode(text, &mut pieces);
@@ -131,6 +135,7 @@ impl MiniLm {
             scratch.ids.push(parts.words.first());
             scratch.ids.extend_from_slice(&pieces[window]);
             scratch.ids.push(parts.words.last());
+            self.file.check_pass(&scratch.ids, SHAPE.word_row()).map_err(|error| self.here(error))?;
             parts.forward(self.isa, Wanted::All, None, scratch);
             pool.add(&scratch.states);
             tokens += scratch.ids.len();
@@ -139,25 +144,24 @@ impl MiniLm {
         }
         scratch.pieces = pieces;
         let vector = pool.finish().ok_or_else(|| {
-            at_path(
-                IDENTITY,
-                &self.path,
-                damaged("gives no vector: its contents are damaged, pack the model again"),
-            )
+            self.here(damaged("gives no vector: its contents are damaged, pack the model again"))
         })?;
         Ok(Encoding { vector, tokens, windows })
     }
 
     /// Views of all sections, their lengths checked: a microsecond or two, so it is done for each text.
     fn parts(&self) -> Result<Encoder<'_>> {
-        Encoder::read(self.file.bytes(), &self.layout, SHAPE)
-            .map_err(|error| at_path(IDENTITY, &self.path, error))
+        Encoder::read(self.file.bytes(), &self.file.layout, SHAPE).map_err(|error| self.here(error))
     }
 }
 
 impl Embedder for MiniLm {
     fn model(&self) -> &str {
-        &self.layout.name
+        &self.file.layout.name
+    }
+
+    fn add_sums(&self) -> Result<()> {
+        self.file.add_sums().map_err(|error| self.here(error))
     }
 
     fn dimension(&self) -> usize {

@@ -7,6 +7,7 @@ mod late;
 mod layout;
 mod minilm;
 mod pack;
+mod packed;
 mod spread;
 mod weights;
 pub mod wordpiece;
@@ -50,6 +51,11 @@ pub trait Embedder: Send + Sync {
     /// The vector of a question with its tokens, in one pass.
     fn embed_question(&self, text: &str) -> Result<EmbeddedQuestion> {
         Ok(EmbeddedQuestion { vector: self.embed(text)?, tokens: None })
+    }
+
+    /// Makes the checksums that its files lack, where it has files: after the answer, since all of them is read for it.
+    fn add_sums(&self) -> Result<()> {
+        Ok(())
     }
 
     /// Pieces that the model's tokenizer cuts a text into, without marks at its ends.

@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sha2::{Digest, Sha256};
 
 use super::bert::Shape;
-use super::layout;
+use super::layout::{self, Layout};
+use super::packed::write_sums;
 use super::spread::SPREAD;
 use super::weights::{Tensors, encoder_sections};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::item::hex;
 
 /// The identity of the vectors: the model, and the arithmetic that they are made with. Raise the last number whenever the
@@ -38,7 +40,13 @@ pub fn pack(source_dir: &Path, packed: &Path) -> Result<()> {
     let vocabulary = load(&source_dir.join("vocab.txt"), VOCABULARY_SHA256)?;
     let tensors = Tensors::open(MODEL, &weights)?;
     let sections = encoder_sections(&tensors, "", SHAPE, &vocabulary, &spread)?.sections;
-    replace(packed, &layout::write(IDENTITY, &sections))
+    place(packed, &layout::write(IDENTITY, &sections))
+}
+
+/// Puts a packed file in place, and the checksums of its blocks beside it.
+pub(super) fn place(packed: &Path, file: &[u8]) -> Result<()> {
+    replace(packed, file)?;
+    write_sums(packed, &Layout::read(file)?, file)
 }
 
 /// The file's bytes, when they have this checksum.
@@ -78,7 +86,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         path.file_name().ok_or_else(|| Error::invalid("packed model", "needs a file name"))?.to_os_string();
     name.push(format!(".{}-{}.partial", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     let partial = folder.join(name);
-    let written = fs::File::create(&partial)
+    let written = files::create(&partial)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .map_err(|cause| Error::io("write", &partial, cause))
         .and_then(|()| {

@@ -8,9 +8,11 @@ use std::time::Instant;
 use super::retrieve::{
     self, Retrieved, Scope, TextFound, VectorFound, Vectors, Words, text_channel, vector_channel,
 };
-use super::{ACTOR, Engine, evidence, keep, order, ranking};
+use super::{ACTOR, Engine, evidence, keep, missing, order, ranking};
 use crate::error::{Error, Result};
-use crate::item::{Channel, Coverage, Kind, Profile, RowId, RowSet, Scored, When};
+use crate::item::{
+    Channel, Coverage, Kind, Profile, RowId, RowSet, Scored, Statistics, Status, Visibility, When,
+};
 use crate::memory::frame::{Frame, Question, seems_to_replace};
 use crate::memory::slot::{Slot, slot};
 use crate::rank::candidate::{Places, Ranked};
@@ -19,6 +21,9 @@ use crate::request::{
 };
 use crate::store::Stamp;
 use crate::vector;
+
+/// Rows without a vector that are looked through for those of a selection.
+const MOST_WAITING: usize = 1 << 20;
 
 /// Hits that one answer may hold.
 pub const MAX_LIMIT: usize = 50;
@@ -107,16 +112,28 @@ impl Ranking {
     }
 }
 
-pub(super) fn query(engine: &Engine, request: &QueryRequest, now: Timestamp) -> Result<Answer> {
-    let answer = look(engine, request, now)?;
+pub(super) fn query(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &QueryRequest,
+    now: Timestamp,
+) -> Result<Answer> {
+    let answer = look(engine, visibility, request, now)?;
     evidence::note_shown(engine, answer.hits.iter().map(|hit| hit.memory.row), now);
     keep::note_found(engine, request, &answer.hits, now);
     Ok(answer)
 }
 
 /// The same for whoever may show less of it: what is shown is noted by him.
-pub(super) fn look(engine: &Engine, request: &QueryRequest, now: Timestamp) -> Result<Answer> {
+pub(super) fn look(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &QueryRequest,
+    now: Timestamp,
+) -> Result<Answer> {
     let start = Instant::now();
+    // From here on the selection holds nothing that the caller may not see.
+    let request = &QueryRequest { select: request.select.within(visibility)?, ..request.clone() };
     if request.text.trim().is_empty() {
         return Err(Error::invalid("query", "the question is empty; write what you look for"));
     }
@@ -140,18 +157,24 @@ pub(super) fn look(engine: &Engine, request: &QueryRequest, now: Timestamp) -> R
         },
     )?;
     let shown = order::shown(engine, request, &mut ranking)?;
-    let known = evidence::Known::of(engine, request)?;
+    let known = evidence::Known::of(engine, visibility, request)?;
+    let mut unreviewed = 0;
     let mut already_given = request.session.as_ref().map(|_| 0);
+    let mut left_out = Vec::new();
     let mut hits = load(engine, &ranking, &shown.hits, request.limit, &mut |item| {
         let given = known.has(item);
         already_given = already_given.map(|count| count + usize::from(given));
-        !given
+        let admitted = evidence::admits(request, item);
+        unreviewed += usize::from(!given && !admitted);
+        !given && admitted && !leaves_out(item, &mut left_out)
     })?;
     below_successors(&mut hits);
-    below_newer(&mut hits, &request.text, &ranking);
+    below_newer(&mut hits, &request.text, &ranking, now);
     let terms = evidence::Terms::of(engine, request);
-    let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?;
-    let evidence = evidence::pack(engine, request, &terms, &hits)?;
+    let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?.map(|held| held + unreviewed);
+    let evidence = evidence::pack(engine, visibility, request, &terms, &hits)?;
+    ranking.degraded.append(&mut left_out);
+    ranking.degraded.extend(missing::degraded(engine)?);
     Ok(Answer {
         query: request.text.clone(),
         hits,
@@ -164,11 +187,42 @@ pub(super) fn look(engine: &Engine, request: &QueryRequest, now: Timestamp) -> R
         took_ms: milliseconds(start),
         model_used: ranking.model_used,
         degraded: ranking.degraded,
-        effort: ranking.effort,
+        effort: if visibility.is_everything() { ranking.effort } else { ranking.effort.of_a_part() },
     })
 }
 
+/// The rows of which a word's rarity is told, where the settings say that these are not all: those of the collections, the scope and
+/// the owner that a question names or is bound to, whatever became of them.
+pub(super) fn counted(engine: &Engine, select: &Selection) -> Result<Option<Arc<RowSet>>> {
+    if engine.settings.statistics == Statistics::Shared {
+        return Ok(None);
+    }
+    let place = Selection {
+        collections: select.collections.clone(),
+        scope: select.scope,
+        owner: select.owner.clone(),
+        ..Selection::default()
+    };
+    if place == Selection::default() {
+        return Ok(None);
+    }
+    engine.store.select(&Selection { statuses: Status::ALL.to_vec(), ..place })
+}
+
+/// Whether an item is not as it was written; such a one is named instead of being given.
+fn leaves_out(item: &Item, named: &mut Vec<Degraded>) -> bool {
+    if item.damaged {
+        named.push(missing::left_out(item));
+    }
+    item.damaged
+}
+
 pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
+    // Who meets a damaged index answers by the store.
+    engine.indexes.again(|| rank_once(engine, request))
+}
+
+fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let words = Words::of(request.text);
     let keep = engine.store.select(request.select)?;
     let newest = engine.store.coverage()?;
@@ -178,8 +232,15 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
         Arc::make_mut(&mut hidden).add_all(others);
     }
     let profile = request.profile.unwrap_or(engine.settings.profile);
-    let scope =
-        Scope { keep: keep.as_deref(), hidden: &hidden, profile, depth: request.depth, newest: &newest };
+    let counted = counted(engine, request.select)?;
+    let scope = Scope {
+        keep: keep.as_deref(),
+        hidden: &hidden,
+        profile,
+        depth: request.depth,
+        newest: &newest,
+        counted: counted.as_deref(),
+    };
     let asks = |channel| request.without != Some(channel);
 
     let (with_text, with_vectors) = (asks(Channel::Text), asks(Channel::Vector) && !request.fast);
@@ -193,7 +254,7 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
     let mut ranking = Ranking::default();
     let text = text.map(|text| take_text(text, &mut ranking));
     let asked_text = text.as_ref().and_then(|text| text.as_ref().ok());
-    let vector = vectors.and_then(|vectors| take_vector(engine, vectors, asked_text, &newest, &mut ranking));
+    let vector = vectors.and_then(|vectors| take_vector(engine, vectors, asked_text, &scope, &mut ranking));
     let text = match (text, &vector) {
         (Some(Ok(text)), _) => Some(text),
         (Some(Err(error)), None) => return Err(error),
@@ -207,7 +268,7 @@ pub(super) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
             ranking::by_formula(engine, request, &mut found, &scope, &mut ranking)?;
         }
     }
-    ranking.background = found.vector.as_ref().map(|vector| vector.scorer.background());
+    ranking.background = found.vector.as_ref().map(|vector| vector.scorer.background()).transpose()?;
     ranking.effort.candidates = ranking.fused.len();
     ranking.effort.rank_ms = milliseconds(start);
     Ok(ranking)
@@ -227,7 +288,10 @@ fn below_successors(hits: &mut Vec<Hit>) {
 }
 
 /// What tells another value of what a newer memory tells stands below it, though nobody could say for sure that it was replaced.
-fn below_newer(hits: &mut Vec<Hit>, question: &str, ranking: &Ranking) {
+///
+/// A wrong clock may have dated one later than now: it was told before now all the same. Of two of one time the later row was told
+/// later.
+fn below_newer(hits: &mut Vec<Hit>, question: &str, ranking: &Ranking, now: Timestamp) {
     let is_memory = |hit: &Hit| hit.memory.kind == Kind::Memory;
     if hits.iter().filter(|hit| is_memory(hit)).count() < 2 {
         return;
@@ -241,7 +305,8 @@ fn below_newer(hits: &mut Vec<Hit>, question: &str, ranking: &Ranking) {
     let said: Vec<Option<(Frame, Option<Slot>)>> = hits.iter().map(read).collect();
     let yields = |old: usize, new: usize| {
         let (one, two) = (&hits[old].memory, &hits[new].memory);
-        let is_later = one.create_time < two.create_time
+        let told = |item: &Item| (item.create_time.min(now), item.row);
+        let is_later = told(one) < told(two)
             && (&one.collection, one.scope, &one.owner) == (&two.collection, two.scope, &two.owner);
         let texts = said[old].as_ref().zip(said[new].as_ref()).filter(|_| is_later);
         texts.is_some_and(|((earlier, earlier_slot), (later, later_slot))| {
@@ -280,6 +345,7 @@ fn take_text(found: Result<TextFound>, ranking: &mut Ranking) -> Result<TextFoun
     match found {
         Ok(found) => {
             note(ranking, Channel::Text, &found.rows, found.tail_rows, found.took_ms);
+            note_unusable(ranking, Channel::Text, found.scorer.index.unusable());
             Ok(found)
         }
         Err(error) => {
@@ -289,23 +355,32 @@ fn take_text(found: Result<TextFound>, ranking: &mut Ranking) -> Result<TextFoun
     }
 }
 
+/// Names a channel whose index cannot be asked, though its rows were found in the store.
+fn note_unusable(ranking: &mut Ranking, channel: Channel, reason: Option<&str>) {
+    if let Some(reason) = reason {
+        let reason = format!("every row was compared without the index, which is made anew: {reason}");
+        ranking.degraded.push(Degraded { channel: channel.into(), reason });
+    }
+}
+
 /// Notes what the vector channel did; a failure, or rows that it could not have found, are named.
 fn take_vector<'a>(
     engine: &Engine,
     found: Result<Vectors<'a>>,
     text: Option<&TextFound>,
-    newest: &Coverage,
+    scope: &Scope<'_>,
     ranking: &mut Ranking,
 ) -> Option<VectorFound<'a>> {
     let reason = match found {
         Ok(Vectors::Found(found)) => {
             note(ranking, Channel::Vector, &found.rows, found.tail_rows, found.took_ms);
+            note_unusable(ranking, Channel::Vector, found.scorer.index.unusable());
             ranking.effort.embed_ms = found.embed_ms;
             ranking.effort.vector_cached = found.cached;
             ranking.model_used = Some(found.scorer.model.clone());
             // The counts are cheap and may be off while rows come and go; the store is asked only when they differ.
             if text.is_some_and(|text| found.searched < text.searched)
-                && waits(engine, &found.scorer.model, newest)
+                && waits(engine, &found.scorer.model, scope)
             {
                 let reason = "some items have no vector yet: run bower index, or bower model pull".to_owned();
                 ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
@@ -319,10 +394,14 @@ fn take_vector<'a>(
     None
 }
 
-/// Whether some items have no vector of the engine's model yet.
-fn waits(engine: &Engine, model: &str, newest: &Coverage) -> bool {
+/// Whether some items that the question may find have no vector of the engine's model yet.
+fn waits(engine: &Engine, model: &str, scope: &Scope<'_>) -> bool {
     let waits = || engine.store.unembedded(model, 1).map(|rows| !rows.is_empty());
-    engine.waits.get(newest, waits).is_ok_and(|waits| *waits)
+    let some_wait = engine.waits.get(scope.newest, waits).is_ok_and(|waits| *waits);
+    let Some(keep) = scope.keep.filter(|_| some_wait) else { return some_wait };
+    let waiting = || Ok(engine.store.unembedded(model, MOST_WAITING)?.into_iter().collect());
+    let waiting = engine.waiting.get(scope.newest, waiting);
+    waiting.is_ok_and(|rows| rows.iter().any(|row| keep.contains(row)))
 }
 
 pub(super) fn note(ranking: &mut Ranking, channel: Channel, rows: &[Scored], tail: usize, took_ms: f64) {
@@ -361,6 +440,7 @@ fn load(
                 semantic: places.score(Channel::Vector),
                 signals: Channel::ALL.iter().filter_map(signal).collect(),
                 factors: hit.factors.clone(),
+                odds: hit.odds.clone(),
             });
             if hits.len() == limit {
                 return Ok(hits);

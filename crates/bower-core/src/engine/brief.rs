@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use super::answer::milliseconds;
 use super::evidence::{ESTIMATE, Known, note_given_to, note_shown, questions_of, session_name};
-use super::{Engine, answer, review};
+use super::{Engine, answer, missing, review};
 use crate::error::{Error, Result};
-use crate::evidence::one_line;
-use crate::item::{Kind, MemoryType, RowId, Status};
+use crate::item::{Admission, Kind, MemoryType, RowId, Status, Visibility};
+use crate::prompt::{PromptText, one_line};
 use crate::rank::brief::{self, Entry, Nearness, Section, nearness};
 use crate::rank::budget::estimate_tokens;
 use crate::request::{Brief, BriefRequest, Degraded, Item, QueryRequest, Review, Selection};
@@ -31,20 +31,25 @@ const TOKENS: RangeInclusive<usize> = 64..=100_000;
 /// A folder's name that is shorter stands in too many texts to mean it.
 const SHORTEST_NAME: usize = 4;
 
-pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> Result<Brief> {
+pub(super) fn brief(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &BriefRequest,
+    now: Timestamp,
+) -> Result<Brief> {
     let start = Instant::now();
     if let Some(tokens) = request.budget_tokens.filter(|tokens| !TOKENS.contains(tokens)) {
         let (least, most) = (TOKENS.start(), TOKENS.end());
         return Err(Error::invalid(format!("budget {tokens}"), format!("use {least} to {most} tokens")));
     }
-    let session = request.session.as_ref().map(|session| session_name(session, &request.reach));
+    let session = request.session.as_ref().map(|session| session_name(session, visibility));
     let known =
         |name: &str| if request.repeat { Ok(Known::default()) } else { Known::of_session(engine, name) };
     let (known, asked) = match &session {
         Some(session) => (known(session)?, known(&questions_of(session))?),
         None => (Known::default(), Known::default()),
     };
-    let mut degraded = Vec::new();
+    let mut degraded = missing::degraded(engine)?;
     let mut already_given = 0;
     let mut fresh = |items: Vec<Item>| -> Vec<Item> {
         let before = items.len();
@@ -53,13 +58,13 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
         fresh
     };
 
-    let pinned = fresh(pinned(engine, request)?);
+    let pinned = fresh(pinned(engine, visibility, request)?);
     let mut seen: HashSet<RowId> = pinned.iter().map(|item| item.row).collect();
-    let decided = fresh(of_types(engine, request, &DECIDED, &mut degraded, now)?);
+    let decided = fresh(of_types(engine, visibility, request, &DECIDED, &mut degraded, now)?);
     let decided: Vec<Item> = decided.into_iter().filter(|item| seen.insert(item.row)).collect();
-    let procedures = fresh(of_types(engine, request, &PROCEDURES, &mut degraded, now)?);
+    let procedures = fresh(of_types(engine, visibility, request, &PROCEDURES, &mut degraded, now)?);
     let procedures: Vec<Item> = procedures.into_iter().filter(|item| seen.insert(item.row)).collect();
-    let reviews = reviews(engine, request, &asked)?;
+    let reviews = reviews(engine, visibility, request, &asked)?;
 
     let room = brief::entries(request.budget).saturating_sub(pinned.len());
     let [some, ways, open] = brief::deal([decided.len(), procedures.len(), reviews.len()], room);
@@ -85,11 +90,11 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
     if let Some(session) = session {
         let is_shown = |review: &&Review| entries.iter().any(|entry| entry.review == Some(review.review));
         let asked = reviews[..open].iter().filter(is_shown);
-        let asked = asked.map(|review| (review.newer.row, question(review).text));
+        let asked = asked.map(|review| (review.newer.row, String::from(question(review).text)));
         note_given_to(engine, questions_of(&session), asked);
         note_given_to(engine, session, items.iter().map(|item| (item.row, item.content.as_str())));
     }
-    let candidates = engine.store.number(Status::Candidate, &request.reach)?;
+    let candidates = engine.store.number(Status::Candidate, visibility)?;
     Ok(Brief {
         budget: request.budget,
         task: request.task.clone(),
@@ -106,14 +111,12 @@ pub(super) fn brief(engine: &Engine, request: &BriefRequest, now: Timestamp) -> 
     })
 }
 
-/// Memories of some types that the request may see.
-fn memories(request: &BriefRequest, types: &[MemoryType]) -> Selection {
+/// Memories of some types.
+fn memories(types: &[MemoryType]) -> Selection {
     Selection {
         kinds: vec![Kind::Memory],
         types: types.to_vec(),
         statuses: vec![Status::Active],
-        scope: request.reach.scope,
-        owner: request.reach.owner.clone(),
         ..Selection::default()
     }
 }
@@ -133,11 +136,25 @@ fn near(item: &Item, request: &BriefRequest) -> Nearness {
     }
 }
 
+/// Whether it may be said to somebody who did not ask: what came from outside only after somebody kept it.
+fn is_admitted(item: &Item) -> bool {
+    item.provenance.admission(item.kind, item.status) != Admission::Held
+}
+
+/// What is said of an item in brackets, with the mark that it must have.
+fn note_of(item: &Item, told: String) -> String {
+    match item.provenance.mark(item.kind, item.status) {
+        Some(mark) => format!("{told}; {mark}"),
+        None => told,
+    }
+}
+
 /// Those of this folder and of none, newest first.
-fn pinned(engine: &Engine, request: &BriefRequest) -> Result<Vec<Item>> {
+fn pinned(engine: &Engine, visibility: &Visibility, request: &BriefRequest) -> Result<Vec<Item>> {
     let items = engine.store.items(&engine.store.pinned()?)?.into_iter().flatten();
     Ok(items
-        .filter(|item| item.status == Status::Active && item.is_within(&request.reach))
+        .filter(|item| !item.damaged && item.status == Status::Active && item.is_visible(visibility))
+        .filter(is_admitted)
         .filter(|item| near(item, request) != Nearness::Elsewhere)
         .collect())
 }
@@ -146,18 +163,20 @@ fn pinned(engine: &Engine, request: &BriefRequest) -> Result<Vec<Item>> {
 /// strength, and for a task only those that have to do with it.
 fn of_types(
     engine: &Engine,
+    visibility: &Visibility,
     request: &BriefRequest,
     types: &[MemoryType],
     degraded: &mut Vec<Degraded>,
     now: Timestamp,
 ) -> Result<Vec<Item>> {
-    let select = memories(request, types);
-    let rows = engine.store.newest(types, Status::Active, &request.reach, LOOKED_AT)?;
+    let select = memories(types);
+    let rows = engine.store.newest(types, Status::Active, visibility, LOOKED_AT)?;
     let mut items: Vec<(Nearness, Item)> = engine
         .store
         .items(&rows)?
         .into_iter()
         .flatten()
+        .filter(|item| !item.damaged && is_admitted(item))
         .map(|item| (near(&item, request), item))
         .filter(|(near, _)| *near != Nearness::Elsewhere)
         .collect();
@@ -181,7 +200,7 @@ fn of_types(
         prefetch: true,
         ..QueryRequest::default()
     };
-    let answer = answer::look(engine, &asked, now)?;
+    let answer = answer::look(engine, visibility, &asked, now)?;
     degraded.extend(answer.degraded.into_iter().filter(|one| !degraded.contains(one)).collect::<Vec<_>>());
     let found = answer.hits.into_iter().map(|hit| hit.memory);
     let mut best: Vec<Item> = found.filter(|item| near(item, request) != Nearness::Elsewhere).collect();
@@ -192,13 +211,19 @@ fn of_types(
 
 /// Open ones that the session was not asked, of which a side is of this folder or of none, newest first, as many as there is room
 /// for.
-fn reviews(engine: &Engine, request: &BriefRequest, asked: &Known) -> Result<Vec<Review>> {
+fn reviews(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &BriefRequest,
+    asked: &Known,
+) -> Result<Vec<Review>> {
     let is_wanted = |review: &Review| {
         let sides = [&review.newer, &review.older];
         sides.into_iter().any(|side| near(side, request) != Nearness::Elsewhere)
+            && sides.into_iter().all(is_admitted)
             && !asked.has_text(&question(review).text)
     };
-    let newest = review::newest(engine, &request.reach)?;
+    let newest = review::newest(engine, visibility)?;
     newest
         .filter(|review| review.as_ref().map_or(true, is_wanted))
         .take(brief::entries(request.budget))
@@ -212,8 +237,8 @@ fn entry(section: Section, item: &Item) -> Entry {
         section,
         id: item.id.clone(),
         review: None,
-        text: item.content.clone(),
-        note: format!("{kind} {}, {day}", short(&item.id)),
+        text: PromptText::line(&item.content),
+        note: PromptText::line(&note_of(item, format!("{kind} {}, {day}", short(&item.id)))),
         is_cut: false,
     }
 }
@@ -221,16 +246,22 @@ fn entry(section: Section, item: &Item) -> Entry {
 /// Both sides of a contradiction and how it is ended.
 fn question(review: &Review) -> Entry {
     let number = review.review;
+    let mark = |side: &Item| {
+        let mark = side.provenance.mark(side.kind, side.status);
+        mark.map_or_else(String::new, |mark| format!(" ({mark})"))
+    };
     Entry {
         section: Section::Review,
         id: review.newer.id.clone(),
         review: Some(number),
-        text: format!(
-            "\u{201c}{}\u{201d} or, as said before, \u{201c}{}\u{201d}?",
+        text: PromptText::line(&format!(
+            "\u{201c}{}\u{201d}{} or, as said before, \u{201c}{}\u{201d}{}?",
             one_line(&review.newer.summary),
-            one_line(&review.older.summary)
-        ),
-        note: format!("bower review accept|reject|both {number}"),
+            mark(&review.newer),
+            one_line(&review.older.summary),
+            mark(&review.older)
+        )),
+        note: PromptText::line(&format!("bower review accept|reject|both {number}")),
         is_cut: false,
     }
 }

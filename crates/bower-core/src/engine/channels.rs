@@ -8,7 +8,7 @@ mod tags;
 
 use super::Engine;
 use crate::error::{Error, Result};
-use crate::item::{Channel, RowId, Scored};
+use crate::item::{Channel, RowId, RowSet, Scored};
 
 pub(super) use canonical::{Cited, canonical};
 pub(super) use filename::filename;
@@ -22,12 +22,13 @@ pub(super) fn ask(
     question: &str,
     depth: usize,
     allowed: &dyn Fn(RowId) -> bool,
+    counted: Option<&RowSet>,
 ) -> Result<Vec<(Scored, Option<String>)>> {
     let plain = |hits: Vec<Scored>| hits.into_iter().map(|hit| (hit, None)).collect();
     let quoted = |cited: Cited| (cited.hit, Some(cited.citation()));
     match channel {
-        Channel::Tags => tags(engine, question, depth, allowed).map(plain),
-        Channel::Filename => filename(engine, question, depth, allowed).map(plain),
+        Channel::Tags => tags(engine, question, depth, allowed, counted).map(plain),
+        Channel::Filename => filename(engine, question, depth, allowed, counted).map(plain),
         Channel::Canonical => {
             Ok(canonical(engine, question, depth, allowed)?.into_iter().map(quoted).collect())
         }

@@ -16,12 +16,12 @@ use super::wording::Writer;
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::item::{MemoryType, RowId, Scope, Status, Tier, strictest};
+use crate::item::{Author, MemoryType, Provenance, RowId, Scope, Status, Tier, Visibility, strictest};
 use crate::memory::claims::Claims;
 use crate::memory::consolidate::{LEAST_MEMBERS, LONGEST, Pattern, clusters, joins, numbers, pattern};
 use crate::memory::judge::{self, judge_text};
 use crate::request::{Cluster, ConsolidateRequest, Consolidated, Item};
-use crate::store::{IndexedText, NewMemory, NewPattern, Place, Stamp};
+use crate::store::{IndexedText, Life, NewMemory, NewPattern, Place, Stamp};
 use crate::text;
 use crate::vector::{ByteRows, NearPair, Quantised, floats, in_order, near_pairs};
 
@@ -32,11 +32,20 @@ const TOGETHER: usize = 64;
 /// Pairs whose claims one thread compares in a row.
 const JOINED_AT_ONCE: usize = 32;
 
-/// Memories that may be compared: of one place and type, none of them pinned.
-type Group = (Place, Option<MemoryType>);
+/// Memories that may be compared: of one place and sort, none of them pinned.
+type Group = (Place, Sort);
 
-/// Something of one type.
-type OfType<T> = (Option<MemoryType>, T);
+/// What memories of one pattern have in common beside their place. What somebody kept and what nobody looked at stand in no
+/// pattern together, nor do a user's words and those from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Sort {
+    memory_type: Option<MemoryType>,
+    is_reviewed: bool,
+    is_outside: bool,
+}
+
+/// Something of one sort.
+type OfSort<T> = (Sort, T);
 
 /// Whose memories are looked at.
 pub(super) type Within<'a> = &'a dyn Fn(Scope, Option<&str>) -> bool;
@@ -54,9 +63,11 @@ struct Run<'a> {
     go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Consolidates what is within the request's reach, and of that what `within` says, as long as `go_on` says so.
+/// Consolidates what is visible, and of that what `within` says, as long as `go_on` says so. No cluster crosses a collection, a
+/// scope or an owner.
 pub(super) fn consolidate(
     engine: &Engine,
+    visibility: &Visibility,
     request: &ConsolidateRequest,
     within: Within<'_>,
     now: Timestamp,
@@ -71,12 +82,16 @@ pub(super) fn consolidate(
         Error::invalid("consolidate", format!("it compares meanings, and there is no model: {}", state.why()))
     })?;
     let writer = if request.llm { Some(Writer::of(engine)?) } else { None };
-    let mut groups =
-        groups(engine, &|scope, owner| request.reach.holds(scope, owner) && within(scope, owner))?;
+    let mut groups = groups(engine, &|life| {
+        visibility.holds(life.collection, life.scope, life.owner) && within(life.scope, life.owner)
+    })?;
     groups.retain(|(_, rows)| rows.len() >= LEAST_MEMBERS);
     let mut done = Consolidated { dry_run: request.dry_run, ..Consolidated::default() };
     let run = Run { engine, embedder, request, writer, start, now, go_on };
     run.groups(&groups, &mut done)?;
+    if !visibility.is_everything() {
+        done.clusters.iter_mut().for_each(|cluster| cluster.event = None);
+    }
     done.llm = run.writer.map(Writer::report);
     done.took_ms = milliseconds(start);
     Ok(done)
@@ -160,7 +175,7 @@ impl Run<'_> {
     }
 
     /// Finds the clusters of a group.
-    fn look(&self, (_, memory_type): &Group, rows: &[RowId]) -> Result<Looked> {
+    fn look(&self, (_, Sort { memory_type, .. }): &Group, rows: &[RowId]) -> Result<Looked> {
         let threads = embedder_threads(self.engine);
         let (vectors, missing) = vectors(self.engine, self.embedder, rows)?;
         let pairs = near_pairs(&vectors, self.request.similarity, threads);
@@ -217,10 +232,11 @@ impl Run<'_> {
         let Some(mut pattern) = pattern(&told) else { return Ok(Prepared::Void) };
         let asked: Vec<RowId> = pattern.members.iter().map(|&at| rows[members[at]]).collect();
         let mut items: Vec<Item> = self.engine.store.items(&asked)?.into_iter().flatten().collect();
+        items.retain(|item| !item.damaged);
         items.sort_by_key(|item| (item.create_time, item.row));
         // By the members' own words, whoever writes the text: what was taken back is not made again in other words.
         let id = free_id(self.engine, place, &pattern.content)?;
-        let is_there = !self.engine.store.rows_by_id(&id, 1)?.is_empty();
+        let is_there = !self.engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.is_empty();
         if items.len() < asked.len() || is_there {
             return Ok(Prepared::Void);
         }
@@ -243,6 +259,9 @@ impl Run<'_> {
         let mut memory = memory(self.embedder, place, &pattern, &items, id)?;
         if let Some(model) = &cluster.written_by {
             memory.metadata.insert("written_by".to_owned(), json!(model));
+            // Whatever the members say, these words are a model's.
+            let by_model = Provenance { reviewed: true, ..Provenance::told(Author::Agent) };
+            memory.provenance = memory.provenance.and(by_model);
         }
         let members = items.iter().map(|item| item.row).collect();
         Ok(Prepared::Ready(Box::new(cluster), Some(Box::new(NewPattern { memory, members }))))
@@ -265,11 +284,11 @@ impl Run<'_> {
 }
 
 /// Rows by place and type, each in the order in which they were written.
-fn groups(engine: &Engine, within: Within<'_>) -> Result<Vec<(Group, Vec<RowId>)>> {
-    let mut places: HashMap<Place, Vec<OfType<Vec<RowId>>>> = HashMap::new();
-    let mut rows: Vec<(Place, Vec<OfType<RowId>>)> = Vec::new();
+fn groups(engine: &Engine, within: &dyn Fn(&Life<'_>) -> bool) -> Result<Vec<(Group, Vec<RowId>)>> {
+    let mut places: HashMap<Place, Vec<OfSort<Vec<RowId>>>> = HashMap::new();
+    let mut rows: Vec<(Place, Vec<OfSort<RowId>>)> = Vec::new();
     engine.store.lives(&mut |life| {
-        if life.facts.tier == Tier::Pinned || !within(life.scope, life.owner) {
+        if life.facts.tier == Tier::Pinned || !within(&life) {
             return;
         }
         // Most stand beside others of their place: those need no key of their own.
@@ -277,7 +296,12 @@ fn groups(engine: &Engine, within: Within<'_>) -> Result<Vec<(Group, Vec<RowId>)
             (place.collection.as_str(), place.scope, place.owner.as_deref())
                 == (life.collection, life.scope, life.owner)
         };
-        let of = (life.facts.memory_type, life.row);
+        let sort = Sort {
+            memory_type: life.facts.memory_type,
+            is_reviewed: life.provenance.reviewed && life.status == Status::Active,
+            is_outside: life.provenance.is_outside(),
+        };
+        let of = (sort, life.row);
         match rows.last_mut() {
             Some((place, rows)) if is_here(place) => rows.push(of),
             Some(_) | None => {
@@ -291,19 +315,17 @@ fn groups(engine: &Engine, within: Within<'_>) -> Result<Vec<(Group, Vec<RowId>)
         }
     })?;
     for (place, rows) in rows {
-        let types = places.entry(place).or_default();
-        for (memory_type, row) in rows {
-            match types.iter_mut().find(|(other, _)| *other == memory_type) {
+        let sorts = places.entry(place).or_default();
+        for (sort, row) in rows {
+            match sorts.iter_mut().find(|(other, _)| *other == sort) {
                 Some((_, rows)) => rows.push(row),
-                None => types.push((memory_type, vec![row])),
+                None => sorts.push((sort, vec![row])),
             }
         }
     }
     let mut groups: Vec<(Group, Vec<RowId>)> = places
         .into_iter()
-        .flat_map(|(place, types)| {
-            types.into_iter().map(move |(memory_type, rows)| ((place.clone(), memory_type), rows))
-        })
+        .flat_map(|(place, sorts)| sorts.into_iter().map(move |(sort, rows)| ((place.clone(), sort), rows)))
         .collect();
     for (_, rows) in &mut groups {
         rows.sort_unstable();
@@ -314,12 +336,12 @@ fn groups(engine: &Engine, within: Within<'_>) -> Result<Vec<(Group, Vec<RowId>)
 
 /// The vectors of rows: from the index, and from the store where it does not hold them; and how many have none.
 fn vectors(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<(ByteRows, usize)> {
-    let index = engine.indexes.vector(embedder.model(), &*engine.store)?;
-    let mut vectors = ByteRows::new(embedder.dimension(), rows.len());
-    let left = match index.good() {
-        Some(index) => index.pack(rows, &mut vectors),
-        None => (0..rows.len()).collect(),
-    };
+    let (mut vectors, left) = engine.indexes.again(|| {
+        let index = engine.indexes.vector(embedder.model(), &*engine.store)?;
+        let mut vectors = ByteRows::new(embedder.dimension(), rows.len());
+        let left = index.ask(|index| Ok(index.pack(rows, &mut vectors)))?;
+        Ok((vectors, left.unwrap_or_else(|| (0..rows.len()).collect())))
+    })?;
     let asked: Vec<RowId> = left.iter().map(|&at| rows[at]).collect();
     let mut missing = 0;
     for (at, half) in left.into_iter().zip(engine.store.vectors(embedder.model(), &asked)?) {
@@ -440,7 +462,11 @@ fn memory(
     tags.sort_unstable();
     tags.dedup();
     let told = |item: Option<&Item>| json!(item.map(|item| item.create_time));
+    let provenance = Provenance::of_sources(items.iter().map(|item| item.provenance))
+        .expect("a pattern stands for three and more");
+    let waits = items.iter().any(|item| item.status == Status::Candidate);
     Ok(NewMemory {
+        create_time: None,
         id,
         collection: place.collection.clone(),
         memory_type: MemoryType::Pattern,
@@ -459,10 +485,12 @@ fn memory(
         ]),
         scope: strictest(&items.iter().map(|item| item.scope).collect::<Vec<_>>()).unwrap_or(place.scope),
         owner: place.owner.clone(),
-        status: Status::Active,
+        status: if waits { Status::Candidate } else { Status::Active },
         tier: Tier::Active,
         source: crate::store::OWN.to_owned(),
         source_conv_id: None,
+        provenance,
+        host: None,
         slot: None,
         valid_from: None,
         valid_to: None,

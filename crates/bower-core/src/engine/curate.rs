@@ -7,14 +7,18 @@ use std::time::Instant;
 
 use super::answer::milliseconds;
 use super::echoes::is_echo;
-use super::late::vector_of;
+use super::late::vector_for;
 use super::neighbours::{Likenesses, Neighbour, neighbours};
+use super::review::number;
+use super::secrets::clean_request;
 use super::when::zone;
-use super::{ACTOR, Engine, LANGUAGE};
+use super::{ACTOR, Engine, LANGUAGE, missing};
 use crate::error::{Error, Result};
-use crate::item::{Change, Channel, Fate, Gate, MemoryType, Relation, RowId, Status, Tier};
+use crate::item::{
+    Author, Change, Channel, Fate, Gate, MemoryType, Provenance, Relation, RowId, Status, Tier, Visibility,
+};
 use crate::memory::conflict::Side;
-use crate::memory::gate::{self, Refusal};
+use crate::memory::gate::{self, Cut, Refusal};
 use crate::memory::judge::{self, Judged, judge_read, judge_text};
 use crate::memory::merge::{self, Bands, Decision, decide};
 use crate::memory::said::Said;
@@ -37,8 +41,13 @@ const ATTEMPTS: usize = 16;
 /// Nothing that was written since makes such a decision void.
 pub(super) const ANYTHING: Change = Change(i64::MAX.unsigned_abs());
 
-pub(super) fn curate(engine: &Engine, request: &CurateRequest, now: Timestamp) -> Result<Curated> {
-    curate_as(engine, request, None, now)
+pub(super) fn curate(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &CurateRequest,
+    now: Timestamp,
+) -> Result<Curated> {
+    curate_as(engine, visibility, request, None, now)
 }
 
 /// What nobody asked to keep: picked out of a session, by a rule.
@@ -48,29 +57,15 @@ pub(super) struct Unasked<'a> {
     pub source: &'a str,
     /// What the session was given, whenever that was: told back, it is an echo.
     pub given: &'a [RowId],
+    /// Whose words it is.
+    pub provenance: Provenance,
 }
 
-/// The same for what nobody asked to keep, where `unasked` says so: it is a candidate, and ends no memory that somebody kept.
-pub(super) fn curate_as(
-    engine: &Engine,
-    request: &CurateRequest,
-    unasked: Option<Unasked<'_>>,
-    now: Timestamp,
-) -> Result<Curated> {
-    let start = Instant::now();
-    let content = request.content.trim();
-    check(content)?;
-    let collection = request.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone());
-    let tags = normal_tags(&request.tags)?;
-
-    let strictness = request.gate.unwrap_or_else(|| engine.settings.gate_of(&collection));
-    let place = Place { collection, scope: request.scope, owner: request.owner.clone() };
-    let verdict = gate::judge(content, strictness, &gate::Constants::default());
-    let redacted = verdict.redacted.as_ref();
-    let content = redacted.map_or(content, |redacted| &redacted.text).to_owned();
-    let judged =
-        judge_read(&content, &verdict.reading, request.memory_type, CONFIDENCE, &judge::Constants::default());
-    let mut curated = Curated {
+/// The answer before anything is decided: nothing is kept yet.
+fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::Named>) -> Curated {
+    let redacted = verdict.redacted.iter().flat_map(|redacted| &redacted.found);
+    let redacted = redacted.chain(cut.iter().flat_map(|cut| &cut.found));
+    Curated {
         id: None,
         summary: judged.summary.clone(),
         memory_type: judged.memory_type,
@@ -81,16 +76,56 @@ pub(super) fn curate_as(
         outcome: Fate::Refuse,
         durability: verdict.durability(),
         other: None,
-        redacted: redacted
-            .map(|redacted| redacted.found.iter().map(|kind| kind.label().to_owned()).collect())
-            .unwrap_or_default(),
+        redacted: redacted.map(|kind| kind.label().to_owned()).collect(),
+        redacted_fields: cut.iter().flat_map(|cut| &cut.fields).map(|field| (*field).to_owned()).collect(),
+        is_candidate: false,
         review: None,
         degraded: Vec::new(),
-    };
+    }
+}
+
+/// The same for what nobody asked to keep, where `unasked` says so: it is a candidate, and ends no memory that somebody kept.
+pub(super) fn curate_as(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &CurateRequest,
+    unasked: Option<Unasked<'_>>,
+    now: Timestamp,
+) -> Result<Curated> {
+    let start = Instant::now();
+    check(request.content.trim())?;
+    let mut request = request.clone();
+    let content = std::mem::take(&mut request.content);
+    let content = content.trim();
+    let collection = request.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone());
+    let strictness = request.gate.unwrap_or_else(|| engine.settings.gate_of(&collection));
+    let cut = if strictness == Gate::Off { Ok(Cut::default()) } else { clean_request(&mut request) };
+    let tags = normal_tags(&request.tags)?;
+    let place = Place { collection, scope: request.scope, owner: request.owner.clone() };
+    visibility.check_place(&place.collection, place.scope, place.owner.as_deref())?;
+    let verdict = gate::judge(content, strictness, &gate::Constants::default());
+    let redacted = verdict.redacted.as_ref();
+    let content = redacted.map_or(content, |redacted| &redacted.text).to_owned();
+    let judged =
+        judge_read(&content, &verdict.reading, request.memory_type, CONFIDENCE, &judge::Constants::default());
+    let mut curated = undecided(&judged, &verdict, &cut);
+    curated.degraded.extend(missing::degraded(engine)?);
+    if let Err(named) = cut {
+        curated.reason = Some(named.reason());
+        curated.took_ms = milliseconds(start);
+        return Ok(curated);
+    }
     let refused = match verdict.refused.filter(|refusal| !is_told_to_be(*refusal, request.memory_type)) {
         // Last, for it reads what answers gave.
         None if strictness != Gate::Off
-            && is_echo(engine, &place, &content, unasked.map_or(&[], |unasked| unasked.given), now)? =>
+            && is_echo(
+                engine,
+                visibility,
+                &place,
+                &content,
+                unasked.map_or(&[], |unasked| unasked.given),
+                now,
+            )? =>
         {
             Some(Refusal::Echo)
         }
@@ -104,26 +139,30 @@ pub(super) fn curate_as(
         return Ok(curated);
     }
 
-    let vector = match engine.model.get() {
-        Ok(embedder) => Some(vector_of(embedder, &content)?),
-        Err(state) => {
-            curated.degraded.push(Degraded { channel: Channel::Vector.into(), reason: state.why() });
-            None
-        }
-    };
+    let vector = vector_for(engine, &content)?;
+    if let Err(state) = engine.model.get() {
+        curated.degraded.push(Degraded { channel: Channel::Vector.into(), reason: state.why() });
+    }
     let said = Said::of(&content);
     let holds = valid(&content, &now.to_zoned(zone(engine)?));
-    let mut memory = new_memory(request, &place, content, judged, said.slot.as_ref(), vector);
+    let mut memory = new_memory(&request, &place, content, judged, said.slot.as_ref(), vector);
     memory.tags = tags;
     (memory.valid_from, memory.valid_to) = (holds.from, holds.until);
+    memory.create_time = request.told_time.filter(|told| *told < now);
     if let Some(unasked) = unasked {
-        (memory.status, memory.source) = (Status::Candidate, unasked.source.to_owned());
+        (memory.source, memory.provenance) = (unasked.source.to_owned(), unasked.provenance);
+    }
+    if !memory.provenance.reviewed {
+        memory.status = Status::Candidate;
     }
     let (kept, decision, other) = keep(engine, &place, &mut memory, &said, is_echo, now)?;
 
     curated.accepted = true;
+    curated.is_candidate = memory.status == Status::Candidate && !kept.is_update;
     curated.outcome = match kept.review {
         Some(_) => Fate::Contradict,
+        // Another process told the same text meanwhile.
+        None if kept.is_update && matches!(decision.fate, Fate::Create | Fate::Link) => Fate::Confirm,
         None => decision.fate,
     };
     curated.other = other.map(|item| Other {
@@ -133,7 +172,10 @@ pub(super) fn curate_as(
         stands: decision.fate == Fate::Supersede && decision.stays == Side::Kept,
     });
     curated.is_update = kept.is_update;
-    curated.review = kept.review;
+    curated.review = match (kept.review, &curated.other) {
+        (Some(review), Some(other)) => Some(number(visibility, review, &kept.id, &other.id)),
+        (review, _) => review,
+    };
     curated.id = Some(kept.id);
     curated.took_ms = milliseconds(start);
     Ok(curated)
@@ -198,9 +240,12 @@ fn new_memory(
         tier: if request.pinned { Tier::Pinned } else { Tier::Active },
         source: ACTOR.to_owned(),
         source_conv_id: request.source_conv_id.clone(),
+        provenance: Provenance::told(request.said_by),
+        host: request.host.clone(),
         slot: slot.map(|slot| slot.key.clone()),
         valid_from: None,
         valid_to: None,
+        create_time: None,
         vector,
     }
 }
@@ -215,7 +260,14 @@ fn keep(
     now: Timestamp,
 ) -> Result<(Kept, Decision, Option<Item>)> {
     let Said { claims, slot, frame } = said;
-    let told = merge::Told { claims, slot: slot.as_ref(), frame, confidence: CONFIDENCE, time: now };
+    let told = merge::Told {
+        claims,
+        slot: slot.as_ref(),
+        frame,
+        confidence: CONFIDENCE,
+        time: now,
+        first_told: memory.create_time,
+    };
     let (mut read, mut likenesses) = (HashMap::new(), Likenesses::default());
     let mut attempt = 0;
     loop {
@@ -229,8 +281,13 @@ fn keep(
             let vector = memory.vector.as_ref();
             (neighbours(engine, place, &memory.content, said, vector, &newest)?, newest.change)
         };
-        let decision = weigh(engine, &told, &near, &mut read, &mut likenesses);
+        let mut decision = weigh(engine, &told, &near, &mut read, &mut likenesses);
         let other = decision.target.map(|at| near[at].item.clone());
+        if let Some(other) = other.as_ref().filter(|other| is_heard_in_own_words(memory, &decision, other)) {
+            // What was only picked, or came from elsewhere, is said by somebody now: in their words.
+            decision.fate = Fate::Append;
+            debug_assert!(other.id != memory.id, "the same words are confirmed");
+        }
         let decided = Decided {
             standing: standing_of(memory, &decision, other.as_ref()),
             also: if memory.status == Status::Candidate {
@@ -246,6 +303,14 @@ fn keep(
             return Ok((kept, decision, other));
         }
     }
+}
+
+/// Whether a text that says the same as a memory takes its place, so that nobody's words but the teller's are trusted.
+fn is_heard_in_own_words(memory: &NewMemory, decision: &Decision, other: &Item) -> bool {
+    decision.fate == Fate::Confirm
+        && other.id != memory.id
+        && other.tier != Tier::Pinned
+        && other.provenance.yields_to(memory.provenance)
 }
 
 /// Decides, with what was read of the memories in an earlier attempt.
@@ -281,7 +346,9 @@ fn standing_of(memory: &NewMemory, decision: &Decision, other: Option<&Item>) ->
     let decided = standing(decision, other);
     match (decided, other) {
         (Standing::Replaces(row), Some(other))
-            if memory.status == Status::Candidate && other.status != Status::Candidate =>
+            if memory.status == Status::Candidate
+                && (other.status != Status::Candidate
+                    || other.provenance.least_trusted < memory.provenance.least_trusted) =>
         {
             if decision.fate == Fate::Append {
                 Standing::Relates(
@@ -336,7 +403,7 @@ fn reasons(decision: &Decision) -> Map<String, Value> {
 pub(super) fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
     let mut id = place.memory_id(content);
     for again in 2_u32.. {
-        let row = engine.store.rows_by_id(&id, 1)?.pop();
+        let row = engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.pop();
         let item = row.map_or(Ok(None), |(row, _)| Ok(engine.store.items(&[row])?.pop().flatten()))?;
         if item.is_none_or(|item: Item| item.status != Status::Superseded) {
             break;
@@ -348,20 +415,33 @@ pub(super) fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<S
 
 /// Whether a memory says exactly this.
 fn is_kept(engine: &Engine, place: &Place, content: &str) -> Result<bool> {
-    Ok(!engine.store.rows_by_id(&free_id(engine, place, content)?, 1)?.is_empty())
+    let id = free_id(engine, place, content)?;
+    Ok(!engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.is_empty())
 }
 
 /// Writes a text that somebody put in the place of a memory, in its words: nothing is refused or compared.
-pub(super) fn replace(engine: &Engine, item: &Item, content: &str, now: Timestamp) -> Result<Item> {
-    let content = content.trim();
-    check(content)?;
+pub(super) fn replace(
+    engine: &Engine,
+    item: &Item,
+    content: &str,
+    said_by: Author,
+    now: Timestamp,
+) -> Result<Item> {
+    check(content.trim())?;
+    // Somebody's words, and no secrets of theirs.
+    let redacted = match engine.settings.gate_of(&item.collection) {
+        Gate::Off => None,
+        Gate::Normal | Gate::Strict => gate::redact(content.trim(), &gate::Constants::default()),
+    };
+    let content = redacted.as_ref().map_or(content, |redacted| &redacted.text).trim();
     let request = CurateRequest {
+        said_by,
         memory_type: item.memory_type,
         source_conv_id: item.source_conv_id.clone(),
         ..CurateRequest::new(content)
     };
     let judged = judge_text(content, item.memory_type, item.confidence, &judge::Constants::default());
-    let vector = engine.model.get().ok().map(|embedder| vector_of(embedder, content)).transpose()?;
+    let vector = vector_for(engine, content)?;
     let place = Place { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
     let slot = slot(content);
     let id = free_id(engine, &place, content)?;

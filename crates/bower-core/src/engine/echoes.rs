@@ -11,9 +11,9 @@ use super::answer::Depth;
 use super::evidence::echoes_since;
 use super::retrieve::{Scope, Words, text_channel};
 use crate::error::Result;
-use crate::item::{Profile, Reach, RowId, RowSet};
+use crate::item::{Profile, RowId, RowSet, Statistics, Visibility};
 use crate::memory::gate::{self, Heard};
-use crate::store::Place;
+use crate::store::{Audience, Place};
 
 /// Texts that answers gave last, some six answers of ten, which are compared whatever their words are.
 const LAST: usize = 64;
@@ -36,14 +36,17 @@ pub(super) struct HeardRows(HashMap<RowId, Arc<Heard>>);
 /// `also` are rows that it gave to whoever tells, however long ago.
 pub(super) fn is_echo(
     engine: &Engine,
+    visibility: &Visibility,
     place: &Place,
     content: &str,
     also: &[RowId],
     now: Timestamp,
 ) -> Result<bool> {
-    let mut given = given(engine, now)?;
+    let audience = Audience { visibility, place };
+    let mut given = given(engine, &audience, now)?;
+    let also = engine.store.known_to(&audience, also)?;
     let lately: RowSet = given.iter().copied().collect();
-    given.extend(also.iter().copied().filter(|&row| !lately.contains(row)));
+    given.extend(also.into_iter().filter(|&row| !lately.contains(row)));
     if given.is_empty() {
         return Ok(false);
     }
@@ -58,12 +61,13 @@ pub(super) fn is_echo(
     if !gate::is_echo(content, &all, &constants) {
         return Ok(false);
     }
-    // Somebody may have forgotten one of them since it was analysed: what is gone was never said. Nor was what others own: to
-    // refuse its echo would tell that it is there.
+    // Somebody may have forgotten one of them since it was analysed: what is gone was never said. Nor was what others own, or what
+    // the writer may not see: to refuse its echo would tell that it is there.
     let rows: Vec<RowId> = heard.iter().map(|(row, _)| *row).collect();
     let writer = (place.scope, place.owner.as_deref());
     let there: RowSet = (engine.store.items(&rows)?.into_iter().flatten())
-        .filter(|item| Reach::is_known_at(writer, (item.scope, item.owner.as_deref())))
+        .filter(|item| item.is_visible(visibility))
+        .filter(|item| Visibility::is_known_at(writer, (item.scope, item.owner.as_deref())))
         .map(|item| item.row)
         .collect();
     let all: Vec<&Heard> =
@@ -71,14 +75,16 @@ pub(super) fn is_echo(
     Ok(gate::is_echo(content, &all, &constants))
 }
 
-/// The rows that answers gave lately, the last first.
-fn given(engine: &Engine, now: Timestamp) -> Result<Vec<RowId>> {
+/// The rows that answers gave lately and the writer may know of, the last first: what others were given leaves no less room for
+/// these.
+fn given(engine: &Engine, to: &Audience<'_>, now: Timestamp) -> Result<Vec<RowId>> {
     let since = echoes_since(engine, now);
     let fresh = engine.fresh_exposed.lock().unwrap_or_else(PoisonError::into_inner);
     let lately = fresh.iter().rev().filter(|(_, time)| *time >= since);
-    let mut rows: Vec<RowId> = lately.map(|(row, _)| *row).collect();
+    let lately: Vec<RowId> = lately.map(|(row, _)| *row).collect();
     drop(fresh);
-    rows.extend(engine.store.exposed(since, MOST)?);
+    let mut rows = engine.store.known_to(to, &lately)?;
+    rows.extend(engine.store.exposed(to, since, MOST)?);
     let mut seen = RowSet::new();
     rows.retain(|&row| seen.insert(row));
     rows.truncate(MOST);
@@ -99,6 +105,7 @@ fn fitting(engine: &Engine, content: &str, rows: &[RowId]) -> Result<Vec<RowId>>
         profile: Profile::Bower,
         depth: Depth::Rows(FITTING),
         newest: &newest,
+        counted: (engine.settings.statistics == Statistics::Own).then_some(&keep),
     };
     Ok(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row).collect())
 }

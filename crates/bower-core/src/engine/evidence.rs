@@ -8,16 +8,18 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use super::answer::{Ranking, best_effort};
+use super::answer::{Ranking, best_effort, counted};
 use super::indexes::covered;
 use super::retrieve::text_tail;
 use super::{Engine, LANGUAGE};
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
-use crate::item::{Allowed, Kind, Reach, RowId, RowSet, Scope, Status, indexed_text};
+use crate::item::{
+    Admission, Allowed, Kind, RowId, RowSet, Scope, Status, Visibility, derive_id, indexed_text,
+};
 use crate::rank::budget::{Candidate, Question, estimate_tokens, pack as pack_candidates};
 use crate::rank::prefetch::{Background, Bar, Signals, passes};
-use crate::request::{Hit, Item, QueryRequest};
+use crate::request::{Hit, Item, QueryRequest, Selection};
 use crate::store::Given;
 use crate::text::analyze::{Analyzer, Purpose};
 use crate::text::{self, QueryTerm, Rarity};
@@ -66,8 +68,8 @@ pub(super) struct Known {
 
 impl Known {
     /// Those of the request's session; none where it names none.
-    pub(super) fn of(engine: &Engine, request: &QueryRequest) -> Result<Self> {
-        match session_of(request) {
+    pub(super) fn of(engine: &Engine, visibility: &Visibility, request: &QueryRequest) -> Result<Self> {
+        match session_of(visibility, request)? {
             Some(session) => Self::of_session(engine, &session),
             None => Ok(Self::default()),
         }
@@ -149,12 +151,13 @@ pub(super) fn check(request: &QueryRequest) -> Result<()> {
 /// Tokens are pieces of the local model's tokenizer, where a model takes part, else an estimate.
 pub(super) fn pack(
     engine: &Engine,
+    visibility: &Visibility,
     request: &QueryRequest,
     terms: &Terms<'_>,
     hits: &[Hit],
 ) -> Result<Option<Evidence>> {
     let Some(budget_tokens) = request.budget_tokens else {
-        note_given(engine, request, hits.iter().map(|hit| &hit.memory));
+        note_given(engine, visibility, request, hits.iter().map(|hit| &hit.memory))?;
         return Ok(None);
     };
     if hits.is_empty() {
@@ -164,7 +167,7 @@ pub(super) fn pack(
     }
     let (terms, rarity) = terms.get()?;
     let weights = rarity.weights();
-    let neighbours = neighbours(engine, request, hits)?;
+    let neighbours = neighbours(engine, visibility, request, hits)?;
     let sources: Vec<Source> = hits
         .iter()
         .map(|hit| Source::new(&hit.memory, hit.score, neighbours.places.get(&hit.memory.row), false))
@@ -196,23 +199,32 @@ pub(super) fn pack(
     let mut evidence = pack_candidates(&candidates, &question, budget_tokens, &count);
     evidence.counted_by.push_str(embedder.map_or(ESTIMATE, |embedder| embedder.model()));
     let given = |item: &&Item| evidence.pieces.iter().any(|piece| piece.rows.contains(&item.row));
-    note_given(engine, request, sources.iter().map(|source| source.item).filter(given));
+    note_given(engine, visibility, request, sources.iter().map(|source| source.item).filter(given))?;
     Ok(Some(evidence))
 }
 
 /// The session's name: of those who name a scope or an owner, each has sessions of its own, for "already given" tells that
 /// somebody else was given it.
-fn session_of(request: &QueryRequest) -> Option<String> {
-    request.session.as_ref().map(|session| session_name(session, &request.select.reach()))
+fn session_of(visibility: &Visibility, request: &QueryRequest) -> Result<Option<String>> {
+    let Some(session) = &request.session else { return Ok(None) };
+    let Selection { scope, owner, .. } = &request.select;
+    Ok(Some(session_name(session, &visibility.narrowed(*scope, owner.as_deref())?)))
 }
 
-/// The same of a session that a reach asks for.
-pub(super) fn session_name(session: &str, reach: &Reach) -> String {
-    if reach.is_everything() {
+/// The same of a session of a caller. Each part of what the caller may see is told apart from the others.
+pub(super) fn session_name(session: &str, visibility: &Visibility) -> String {
+    if visibility.is_everything() {
         return session.to_owned();
     }
-    let scope = reach.scope.map_or("", Scope::word);
-    format!("{scope}\u{1f}{}\u{1f}{session}", reach.owner.as_deref().unwrap_or_default())
+    let scope = visibility.scope.map_or("", Scope::word);
+    let owner = visibility.owner.as_deref().unwrap_or_default();
+    match &visibility.collections {
+        None => format!("{scope}\u{1f}{owner}\u{1f}{session}"),
+        Some(names) => {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            format!("{scope}\u{1f}{owner}\u{1f}{}\u{1f}{session}", derive_id(&names))
+        }
+    }
 }
 
 /// What a session was asked has a name of its own: a question is not the memory that it is about.
@@ -220,10 +232,16 @@ pub(super) fn questions_of(session: &str) -> String {
     format!("{session}\u{1f}?")
 }
 
-fn note_given<'a>(engine: &Engine, request: &QueryRequest, items: impl Iterator<Item = &'a Item>) {
-    if let Some(session) = session_of(request) {
+fn note_given<'a>(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &QueryRequest,
+    items: impl Iterator<Item = &'a Item>,
+) -> Result<()> {
+    if let Some(session) = session_of(visibility, request)? {
         note_given_to(engine, session, items.map(|item| (item.row, item.content.as_str())));
     }
+    Ok(())
 }
 
 /// Notes which texts a session is given, by its whole name, and the row that each is of.
@@ -238,6 +256,11 @@ pub(super) fn note_given_to(
         let mut fresh = engine.fresh_given.lock().unwrap_or_else(PoisonError::into_inner);
         fresh.push((session, given));
     }
+}
+
+/// Whether a request may be given an item: one that nobody asked is given nothing from outside before somebody kept it.
+pub(super) fn admits(request: &QueryRequest, item: &Item) -> bool {
+    !request.prefetch || item.provenance.admission(item.kind, item.status) != Admission::Held
 }
 
 /// Applies the bar for what nobody asked for, where the request says that nobody did; how many hits it held back.
@@ -307,29 +330,38 @@ fn places(terms: &[QueryTerm]) -> HashMap<&str, usize> {
 /// the whole tail is read for it.
 pub(super) struct Terms<'a> {
     engine: &'a Engine,
-    question: &'a str,
+    request: &'a QueryRequest,
     counted: OnceCell<(Vec<QueryTerm>, Rarity)>,
 }
 
 impl<'a> Terms<'a> {
     pub(super) fn of(engine: &'a Engine, request: &'a QueryRequest) -> Self {
-        Self { engine, question: &request.text, counted: OnceCell::new() }
+        Self { engine, request, counted: OnceCell::new() }
     }
 
     fn get(&self) -> Result<&(Vec<QueryTerm>, Rarity)> {
         if let Some(counted) = self.counted.get() {
             return Ok(counted);
         }
-        let terms = text::query_terms(self.question, LANGUAGE);
+        let terms = text::query_terms(&self.request.text, LANGUAGE);
+        let rarity = self.engine.indexes.again(|| self.rarity(&terms))?;
+        Ok(self.counted.get_or_init(|| (terms, rarity)))
+    }
+
+    fn rarity(&self, terms: &[QueryTerm]) -> Result<Rarity> {
         let store = &*self.engine.store;
         let newest = store.coverage()?;
         let index = self.engine.indexes.text(store)?;
         let new = self.engine.tails.text(store, &newest, covered(&index))?;
         let nothing = RowSet::new();
         let everything = Allowed { keep: None, drop: &nothing };
-        let tail = text_tail(&terms, &[], &new, everything)?;
-        let rarity = text::rarity(index.good(), &tail, &terms)?;
-        Ok(self.counted.get_or_init(|| (terms, rarity)))
+        let own = counted(self.engine, &self.request.select)?;
+        let tail = text_tail(terms, &[], &new, everything, own.as_deref())?;
+        let own = own.as_deref().map(|own| Allowed { keep: Some(own), drop: &new.gone });
+        match index.good() {
+            Some(index) => index.ask(|index| text::rarity(Some(index), &tail, terms, own)),
+            None => text::rarity(None, &tail, terms, own),
+        }
     }
 }
 
@@ -342,7 +374,12 @@ struct Neighbours {
     items: Vec<(Item, f32)>,
 }
 
-fn neighbours(engine: &Engine, request: &QueryRequest, hits: &[Hit]) -> Result<Neighbours> {
+fn neighbours(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &QueryRequest,
+    hits: &[Hit],
+) -> Result<Neighbours> {
     let mut found = Neighbours::default();
     let mut beside: Vec<(RowId, f32)> = Vec::new();
     for (at, hit) in hits.iter().enumerate().filter(|(_, hit)| hit.memory.kind == Kind::Chunk) {
@@ -359,7 +396,7 @@ fn neighbours(engine: &Engine, request: &QueryRequest, hits: &[Hit]) -> Result<N
         return Ok(found);
     }
     let keep = engine.store.select(&request.select)?;
-    let known = Known::of(engine, request)?;
+    let known = Known::of(engine, visibility, request)?;
     let rows: Vec<RowId> = beside.iter().map(|(row, _)| *row).collect();
     let items = engine.store.items(&rows)?.into_iter().zip(beside);
     found.items = items
@@ -368,7 +405,7 @@ fn neighbours(engine: &Engine, request: &QueryRequest, hits: &[Hit]) -> Result<N
             Some(keep) => keep.contains(item.row),
             None => matches!(item.status, Status::Candidate | Status::Active),
         })
-        .filter(|(item, _)| !known.has(item))
+        .filter(|(item, _)| !item.damaged && !known.has(item) && admits(request, item))
         .collect();
     Ok(found)
 }
@@ -380,6 +417,7 @@ struct Source<'a> {
     position: Option<u32>,
     is_beside: bool,
     name: String,
+    mark: Option<String>,
 }
 
 impl<'a> Source<'a> {
@@ -392,7 +430,8 @@ impl<'a> Source<'a> {
             (None, Some(memory_type)) => format!("{memory_type} {}", item.id),
             (None, None) => item.id.clone(),
         };
-        Self { item, score, position: position.copied(), is_beside, name }
+        let mark = item.provenance.mark(item.kind, item.status);
+        Self { item, score, position: position.copied(), is_beside, name, mark }
     }
 
     fn candidate(&self) -> Candidate<'_> {
@@ -412,6 +451,7 @@ impl<'a> Source<'a> {
             source: &self.name,
             path: if item.kind == Kind::Chunk { field(item, "path") } else { None },
             heading: if item.kind == Kind::Chunk { field(item, "section_title") } else { None },
+            mark: self.mark.as_deref(),
             is_code,
             is_beside: self.is_beside,
             score: self.score,

@@ -7,10 +7,11 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use super::forget::{Purged, Traces};
-use super::indexes::{Derived, Found, covered};
+use super::indexes::{Derived, Found, Held, covered, guarded};
 use super::{ACTOR, Engine, LANGUAGE};
 use crate::error::{Error, Result};
-use crate::item::{Change, RowId};
+use crate::files;
+use crate::item::{Change, Coverage, RowId};
 use crate::store::{IndexedText, KeptTerms, Stamp, Store};
 use crate::{text, tokens, vector};
 
@@ -52,34 +53,44 @@ const LOG: &str = "another process still reads what the store's log holds";
 impl Engine {
     /// Brings the indexes up to date; false where nothing was due or another process is folding.
     pub(super) fn fold(&self, when: When) -> Result<bool> {
-        let due = self.due(when)?;
+        self.fold_upto(when, None)
+    }
+
+    /// The same as of a change: what was written later is left to the next fold. `None` takes all there is.
+    pub(super) fn fold_upto(&self, when: When, upto: Option<&Coverage>) -> Result<bool> {
+        let due = self.due(when, upto)?;
         if !due.text && !due.vector && !due.tokens {
             return Ok(false);
         }
         let Some(_lock) = FoldLock::take(self.indexes.folder(), when)? else { return Ok(false) };
         // Another process may have folded while this one came here.
-        let due = self.due(when)?;
+        let due = self.due(when, upto)?;
         if due.text {
-            self.fold_text()?;
+            self.fold_text(upto)?;
         }
         if due.vector
             && let Ok(embedder) = self.model.get()
         {
-            self.fold_vectors(embedder.model(), embedder.dimension())?;
+            self.fold_vectors(embedder.model(), embedder.dimension(), upto)?;
         }
         if due.tokens
             && let Some(scheme) = self.model.tokens()
         {
-            self.fold_tokens(scheme)?;
+            self.fold_tokens(scheme, upto)?;
         }
         self.indexes.reopen();
         self.tidy_store(when)?;
         Ok(true)
     }
 
-    fn due(&self, when: When) -> Result<Due> {
+    /// What a fold is to hold.
+    fn next(&self, upto: Option<&Coverage>) -> Result<Coverage> {
+        upto.map_or_else(|| self.store.coverage(), |upto| Ok(upto.clone()))
+    }
+
+    fn due(&self, when: When, upto: Option<&Coverage>) -> Result<Due> {
         let store = &*self.store;
-        let newest = store.coverage()?.change;
+        let newest = self.next(upto)?.change;
         let text = self.indexes.text(store)?;
         let text = self.is_due(when, newest, &text, |after| store.text_rows(after, newest))?;
         let vector = match self.model.get() {
@@ -111,7 +122,9 @@ impl Engine {
         let after = covered(found);
         let indexed = match found {
             Found::Unusable(_) => return Ok(true),
-            Found::Good(_) if after == newest => return Ok(false),
+            // An older version wrote it without checksums.
+            Found::Good(index) if !index.has_sums() => return Ok(true),
+            Found::Good(_) if after >= newest => return Ok(false),
             Found::Good(index) => Some(index.rows()),
             Found::Absent => None,
         };
@@ -204,20 +217,20 @@ impl Engine {
     /// for what killed folds left, too.
     fn purge_indexes(&self, due: Change, all: bool, waits: &mut Vec<String>) -> Result<()> {
         let store = &*self.store;
-        let text = self.indexes.text(store)?;
-        match &text {
+        match self.indexes.text(store)? {
             Found::Good(index) if all || index.coverage().change < due || index.keeps_dead() => {
-                self.fold_text_by(true)?;
+                self.fold_text_by(true, None)?;
             }
             Found::Good(_) => {}
-            Found::Absent | Found::Unusable(_) => remove_folder(&self.indexes.text_dir())?,
+            Found::Absent => remove_folder(&self.indexes.text_dir())?,
+            Found::Unusable(_) => self.fold_text(None)?,
         }
         let folder = self.indexes.folder().to_path_buf();
         for (path, name) in entries(&folder)? {
             if name.starts_with("vectors-") {
-                self.purge_vectors(&path, due)?;
+                self.indexes.again(|| self.purge_vectors(&path, due))?;
             } else if name.starts_with("tokens-") {
-                self.purge_tokens(&path, due)?;
+                self.indexes.again(|| self.purge_tokens(&path, due))?;
             } else if name != LOCK && name != "text" {
                 remove(&path)?;
             }
@@ -229,7 +242,7 @@ impl Engine {
             }
         }
         self.indexes.reopen();
-        if self.indexes.text(store)?.good().is_some_and(text::TextIndex::keeps_dead) {
+        if self.indexes.text(store)?.good().is_some_and(Held::keeps_dead) {
             waits.push("the text index could not be written anew".to_owned());
         }
         Ok(())
@@ -259,79 +272,173 @@ impl Engine {
 
     fn purge_vectors(&self, dir: &Path, due: Change) -> Result<()> {
         let store = &*self.store;
-        // Of whichever model: one that is not here has an index all the same.
-        let Some(index) = usable::<vector::VectorIndex>(dir, store)? else { return remove_folder(dir) };
+        // Of whichever model: one that is not here has an index all the same. A damaged one is removed, and folded anew.
+        let found = self.indexes.other::<vector::VectorIndex>(dir, store)?;
+        let Some(index) = found.good() else {
+            remove_folder(dir)?;
+            return match self.model.get() {
+                Ok(model) if self.indexes.vector_dir(model.model()) == dir => {
+                    self.fold_vectors(model.model(), model.dimension(), None)
+                }
+                Ok(_) | Err(_) => Ok(()),
+            };
+        };
         if index.coverage().change < due || index.keeps_dead() {
             let after = index.coverage().change;
             let next = store.coverage()?;
             let gone = store.gone(after, next.change)?;
-            let rows = store.vector_rows(index.model(), after, next.change)?;
-            let mut fresh = pages(&rows, |page| fresh_vectors(store, index.model(), page));
-            vector::purge(dir, &index, next, &gone, &mut fresh)?;
+            index.ask(|index| {
+                let rows = store.vector_rows(index.model(), after, next.change)?;
+                let mut fresh = pages(&rows, |page| fresh_vectors(store, index.model(), page));
+                vector::purge(dir, index, next, &gone, &mut fresh)
+            })?;
         }
-        if let Some(index) = usable::<vector::VectorIndex>(dir, store)? {
+        self.indexes.other::<vector::VectorIndex>(dir, store)?.ask(|index| {
             index.clear_leftovers();
-        }
+            Ok(())
+        })?;
         Ok(())
     }
 
     fn purge_tokens(&self, dir: &Path, due: Change) -> Result<()> {
         let store = &*self.store;
-        let Some(index) = usable::<tokens::TokenIndex>(dir, store)? else { return remove_folder(dir) };
+        let found = self.indexes.other::<tokens::TokenIndex>(dir, store)?;
+        let Some(index) = found.good() else {
+            // What is whole of it is not lost with the rest.
+            return match self.model.tokens() {
+                Some(scheme) if self.indexes.tokens_dir(scheme) == dir => self.fold_tokens(scheme, None),
+                Some(_) | None => remove_folder(dir),
+            };
+        };
         if index.coverage().change < due || index.keeps_dead() {
             let after = index.coverage().change;
             let next = store.coverage()?;
             let gone = store.gone(after, next.change)?;
-            let rows = store.code_rows(index.model(), after, next.change)?;
-            let mut fresh = pages(&rows, |page| fresh_codes(store, index.model(), page));
-            tokens::purge(dir, &index, next, &gone, &mut fresh)?;
+            index.ask(|index| {
+                let rows = store.code_rows(index.model(), after, next.change)?;
+                let mut fresh = pages(&rows, |page| fresh_codes(store, index.model(), page));
+                tokens::purge(dir, index, next, &gone, &mut fresh)
+            })?;
         }
-        if let Some(index) = usable::<tokens::TokenIndex>(dir, store)? {
+        self.indexes.other::<tokens::TokenIndex>(dir, store)?.ask(|index| {
             index.clear_leftovers();
-        }
+            Ok(())
+        })?;
         Ok(())
     }
 
-    fn fold_text(&self) -> Result<()> {
-        self.fold_text_by(false)
+    fn fold_text(&self, upto: Option<&Coverage>) -> Result<()> {
+        self.fold_text_by(false, upto)
     }
 
-    fn fold_text_by(&self, purge: bool) -> Result<()> {
+    fn fold_text_by(&self, purge: bool, upto: Option<&Coverage>) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.text_dir());
-        let found = self.indexes.text(store)?;
-        clear_unusable(&found, &dir)?;
-        let after = covered(&found);
-        let next = store.coverage()?;
-        let gone = store.gone(after, next.change)?;
-        let rows = store.text_rows(after, next.change)?;
-        let mut fresh = pages(&rows, |page| fresh_texts(store, page));
-        let plan = text::FoldPlan { next, language: LANGUAGE, gone: &gone, memory_bytes: FOLD_MEMORY, purge };
-        text::fold(&dir, &plan, &mut fresh)
+        // An index that turns out to be damaged is put aside, and the second time there is none to fold on.
+        self.indexes.again(|| {
+            let found = self.indexes.text(store)?;
+            clear_unusable(&found, &dir)?;
+            let after = covered(&found);
+            let next = self.next(upto)?;
+            let gone = store.gone(after, next.change)?;
+            let rows = store.text_rows(after, next.change)?;
+            let mut fresh = pages(&rows, |page| fresh_texts(store, page));
+            let (language, memory_bytes) = (LANGUAGE, FOLD_MEMORY);
+            let plan = text::FoldPlan { next, language, gone: &gone, memory_bytes, purge };
+            match found.good() {
+                Some(index) => index.ask(|_| text::fold(&dir, &plan, &mut fresh)),
+                None => guarded(&dir, || text::fold(&dir, &plan, &mut fresh)),
+            }
+        })
     }
 
-    fn fold_vectors(&self, model: &str, dimension: usize) -> Result<()> {
+    fn fold_vectors(&self, model: &str, dimension: usize, upto: Option<&Coverage>) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.vector_dir(model));
-        let found = self.indexes.vector(model, store)?;
-        clear_unusable(&found, &dir)?;
-        let after = covered(&found);
-        let next = store.coverage()?;
-        let gone = store.gone(after, next.change)?;
-        let rows = store.vector_rows(model, after, next.change)?;
-        let mut fresh = pages(&rows, |page| fresh_vectors(store, model, page));
-        vector::fold(&dir, found.good(), next, model, dimension, &gone, &mut fresh)
+        self.indexes.again(|| {
+            let found = self.indexes.vector(model, store)?;
+            clear_unusable(&found, &dir)?;
+            let after = covered(&found);
+            let next = self.next(upto)?;
+            let gone = store.gone(after, next.change)?;
+            let rows = store.vector_rows(model, after, next.change)?;
+            let mut fresh = pages(&rows, |page| fresh_vectors(store, model, page));
+            let mut fold = |current: Option<&_>| {
+                vector::fold(&dir, current, next.clone(), model, dimension, &gone, &mut fresh)
+            };
+            match found.good() {
+                Some(index) => index.ask(|index| fold(Some(index))),
+                None => guarded(&dir, || fold(None)),
+            }
+        })
     }
 
-    fn fold_tokens(&self, scheme: &str) -> Result<()> {
+    fn fold_tokens(&self, scheme: &str, upto: Option<&Coverage>) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.tokens_dir(scheme));
-        let found = self.indexes.tokens(scheme, store)?;
-        clear_unusable(&found, &dir)?;
-        let after = covered(&found);
-        let next = store.coverage()?;
-        let gone = store.gone(after, next.change)?;
-        let rows = store.code_rows(scheme, after, next.change)?;
-        let mut fresh = pages(&rows, |page| fresh_codes(store, scheme, page));
-        tokens::fold(&dir, found.good(), next, scheme, &gone, &mut fresh)
+        self.indexes.again(|| {
+            let found = self.indexes.tokens(scheme, store)?;
+            let saved = found.unusable().map_or(Ok(None), |_| saved_codes(store, &dir, scheme))?;
+            clear_unusable(&found, &dir)?;
+            let after = covered(&found);
+            let next = self.next(upto)?;
+            let gone = store.gone(after, next.change)?;
+            let rows = store.code_rows(scheme, after, next.change)?;
+            let fresh = pages(&rows, |page| fresh_codes(store, scheme, page));
+            let saved = saved.as_ref().map(|saved| saved.rows(store, &rows, next.change)).transpose()?;
+            let mut fresh = in_order_of_rows(fresh, saved.into_iter().flatten());
+            let mut fold =
+                |current: Option<&_>| tokens::fold(&dir, current, next.clone(), scheme, &gone, &mut fresh);
+            match found.good() {
+                Some(index) => index.ask(|index| fold(Some(index))),
+                None => guarded(&dir, || fold(None)),
+            }
+        })
     }
+}
+
+/// What is whole in a damaged index of token codes: only the model could give it again. The files stay mapped when they are removed.
+struct SavedCodes {
+    index: tokens::TokenIndex,
+    rows: Vec<tokens::WholeRow>,
+}
+
+/// `None` where nothing of the index can be told to be whole, or it is of another scheme, store or history.
+fn saved_codes(store: &dyn Store, dir: &Path, scheme: &str) -> Result<Option<SavedCodes>> {
+    let opened = guarded(dir, || {
+        let index = tokens::TokenIndex::open(dir)?.filter(|index| index.model() == scheme);
+        Ok(index.map(|index| SavedCodes { rows: index.whole_rows(), index }))
+    });
+    match opened {
+        Ok(Some(saved)) if store.confirms(saved.index.coverage())? => Ok(Some(saved)),
+        // An index that does not even open has nothing to save.
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
+
+impl SavedCodes {
+    /// Its rows without those that the store has newer codes of, ascending, and without those that are gone.
+    fn rows(
+        &self,
+        store: &dyn Store,
+        newer: &[RowId],
+        upto: Change,
+    ) -> Result<impl Iterator<Item = Result<(RowId, Vec<u8>)>> + '_> {
+        let mut stale = store.gone(self.index.coverage().change, upto)?;
+        stale.add_all(&newer.iter().copied().collect());
+        let rows = self.rows.iter().filter(move |whole| !stale.contains(whole.row));
+        Ok(rows.map(|whole| Ok((whole.row, self.index.codes_of(*whole)?.to_vec()))))
+    }
+}
+
+/// Two lists of different rows as one; each ascends. An error comes as soon as its list has it.
+fn in_order_of_rows<T>(
+    one: impl Iterator<Item = Result<(RowId, T)>>,
+    two: impl Iterator<Item = Result<(RowId, T)>>,
+) -> impl Iterator<Item = Result<(RowId, T)>> {
+    let (mut one, mut two) = (one.peekable(), two.peekable());
+    std::iter::from_fn(move || match (one.peek(), two.peek()) {
+        (Some(Ok((first, _))), Some(Ok((second, _)))) if second < first => two.next(),
+        (Some(_), _) => one.next(),
+        (None, _) => two.next(),
+    })
 }
 
 struct Due {
@@ -340,7 +447,7 @@ struct Due {
     tokens: bool,
 }
 
-fn clear_unusable<T>(found: &Found<T>, dir: &Path) -> Result<()> {
+fn clear_unusable<T: Derived>(found: &Found<T>, dir: &Path) -> Result<()> {
     match found {
         Found::Unusable(_) if dir.exists() => {
             std::fs::remove_dir_all(dir).map_err(|source| Error::io("remove the unusable index", dir, source))
@@ -377,14 +484,6 @@ fn fresh_vectors(store: &dyn Store, model: &str, page: &[RowId]) -> Result<Vec<(
 fn fresh_codes(store: &dyn Store, scheme: &str, page: &[RowId]) -> Result<Vec<(RowId, Vec<u8>)>> {
     let codes = store.codes(scheme, page)?;
     Ok(page.iter().zip(codes).filter_map(|(row, codes)| Some((*row, codes?))).collect())
-}
-
-/// The index in a folder, where it is whole and of this store's history.
-fn usable<T: Derived>(dir: &Path, store: &dyn Store) -> Result<Option<T>> {
-    match T::open(dir) {
-        Ok(Some(index)) if store.confirms(index.coverage())? => Ok(Some(index)),
-        Ok(_) | Err(_) => Ok(None),
-    }
 }
 
 /// What is in a folder, by path and name; nothing where there is none.
@@ -430,14 +529,10 @@ struct FoldLock {
 impl FoldLock {
     /// `None` where somebody else folds; who folds always waits for them, since what they fold may be older than what it wants.
     fn take(folder: &Path, when: When) -> Result<Option<Self>> {
-        std::fs::create_dir_all(folder).map_err(|source| Error::io("create the folder", folder, source))?;
+        files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
         let path = folder.join(LOCK);
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|source| Error::io("open the lock", &path, source))?;
+        let file =
+            files::open_or_create(&path).map_err(|source| Error::io("open the lock", &path, source))?;
         let taken = match when {
             When::Always => file.lock().map_err(TryLockError::Error),
             When::Due => file.try_lock(),
@@ -453,6 +548,10 @@ impl FoldLock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Settings;
+    use crate::engine::DocumentInput;
+    use crate::item::{Scope, Visibility};
+    use crate::request::QueryRequest;
 
     #[test]
     fn a_larger_index_waits_for_more_rows_up_to_a_limit() {
@@ -478,5 +577,49 @@ mod tests {
             }
         }
         assert!((20..40).contains(&folds), "{folds}");
+    }
+
+    /// What a long run folds on the way does not depend on how far its writer has come meanwhile.
+    #[test]
+    fn a_fold_as_of_a_change_leaves_what_was_written_later() {
+        let home = tempfile::tempdir().unwrap();
+        let now = Timestamp::from_second(1_790_000_000).unwrap();
+        let settings = Settings { model: "none".into(), ..Settings::default() };
+        let engine = Engine::open(home.path(), settings, now).unwrap();
+        let add = |from: u32, to: u32, text: &str| {
+            let input = |at: u32| DocumentInput {
+                id: at.to_string(),
+                text: format!("{text} of number {at}"),
+                ..DocumentInput::default()
+            };
+            let documents = (from..to).map(input).collect();
+            let place = (Scope::Project, None);
+            engine.add_documents(&Visibility::everything(), documents, place, now).unwrap();
+        };
+        let held = || {
+            engine
+                .indexes
+                .text(&*engine.store)
+                .unwrap()
+                .good()
+                .map(|index| (index.rows(), index.coverage().change))
+        };
+        add(0, 3, "cod");
+        let then = engine.store.coverage().unwrap();
+        add(3, 5, "eel");
+        // One of the first three is replaced: its row of then is gone.
+        add(1, 2, "perch");
+        assert!(engine.fold_upto(When::Always, Some(&then)).unwrap());
+        assert_eq!(held(), Some((2, then.change)));
+        assert!(!engine.fold_upto(When::Always, Some(&then)).unwrap(), "it holds that already");
+        let found = |word: &str| {
+            let asked = QueryRequest { text: word.into(), ..QueryRequest::default() };
+            engine.query(&Visibility::everything(), &asked, now).unwrap().hits.len()
+        };
+        assert_eq!(["cod", "eel", "perch"].map(found), [2, 2, 1]);
+        assert!(engine.fold(When::Always).unwrap());
+        assert_eq!(held(), Some((5, engine.store.coverage().unwrap().change)));
+        assert_eq!(["cod", "eel", "perch"].map(found), [2, 2, 1]);
+        assert!(!engine.fold_upto(When::Always, Some(&then)).unwrap(), "an index never goes back");
     }
 }

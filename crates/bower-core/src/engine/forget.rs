@@ -13,7 +13,7 @@ use super::residue::{Finder, automaton, files, open};
 use super::{ACTOR, Engine, LANGUAGE, fold};
 use crate::error::{Error, Result};
 use crate::filter::{Filter, Test};
-use crate::item::{Kind, Reach, RowId};
+use crate::item::{Kind, RowId, Status, Visibility};
 use crate::request::{Clocks, Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Item, Selection};
 use crate::store::{Stamp, Store};
 use crate::text::{Analyzer, Purpose, TextIndex};
@@ -38,22 +38,31 @@ const BEGINNING: usize = 48;
 /// Items that say the same and are named.
 const MOST_HOLDERS: usize = 100;
 
-pub(super) fn forget(engine: &Engine, how: &Forgetting, now: Timestamp) -> Result<Forgotten> {
-    let (named, reach) = match &how.what {
+pub(super) fn forget(
+    engine: &Engine,
+    visibility: &Visibility,
+    how: &Forgetting,
+    now: Timestamp,
+) -> Result<Forgotten> {
+    let (named, asks) = match &how.what {
+        // Each must be visible before any of them goes.
         ForgetRequest::Ids(ids) => {
             let mut rows =
-                ids.iter().map(|id| Ok(resolve(engine, id, &how.reach)?.0)).collect::<Result<Vec<_>>>()?;
+                ids.iter().map(|id| Ok(resolve(engine, visibility, id)?.0)).collect::<Result<Vec<_>>>()?;
             rows.sort_unstable();
             rows.dedup();
-            (rows, how.reach.clone())
+            (rows, visibility.clone())
         }
         ForgetRequest::Selected(select) if **select == Selection::default() => {
             return Err(Error::invalid("forget", "nothing is selected; name ids or a filter"));
         }
-        ForgetRequest::Selected(select) => (engine.store.page(select, usize::MAX >> 1, 0)?.0, select.reach()),
+        ForgetRequest::Selected(select) => {
+            let asks = visibility.narrowed(select.scope, select.owner.as_deref())?;
+            (engine.store.page(&select.within(visibility)?, usize::MAX >> 1, 0)?.0, asks)
+        }
     };
     let mut items: Vec<Item> = engine.store.items(&named)?.into_iter().flatten().collect();
-    let derived = if how.keep_derived { Vec::new() } else { derived(engine, &items)? };
+    let derived = if how.keep_derived { Vec::new() } else { derived(engine, visibility, &items)? };
     let mut derived_ids: Vec<String> = derived.iter().map(|item| item.id.clone()).collect();
     derived_ids.sort_unstable();
     let told = items.len();
@@ -64,7 +73,12 @@ pub(super) fn forget(engine: &Engine, how: &Forgetting, now: Timestamp) -> Resul
 
     let receipt = engine.store.forget(&rows, how.dry_run, Stamp { now, actor: ACTOR })?;
     let erased = if how.dry_run { None } else { Some(erase(engine, &items, now)?) };
-    let held_by = holders(engine, &items[..told], &rows, &reach)?;
+    let (receipt, erased) = if visibility.is_everything() {
+        (receipt, erased)
+    } else {
+        (receipt.of_a_part(), erased.map(Erased::of_a_part))
+    };
+    let held_by = holders(engine, &asks, &items[..told], &rows)?;
     Ok(Forgotten { forgotten, derived: derived_ids, held_by, receipt, erased })
 }
 
@@ -75,7 +89,7 @@ pub(super) fn forget(engine: &Engine, how: &Forgetting, now: Timestamp) -> Resul
 /// - the chunk before or after it in its document, where the two overlap.
 ///
 /// Texts are compared word by word, case and punctuation aside. What says the same in other words is not noticed.
-fn derived(engine: &Engine, items: &[Item]) -> Result<Vec<Item>> {
+fn derived(engine: &Engine, visibility: &Visibility, items: &[Item]) -> Result<Vec<Item>> {
     let mut taken: BTreeSet<RowId> = items.iter().map(|item| item.row).collect();
     let mut found = Vec::new();
     for item in items {
@@ -86,7 +100,8 @@ fn derived(engine: &Engine, items: &[Item]) -> Result<Vec<Item>> {
             near.clear();
             let rows: Vec<RowId> = links.iter().map(|link| link.row).collect();
             for (link, other) in links.iter().zip(engine.store.items(&rows)?) {
-                let Some(other) = other.filter(|other| !taken.contains(&other.row)) else { continue };
+                let is_there = |other: &Item| !taken.contains(&other.row) && other.is_visible(visibility);
+                let Some(other) = other.filter(is_there) else { continue };
                 let words = words(&other.content);
                 let mut held = sentences.iter().map(|sentence| holds(&words, sentence));
                 if if link.is_made_of_it { held.any(|held| held) } else { held.all(|held| held) } {
@@ -98,7 +113,7 @@ fn derived(engine: &Engine, items: &[Item]) -> Result<Vec<Item>> {
         }
         if item.kind == Kind::Chunk {
             for other in beside(engine, item)? {
-                if taken.insert(other.row) {
+                if other.is_visible(visibility) && taken.insert(other.row) {
                     found.push(other);
                 }
             }
@@ -165,8 +180,8 @@ fn holds(text: &[String], part: &[String]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)
 }
 
-/// Items within the reach that still hold all of a forgotten text. Short texts stand in many.
-fn holders(engine: &Engine, items: &[Item], gone: &[RowId], reach: &Reach) -> Result<Vec<String>> {
+/// Visible items that still hold all of a forgotten text. Short texts stand in many.
+fn holders(engine: &Engine, visibility: &Visibility, items: &[Item], gone: &[RowId]) -> Result<Vec<String>> {
     let texts: Vec<&str> = items
         .iter()
         .map(|item| item.content.as_str())
@@ -180,9 +195,17 @@ fn holders(engine: &Engine, items: &[Item], gone: &[RowId], reach: &Reach) -> Re
     let beginnings: Vec<Vec<u8>> = texts.iter().map(|text| beginning(text).as_bytes().to_vec()).collect();
     let finder = automaton(&beginnings)?;
     let gone: BTreeSet<RowId> = gone.iter().copied().collect();
+    // The first hundred are counted among those that are visible alone.
+    let visible = if visibility.is_everything() {
+        None
+    } else {
+        let whatever = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
+        engine.store.select(&whatever.within(visibility)?)?
+    };
     let mut rows = Vec::new();
     engine.store.each_text(&mut |row, text| {
-        if rows.len() >= MOST_HOLDERS || gone.contains(&row) {
+        let is_visible = visible.as_ref().is_none_or(|visible| visible.contains(row));
+        if rows.len() >= MOST_HOLDERS || gone.contains(&row) || !is_visible {
             return;
         }
         let suspects: BTreeSet<usize> =
@@ -195,7 +218,7 @@ fn holders(engine: &Engine, items: &[Item], gone: &[RowId], reach: &Reach) -> Re
         }
     })?;
     let items = engine.store.items(&rows)?.into_iter().flatten();
-    let mut ids: Vec<String> = items.filter(|item| item.is_within(reach)).map(|item| item.id).collect();
+    let mut ids: Vec<String> = items.filter(|item| item.is_visible(visibility)).map(|item| item.id).collect();
     ids.sort_unstable();
     Ok(ids)
 }
@@ -301,9 +324,8 @@ impl Traces {
         let mut put = |text: &str| patterns.insert(text.as_bytes().to_vec());
         let terms: Vec<String> =
             self.words.values().flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect();
-        let kept: BTreeSet<&String> = match index.good() {
-            Some(index) => {
-                let counts = index.kept_with(&terms)?;
+        let kept: BTreeSet<&String> = match index.ask(|index| index.kept_with(&terms))? {
+            Some(counts) => {
                 terms.iter().zip(counts).filter(|(_, count)| *count > 0).map(|(term, _)| term).collect()
             }
             None => BTreeSet::new(),
@@ -394,8 +416,9 @@ mod tests {
 
     fn kept(engine: &Engine, text: &str) -> RowId {
         let request = crate::request::CurateRequest::new(text);
-        let id = engine.curate(&request, Timestamp::UNIX_EPOCH).unwrap().id.unwrap();
-        engine.get(&id).unwrap().row
+        let id =
+            engine.curate(&Visibility::everything(), &request, Timestamp::UNIX_EPOCH).unwrap().id.unwrap();
+        engine.get(&Visibility::everything(), &id).unwrap().row
     }
 
     fn bytes(home: &std::path::Path) -> Vec<u8> {
@@ -424,8 +447,8 @@ mod tests {
 
         let index = |engine: &Engine| {
             let found = engine.indexes.text(&*engine.store).unwrap();
-            let index = found.good().unwrap();
-            (index.kept_with(&["quagga".to_owned(), "okapi".to_owned()]).unwrap(), index.keeps_dead())
+            let words = ["quagga".to_owned(), "okapi".to_owned()];
+            found.ask(|index| Ok((index.kept_with(&words)?, index.keeps_dead()))).unwrap().unwrap()
         };
         let engine = open();
         engine.maintain(Timestamp::UNIX_EPOCH).unwrap();
@@ -451,7 +474,10 @@ mod tests {
         drop(older);
         let how =
             ForgetRequest::Ids(vec![engine.store.items(&[row]).unwrap()[0].as_ref().unwrap().id.clone()]);
-        let erased = forget(&engine, &Forgetting::of(how), Timestamp::UNIX_EPOCH).unwrap().erased.unwrap();
+        let erased = forget(&engine, &Visibility::everything(), &Forgetting::of(how), Timestamp::UNIX_EPOCH)
+            .unwrap()
+            .erased
+            .unwrap();
         assert!(erased.complete && erased.compacted, "{erased:?}");
         assert_eq!(Finder::new(&["quagga"]).unwrap().count(&bytes(folder.path())), [0]);
     }

@@ -7,15 +7,19 @@ use super::indexes::{Derived, Found, covered};
 use super::keep::held;
 use super::late::missing_codes;
 use crate::embed::{Embedder, MiniLm};
-use crate::error::Result;
-use crate::item::{Change, RowId, RowSet};
-use crate::request::{Check, Outcome, StatusReport};
+use crate::error::{Error, Result};
+use crate::item::{Change, Kind, MemoryType, RowId, RowSet, Visibility};
+use crate::request::{Check, ModelState, Outcome, Selection, StatusReport, VisibleStatus};
 use crate::store::Store;
 use crate::text::TextIndex;
 use crate::tokens::TokenIndex;
 use crate::vector::VectorIndex;
 
 pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
+    engine.indexes.again(|| status_once(engine))
+}
+
+fn status_once(engine: &Engine) -> Result<StatusReport> {
     let store = &*engine.store;
     let model = engine.model.state();
     let identity = engine.model.get().map_or("", |embedder| embedder.model());
@@ -26,21 +30,18 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
     let newer = store.vector_rows(identity, covered(&vector), newest)?;
     let vector_tail = newer.len() as u64;
     // An index has counted its rows; the store goes through all of them to do so.
-    let indexed = match vector.good() {
-        Some(index) => {
-            let gone = store.gone(covered(&vector), newest)?;
-            Some(present(index.len(), |rows| index.count(rows), &newer, &gone))
-        }
-        None => None,
-    };
+    let indexed = vector.ask(|index| {
+        let gone = store.gone(index.coverage().change, newest)?;
+        Ok(present(index.len(), |rows| index.count(rows), &newer, &gone))
+    })?;
     let embedded = indexed.map_or_else(|| store.embedded(identity), Ok)?;
     let counts = store.counts()?;
     let (token_tail, tokens_sound, uncoded) = match engine.model.get() {
         Ok(embedder) => tokens_status(engine, embedder, newest, indexed)?,
         Err(_) => (0, true, 0),
     };
-    let tier = match (vector.good(), vector_tail, embedded) {
-        (Some(index), _, _) => index.tier().word().to_owned(),
+    let tier = match (vector.ask(|index| Ok(index.tier()))?, vector_tail, embedded) {
+        (Some(tier), _, _) => tier.word().to_owned(),
         (None, _, 0) => "none".to_owned(),
         (None, _, _) => "tail".to_owned(),
     };
@@ -65,6 +66,40 @@ pub(super) fn status(engine: &Engine) -> Result<StatusReport> {
         model,
         scopes: held(engine)?,
         last_runs: store.last_runs()?,
+        losses: store.losses()?,
+    })
+}
+
+/// What is visible, counted.
+pub(super) fn visible_status(engine: &Engine, visibility: &Visibility) -> Result<VisibleStatus> {
+    let report = status(engine)?;
+    let within = Selection::default().within(visibility)?;
+    let count = |select: Selection| Ok::<_, Error>(engine.store.page(&select, 0, 0)?.1 as u64);
+    let of_kind = |kind| Selection { kinds: vec![kind], ..within.clone() };
+    let some = |counted: Result<(String, u64)>| {
+        counted.map(|one| Some(one).filter(|(_, count)| *count > 0)).transpose()
+    };
+    let by_type = MemoryType::ALL.iter().map(|&memory_type| {
+        let select = Selection { types: vec![memory_type], ..of_kind(Kind::Memory) };
+        Ok((memory_type.to_string(), count(select)?))
+    });
+    let names = report.by_collection.into_keys().filter(|name| visibility.holds_collection(name));
+    let by_collection = names.map(|name| {
+        let select = Selection { collections: vec![name.clone()], ..within.clone() };
+        Ok((name, count(select)?))
+    });
+    // What a scope holds in all its collections is more than somebody sees who sees some of them.
+    let mut scopes = if visibility.collections.is_none() { report.scopes } else { Vec::new() };
+    let of_anything = Visibility { collections: None, ..visibility.clone() };
+    scopes.retain(|held| of_anything.holds("", held.scope, held.owner.as_deref()));
+    Ok(VisibleStatus {
+        total_memories: count(of_kind(Kind::Memory))?,
+        total_chunks: count(of_kind(Kind::Chunk))?,
+        by_type: by_type.filter_map(some).collect::<Result<_>>()?,
+        by_collection: by_collection.filter_map(some).collect::<Result<_>>()?,
+        scopes,
+        index_healthy: report.index_healthy,
+        model: ModelState { reason: None, ..report.model },
     })
 }
 
@@ -81,11 +116,12 @@ fn tokens_status(
     let newer = engine.store.code_rows(scheme, covered(&found), newest)?;
     // Codes are made with their vector, in one pass: a row that has codes has a vector, and the difference is what has none.
     // Row by row it takes 10 ms for 100,000.
-    let uncoded = match (vectors, found.good()) {
-        (Some(vectors), Some(index)) => {
-            let gone = engine.store.gone(covered(&found), newest)?;
-            vectors.saturating_sub(present(index.len(), |rows| index.count(rows), &newer, &gone))
-        }
+    let coded = found.ask(|index| {
+        let gone = engine.store.gone(index.coverage().change, newest)?;
+        Ok(present(index.len(), |rows| index.count(rows), &newer, &gone))
+    })?;
+    let uncoded = match (vectors, coded) {
+        (Some(vectors), Some(coded)) => vectors.saturating_sub(coded),
         (None, _) | (_, None) => missing_codes(engine, embedder)?.len() as u64,
     };
     Ok((newer.len() as u64, !is_unusable(&found), uncoded))
@@ -98,11 +134,23 @@ fn present(indexed: usize, count: impl FnOnce(&RowSet) -> usize, newer: &[RowId]
     (indexed - count(&stale) + newer.len()) as u64
 }
 
-fn is_unusable<T>(found: &Found<T>) -> bool {
-    match found {
-        Found::Unusable(_) => true,
-        Found::Absent | Found::Good(_) => false,
+fn is_unusable<T: Derived>(found: &Found<T>) -> bool {
+    found.unusable().is_some()
+}
+
+/// The indexes that cannot be asked and wait to be made anew, by their names, each with the reason.
+pub(super) fn unusable(engine: &Engine) -> Result<Vec<(&'static str, String)>> {
+    let store = &*engine.store;
+    let mut unusable = Vec::new();
+    let mut note = |name, reason: Option<&str>| unusable.extend(reason.map(|why| (name, why.to_owned())));
+    note("text", engine.indexes.text(store)?.unusable());
+    if let Ok(embedder) = engine.model.get() {
+        note("vectors", engine.indexes.vector(embedder.model(), store)?.unusable());
+        if let Some(scheme) = embedder.tokens() {
+            note("tokens", engine.indexes.tokens(scheme, store)?.unusable());
+        }
     }
+    Ok(unusable)
 }
 
 fn folder_bytes(folder: &Path) -> u64 {
@@ -120,6 +168,14 @@ fn folder_bytes(folder: &Path) -> u64 {
 pub(super) fn doctor(engine: &Engine) -> Result<Vec<Check>> {
     let store = &*engine.store;
     let mut checks = vec![store_check(store)];
+    checks.extend(store.losses()?.iter().map(|loss| {
+        let kept = loss.kept.as_ref().map_or_else(String::new, |kept| format!("; kept: {}", kept.display()));
+        bad(
+            "changes",
+            format!("{}{kept}", loss.sentence()),
+            "run bower doctor --salvage DIR, then --accept-loss",
+        )
+    }));
     if store.purge_due()?.is_some() {
         checks.push(Check {
             name: "forgotten".into(),
@@ -138,10 +194,15 @@ pub(super) fn doctor(engine: &Engine) -> Result<Vec<Check>> {
                 let tokens = engine.indexes.tokens(scheme, store)?;
                 checks.push(index_check("token index", &tokens, store, TokenIndex::verify));
             }
-            checks.push(match MiniLm::open(engine.model.packed()).and_then(|model| model.verify()) {
+            let verified = MiniLm::open(engine.model.packed()).and_then(|model| model.verify());
+            checks.push(match &verified {
                 Ok(()) => good("model", format!("{} is whole", embedder.model())),
                 Err(error) => bad("model", error.to_string(), "run bower model pull"),
             });
+            // This process asks a damaged one no more.
+            if matches!(verified, Err(Error::Model { .. })) {
+                engine.model.give(|_| verified)?;
+            }
             let uncoded = missing_codes(engine, embedder)?.len();
             if uncoded > 0 {
                 checks.push(Check {
@@ -197,7 +258,8 @@ fn index_check<T: Derived>(
             detail: reason.clone(),
             hint: Some(REBUILD.into()),
         },
-        Found::Good(index) => match verify(index) {
+        // What is damaged is put aside with that, and made anew by whoever folds next.
+        Found::Good(index) => match index.ask(verify) {
             Ok(()) => {
                 let newest = store.coverage().map_or(0, |coverage| coverage.change.0);
                 good(name, format!("holds change {} of {newest}", covered(found).0))
@@ -206,7 +268,7 @@ fn index_check<T: Derived>(
                 name: name.into(),
                 outcome: Outcome::Bad,
                 detail: error.to_string(),
-                hint: Some("delete the folder index/ in the home: nothing is lost, it is built anew".into()),
+                hint: Some(REBUILD.into()),
             },
         },
     }

@@ -4,12 +4,13 @@
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::answer::milliseconds;
-use super::{Engine, consolidate, keep};
-use crate::error::Result;
-use crate::item::{Change, Scope};
+use super::{Engine, consolidate, keep, pipeline};
+use crate::error::{Error, Result};
+use crate::item::{Change, Scope, Visibility};
 use crate::memory::sweep::is_crowded;
 use crate::request::{ConsolidateRequest, Consolidated, Held, House, Housekeeping, Neglected};
 
@@ -19,14 +20,17 @@ pub(super) type Upto = BTreeMap<(Scope, Option<String>), Change>;
 pub(super) fn keep(engine: &Engine, house: &House, now: Timestamp) -> Housekeeping {
     let start = Instant::now();
     let mut kept = Housekeeping::default();
+    // Both before either is done: after a jump of the clock the sweep believes it, and the prune waited as long.
+    let is_due = |run, hours| keep::is_due(engine, run, hours, now);
+    let prunes = house.prune.map_or(Ok(false), |every| is_due("prune", every.hours.max(1)));
     let sweep = || keep::sweep(engine, false, now);
-    let swept = keep::is_due(engine, "sweep", engine.settings.sweep_hours, now)
+    let swept = is_due("sweep", engine.settings.sweep_hours)
         .and_then(|due| runs(due, house.most_ms, &mut kept.swept, sweep, |done| done.waiting));
     note(&mut kept.failed, "sweep", swept);
     if let Some(every) = house.prune {
         let prune = || keep::prune(engine, every.threshold, false, now);
-        let pruned = keep::is_due(engine, "prune", every.hours.max(1), now)
-            .and_then(|due| runs(due, house.most_ms, &mut kept.pruned, prune, |done| done.waiting));
+        let pruned =
+            prunes.and_then(|due| runs(due, house.most_ms, &mut kept.pruned, prune, |done| done.waiting));
         note(&mut kept.failed, "prune", pruned);
     }
     let consolidated = crowded(engine).and_then(|(crowded, seen)| {
@@ -34,9 +38,27 @@ pub(super) fn keep(engine: &Engine, house: &House, now: Timestamp) -> Housekeepi
         make_room(engine, &kept.crowded, seen, house.most_ms, now)
     });
     kept.consolidated = note(&mut kept.failed, "consolidate", consolidated).flatten();
+    note(&mut kept.failed, "codes", make_codes(engine, house.most_ms, now));
     kept.folded = note(&mut kept.failed, "fold", engine.maintain(now)).unwrap_or(false);
     kept.took_ms = milliseconds(start);
     kept
+}
+
+/// Makes vectors and token codes that some answer missed: those of a lost or damaged index of tokens, which nothing but the model
+/// can give. What is not done in time is done the next time.
+fn make_codes(engine: &Engine, most_ms: u64, now: Timestamp) -> Result<()> {
+    if !engine.lacks_codes.swap(false, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let start = Instant::now();
+    let go_on = || start.elapsed().as_millis() < u128::from(most_ms);
+    match pipeline::embed_pending(engine, now, &|_| (), &go_on) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            engine.lacks_codes.store(true, Ordering::Relaxed);
+            if matches!(error, Error::Cancelled { .. }) { Ok(()) } else { Err(error) }
+        }
+    }
 }
 
 fn note<T>(failed: &mut Vec<Neglected>, part: &'static str, done: Result<T>) -> Option<T> {
@@ -98,7 +120,7 @@ fn make_room(
         crowded.iter().any(|held| (held.scope, held.owner.as_deref()) == (scope, owner))
     };
     let request = ConsolidateRequest { most_ms, ..ConsolidateRequest::default() };
-    let done = consolidate::consolidate(engine, &request, &within, now, &|| true);
+    let done = consolidate::consolidate(engine, &Visibility::everything(), &request, &within, now, &|| true);
     let is_done = match &done {
         Ok(done) => done.waiting == 0,
         Err(_) => engine.model.get().is_err(),

@@ -13,7 +13,8 @@ use std::io::{BufReader, Cursor, Read};
 use std::time::Instant;
 
 use super::answer::milliseconds;
-use super::late::vector_of;
+use super::late::vector_for;
+use super::secrets::CleanItem;
 use super::{ACTOR, Engine, LANGUAGE, fold};
 use crate::error::Result;
 use crate::ingest::{Form, recognise};
@@ -25,7 +26,7 @@ use crate::store::copies::{ItemCopy, NewItem};
 use crate::text;
 
 pub(super) use brv::migrate;
-pub(super) use talk::{LONGEST_LINE, SESSIONS, document, stem};
+pub(super) use talk::{SESSIONS, document, stem};
 
 /// Pieces in one transaction: others that write wait some milliseconds.
 const BATCH: usize = 256;
@@ -126,20 +127,20 @@ impl<'a> Import<'a> {
 }
 
 /// An item on its way in, with what the text channel needs of it. Its vector is made at the end, with all others, unless
-/// `embed` says now.
+/// `embed` says now. `indexed` is what the channels see of it, where that is more than its text.
 fn new_item(
     engine: &Engine,
-    item: ItemCopy,
-    indexed: &str,
+    clean: CleanItem,
+    indexed: Option<&str>,
     action: &'static str,
     why: Map<String, Value>,
     embed: bool,
 ) -> Result<NewItem> {
-    let vector = match engine.model.get() {
-        Ok(embedder) if embed => Some(vector_of(embedder, indexed)?),
-        Ok(_) | Err(_) => None,
-    };
-    Ok(NewItem { terms: text::encode_terms(indexed, LANGUAGE), item, vector, action, why })
+    let item = clean.item;
+    let indexed = indexed.unwrap_or(&item.content);
+    let vector = if embed { vector_for(engine, indexed)? } else { None };
+    let terms = text::encode_terms(indexed, LANGUAGE);
+    Ok(NewItem { item, terms, vector, action, why })
 }
 
 /// Puts an item into the place that the request names. One that moves gets another id: two owners who import the same file have

@@ -1,22 +1,43 @@
 //! The opened indexes of one store. An index that does not match the store is never searched; a newer generation that
 //! another process wrote is picked up by the next question.
+//!
+//! An index is asked through [`Held::ask`] and nowhere else. Whatever it meets there (a block that does not match its checksum, an
+//! error of the index, a panic) puts the index aside: the answer is thrown away, a mark in its folder tells every process, and the
+//! next fold makes it anew. [`Indexes::again`] then repeats what was asked, which finds the rows in the store.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
-use crate::error::Result;
-use crate::item::{Change, Coverage};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::item::{Change, Coverage, hex};
 use crate::store::Store;
 use crate::text::{self, TextIndex};
 use crate::tokens::{self, TokenIndex};
 use crate::vector::{self, VectorIndex};
+
+/// The file in an index's folder that says that its generation is not to be used, and why: a line with the SHA-256 of the
+/// manifest that is meant, and one with the reason. A later generation is not meant.
+const MARK: &str = "unusable";
+
+/// How often it is looked whether somebody changed an opened file in place: 30 files take some 50 microseconds. What was changed is
+/// read and compared anew.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Something is asked again without the index that it met damaged: there are three.
+const KINDS: usize = 3;
 
 pub(super) struct Indexes {
     folder: PathBuf,
     text: Slot<TextIndex>,
     vector: Slot<VectorIndex>,
     tokens: Slot<TokenIndex>,
+    /// How often an index was put aside.
+    put_aside: Arc<AtomicUsize>,
 }
 
 /// An index as it was found.
@@ -24,7 +45,7 @@ pub(super) enum Found<T> {
     /// There is none: everything is in the tail.
     Absent,
     /// It matches the store.
-    Good(Arc<T>),
+    Good(Arc<Held<T>>),
     /// It is damaged, or was made from another store or another history; the next fold makes it anew.
     Unusable(String),
 }
@@ -39,13 +60,164 @@ impl<T> Clone for Found<T> {
     }
 }
 
-impl<T> Found<T> {
-    pub(super) fn good(&self) -> Option<&T> {
+impl<T: Derived> Found<T> {
+    pub(super) fn good(&self) -> Option<&Held<T>> {
         match self {
             Self::Good(index) => Some(index),
             Self::Absent | Self::Unusable(_) => None,
         }
     }
+
+    /// What the index answers; `None` where there is none that can be asked.
+    pub(super) fn ask<R>(&self, ask: impl FnOnce(&T) -> Result<R>) -> Result<Option<R>> {
+        self.good().map(|index| index.ask(ask)).transpose()
+    }
+
+    /// Why there is an index that cannot be asked.
+    pub(super) fn unusable(&self) -> Option<&str> {
+        match self {
+            Self::Unusable(reason) => Some(reason),
+            Self::Absent | Self::Good(_) => None,
+        }
+    }
+}
+
+/// An opened index, as long as it can be trusted.
+pub(super) struct Held<T> {
+    index: T,
+    dir: PathBuf,
+    /// How its manifest looked before it was opened.
+    look: Option<Look>,
+    /// How its files looked, and when that was looked at last.
+    files: Vec<(PathBuf, Option<Look>)>,
+    looked: Mutex<Instant>,
+    /// Why it is not asked any more.
+    damage: OnceLock<String>,
+    put_aside: Arc<AtomicUsize>,
+}
+
+impl<T: Derived> Held<T> {
+    /// What the index answers. Where it is damaged, fails or panics it is put aside, and that is the error.
+    pub(super) fn ask<R>(&self, ask: impl FnOnce(&T) -> Result<R>) -> Result<R> {
+        let asked = guarded(&self.dir, || ask(&self.index));
+        match (asked, self.index.damage()) {
+            (Ok(answer), None) => Ok(answer),
+            (Err(error), None) if !is_damage(&error, &self.dir) => Err(error),
+            (Err(error), None) | (Ok(_) | Err(_), Some(error)) => {
+                self.put_aside(&error.to_string());
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn coverage(&self) -> &Coverage {
+        self.index.coverage()
+    }
+
+    /// How many rows it holds.
+    pub(super) fn rows(&self) -> u64 {
+        self.index.rows()
+    }
+
+    /// Whether its blocks have checksums.
+    pub(super) fn has_sums(&self) -> bool {
+        self.index.has_sums()
+    }
+
+    /// Whether its files keep rows that are not to be found any more.
+    pub(super) fn keeps_dead(&self) -> bool {
+        self.index.keeps_dead()
+    }
+
+    /// Takes it out of use, in every process: best effort, for a folder that cannot be written is marked nowhere, and whoever else
+    /// opens it meets the damage by himself.
+    fn put_aside(&self, reason: &str) {
+        if self.damage.set(reason.to_owned()).is_ok() {
+            let manifest = self.dir.join(T::MANIFEST);
+            if let (true, Ok(bytes)) = (look(&manifest) == self.look, std::fs::read(&manifest)) {
+                let line = reason.replace('\n', " ");
+                let _ = crate::files::write(
+                    &self.dir.join(MARK),
+                    format!("{}\n{line}\n", key_of(&bytes)).as_bytes(),
+                );
+            }
+        }
+        self.put_aside.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether somebody changed one of its files in place since it was opened, as far as it is time to look.
+    fn is_changed(&self) -> bool {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.elapsed() < LOOK_EVERY {
+            return false;
+        }
+        *looked = Instant::now();
+        self.files.iter().any(|(path, seen)| look(path) != *seen)
+    }
+}
+
+/// Runs what may read damaged files: a panic is an error of the index in `dir`. The threads that tantivy writes with are not reached by
+/// this; nothing damaged comes to them (`text/fold.rs`).
+pub(super) fn guarded<R>(dir: &Path, run: impl FnOnce() -> Result<R>) -> Result<R> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Err(Error::index("read", dir, format!("it panicked: {text}")))
+    })
+}
+
+/// Whether an error says that the index in `dir` cannot be trusted. A process that lacks memory or file handles, a full disk, and
+/// whatever the store says do not.
+fn is_damage(error: &Error, dir: &Path) -> bool {
+    match error {
+        Error::Corrupt { path, .. } | Error::Index { path, .. } => {
+            path.starts_with(dir) && !is_exhausted(error)
+        }
+        Error::Io { doing, path, source } => {
+            let is_reading = matches!(*doing, "read" | "map");
+            let is_refused = source.kind() == std::io::ErrorKind::PermissionDenied;
+            path.starts_with(dir) && is_reading && !is_refused && !is_exhausted(error)
+        }
+        Error::DiskFull { .. }
+        | Error::ReadOnly { .. }
+        | Error::Busy { .. }
+        | Error::NewerSchema { .. }
+        | Error::NotAStore { .. }
+        | Error::Store { .. }
+        | Error::Model { .. }
+        | Error::Invalid { .. }
+        | Error::Cancelled { .. }
+        | Error::Outside { .. }
+        | Error::WholeStore { .. }
+        | Error::NotFound { .. } => false,
+    }
+}
+
+/// Whether the cause is that this process may open or hold no more (EMFILE, ENFILE, ENOMEM).
+fn is_exhausted(error: &Error) -> bool {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(cause) = source {
+        let found = cause.downcast_ref::<std::io::Error>();
+        if found.is_some_and(|io| {
+            io.kind() == std::io::ErrorKind::OutOfMemory || matches!(io.raw_os_error(), Some(12 | 23 | 24))
+        }) {
+            return true;
+        }
+        source = cause.source();
+    }
+    false
+}
+
+fn key_of(manifest: &[u8]) -> String {
+    hex(&Sha256::digest(manifest))
+}
+
+/// Why the generation in a folder was put aside by whoever met it.
+fn marked(dir: &Path, manifest: &str) -> Option<String> {
+    let mark = std::fs::read_to_string(dir.join(MARK)).ok()?;
+    let (key, reason) = mark.split_once('\n')?;
+    let bytes = std::fs::read(dir.join(manifest)).ok()?;
+    (key == key_of(&bytes)).then(|| reason.trim_end().to_owned())
 }
 
 /// What all kinds of index have in common.
@@ -54,6 +226,14 @@ pub(super) trait Derived: Sized {
     fn coverage(&self) -> &Coverage;
     /// How many rows it holds.
     fn rows(&self) -> u64;
+    /// Whether its blocks have checksums.
+    fn has_sums(&self) -> bool;
+    /// What was found damaged while it was read.
+    fn damage(&self) -> Option<Error>;
+    /// Whether its files keep rows that are not to be found any more.
+    fn keeps_dead(&self) -> bool;
+    /// The files that it has opened.
+    fn paths(&self) -> Vec<PathBuf>;
     /// The file that a new generation replaces last.
     const MANIFEST: &'static str;
     /// Whether it is folded for removals alone when somebody forgets, so that it does not carry on what a reader of its
@@ -74,6 +254,22 @@ impl Derived for TextIndex {
         self.len()
     }
 
+    fn has_sums(&self) -> bool {
+        self.has_sums()
+    }
+
+    fn damage(&self) -> Option<Error> {
+        self.damage()
+    }
+
+    fn keeps_dead(&self) -> bool {
+        self.keeps_dead()
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.paths()
+    }
+
     const MANIFEST: &'static str = text::MANIFEST;
     const FORGETS: bool = true;
 }
@@ -89,6 +285,22 @@ impl Derived for VectorIndex {
 
     fn rows(&self) -> u64 {
         self.len() as u64
+    }
+
+    fn has_sums(&self) -> bool {
+        self.has_sums()
+    }
+
+    fn damage(&self) -> Option<Error> {
+        self.damage()
+    }
+
+    fn keeps_dead(&self) -> bool {
+        self.keeps_dead()
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.paths()
     }
 
     const MANIFEST: &'static str = vector::MANIFEST;
@@ -108,6 +320,22 @@ impl Derived for TokenIndex {
         self.len() as u64
     }
 
+    fn has_sums(&self) -> bool {
+        self.has_sums()
+    }
+
+    fn damage(&self) -> Option<Error> {
+        self.damage()
+    }
+
+    fn keeps_dead(&self) -> bool {
+        self.keeps_dead()
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.paths()
+    }
+
     const MANIFEST: &'static str = tokens::MANIFEST;
     const FORGETS: bool = true;
 }
@@ -118,33 +346,68 @@ type Look = (u64, Option<SystemTime>, u64);
 /// One index, opened once a generation. Keyed by folder, since a vector index's folder names its model.
 struct Slot<T> {
     opened: Mutex<Option<Opened<T>>>,
+    put_aside: Arc<AtomicUsize>,
 }
 
 /// The folder, how its manifest looked, and what was found in it.
 type Opened<T> = (PathBuf, Option<Look>, Found<T>);
 
 impl<T: Derived> Slot<T> {
-    fn new() -> Self {
-        Self { opened: Mutex::new(None) }
+    fn new(put_aside: &Arc<AtomicUsize>) -> Self {
+        Self { opened: Mutex::new(None), put_aside: Arc::clone(put_aside) }
     }
 
     fn get(&self, dir: &Path, store: &dyn Store) -> Result<Found<T>> {
         let look = look(&dir.join(T::MANIFEST));
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, seen, found)) = &*opened
+        if let Some((at, seen, found)) = &mut *opened
             && at == dir
             && *seen == look
         {
-            return Ok(found.clone());
+            let damage = found.good().and_then(|index| index.damage.get().cloned());
+            if let Some(reason) = damage {
+                *found = Found::Unusable(reason);
+            }
+            if !found.good().is_some_and(Held::is_changed) {
+                return Ok(found.clone());
+            }
         }
-        let found = match T::open(dir) {
-            Ok(None) => Found::Absent,
-            Ok(Some(index)) if store.confirms(index.coverage())? => Found::Good(Arc::new(index)),
-            Ok(Some(_)) => Found::Unusable("it was made from another store or another history".into()),
-            Err(error) => Found::Unusable(error.to_string()),
-        };
+        let found = self.open(dir, look, store)?;
         *opened = Some((dir.to_path_buf(), look, found.clone()));
         Ok(found)
+    }
+
+    fn open(&self, dir: &Path, look: Option<Look>, store: &dyn Store) -> Result<Found<T>> {
+        if let Some(reason) = marked(dir, T::MANIFEST) {
+            return Ok(Found::Unusable(reason));
+        }
+        let index = match guarded(dir, || T::open(dir)) {
+            Ok(None) => return Ok(Found::Absent),
+            Ok(Some(index)) => index,
+            Err(error) if is_exhausted(&error) => return Err(error),
+            Err(error) => return Ok(Found::Unusable(error.to_string())),
+        };
+        if !store.confirms(index.coverage())? {
+            return Ok(Found::Unusable("it was made from another store or another history".into()));
+        }
+        Ok(Found::Good(Arc::new(self.held(index, dir, look))))
+    }
+
+    fn held(&self, index: T, dir: &Path, look: Option<Look>) -> Held<T> {
+        let files = index.paths().into_iter().map(|path| (path.clone(), self::look(&path))).collect();
+        Held {
+            index,
+            dir: dir.to_path_buf(),
+            look,
+            files,
+            looked: Mutex::new(Instant::now()),
+            damage: OnceLock::new(),
+            put_aside: Arc::clone(&self.put_aside),
+        }
+    }
+
+    fn reopen(&self) {
+        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -159,7 +422,9 @@ fn look(manifest: &Path) -> Option<Look> {
 
 impl Indexes {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, text: Slot::new(), vector: Slot::new(), tokens: Slot::new() }
+        let put_aside = Arc::new(AtomicUsize::new(0));
+        let (text, vector, tokens) = (Slot::new(&put_aside), Slot::new(&put_aside), Slot::new(&put_aside));
+        Self { folder, text, vector, tokens, put_aside }
     }
 
     /// `index/<store-id>`.
@@ -194,9 +459,26 @@ impl Indexes {
 
     /// Forgets what is open, so that the next question sees what a fold has just written.
     pub(super) fn reopen(&self) {
-        *self.text.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        *self.vector.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        *self.tokens.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.text.reopen();
+        self.vector.reopen();
+        self.tokens.reopen();
+    }
+
+    /// Does something that asks indexes. Where one was put aside meanwhile it is done again: without it, and so by the store.
+    pub(super) fn again<R>(&self, mut ask: impl FnMut() -> Result<R>) -> Result<R> {
+        for _ in 0..KINDS {
+            let before = self.put_aside.load(Ordering::Relaxed);
+            let done = ask();
+            if self.put_aside.load(Ordering::Relaxed) == before {
+                return done;
+            }
+        }
+        ask()
+    }
+
+    /// An index that no slot holds, of whatever model: as long as it is trusted, it is asked like the others.
+    pub(super) fn other<T: Derived>(&self, dir: &Path, store: &dyn Store) -> Result<Found<T>> {
+        Slot::new(&self.put_aside).open(dir, look(&dir.join(T::MANIFEST)), store)
     }
 }
 

@@ -8,13 +8,14 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use super::answer::{best_effort, milliseconds};
-use super::lookup::get_within;
+use super::lookup::get;
 use super::{ACTOR, Engine};
 use crate::error::{Error, Result};
-use crate::item::{Band, Kind, Reach, RowId, Scope, Status, Tier, Turn, Verdict};
+use crate::item::{Band, Kind, Origin, RowId, Scope, Status, Tier, Turn, Verdict, Visibility};
 use crate::memory::feedback::effect;
 use crate::memory::sweep::{self, Constants, Rule};
-use crate::request::{Feedback, Held, Hit, Item, Pruned, QueryRequest, Swept, Turned, Undone};
+use crate::request::{ClockJump, Feedback, Held, Hit, Item, Pruned, QueryRequest, Swept, Turned, Undone};
+use crate::store::clock::PROBATION;
 use crate::store::{Seen, Stamp, Turning};
 use crate::strength::strength;
 
@@ -43,6 +44,7 @@ fn look(engine: &Engine) -> Result<Vec<Looked>> {
             status: life.status,
             observations: life.observations,
             is_own: life.is_own,
+            is_outside: life.provenance.is_outside() && !life.provenance.reviewed,
             facts: life.facts,
         };
         let holder = (life.scope, life.owner.map(str::to_owned));
@@ -80,6 +82,7 @@ fn turning(looked: &Looked, turn: Turn, rule: Rule, strength: f64) -> Turning {
         confidence: facts.confidence,
         ends: false,
         is_use: false,
+        is_review: false,
         why,
     }
 }
@@ -132,9 +135,31 @@ fn apply(
     Ok((event, turned))
 }
 
+/// Where the clock stands, for a run that archives by it; none where it is trusted. A dry run only looks.
+fn clock_jump(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Option<ClockJump>> {
+    let trust = if dry_run {
+        engine.store.trust()?
+    } else {
+        engine.store.read_clock(true, Stamp { now, actor: ACTOR })?
+    };
+    Ok((!trust.trusts(now)).then(|| ClockJump {
+        trusted_time: trust.steady.time,
+        now,
+        acts_from: trust
+            .waits_until()
+            .unwrap_or_else(|| now.checked_add(PROBATION).unwrap_or(Timestamp::MAX)),
+    }))
+}
+
 pub(super) fn sweep(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Swept> {
     let start = Instant::now();
     let constants = Constants::default();
+    let clock_jump = clock_jump(engine, dry_run, now)?;
+    if clock_jump.is_some() && !dry_run {
+        // What time would do to memories is not known.
+        let (event, _) = apply(engine, "sweep", &[], &waits(), dry_run, now)?;
+        return Ok(Swept { event, clock_jump, took_ms: milliseconds(start), ..Swept::default() });
+    }
     let all = look(engine)?;
     let mut plan: Vec<Planned<'_>> = Vec::new();
     let mut holders: HashMap<&(Scope, Option<String>), Vec<usize>> = HashMap::new();
@@ -183,16 +208,26 @@ pub(super) fn sweep(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Sw
         event,
         took_ms: milliseconds(start),
         turned,
+        clock_jump,
     })
 }
 
-/// Whether a run of a sort was last made so many hours ago or never; 0 hours is never due.
+/// What the event of a run tells that did nothing because the clock jumped.
+fn waits() -> Map<String, Value> {
+    Map::from_iter([("waiting".to_owned(), json!(0)), ("clock".to_owned(), json!("jumped"))])
+}
+
+/// Whether a run of a sort was last made so many hours ago or never; 0 hours is never due. One that a wrong clock dated so many
+/// hours later than now is as far away.
 pub(super) fn is_due(engine: &Engine, run: &str, hours: u32, now: Timestamp) -> Result<bool> {
     if hours == 0 {
         return Ok(false);
     }
     let last = engine.store.last_runs()?.remove(run);
-    Ok(last.is_none_or(|last| now.duration_since(last).as_hours() >= i64::from(hours)))
+    // A jump of the clock costs a day, however seldom runs are made.
+    let waits = engine.store.trust()?.waits_until().is_some();
+    let hours = if waits { hours.min(24) } else { hours };
+    Ok(last.is_none_or(|last| now.duration_since(last).abs().as_hours() >= i64::from(hours)))
 }
 
 /// Sweeps where that is due and soon done; whether it did. Best effort.
@@ -213,7 +248,13 @@ pub(super) fn prune(engine: &Engine, threshold: f64, dry_run: bool, now: Timesta
     if !(0.0..=1.0).contains(&threshold) {
         return Err(Error::invalid(format!("threshold {threshold}"), "use 0 to 1; .05 is usual"));
     }
+    let clock_jump = clock_jump(engine, dry_run, now)?;
     let all = look(engine)?;
+    if clock_jump.is_some() && !dry_run {
+        let (event, _) = apply(engine, "prune", &[], &waits(), dry_run, now)?;
+        let (remaining, took_ms) = (all.len(), milliseconds(start));
+        return Ok(Pruned { remaining, threshold, event, took_ms, clock_jump, ..Pruned::default() });
+    }
     let mut plan: Vec<Planned<'_>> = all
         .iter()
         .filter_map(|looked| {
@@ -236,7 +277,16 @@ pub(super) fn prune(engine: &Engine, threshold: f64, dry_run: bool, now: Timesta
         event,
         took_ms: milliseconds(start),
         turned,
+        clock_jump,
     })
+}
+
+/// Notes what the clock says, where that is news. Best effort.
+pub(super) fn note_time(engine: &Engine, now: Timestamp) -> Result<()> {
+    if !engine.store.trust()?.is_news(now) {
+        return Ok(());
+    }
+    best_effort(engine.store.read_clock(false, Stamp { now, actor: ACTOR }).map(drop))
 }
 
 pub(super) fn undo(engine: &Engine, event: u64, now: Timestamp) -> Result<Undone> {
@@ -253,23 +303,38 @@ pub(super) fn undo(engine: &Engine, event: u64, now: Timestamp) -> Result<Undone
     Ok(undone)
 }
 
+/// Takes back all that one origin wrote.
+pub(super) fn undo_origin(
+    engine: &Engine,
+    visibility: &Visibility,
+    origin: &Origin,
+    dry_run: bool,
+    now: Timestamp,
+) -> Result<Undone> {
+    if origin.is_nothing() {
+        return Err(Error::invalid("origin", "name a session, a host or a source"));
+    }
+    let undone = engine.store.undo_origin(visibility, origin, dry_run, Stamp { now, actor: ACTOR })?;
+    undone.ok_or_else(|| Error::NotFound { what: "origin", id: origin.to_string() })
+}
+
 /// Decides about one memory and applies it, until nothing came between the two.
 fn turn_one(
     engine: &Engine,
+    visibility: &Visibility,
     id: &str,
-    reach: &Reach,
     now: Timestamp,
     decide: &dyn Fn(&Item) -> Turning,
 ) -> Result<(Item, Item, u64)> {
     for _ in 0..ATTEMPTS {
-        let before = get_within(engine, id, reach)?;
+        let before = get(engine, visibility, id)?;
         if before.kind == Kind::Chunk {
             let reason = "it is a part of a document; only memories have a life of their own";
             return Err(Error::invalid(format!("{} is no memory", before.id), reason));
         }
         let turned = engine.store.turn(None, &[decide(&before)], Stamp { now, actor: ACTOR })?;
         if !turned.rows.is_empty() {
-            let after = get_within(engine, &before.id, reach)?;
+            let after = get(engine, visibility, &before.id)?;
             return Ok((before, after, turned.event));
         }
     }
@@ -282,12 +347,12 @@ fn seen(item: &Item) -> Seen {
 
 pub(super) fn feedback(
     engine: &Engine,
+    visibility: &Visibility,
     id: &str,
     verdict: Verdict,
-    reach: &Reach,
     now: Timestamp,
 ) -> Result<Feedback> {
-    let (before, memory, event) = turn_one(engine, id, reach, now, &|item| {
+    let (before, memory, event) = turn_one(engine, visibility, id, now, &|item| {
         let effect = effect(verdict, item.confidence, item.status);
         Turning {
             row: item.row,
@@ -298,14 +363,23 @@ pub(super) fn feedback(
             confidence: effect.confidence,
             ends: effect.ends,
             is_use: effect.is_use,
+            is_review: false,
             why: Map::from_iter([("verdict".to_owned(), json!(verdict.word()))]),
         }
     })?;
+    // Only whoever sees everything may undo, and the number counts what others do.
+    let event = if visibility.is_everything() { event } else { 0 };
     Ok(Feedback { memory, verdict, confidence_before: before.confidence, event })
 }
 
-pub(super) fn pin(engine: &Engine, id: &str, pinned: bool, reach: &Reach, now: Timestamp) -> Result<Item> {
-    let (_, after, _) = turn_one(engine, id, reach, now, &|item| Turning {
+pub(super) fn pin(
+    engine: &Engine,
+    visibility: &Visibility,
+    id: &str,
+    pinned: bool,
+    now: Timestamp,
+) -> Result<Item> {
+    let (_, after, _) = turn_one(engine, visibility, id, now, &|item| Turning {
         row: item.row,
         action: if pinned { "pin" } else { "unpin" },
         seen: seen(item),
@@ -318,6 +392,7 @@ pub(super) fn pin(engine: &Engine, id: &str, pinned: bool, reach: &Reach, now: T
         confidence: item.confidence,
         ends: false,
         is_use: false,
+        is_review: pinned,
         why: Map::new(),
     })?;
     Ok(after)
@@ -326,18 +401,21 @@ pub(super) fn pin(engine: &Engine, id: &str, pinned: bool, reach: &Reach, now: T
 /// Somebody looked at a candidate: it is a memory from now on, or leaves answers.
 pub(super) fn judge_candidate(
     engine: &Engine,
+    visibility: &Visibility,
     id: &str,
     keeps: bool,
-    reach: &Reach,
     now: Timestamp,
 ) -> Result<Item> {
-    let item = get_within(engine, id, reach)?;
-    if item.status != Status::Candidate {
+    let item = get(engine, visibility, id)?;
+    // The sweep makes memories of what was told often enough: nobody has looked at those either.
+    let waits =
+        item.status == Status::Candidate || (item.status == Status::Active && !item.provenance.reviewed);
+    if !waits || item.kind == Kind::Chunk {
         let reason = format!("it is {}; bower list --status candidate shows those that wait", item.status);
         return Err(Error::invalid(format!("{} is no candidate", item.id), reason));
     }
     let turn = if keeps { Turn::Promote } else { Turn::Archive };
-    let (_, after, _) = turn_one(engine, id, reach, now, &|item| Turning {
+    let (_, after, _) = turn_one(engine, visibility, id, now, &|item| Turning {
         row: item.row,
         action: turn.word(),
         seen: seen(item),
@@ -346,6 +424,7 @@ pub(super) fn judge_candidate(
         confidence: item.confidence,
         ends: false,
         is_use: false,
+        is_review: keeps,
         why: Map::from_iter([("rule".to_owned(), json!("told"))]),
     })?;
     Ok(after)

@@ -59,10 +59,8 @@ pub(super) fn late_interaction(
 ) -> Result<Vec<Option<f32>>> {
     let Some(scheme) = engine.model.tokens() else { return Ok(vec![None; rows.len()]) };
     let index = engine.indexes.tokens(scheme, &*engine.store)?;
-    let mut scores = match index.good() {
-        Some(index) => index.score(query, rows)?,
-        None => vec![None; rows.len()],
-    };
+    let folded = index.ask(|index| index.score(query, rows))?;
+    let mut scores = folded.unwrap_or_else(|| vec![None; rows.len()]);
     let (places, waiting): (Vec<usize>, Vec<RowId>) =
         (0..rows.len()).filter(|at| scores[*at].is_none()).map(|at| (at, rows[at])).unzip();
     if waiting.is_empty() {
@@ -82,13 +80,21 @@ pub(super) fn late_interaction(
     }
     if scores.contains(&None) {
         let newer = engine.indexes.tokens(scheme, &*engine.store)?;
-        if let (true, Some(newer)) = (covered(&newer) != covered(&index), newer.good()) {
-            for (score, folded) in scores.iter_mut().zip(newer.score(query, rows)?) {
+        if covered(&newer) != covered(&index)
+            && let Some(newer) = newer.ask(|index| index.score(query, rows))?
+        {
+            for (score, folded) in scores.iter_mut().zip(newer) {
                 *score = score.or(folded);
             }
         }
     }
     Ok(scores)
+}
+
+/// Why there is a token index that cannot be asked.
+pub(super) fn unusable(engine: &Engine) -> Result<Option<String>> {
+    let Some(scheme) = engine.model.tokens() else { return Ok(None) };
+    Ok(engine.indexes.tokens(scheme, &*engine.store)?.unusable().map(str::to_owned))
 }
 
 /// What is kept of an item's text: its vector and its tokens' codes, from one pass of the model.
@@ -100,6 +106,11 @@ pub(super) fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector
         half: halves(&made.vector),
         tokens: new_tokens(embedder, bytes),
     })
+}
+
+/// The same by the engine's model; `None` where there is none, or where it turns out to be damaged: what is kept waits for its vector.
+pub(super) fn vector_for(engine: &Engine, text: &str) -> Result<Option<NewVector>> {
+    engine.model.give(|embedder| vector_of(embedder, text))
 }
 
 fn new_tokens(embedder: &dyn Embedder, bytes: Option<Vec<u8>>) -> Option<NewTokens> {
@@ -115,8 +126,8 @@ pub(super) fn missing_codes(engine: &Engine, embedder: &dyn Embedder) -> Result<
     // The tail before the index: what a fold moves meanwhile is seen at least once.
     let waiting = store.code_rows(scheme, Change(0), newest)?;
     let index = engine.indexes.tokens(scheme, store)?;
-    let present: RowSet =
-        index.good().into_iter().flat_map(tokens::TokenIndex::rows).chain(waiting).collect();
+    let folded = index.ask(|index| Ok(index.rows().collect::<RowSet>()))?.unwrap_or_default();
+    let present: RowSet = folded.iter().chain(waiting).collect();
     let mut rows = store.vector_rows(embedder.model(), Change(0), newest)?;
     rows.retain(|row| !present.contains(*row));
     rows.sort_unstable();

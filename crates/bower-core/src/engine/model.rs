@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use crate::config::Settings;
 use crate::embed::{Embedder, IDENTITY, MiniLm};
+use crate::error::Error;
 use crate::request::ModelState;
 
 /// What stands in the settings for "no model".
@@ -14,13 +15,15 @@ pub(super) struct LocalModel {
     name: String,
     packed: PathBuf,
     opened: OnceLock<Result<Box<dyn Embedder>, ModelState>>,
+    /// Set once a part of it that was read does not match its checksum.
+    damaged: OnceLock<ModelState>,
 }
 
 impl LocalModel {
     pub(super) fn new(home: &Path, settings: &Settings) -> Self {
         let models = settings.models_folder.clone().unwrap_or_else(|| home.join("models"));
         let packed = models.join(&settings.model).join(format!("{IDENTITY}.packed"));
-        Self { name: settings.model.clone(), packed, opened: OnceLock::new() }
+        Self { name: settings.model.clone(), packed, opened: OnceLock::new(), damaged: OnceLock::new() }
     }
 
     /// An embedder that the program brings, in place of the packed file.
@@ -31,6 +34,9 @@ impl LocalModel {
 
     /// The embedder, or why there is none.
     pub(super) fn get(&self) -> Result<&dyn Embedder, &ModelState> {
+        if let Some(state) = self.damaged.get() {
+            return Err(state);
+        }
         self.opened.get_or_init(|| self.open()).as_ref().map(|embedder| &**embedder)
     }
 
@@ -48,6 +54,34 @@ impl LocalModel {
         match self.get() {
             Ok(_) => ModelState { name: self.name.clone(), state: "ready".into(), reason: None },
             Err(state) => state.clone(),
+        }
+    }
+
+    /// What the model gave; `None` where there is none, or where it failed: then this process asks it no more, and whoever is
+    /// answered is told why.
+    pub(super) fn give<T>(
+        &self,
+        ask: impl FnOnce(&dyn Embedder) -> crate::error::Result<T>,
+    ) -> crate::error::Result<Option<T>> {
+        let Ok(embedder) = self.get() else { return Ok(None) };
+        match ask(embedder) {
+            Err(Error::Model { model, reason }) => {
+                let reason = Some(format!("model {model}: {reason}: run bower model pull"));
+                self.damaged.get_or_init(|| ModelState {
+                    name: self.name.clone(),
+                    state: "damaged".into(),
+                    reason,
+                });
+                Ok(None)
+            }
+            given => given.map(Some),
+        }
+    }
+
+    /// Makes the checksums that an opened model lacks. Best effort.
+    pub(super) fn add_sums(&self) {
+        if let Some(Ok(embedder)) = self.opened.get() {
+            let _ = self.give(|_| embedder.add_sums());
         }
     }
 

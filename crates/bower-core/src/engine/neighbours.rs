@@ -11,7 +11,7 @@ use super::answer::{Depth, hidden};
 use super::retrieve::{Scope, Words, by_vector, text_channel};
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::item::{Coverage, Kind, Profile, RowId, RowSet, Status};
+use crate::item::{Coverage, Kind, Profile, RowId, RowSet, Statistics, Status};
 use crate::memory::merge::Kept;
 use crate::memory::said::Said;
 use crate::request::{Clocks, Item};
@@ -75,6 +75,18 @@ pub(super) fn neighbours(
     vector: Option<&NewVector>,
     newest: &Coverage,
 ) -> Result<Vec<Neighbour>> {
+    // Who meets a damaged index keeps what he was told all the same.
+    engine.indexes.again(|| neighbours_once(engine, place, content, said, vector, newest))
+}
+
+fn neighbours_once(
+    engine: &Engine,
+    place: &Place,
+    content: &str,
+    said: &Said,
+    vector: Option<&NewVector>,
+    newest: &Coverage,
+) -> Result<Vec<Neighbour>> {
     let keep = rows_of(engine, place)?;
     if keep.is_empty() {
         return Ok(Vec::new());
@@ -86,6 +98,7 @@ pub(super) fn neighbours(
         profile: Profile::Bower,
         depth: Depth::Rows(EACH),
         newest,
+        counted: (engine.settings.statistics == Statistics::Own).then_some(&*keep),
     };
     let slot = said.slot.as_ref().map(|slot| slot.key.as_str());
     let mut rows: Vec<RowId> = slot.map_or(Ok(Vec::new()), |slot| engine.store.in_slot(place, slot, EACH))?;

@@ -45,6 +45,8 @@ pub(super) struct Shown {
     pub(super) score: f32,
     pub(super) band: Option<Band>,
     pub(super) factors: Vec<Factor>,
+    /// What the score is made of where that is a probability.
+    pub(super) odds: Vec<Factor>,
     pub(super) reranked: Option<Reranked>,
     /// Rows that say the same.
     pub(super) same: Vec<RowId>,
@@ -84,6 +86,10 @@ pub(super) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
                 score,
                 band,
                 factors: one.factors.clone(),
+                odds: ranking
+                    .features
+                    .get(at)
+                    .map_or_else(Vec::new, |one| calibrate::odds(one, score, constants)),
                 reranked: None,
                 same: Vec::new(),
             }
@@ -123,7 +129,9 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     for (hit, (&from, place)) in hits.iter_mut().zip(reranking.order.iter().zip(&list)) {
         let Some(moved) = old.get(from) else { continue };
         let reranked = changes.get(&moved.row).copied();
-        *hit = Shown { score: place.score, band: hit.band, reranked, ..moved.clone() };
+        // The score is that of the place, so what another's was made of does not make it.
+        let odds = if moved.row == hit.row { std::mem::take(&mut hit.odds) } else { Vec::new() };
+        *hit = Shown { score: place.score, band: hit.band, reranked, odds, ..moved.clone() };
     }
 }
 

@@ -1,21 +1,23 @@
 //! Indexing as one pipeline with bounded queues: a reader (walk, hash, parse, compare), one embedder a core, and the
 //! caller's thread that commits; another folds what waits meanwhile. A document is committed whole or not at all, so a
 //! killed run is simply run again.
+//!
+//! Documents are committed in the order in which they are read, and transactions and folds are cut by counts, never by
+//! time: the same documents give the same rows, the same segments and so the same scores, whatever the threads do.
 
 mod sources;
 mod work;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use jiff::Timestamp;
 use std::num::NonZero;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::answer::milliseconds;
-use super::late::{missing_codes, vector_of};
+use super::late::{missing_codes, vector_for};
 use super::{ACTOR, Engine, LANGUAGE, fold};
-use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::item::{Channel, RowId, Scope};
+use crate::item::{Channel, Coverage, RowId, Scope};
 use crate::request::{Degraded, IndexProgress, IndexReport, IndexRequest};
 use crate::store::{NewDocument, NewVector, Stamp};
 use crate::text;
@@ -27,10 +29,14 @@ pub use sources::DocumentInput;
 
 /// Chunks that may wait between two stages: enough that no stage waits for another, few enough to stay small.
 const QUEUE: usize = 64;
-/// A commit holds at most about this many chunks: other writers wait for about a tenth of a second …
-const BATCH_CHUNKS: usize = 1_024;
-/// … and waits at most this long for more.
-const BATCH_WAIT: Duration = Duration::from_millis(500);
+/// Units that may be with the embedders or wait for an earlier one: an embedder can be so far ahead of another that has a
+/// long unit, and what waits stays below 10 MB (16 chunks a unit, some 2.5 kB a chunk with its vector and codes).
+const WINDOW: usize = 4 * QUEUE;
+/// A commit holds at least this many chunks, and a document without new ones counts as one: about a second of two
+/// embedders' work, which is what a killed run loses, while other writers wait for some 25 ms.
+const BATCH_CHUNKS: usize = 256;
+/// Without a model nothing is slow, and a commit of so many keeps other writers waiting for about a tenth of a second.
+const BATCH_CHUNKS_OF_WORDS: usize = 1_024;
 /// A long run folds on the way, beside its writer, so that questions asked meanwhile stay fast.
 const FOLD_EVERY: usize = 25_000;
 
@@ -84,41 +90,40 @@ fn run<S: Source>(
 ) -> Result<(IndexReport, S)> {
     let start = Instant::now();
     let mut report = IndexReport::default();
-    let embedder = engine.model.get();
-    if let Err(state) = embedder {
-        let reason = state.why();
-        report.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
-    }
-    let embedder = embedder.ok();
     let (to_embed, units) = bounded::<Unit>(QUEUE);
     let (to_write, steps) = bounded::<Step>(QUEUE);
-    // One fold may wait while another runs; it takes what both were to take.
-    let (to_fold, folds) = bounded::<()>(1);
+    let (enter, window) = bounded::<()>(WINDOW);
+    // Each fold takes what it was asked to take and no later rows, however late it comes to it.
+    let (to_fold, folds) = unbounded::<Coverage>();
     let outcome = std::thread::scope(|threads| {
         let folder = threads.spawn(move || {
             let before = cpu_seconds();
             // What cannot be folded waits, and whoever folds at the end is told why.
-            folds.iter().try_for_each(|()| engine.fold(fold::When::Due).map(drop)).ok();
+            folds.iter().try_for_each(|upto| engine.fold_upto(fold::When::Due, Some(&upto)).map(drop)).ok();
             cpu_seconds() - before
         });
         let reader = {
             let (to_write, source) = (to_write.clone(), &mut source);
             threads.spawn(move || {
                 let before = cpu_seconds();
-                let outcome = read(engine, source, &to_embed, &to_write);
+                let outcome = read(engine, source, &enter, &to_embed, &to_write);
                 (outcome, cpu_seconds() - before)
             })
         };
         let embedders: Vec<_> = (0..embedder_threads(engine))
             .map(|_| {
                 let (units, to_write) = (units.clone(), to_write.clone());
-                threads.spawn(move || embed_units(embedder, &units, &to_write))
+                threads.spawn(move || embed_units(engine, &units, &to_write))
             })
             .collect();
         // The writer's queue ends when the last of the other stages has let go of it.
         drop((units, to_write));
         let before = cpu_seconds();
-        let written = write(engine, steps, to_fold, now, progress, go_on, &mut report);
+        let mut batch = Batch::new(engine, to_fold, now);
+        if engine.model.get().is_err() {
+            batch.most = BATCH_CHUNKS_OF_WORDS;
+        }
+        let written = write(batch, steps, &window, progress, go_on, &mut report);
         let mut cpu = Cpu { model: 0.0, rest: cpu_seconds() - before };
         let (read, spent) = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         cpu.rest += spent;
@@ -134,6 +139,11 @@ fn run<S: Source>(
     // is committed either way.
     engine.store.trim_log().ok();
     let cpu = outcome?;
+    // At the end, for a damaged model is noticed while it is used.
+    if let Err(state) = engine.model.get() {
+        let reason = state.why();
+        report.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
+    }
     report.model_share = if cpu.model > 0.0 { cpu.model / (cpu.model + cpu.rest) } else { 0.0 };
     report.took_ms = milliseconds(start);
     Ok((report, source))
@@ -152,27 +162,45 @@ enum Step {
     Embedded(Result<Embedded>),
 }
 
+/// Reads on while there is room in the window: the writer makes room when a unit waits for no earlier one any more.
 fn read(
     engine: &Engine,
     source: &mut impl Source,
+    enter: &Sender<()>,
     to_embed: &Sender<Unit>,
     to_write: &Sender<Step>,
 ) -> Result<()> {
+    let mut number = 0;
     source.read(engine, &mut |read| match read {
-        Read::Changed(draft) => work::units(*draft).all(|unit| to_embed.send(unit).is_ok()),
+        Read::Changed(draft) => {
+            work::units(*draft, &mut number).all(|unit| enter.send(()).is_ok() && to_embed.send(unit).is_ok())
+        }
         Read::Note(note) => to_write.send(Step::Note(note)).is_ok(),
     })
 }
 
+/// Tells the writer when an embedder panics: its unit never comes, and everything after it would wait for ever.
+struct Alarm<'a>(&'a Sender<Step>);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // Where the writer has gone, nobody waits. The panic itself goes on to the caller.
+            self.0.send(Step::Embedded(Err(cancelled()))).ok();
+        }
+    }
+}
+
 /// Embeds units until the reader has no more, or until the writer has gone.
-fn embed_units(embedder: Option<&dyn Embedder>, units: &Receiver<Unit>, to_write: &Sender<Step>) -> Cpu {
+fn embed_units(engine: &Engine, units: &Receiver<Unit>, to_write: &Sender<Step>) -> Cpu {
     let mut cpu = Cpu::default();
+    let _alarm = Alarm(to_write);
     for unit in units {
         let before = cpu_seconds();
         let mut model = 0.0;
         let embedded = unit.embed(|text| {
             let start = cpu_seconds();
-            let vector = embedder.map(|embedder| vector_of(embedder, text)).transpose();
+            let vector = vector_for(engine, text);
             model += cpu_seconds() - start;
             Ok((text::encode_terms(text, LANGUAGE), vector?))
         });
@@ -185,18 +213,16 @@ fn embed_units(embedder: Option<&dyn Embedder>, units: &Receiver<Unit>, to_write
     cpu
 }
 
-/// Takes what comes, in any order, and commits whole documents in batches.
+/// Takes what comes, in any order, and commits whole documents in batches, in the order in which they were read.
 fn write(
-    engine: &Engine,
+    mut batch: Batch<'_>,
     steps: Receiver<Step>,
-    to_fold: Sender<()>,
-    now: Timestamp,
+    window: &Receiver<()>,
     progress: &(dyn Fn(IndexProgress) + Sync),
     go_on: &(dyn Fn() -> bool + Sync),
     report: &mut IndexReport,
 ) -> Result<()> {
     let mut assembly = Assembly::default();
-    let mut batch = Batch::new(engine, to_fold, now);
     let mut found = 0;
     for step in steps {
         if !go_on() {
@@ -219,7 +245,9 @@ fn write(
                 progress(IndexProgress::File { chunks: 0 });
             }
             Step::Embedded(embedded) => {
-                if let Some(document) = assembly.take(embedded?) {
+                // Each unit took its place in the window before it was sent.
+                let documents = assembly.take(embedded?, || window.try_recv().unwrap_or_default());
+                for document in documents {
                     report.indexed += 1;
                     report.chunks_kept += document.kept.len();
                     report.embedded += document.added.iter().filter(|chunk| chunk.vector.is_some()).count();
@@ -228,7 +256,6 @@ fn write(
                 }
             }
         }
-        batch.commit_if_old(report, progress)?;
     }
     batch.commit(report, progress)
 }
@@ -236,18 +263,19 @@ fn write(
 /// Documents on their way into one transaction.
 struct Batch<'a> {
     engine: &'a Engine,
-    to_fold: Sender<()>,
+    to_fold: Sender<Coverage>,
     now: Timestamp,
+    /// Committed when it holds this many chunks.
+    most: usize,
     documents: Vec<NewDocument>,
     chunks: usize,
-    since: Instant,
     unfolded: usize,
 }
 
 impl<'a> Batch<'a> {
-    fn new(engine: &'a Engine, to_fold: Sender<()>, now: Timestamp) -> Self {
+    fn new(engine: &'a Engine, to_fold: Sender<Coverage>, now: Timestamp) -> Self {
         let documents = Vec::new();
-        Self { engine, to_fold, now, documents, chunks: 0, since: Instant::now(), unfolded: 0 }
+        Self { engine, to_fold, now, most: BATCH_CHUNKS, documents, chunks: 0, unfolded: 0 }
     }
 
     fn push(
@@ -256,20 +284,9 @@ impl<'a> Batch<'a> {
         report: &mut IndexReport,
         progress: &(dyn Fn(IndexProgress) + Sync),
     ) -> Result<()> {
-        if self.documents.is_empty() {
-            self.since = Instant::now();
-        }
-        self.chunks += document.added.len();
+        self.chunks += document.added.len().max(1);
         self.documents.push(document);
-        if self.chunks >= BATCH_CHUNKS { self.commit(report, progress) } else { Ok(()) }
-    }
-
-    fn commit_if_old(
-        &mut self,
-        report: &mut IndexReport,
-        progress: &(dyn Fn(IndexProgress) + Sync),
-    ) -> Result<()> {
-        if self.since.elapsed() >= BATCH_WAIT { self.commit(report, progress) } else { Ok(()) }
+        if self.chunks >= self.most { self.commit(report, progress) } else { Ok(()) }
     }
 
     fn commit(&mut self, report: &mut IndexReport, progress: &(dyn Fn(IndexProgress) + Sync)) -> Result<()> {
@@ -288,8 +305,8 @@ impl<'a> Batch<'a> {
         self.unfolded += added;
         if self.unfolded >= FOLD_EVERY {
             self.unfolded = 0;
-            // Where one waits already, or the last one failed, which the end of the run tells, there is nothing to add.
-            let _ = self.to_fold.try_send(());
+            // Where the last one failed, which the end of the run tells, nobody folds any more.
+            self.to_fold.send(self.engine.store.coverage()?).ok();
         }
         Ok(())
     }
@@ -316,7 +333,7 @@ pub(super) fn embed_pending(
         }
         let upto = engine.store.coverage()?.change;
         let rows = engine.store.unembedded(embedder.model(), PENDING_PAGE)?;
-        let vectors = embed_rows(engine, embedder, &rows)?;
+        let Some(vectors) = embed_rows(engine, &rows)? else { return Ok(embedded) };
         let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR });
         // Nothing waiting, or rows that change faster than they are embedded: the next run takes them.
         match if rows.is_empty() { Ok(0) } else { written } {
@@ -331,7 +348,10 @@ pub(super) fn embed_pending(
     // Codes are kept in their index alone, so they are made again where that was lost.
     for rows in missing_codes(engine, embedder)?.chunks(PENDING_PAGE) {
         let upto = engine.store.coverage()?.change;
-        let made = embed_rows(engine, embedder, rows)?;
+        if !go_on() {
+            return Err(cancelled());
+        }
+        let Some(made) = embed_rows(engine, rows)? else { return Ok(embedded) };
         let codes: Vec<_> =
             made.into_iter().filter_map(|(row, vector)| Some((row, vector.tokens?))).collect();
         let written = engine.store.put_codes(&codes, upto, Stamp { now, actor: ACTOR })?;
@@ -340,9 +360,10 @@ pub(super) fn embed_pending(
     Ok(embedded)
 }
 
-fn embed_rows(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<Vec<(RowId, NewVector)>> {
+/// `None` where the model turned out to be damaged.
+fn embed_rows(engine: &Engine, rows: &[RowId]) -> Result<Option<Vec<(RowId, NewVector)>>> {
     let texts = engine.store.texts(rows)?;
-    let embed = |at: usize| Ok((texts[at].row, vector_of(embedder, &texts[at].text)?));
+    let embed = |at: usize| Ok(vector_for(engine, &texts[at].text)?.map(|vector| (texts[at].row, vector)));
     in_order(embedder_threads(engine), texts.len(), embed).into_iter().collect()
 }
 

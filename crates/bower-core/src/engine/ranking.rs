@@ -1,6 +1,7 @@
 //! From what the channels found to one order: true scores for every candidate, then the profile's formula.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::answer::{MAX_LIMIT, RankRequest, Ranking, milliseconds, note};
@@ -8,9 +9,9 @@ use super::order::Likeness;
 use super::retrieve::{Scope, TextFound, VectorFound, Words};
 use super::scorers::VectorScorer;
 use super::scores::{Scorers, Scores};
-use super::{Engine, channels, when};
+use super::{Engine, channels, late, when};
 use crate::error::Result;
-use crate::item::{Channel, Profile, RowId, Scored, When};
+use crate::item::{Channel, Profile, RowId, Scored, Step, When};
 use crate::memory::frame::{Frame, Question, Worth};
 use crate::rank::calibrate::{self, Basis, Features};
 use crate::rank::candidate::{self, Candidate, Places, Ranked};
@@ -60,7 +61,8 @@ pub(super) fn by_default(
 ) -> Result<()> {
     let gathered = gather(ranking);
     let scores = found.scores(engine, &gathered)?;
-    let background = found.vector().map(VectorScorer::background).unwrap_or_default();
+    note_missing_codes(engine, found, &scores, ranking)?;
+    let background = found.vector().map(VectorScorer::background).transpose()?.unwrap_or_default();
     let background = native::Background {
         rows: background.rows,
         mean: background.mean,
@@ -81,6 +83,27 @@ pub(super) fn by_default(
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking);
     scores.take_places(gathered, ranking);
+    Ok(())
+}
+
+/// Names a token index that cannot be asked, and candidates that have a vector and no codes: late interaction passed them over.
+fn note_missing_codes(
+    engine: &Engine,
+    found: &Found<'_>,
+    scores: &Scores,
+    ranking: &mut Ranking,
+) -> Result<()> {
+    if found.vector().is_none_or(|vector| vector.tokens.is_none()) {
+        return Ok(());
+    }
+    let (compared, missing) = scores.without_codes();
+    let reason = match late::unusable(engine)? {
+        Some(reason) => format!("{reason}; bower index makes anew what is missing"),
+        None if missing == 0 => return Ok(()),
+        None => format!("{missing} of {compared} candidates have no token codes: run bower index"),
+    };
+    engine.lacks_codes.store(true, Ordering::Relaxed);
+    ranking.degraded.push(Degraded { channel: Step::Tokens.into(), reason });
     Ok(())
 }
 
@@ -179,7 +202,9 @@ pub(super) fn by_formula(
     }
     let gathered = gather(ranking);
     let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
-    found.scores(engine, &gathered)?.take_places(gathered, ranking);
+    let scores = found.scores(engine, &gathered)?;
+    note_missing_codes(engine, found, &scores, ranking)?;
+    scores.take_places(gathered, ranking);
     let facts = engine.store.facts(&rows)?;
     let mut candidates: Vec<Candidate> = ranking
         .places
@@ -231,7 +256,14 @@ fn ask(
             }
             let start = Instant::now();
             let depth = scope.depth(channel, &engine.settings);
-            match channels::ask(engine, channel, request.text, depth, &|row| scope.contains(row)) {
+            match channels::ask(
+                engine,
+                channel,
+                request.text,
+                depth,
+                &|row| scope.contains(row),
+                scope.counted,
+            ) {
                 Ok(found) => {
                     let rows: Vec<Scored> = found.iter().map(|(hit, _)| *hit).collect();
                     note(ranking, channel, &rows, 0, milliseconds(start));

@@ -211,8 +211,9 @@ mod tests {
     use crate::embed::pack_cross;
     use crate::embed::testing::{Published, SMALL};
     use crate::error::{Error, Result};
+    use crate::item::Visibility;
     use crate::llm::{Ask, Llm};
-    use crate::request::{CurateRequest, ForgetRequest};
+    use crate::request::{CurateRequest, ForgetRequest, Forgetting};
 
     const TEXTS: [&str; 5] = [
         "the old bridge is under the river",
@@ -258,8 +259,9 @@ mod tests {
             let engine = Engine::open(folder.path(), settings, now()).unwrap();
             let mut ranked = Vec::new();
             for (place, text) in TEXTS.iter().enumerate() {
-                let id = engine.curate(&CurateRequest::new(*text), now()).unwrap().id;
-                let row = engine.get(&id.unwrap()).unwrap().row;
+                let id =
+                    engine.curate(&Visibility::everything(), &CurateRequest::new(*text), now()).unwrap().id;
+                let row = engine.get(&Visibility::everything(), &id.unwrap()).unwrap().row;
                 ranked.push(Scored { row, score: 0.5 - place as f32 / 100.0 });
             }
             Self { folder, engine, ranked }
@@ -273,7 +275,7 @@ mod tests {
         }
 
         fn rerank(&self, how: Rerank) -> Reranking {
-            self.engine.rerank(QUESTION, &self.ranked, 10, how)
+            self.engine.rerank(&Visibility::everything(), QUESTION, &self.ranked, 10, how).unwrap()
         }
 
         /// The order stands, and the outcome says why.
@@ -323,7 +325,10 @@ mod tests {
         // Neither is there, but nobody is asked.
         assert_eq!(home.rerank(Rerank::CrossEncoder), untouched);
         assert_eq!(home.rerank(Rerank::Llm), untouched);
-        assert_eq!(home.engine.rerank(QUESTION, &[], 10, Rerank::Llm), Reranking::default());
+        assert_eq!(
+            home.engine.rerank(&Visibility::everything(), QUESTION, &[], 10, Rerank::Llm).unwrap(),
+            Reranking::default()
+        );
     }
 
     #[test]
@@ -342,7 +347,9 @@ mod tests {
     fn a_row_that_is_gone_keeps_its_place() {
         let home = Home::new(|_| ()).with_cross();
         let id = home.engine.store.items(&[home.ranked[2].row]).unwrap()[0].as_ref().unwrap().id.clone();
-        home.engine.forget(&ForgetRequest::Ids(vec![id]), false, now()).unwrap();
+        home.engine
+            .forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id])), now())
+            .unwrap();
         let got = home.rerank(Rerank::CrossEncoder);
         assert_eq!((got.order[2], got.changes.len(), got.degraded), (2, 4, None));
     }

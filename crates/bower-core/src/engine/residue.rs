@@ -437,12 +437,14 @@ fn ask_index(engine: &Engine, words: &str, residue: &mut Residue) -> Result<()> 
         }
         ControlFlow::Continue(())
     });
-    let index = engine.indexes.text(&*engine.store)?;
-    let Some(index) = index.good() else { return Ok(()) };
-    let rows = index.kept_with(&terms)?;
+    let asked = engine.indexes.again(|| {
+        let index = engine.indexes.text(&*engine.store)?;
+        index.ask(|index| Ok((index.kept_with(&terms)?, index.keeps_dead())))
+    })?;
+    let Some((rows, keeps_dead)) = asked else { return Ok(()) };
     let has_all = rows.iter().all(|rows| *rows > 0);
     residue.terms = terms.into_iter().zip(rows).map(|(term, rows)| ResidueTerm { term, rows }).collect();
-    if has_all && residue.terms.len() > 1 && index.keeps_dead() {
+    if has_all && residue.terms.len() > 1 && keeps_dead {
         residue.untold.push(
             "the text index has each of these words, and rows that were replaced since: whether one of those had them all \
              cannot be told"

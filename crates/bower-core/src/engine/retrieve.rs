@@ -14,6 +14,7 @@ use super::{Engine, LANGUAGE};
 use crate::config::Settings;
 use crate::error::Result;
 use crate::item::{Allowed, Change, Channel, Coverage, Profile, RowId, RowSet, Scored};
+use crate::request::ModelState;
 use crate::text::{self, QueryTerm, Tail, TailScan};
 use crate::tokens::TokenQuery;
 use crate::vector::ExactQuery;
@@ -30,6 +31,8 @@ pub(super) struct Scope<'a> {
     pub(super) depth: Depth,
     /// The store's last change when the question was asked.
     pub(super) newest: &'a Coverage,
+    /// The rows of which a word's rarity and a text's length are told; those of the whole store where there are none.
+    pub(super) counted: Option<&'a RowSet>,
 }
 
 impl Scope<'_> {
@@ -135,10 +138,12 @@ pub(super) fn both<'a>(
             let found = text_channel(engine, words, scope, &mut |scorer| drop(send_text.send(scorer)));
             let known = match (&found, vector_scorer.recv()) {
                 (Ok(found), Ok(vector)) => {
-                    // The other thread finds it ready.
-                    vector.background();
+                    // The other thread finds it ready, unless its search knows it for nothing.
                     let scorers = Scorers { engine, words, text: Some(&found.scorer), vector: Some(&vector) };
-                    Some(ahead.score(scorers, Channel::Text, &found.rows))
+                    let knows =
+                        vector.index.ask(|index| Ok(index.scores_all())).is_ok_and(|all| all == Some(true));
+                    let ready = if knows { Ok(()) } else { vector.background().map(drop) };
+                    Some(ready.and_then(|()| ahead.score(scorers, Channel::Text, &found.rows)))
                 }
                 (Ok(_) | Err(_), _) => None,
             };
@@ -176,15 +181,16 @@ pub(super) fn text_channel(
     let (index, new) =
         settled(|| engine.indexes.text(store), |after| engine.tails.text(store, scope.newest, after))?;
     let depth = scope.depth(Channel::Text, &engine.settings);
-    let tail = text_tail(&words.terms, &words.names, &new, scope.allowed())?;
-    let prepared = index.good().map(|index| index.prepare(&words.terms, &tail)).transpose()?;
+    let tail = text_tail(&words.terms, &words.names, &new, scope.allowed(), scope.counted)?;
+    let drop = scope.dropped(&new.gone);
+    let counted = scope.counted.map(|counted| Allowed { keep: Some(counted), drop: &drop });
+    let prepared = index.ask(|index| index.prepare(&words.terms, &tail, counted))?;
     let scorer = Arc::new(TextScorer { index, prepared, tail });
     ready(Arc::clone(&scorer));
-    let drop = scope.dropped(&new.gone);
     let (rows, folded) = match (scorer.index.good(), &scorer.prepared) {
         (Some(index), Some(question)) => {
             let allowed = Allowed { keep: scope.keep, drop: &drop };
-            (index.search(question, depth, allowed, &scorer.tail)?, index.len())
+            (index.ask(|index| index.search(question, depth, allowed, &scorer.tail))?, index.rows())
         }
         _ => (text::search_tail(&words.terms, depth, &scorer.tail), 0),
     };
@@ -217,15 +223,16 @@ fn settled<T: Derived>(
     Ok((index, new))
 }
 
-/// What new rows have of a question's terms and names. Rows outside `allowed.keep` count in its statistics, those that are
-/// dropped do not.
+/// What new rows have of a question's terms and names. Rows outside `allowed.keep` count in its statistics, unless others are to be
+/// `counted`; those that are dropped do not.
 pub(super) fn text_tail(
     terms: &[QueryTerm],
     names: &[String],
     new: &NewRows,
     allowed: Allowed<'_>,
+    counted: Option<&RowSet>,
 ) -> Result<Tail> {
-    let mut scan = TailScan::new(terms, names, allowed.keep);
+    let mut scan = TailScan::new(terms, names, allowed.keep).counting(counted);
     for (row, blob) in new.rows.iter().filter(|(row, _)| !allowed.drop.contains(**row)) {
         scan.push(*row, blob)?;
     }
@@ -257,7 +264,12 @@ pub(super) fn vector_channel<'a>(
     }
     let model = embedder.model().to_owned();
     let start = Instant::now();
-    let Question { vector, tokens, cached: is_cached } = late::question(engine, embedder, query)?;
+    let Some(question) = engine.model.give(|embedder| late::question(engine, embedder, query))? else {
+        // It is damaged, as it turned out.
+        let missing = || "the model gives no vector".to_owned();
+        return Ok(Vectors::Missing(engine.model.get().err().map_or_else(missing, ModelState::why)));
+    };
+    let Question { vector, tokens, cached: is_cached } = question;
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };
 
     let start = Instant::now();
@@ -317,10 +329,11 @@ pub(super) fn by_vector<'a>(
     let (mut rows, folded) = match scorer.index.good() {
         Some(index) => {
             let mut exact = |rows: &[RowId]| store.vectors(&scorer.model, rows);
-            let (rows, background) =
-                index.search_with_background(&scorer.vector, depth, scorer.allowed(), &mut exact)?;
+            let (rows, background) = index.ask(|index| {
+                index.search_with_background(&scorer.vector, depth, scorer.allowed(), &mut exact)
+            })?;
             scorer.know(background);
-            (rows, index.len())
+            (rows, index.rows() as usize)
         }
         None => (Vec::new(), 0),
     };

@@ -4,56 +4,79 @@ use jiff::Timestamp;
 
 use super::{ACTOR, Engine, curate};
 use crate::error::{Error, Result};
-use crate::item::{Reach, Ruling};
+use crate::item::{Ruling, Visibility, derive_id};
 use crate::memory::merge::changed;
 use crate::request::{Review, Settlement};
 use crate::store::{ReviewRow, Stamp};
 
 /// The open reviews, or all, oldest first.
-pub(super) fn list(engine: &Engine, all: bool, reach: &Reach) -> Result<Vec<Review>> {
-    engine.store.reviews(all)?.into_iter().filter_map(|row| load(engine, row, reach).transpose()).collect()
+pub(super) fn list(engine: &Engine, visibility: &Visibility, all: bool) -> Result<Vec<Review>> {
+    let reviews = engine.store.reviews(all)?.into_iter();
+    reviews.filter_map(|row| load(engine, visibility, row).transpose()).collect()
 }
 
 /// The open ones, newest first, each read when it is asked for.
 pub(super) fn newest<'a>(
     engine: &'a Engine,
-    reach: &'a Reach,
+    visibility: &'a Visibility,
 ) -> Result<impl Iterator<Item = Result<Review>> + 'a> {
     let open = engine.store.reviews(false)?;
-    Ok(open.into_iter().rev().filter_map(|row| load(engine, row, reach).transpose()))
+    Ok(open.into_iter().rev().filter_map(|row| load(engine, visibility, row).transpose()))
 }
 
-/// Both sides; `None` where one of them was forgotten meanwhile, or is outside the reach.
-fn load(engine: &Engine, row: ReviewRow, reach: &Reach) -> Result<Option<Review>> {
+/// Both sides; `None` where one of them was forgotten meanwhile, or is not visible.
+fn load(engine: &Engine, visibility: &Visibility, row: ReviewRow) -> Result<Option<Review>> {
     let mut sides = engine.store.items(&[row.row, row.other])?;
     let (Some(older), Some(newer)) = (sides.pop().flatten(), sides.pop().flatten()) else { return Ok(None) };
-    if !older.is_within(reach) || !newer.is_within(reach) {
+    if !older.is_visible(visibility) || !newer.is_visible(visibility) {
         return Ok(None);
     }
     let ReviewRow { review, create_time, reason, outcome, .. } = row;
+    let review = number(visibility, review, &newer.id, &older.id);
     // What differs is read from the texts; the store keeps the rule alone.
     let reason = changed(&older.content, &newer.content).unwrap_or_else(|| reason.replace('_', " "));
     Ok(Some(Review { review, create_time, reason, newer, older, ruling: outcome, merged: None }))
 }
 
+/// A review's number as a caller knows it. The store's counts everybody's reviews; whoever sees a part of it is told one that
+/// follows from the two sides: 48 bits, which any JSON reader keeps whole.
+pub(super) fn number(visibility: &Visibility, review: u64, newer: &str, older: &str) -> u64 {
+    if visibility.is_everything() {
+        return review;
+    }
+    let id = derive_id(&["review", newer, older]);
+    u64::from_str_radix(&id[..12], 16).expect("an id is 16 hex digits")
+}
+
 /// Ends a review.
 pub(super) fn settle(
     engine: &Engine,
+    visibility: &Visibility,
     review: u64,
     how: &Settlement,
     now: Timestamp,
-    reach: &Reach,
 ) -> Result<Review> {
     let gone = || Error::NotFound { what: "open review", id: review.to_string() };
-    let row = engine.store.reviews(false)?.into_iter().find(|row| row.review == review).ok_or_else(gone)?;
-    let open = load(engine, row, reach)?.ok_or_else(gone)?;
+    let rows = engine.store.reviews(false)?.into_iter();
+    let mut found = None;
+    // Whoever sees a part of the store has other numbers for them.
+    for row in rows.filter(|row| !visibility.is_everything() || row.review == review) {
+        let number = row.review;
+        if let Some(open) = load(engine, visibility, row)?.filter(|open| open.review == review) {
+            found = Some((number, open));
+            break;
+        }
+    }
+    let (number, open) = found.ok_or_else(gone)?;
     let (ruling, merged) = match how {
         Settlement::Accept => (Ruling::Accept, None),
         Settlement::Reject => (Ruling::Reject, None),
         Settlement::Both => (Ruling::Both, None),
-        Settlement::Merge(text) => (Ruling::Merge, Some(curate::replace(engine, &open.newer, text, now)?)),
+        Settlement::Merge { text, said_by } => {
+            (Ruling::Merge, Some(curate::replace(engine, &open.newer, text, *said_by, now)?))
+        }
     };
-    let row = engine.store.settle(review, ruling, Stamp { now, actor: ACTOR })?.ok_or_else(gone)?;
-    let settled = load(engine, row, reach)?.ok_or_else(gone)?;
+    let row = engine.store.settle(number, ruling, Stamp { now, actor: ACTOR })?.ok_or_else(gone)?;
+    let settled = load(engine, visibility, row)?.ok_or_else(gone)?;
     Ok(Review { merged, ..settled })
 }

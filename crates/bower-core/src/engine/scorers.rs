@@ -24,7 +24,9 @@ impl TextScorer {
     /// What the question's words say of given rows.
     pub(super) fn examine(&self, words: &Words, rows: &[RowId]) -> Result<Examined> {
         match (self.index.good(), &self.prepared) {
-            (Some(index), Some(question)) => index.examine(question, &words.names, rows, &self.tail),
+            (Some(index), Some(question)) => {
+                index.ask(|index| index.examine(question, &words.names, rows, &self.tail))
+            }
             _ => Ok(text::examine_tail(&words.terms, rows, &self.tail)),
         }
     }
@@ -50,17 +52,15 @@ impl VectorScorer<'_> {
     }
 
     /// The cosine of each row to the question; `None` where a row has no vector. That of the index is by int8.
-    pub(super) fn cosines(&self, rows: &[RowId]) -> Vec<Option<f32>> {
-        let mut cosines = match self.index.good() {
-            Some(index) => index.cosines(&self.vector, rows),
-            None => vec![None; rows.len()],
-        };
+    pub(super) fn cosines(&self, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
+        let folded = self.index.ask(|index| Ok(index.cosines(&self.vector, rows)))?;
+        let mut cosines = folded.unwrap_or_else(|| vec![None; rows.len()]);
         if !self.tail.is_empty() {
             for (row, cosine) in rows.iter().zip(&mut cosines) {
                 *cosine = self.tail.get(row).copied().or(*cosine);
             }
         }
-        cosines
+        Ok(cosines)
     }
 
     /// How close each row's tokens are to the question's; `None` where a row has no codes.
@@ -72,14 +72,12 @@ impl VectorScorer<'_> {
     }
 
     /// How similar the question is to the rows at large. Computed by who asks first.
-    pub(super) fn background(&self) -> Background {
-        *self.background.get_or_init(|| {
-            let folded = match self.index.good() {
-                Some(index) => index.background(&self.vector, self.allowed()),
-                None => Background::default(),
-            };
-            self.with_tail(folded)
-        })
+    pub(super) fn background(&self) -> Result<Background> {
+        if let Some(background) = self.background.get() {
+            return Ok(*background);
+        }
+        let folded = self.index.ask(|index| Ok(index.background(&self.vector, self.allowed())))?;
+        Ok(*self.background.get_or_init(|| self.with_tail(folded.unwrap_or_default())))
     }
 
     /// Takes the index's part of the background from a search that had it.
@@ -96,10 +94,8 @@ impl VectorScorer<'_> {
 
     /// The cosine of each pair of rows, row by row; 0 where one has no vector.
     pub(super) fn likenesses(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<f32>> {
-        let mut vectors = match self.index.good() {
-            Some(index) => index.quantised(rows),
-            None => vec![None; rows.len()],
-        };
+        let folded = self.index.ask(|index| Ok(index.quantised(rows)))?;
+        let mut vectors = folded.unwrap_or_else(|| vec![None; rows.len()]);
         let newer: Vec<RowId> = rows
             .iter()
             .zip(&vectors)

@@ -83,7 +83,7 @@ impl Scores {
         if let Some(vector) = scorers.vector {
             let (places, unknown): (Vec<usize>, Vec<RowId>) =
                 (0..rows.len()).filter(|&at| cosines[at].is_none()).map(|at| (at, rows[at])).unzip();
-            for (at, cosine) in places.into_iter().zip(vector.cosines(&unknown)) {
+            for (at, cosine) in places.into_iter().zip(vector.cosines(&unknown)?) {
                 cosines[at] = cosine;
             }
         }
@@ -147,6 +147,13 @@ impl Scores {
             (self.tokens[at], self.compared[at]) = (score, true);
         }
         Ok(())
+    }
+
+    /// How many candidates were compared token by token, and how many more could not be: they have a vector and no codes.
+    pub(super) fn without_codes(&self) -> (usize, usize) {
+        let compared = (0..self.rows.len()).filter(|&at| self.compared[at]);
+        let missing = compared.clone().filter(|&at| self.tokens[at].is_none() && self.cosines[at].is_some());
+        (compared.count(), missing.count())
     }
 
     /// The share of the question's words that a candidate has, by how rare they are.
@@ -218,6 +225,7 @@ mod tests {
     use super::*;
     use crate::config::Settings;
     use crate::engine::Depth;
+    use crate::item::Visibility;
     use crate::item::{Profile, RowSet};
     use crate::request::CurateRequest;
 
@@ -233,11 +241,20 @@ mod tests {
         let engine = Engine::open(folder.path(), Settings::default(), now).unwrap();
         for at in 0..90 {
             let fish = if at % 3 == 0 { "red cod" } else { "an elf" };
-            engine.curate(&CurateRequest::new(format!("note {at}: {fish}")), now).unwrap();
+            engine
+                .curate(&Visibility::everything(), &CurateRequest::new(format!("note {at}: {fish}")), now)
+                .unwrap();
         }
         let (words, hidden) = (Words::of("red cod note"), RowSet::new());
         let (newest, profile) = (engine.store.coverage().unwrap(), Profile::Bower);
-        let scope = Scope { keep: None, hidden: &hidden, profile, depth: Depth::Hits(10), newest: &newest };
+        let scope = Scope {
+            keep: None,
+            hidden: &hidden,
+            profile,
+            depth: Depth::Hits(10),
+            newest: &newest,
+            counted: None,
+        };
         let text = text_channel(&engine, &words, &scope, &mut drop).unwrap();
         let vector = VectorScorer {
             model: "made".into(),

@@ -16,11 +16,14 @@ use super::answer::milliseconds;
 use super::brief::FOLDER;
 use super::curate::{CONFIDENCE, Unasked, curate_as};
 use super::evidence::session_name;
-use super::import::{LONGEST_LINE, stem};
+use super::import::stem;
 use super::{ACTOR, Engine};
 use crate::error::{Error, Result};
-use crate::ingest::{Element, Form, Speaker, Transcript, Turn, conversation, each_element, recognise};
-use crate::item::{Fate, Gate, Reach, RowId, Scope, derive_id, hex};
+use crate::ingest::{
+    Element, Form, Line, MOST_VALUES, Speaker, Transcript, Turn, check_values, conversation, each_element,
+    each_value, line_too_long, read_line, recognise,
+};
+use crate::item::{Author, Fate, Gate, RowId, Scope, Visibility, derive_id, hex};
 use crate::memory::turns::{Pick, Voice, picks};
 use crate::memory::{gate, judge};
 use crate::request::moving::Problem;
@@ -37,6 +40,8 @@ const CHECKED: u64 = 512;
 const LISTED: usize = 100;
 /// The action of a mark.
 const READ: &str = "read-session";
+/// What a mark calls the least trusted of what was read.
+const AMONG: &str = "least_trusted";
 
 /// How far a conversation was read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,6 +49,8 @@ struct Mark {
     turns: u64,
     bytes: u64,
     check: String,
+    /// The least trusted of what stood in the conversation so far, where that came from outside.
+    among: Option<Author>,
 }
 
 /// One conversation while it is read.
@@ -60,6 +67,7 @@ struct Progress {
 /// One reading.
 struct Reading<'a> {
     engine: &'a Engine,
+    visibility: &'a Visibility,
     request: &'a SessionRequest,
     now: Timestamp,
     /// Where candidates go.
@@ -73,6 +81,7 @@ struct Reading<'a> {
 /// Reads what is new in a transcript. `name` is the file's, for what is said of it and where its lines name no conversation.
 pub(super) fn read_session<R: Read + Seek>(
     engine: &Engine,
+    visibility: &Visibility,
     name: &str,
     mut reader: R,
     request: &SessionRequest,
@@ -82,7 +91,7 @@ pub(super) fn read_session<R: Read + Seek>(
     let failed = |source| Error::io("read", Path::new(name), source);
     let mut head = Vec::new();
     (&mut reader).take(PEEK).read_to_end(&mut head).map_err(failed)?;
-    let mut reading = Reading::new(engine, request, now);
+    let mut reading = Reading::new(engine, visibility, request, now)?;
     let mut transcript = Transcript::new(stem(name));
     match recognise(&head) {
         // A session that has only begun.
@@ -94,7 +103,7 @@ pub(super) fn read_session<R: Read + Seek>(
         Form::Array => {
             reader.rewind().map_err(failed)?;
             reading.array(name, BufReader::new(reader), &mut transcript)?;
-            reading.end(None)?;
+            reading.end(None, &transcript)?;
         }
         Form::Objects => {
             let from = reading.resume(&head, &transcript, &mut reader)?;
@@ -103,11 +112,14 @@ pub(super) fn read_session<R: Read + Seek>(
                 for value in lines_of(&head) {
                     let _ = transcript.line(&value);
                 }
+                for (conversation, progress) in &reading.conversations {
+                    transcript.go_on(conversation, progress.mark.among.unwrap_or(Author::User));
+                }
             }
             reader.seek(SeekFrom::Start(from)).map_err(failed)?;
             let upto = reading.lines(name, from, BufReader::new(&mut reader), &mut transcript)?;
             let check = check(&mut reader, upto).map_err(failed)?;
-            reading.end(Some(&(upto, check)))?;
+            reading.end(Some(&(upto, check)), &transcript)?;
         }
     }
     reading.report.conversations.sort_unstable();
@@ -131,7 +143,12 @@ fn check(reader: &mut (impl Read + Seek), upto: u64) -> std::io::Result<String> 
 }
 
 impl<'a> Reading<'a> {
-    fn new(engine: &'a Engine, request: &'a SessionRequest, now: Timestamp) -> Self {
+    fn new(
+        engine: &'a Engine,
+        visibility: &'a Visibility,
+        request: &'a SessionRequest,
+        now: Timestamp,
+    ) -> Result<Self> {
         let collection = request.collection.clone();
         let place = Place {
             collection: collection.unwrap_or_else(|| engine.settings.memory_collection.clone()),
@@ -139,7 +156,8 @@ impl<'a> Reading<'a> {
             owner: request.owner.clone(),
         };
         let report = SessionRead { dry_run: request.dry_run, ..SessionRead::default() };
-        Self { engine, request, now, place, conversations: HashMap::new(), from: 0, report }
+        visibility.check_place(&place.collection, place.scope, place.owner.as_deref())?;
+        Ok(Self { engine, visibility, request, now, place, conversations: HashMap::new(), from: 0, report })
     }
 
     /// The subject of a conversation's marks: whoever reads it into another place reads it anew.
@@ -154,7 +172,8 @@ impl<'a> Reading<'a> {
         };
         let number = |name: &str| event.detail.get(name).and_then(Value::as_u64).unwrap_or(0);
         let check = event.detail.get("check").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(Mark { turns: number("turns"), bytes: number("bytes"), check })
+        let among = event.detail.get(AMONG).and_then(Value::as_str).and_then(|word| word.parse().ok());
+        Ok(Mark { turns: number("turns"), bytes: number("bytes"), check, among })
     }
 
     /// Where to read on: behind what was read before, where the transcript still is what it was.
@@ -184,11 +203,11 @@ impl<'a> Reading<'a> {
     /// A conversation that is met for the first time in this reading.
     fn begun(&self, conversation: &str, mark: Mark) -> Result<Progress> {
         // Whoever gave it may have asked for everything, or for this place alone.
-        let place = Reach { scope: self.request.scope, owner: self.request.owner.clone() };
+        let place = self.visibility.narrowed(self.request.scope, self.request.owner.as_deref())?;
         let mut given = Vec::new();
         for session in [Some(conversation), self.request.session.as_deref()].into_iter().flatten() {
-            for reach in [&place, &Reach::default()] {
-                let rows = self.engine.store.given(&session_name(session, reach))?;
+            for visibility in [&place, self.visibility] {
+                let rows = self.engine.store.given(&session_name(session, visibility))?;
                 given.extend(rows.iter().map(|given| given.row));
             }
         }
@@ -202,7 +221,7 @@ impl<'a> Reading<'a> {
         let (mut number, mut failed) = (0_u64, None);
         let outcome = each_element(reader, &mut |value| {
             number += 1;
-            failed = self.element(&format!("{name}: element {number}"), value, transcript).err();
+            failed = self.read(&format!("{name}: element {number}"), value, transcript).err();
             failed.is_none()
         });
         if let Some(error) = failed {
@@ -225,28 +244,39 @@ impl<'a> Reading<'a> {
         let mut upto = from;
         let mut line = Vec::new();
         for number in 1_u64.. {
-            line.clear();
             let place = if from == 0 { format!("{name}:{number}") } else { format!("{name}: byte {upto}") };
-            let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line);
-            let read = read.map_err(|source| Error::io("read", Path::new(name), source))?;
-            if read == 0 {
-                break;
-            }
+            let read = read_line(&mut reader, &mut line);
+            let read = match read.map_err(|source| Error::io("read", Path::new(name), source))? {
+                Line::End => break,
+                Line::Whole(read) => read,
+                Line::TooLong(read) => {
+                    self.problem(place, line_too_long(read));
+                    upto += read;
+                    continue;
+                }
+            };
             let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+            if let Err(reason) = check_values(text, MOST_VALUES) {
+                self.problem(place, format!("{reason}; the line was left out"));
+                upto += read;
+                continue;
+            }
             match serde_json::from_slice::<Value>(text) {
                 _ if text.is_empty() => {}
                 Ok(value) => self.element(&place, value, transcript)?,
                 // One object over many lines.
                 Err(error) if from == 0 && number == 1 && error.is_eof() && line.ends_with(b"\n") => {
                     let whole = std::io::Cursor::new(std::mem::take(&mut line)).chain(reader);
-                    for value in serde_json::Deserializer::from_reader(whole).into_iter::<Value>() {
-                        match value {
-                            Ok(value) => self.element(name, value, transcript)?,
-                            Err(error) => {
-                                self.problem(name.to_owned(), format!("{error}; is the file whole?"));
-                                break;
-                            }
-                        }
+                    let mut failed = None;
+                    let outcome = each_value(whole, &mut |value| {
+                        failed = self.read(name, value, transcript).err();
+                        failed.is_none()
+                    });
+                    if let Some(error) = failed {
+                        return Err(error);
+                    }
+                    if let Err(reason) = outcome {
+                        self.problem(name.to_owned(), format!("{reason}; is the file whole?"));
                     }
                     return Ok(0);
                 }
@@ -254,9 +284,25 @@ impl<'a> Reading<'a> {
                 Err(_) if !line.ends_with(b"\n") => break,
                 Err(error) => self.problem(place, format!("{error}; the line was left out")),
             }
-            upto += read as u64;
+            upto += read;
         }
         Ok(upto)
+    }
+
+    /// Takes one element that could be read, or notes why it could not.
+    fn read(
+        &mut self,
+        place: &str,
+        value: std::result::Result<Value, String>,
+        transcript: &mut Transcript,
+    ) -> Result<()> {
+        match value {
+            Ok(value) => self.element(place, value, transcript),
+            Err(reason) => {
+                self.problem(place.to_owned(), reason);
+                Ok(())
+            }
+        }
     }
 
     fn problem(&mut self, place: String, reason: String) {
@@ -340,10 +386,14 @@ impl<'a> Reading<'a> {
             owner: self.place.owner.clone(),
             source_conv_id: Some(turn.conversation.clone()),
             gate: Some(Gate::Strict),
+            host: self.request.host.clone().or_else(|| Some(turn.origin.to_owned())),
             ..CurateRequest::new(content.clone())
         };
+        let said = turn.provenance(self.request.me.as_deref());
         let kept = |id, memory_type, outcome, review| KeptSentence {
             id,
+            said_by: said.said_by,
+            least_trusted: said.least_trusted,
             text: content.clone(),
             memory_type,
             speaker: speaker.clone(),
@@ -357,8 +407,8 @@ impl<'a> Reading<'a> {
             return Ok(());
         }
         let given = self.conversations.get(&turn.conversation).map_or(&[][..], |progress| &progress.given);
-        let unasked = Unasked { source: turn.origin, given };
-        let curated = curate_as(self.engine, &request, Some(unasked), self.now)?;
+        let unasked = Unasked { source: turn.origin, given, provenance: said };
+        let curated = curate_as(self.engine, self.visibility, &request, Some(unasked), self.now)?;
         if curated.accepted {
             let kept = kept(curated.id, curated.memory_type, curated.outcome, curated.review);
             self.report.kept.push(kept);
@@ -373,7 +423,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Remembers how far each conversation was read.
-    fn end(&mut self, place: Option<&(u64, String)>) -> Result<()> {
+    fn end(&mut self, place: Option<&(u64, String)>, transcript: &Transcript) -> Result<()> {
         if self.request.dry_run {
             return Ok(());
         }
@@ -388,6 +438,10 @@ impl<'a> Reading<'a> {
             if let Some((bytes, check)) = place.filter(|(bytes, _)| *bytes > 0) {
                 detail.insert("bytes".to_owned(), json!(bytes));
                 detail.insert("check".to_owned(), json!(check));
+            }
+            let among = transcript.among(name).less_trusted(progress.mark.among.unwrap_or(Author::User));
+            if among.is_outside() {
+                detail.insert(AMONG.to_owned(), json!(among));
             }
             let stamp = Stamp { now: self.now, actor: ACTOR };
             self.engine.store.mark(&self.subject(name), READ, &detail, stamp)?;

@@ -164,6 +164,7 @@ mod tests {
     use crate::config::Settings;
     use crate::engine::DocumentInput;
     use crate::item::MemoryType;
+    use crate::item::{Scope, Visibility};
     use crate::request::{CurateRequest, Selection};
     use serde_json::json;
 
@@ -182,7 +183,7 @@ mod tests {
             metadata: fields.as_object().unwrap().clone(),
             ..CurateRequest::new(content)
         };
-        engine.curate(&request, now()).unwrap();
+        engine.curate(&Visibility::everything(), &request, now()).unwrap();
     }
 
     /// All rows, oldest first.
@@ -223,9 +224,11 @@ mod tests {
             collection: None,
             metadata: Map::new(),
             session: None,
+            ..DocumentInput::default()
         };
         engine
             .add_documents(
+                &Visibility::everything(),
                 vec![
                     document(
                         "a",
@@ -235,6 +238,7 @@ mod tests {
                     document("journal/2022-11-05.md", None, "Ran ten kilometres last week."),
                     document("b", Some("Guide"), "Yesterday is a song. It came out in August 1965."),
                 ],
+                (Scope::Project, None),
                 now(),
             )
             .unwrap();

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::files;
+
 /// Writes for one fold.
 #[derive(Debug, Default)]
 pub struct Disk {
@@ -19,7 +21,7 @@ impl Disk {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        File::options().read(true).write(true).create_new(true).open(path)
+        files::create_new(path)
     }
 
     /// Writes all bytes. A step that fails leaves half of them behind, as a real crash may.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use bower_kernels::Mapped;
 use sha2::{Digest, Sha256};
 
+use super::manifest::sums_path;
 use super::{Disk, Entry, corrupt};
+use crate::checksum::{BlockSums, Summing};
 use crate::error::{Error, Result};
 use crate::item::hex;
 
@@ -22,14 +24,15 @@ pub struct SegmentFile<'a> {
     buffer: Vec<u8>,
     written: u64,
     sum: Sha256,
+    blocks: Summing,
 }
 
 impl<'a> SegmentFile<'a> {
     /// Starts a file.
     pub fn create(disk: &'a mut Disk, path: PathBuf) -> Result<Self> {
         let file = disk.create(&path).map_err(|error| Error::io("create", &path, error))?;
-        let (buffer, sum) = (Vec::with_capacity(BUFFER), Sha256::new());
-        Ok(Self { disk, path, file, buffer, written: 0, sum })
+        let (buffer, sum, blocks) = (Vec::with_capacity(BUFFER), Sha256::new(), Summing::default());
+        Ok(Self { disk, path, file, buffer, written: 0, sum, blocks })
     }
 
     /// The file being written.
@@ -62,6 +65,7 @@ impl<'a> SegmentFile<'a> {
         let written = self.disk.write(&mut self.file, &self.buffer);
         written.map_err(|error| Error::io("write", &self.path, error))?;
         self.sum.update(&self.buffer);
+        self.blocks.update(&self.buffer);
         self.written += self.buffer.len() as u64;
         self.buffer.clear();
         Ok(())
@@ -79,14 +83,33 @@ impl<'a> SegmentFile<'a> {
         Mapped::open(&self.path).map_err(|error| Error::io("map", &self.path, error))
     }
 
-    /// Makes the file durable; the manifest's entry for it. `len` is what it must have become.
+    /// Makes the file and its checksums durable; the manifest's entry for it. `len` is what it must have become.
     pub fn finish(mut self, number: u64, rows: u32, len: usize) -> Result<Entry> {
         self.flush()?;
         assert_eq!(self.written, len as u64, "the sections are as long as the layout says");
         self.disk.sync(&self.file).map_err(|error| Error::io("sync", &self.path, error))?;
-        let sha256 = hex(&self.sum.finalize());
+        let sum = self.sum.finalize().into();
+        let dir = self.path.parent().unwrap_or(Path::new(""));
+        write_sums(self.disk, dir, number, &sum, &self.blocks.finish())?;
+        let sha256 = hex(&sum);
         Ok(Entry { number, rows, bytes: self.written, sha256, dead: None })
     }
+}
+
+/// Writes the checksums of a segment's blocks and makes them durable; `sha256` is the segment's.
+pub fn write_sums(
+    disk: &mut Disk,
+    dir: &Path,
+    number: u64,
+    sha256: &[u8; 32],
+    sums: &BlockSums,
+) -> Result<()> {
+    let path = sums_path(dir, number);
+    let written = disk.create(&path).and_then(|mut file| {
+        disk.write(&mut file, &sums.to_bytes(sha256))?;
+        disk.sync(&file)
+    });
+    written.map_err(|error| Error::io("write", &path, error))
 }
 
 /// Maps a file that a manifest names.

@@ -16,6 +16,7 @@ use super::manifest::{dead_path, first_free, remove_leftovers, segment_path};
 use super::rows::{Fate, fates};
 use super::{Body, Dead, Disk, Draft, Entry, Generation, Manifest, Room, Segment, corrupt};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::item::{Coverage, RowId, RowSet, hex};
 
 /// Rows that a merge asks the operating system for at once.
@@ -49,7 +50,7 @@ impl<R: Room> Fold<'_, R> {
     /// disk.
     pub fn run(self, room: &R, disk: &mut Disk, fresh: &mut FreshRows<'_, R>) -> Result<()> {
         let dir = self.dir;
-        std::fs::create_dir_all(dir).map_err(|error| Error::io("create the folder", dir, error))?;
+        files::create_folder(dir).map_err(|error| Error::io("create the folder", dir, error))?;
         let first = first_free(dir)?;
         let folded = self.write(room, first, disk, fresh);
         if folded.is_err() {
@@ -83,12 +84,22 @@ impl<R: Room> Fold<'_, R> {
         };
         let views: Vec<_> = segments.iter().map(Segment::view).collect();
         let fates = fates(&views, self.gone, &fresh_rows, self.purge);
+        for ((segment, entry), fate) in segments.iter().zip(entries).zip(&fates) {
+            // What is copied must be what was written; of the rest only the ids were read.
+            if fate.merged {
+                segment.check_all(entry)?;
+            }
+            segment.damage().map_or(Ok(()), Err)?;
+        }
 
         let mut kept = Vec::new();
-        let mut dead_files = Vec::new();
+        let (mut dead_files, mut bare) = (Vec::new(), Vec::new());
         for ((segment, entry), fate) in segments.iter().zip(entries).zip(&fates) {
             if fate.merged || fate.dead_count == segment.rows() {
                 continue;
+            }
+            if !segment.has_sums() {
+                bare.push((segment, entry));
             }
             let mut entry = entry.clone();
             if fate.dead_count != segment.rows() - segment.live() {
@@ -118,6 +129,9 @@ impl<R: Room> Fold<'_, R> {
                 disk.sync(&file)
             });
             written.map_err(|error| Error::io("write", &path, error))?;
+        }
+        for (segment, entry) in bare {
+            segment.add_sums(self.dir, entry, disk)?;
         }
         let manifest = Manifest {
             format: R::FORMAT,

@@ -90,10 +90,16 @@ pub fn dead_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:016x}.dead"))
 }
 
-/// The number in the name of a segment's or bitmap's file; `None` for any other file.
+/// The file with the checksums of the blocks of a segment of this number. No manifest names it: where it is missing or damaged, or
+/// an older version wrote the segment, the next fold makes it anew.
+pub fn sums_path(dir: &Path, number: u64) -> PathBuf {
+    dir.join(format!("{number:016x}.sums"))
+}
+
+/// The number in the name of a segment's, bitmap's or checksums' file; `None` for any other file.
 pub fn number_of(name: &str) -> Option<u64> {
     let (number, kind) = name.split_once('.')?;
-    let ours = number.len() == 16 && (kind == "segment" || kind == "dead");
+    let ours = number.len() == 16 && matches!(kind, "segment" | "dead" | "sums");
     ours.then(|| u64::from_str_radix(number, 16).ok())?
 }
 
@@ -108,10 +114,10 @@ impl Manifest {
         }
     }
 
-    /// How many files it names.
-    #[cfg(test)]
+    /// How many files belong to it beside the manifest.
+    #[cfg(any(test, feature = "fuzzing"))]
     pub fn files(&self) -> usize {
-        self.segments.iter().map(|entry| 1 + usize::from(entry.dead.is_some())).sum()
+        self.segments.iter().map(|entry| 2 + usize::from(entry.dead.is_some())).sum()
     }
 
     /// Writes it aside and renames it into place: from then on it is the generation.

@@ -17,7 +17,9 @@ mod opened;
 mod room;
 mod rows;
 mod segment;
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
+#[cfg_attr(not(test), allow(dead_code, unused_imports, unused_macros, reason = "fuzzers use a part of it"))]
+#[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
 pub mod testing;
 
 pub use disk::Disk;

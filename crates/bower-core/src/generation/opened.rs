@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::manifest::{NAME, remove_leftovers};
-use super::{Disk, Manifest, Room, Segment, corrupt};
-use crate::error::Result;
+use super::{Disk, Entry, Manifest, Room, Segment, corrupt};
+use crate::error::{Error, Result};
 use crate::item::{Coverage, RowSet};
 
 /// An opened generation: mapped, immutable. It stays whole while it is open, whatever later folds remove.
@@ -19,7 +19,7 @@ pub struct Generation<R: Room> {
 impl<R: Room> Generation<R> {
     /// Opens the generation in an index's folder; `None` where there is none.
     ///
-    /// Checks the manifest and each file's length and footer, and touches no more pages than that. Whatever does not
+    /// Checks the manifest, each file's length and footer and the dead rows, and touches no more pages than that. Whatever does not
     /// fit together is [`Error::Corrupt`](crate::Error::Corrupt): delete the folder and fold again.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         Manifest::load(dir, R::FORMAT)?.map_or(Ok(None), |manifest| Self::open_from(dir, manifest))
@@ -101,6 +101,25 @@ impl<R: Room> Generation<R> {
     /// keeps folds of this folder out.
     pub fn clear_leftovers(&self) {
         remove_leftovers(&self.dir, Some(&self.manifest), 0, &mut Disk::default());
+    }
+
+    /// Whether every segment has checksums of its blocks: what an older version wrote gets them by the next fold.
+    pub fn has_sums(&self) -> bool {
+        self.segments.iter().all(Segment::has_sums)
+    }
+
+    /// Its files.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let files = |entry: &Entry| {
+            let dead = entry.dead.as_ref().map(|dead| dead.path(&self.dir));
+            std::iter::once(entry.path(&self.dir)).chain(dead)
+        };
+        self.manifest.segments.iter().flat_map(files).collect()
+    }
+
+    /// What was found damaged while it was read: what was made of it is not to be trusted.
+    pub fn damage(&self) -> Option<Error> {
+        self.segments.iter().find_map(Segment::damage)
     }
 
     /// How many segments it has: at most about the binary logarithm of its rows over 4,096.

@@ -154,6 +154,8 @@ macro_rules! test_room {
             what_does_not_fit_together_is_refused
             a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verification
             damaged_contents_never_panic
+            a_changed_block_is_told_and_never_copied
+            what_has_no_checksums_gets_them
         }
     };
 }
@@ -202,7 +204,7 @@ pub fn many_small_folds_leave_few_segments<R: Sample>() {
     assert_eq!(index.len(), 45_000);
     assert!(index.segments() <= 4, "{}", index.segments());
     check(&index, 5, &[0, 1_499, 1_500, 44_999], &[45_000]);
-    assert_eq!(folder.files().len(), 1 + index.segments(), "only what the manifest names is left");
+    assert_eq!(folder.files().len(), 1 + index.manifest.files(), "only what belongs to it is left");
 }
 
 pub fn a_segment_that_is_mostly_dead_is_written_anew_and_an_empty_one_vanishes<R: Sample>() {
@@ -336,10 +338,16 @@ pub fn what_does_not_fit_together_is_refused<R: Sample>() {
 }
 
 pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verification<R: Sample>() {
-    assert_eq!(Folder::<R>::small().files().len(), 3);
+    // Checksums that are damaged are made anew: `what_has_no_checksums_gets_them`.
+    let files = |folder: &Folder<R>| {
+        let mut files = folder.files();
+        files.retain(|path| path.extension().is_none_or(|kind| kind != "sums"));
+        files
+    };
+    assert_eq!(files(&Folder::<R>::small()).len(), 3);
     for which in 0..3 {
         let folder = Folder::<R>::small();
-        let path = &folder.files()[which];
+        let path = &files(&folder)[which];
         let whole = std::fs::read(path).unwrap();
         for len in [0, 1, whole.len() / 2, whole.len() - 1] {
             // A manifest without its last line break is still whole.
@@ -356,7 +364,11 @@ pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verificati
             let mut changed = whole.clone();
             changed[0] ^= 1;
             std::fs::write(path, &changed).unwrap();
-            assert!(folder.open().unwrap().verify().is_err(), "{}", path.display());
+            if path.extension().is_some_and(|kind| kind == "dead") {
+                folder.is_refused("another bitmap");
+            } else {
+                assert!(folder.open().unwrap().verify().is_err(), "{}", path.display());
+            }
             if let Some(at) = whole.len().checked_sub(64) {
                 let mut signed = whole.clone();
                 signed[at] ^= 1;
@@ -364,6 +376,101 @@ pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verificati
                 folder.is_refused("another footer");
             }
         }
+    }
+}
+
+/// Whatever byte was changed: who reads it is told, and no fold copies it.
+pub fn a_changed_block_is_told_and_never_copied<R: Sample>() {
+    let folder = Folder::<R>::sample();
+    folder.fill(1, 0..0, 1, 0..300);
+    folder.fill(2, 5..6, 1, 0..0);
+    let path = folder.open().unwrap().paths()[0].clone();
+    let whole = std::fs::read(&path).unwrap();
+    for at in (0..whole.len() - 64).step_by(97) {
+        let mut changed = whole.clone();
+        changed[at] ^= 0x40;
+        std::fs::write(&path, &changed).unwrap();
+        let index = folder.open().unwrap();
+        assert!(index.damage().is_none());
+        // Whoever asks for every row reads all but the padding; what is wrong is not found, or told.
+        let is_whole = (0..300).all(|row| R::has(&index, row, 1) == (row != 5).then_some(true));
+        R::ask(&index);
+        assert!(is_whole || index.damage().is_some(), "byte {at}");
+        let (none, mut disk) = (RowSet::new(), Disk::default());
+        let folded = folder.fold_on(Some(&index), 3, &none, &mut disk, &mut rows::<R>(300..301, 1));
+        assert!(matches!(folded, Err(Error::Corrupt { .. })), "byte {at}: {folded:?}");
+    }
+}
+
+/// What an older version wrote, or whose checksums are damaged, is read as it is; the next fold reads it whole and makes them.
+pub fn what_has_no_checksums_gets_them<R: Sample>() {
+    for damage in [None, Some(&b"broken"[..])] {
+        let folder = Folder::<R>::sample();
+        folder.fill(1, 0..0, 1, 0..6_000);
+        assert!(folder.open().unwrap().has_sums());
+        let sums =
+            folder.files().into_iter().find(|path| path.extension().is_some_and(|kind| kind == "sums"));
+        let sums = sums.unwrap();
+        let before = std::fs::read(&sums).unwrap();
+        match damage {
+            None => std::fs::remove_file(&sums).unwrap(),
+            Some(bytes) => std::fs::write(&sums, bytes).unwrap(),
+        }
+        let bare = folder.open().unwrap();
+        assert!(!bare.has_sums());
+        check(&bare, 1, &[0, 299], &[6_000]);
+        let segment = bare.paths()[0].clone();
+        drop(bare);
+        folder.fold(2, &[], std::iter::empty());
+        assert!(folder.open().unwrap().has_sums());
+        assert!(std::fs::read(&sums).unwrap() == before);
+        // Not of what is damaged.
+        std::fs::remove_file(&sums).unwrap();
+        let mut changed = std::fs::read(&segment).unwrap();
+        changed[3] ^= 1;
+        std::fs::write(&segment, changed).unwrap();
+        let (index, none) = (folder.open().unwrap(), RowSet::new());
+        let folded = folder.fold_on(Some(&index), 3, &none, &mut Disk::default(), &mut rows::<R>(0..0, 1));
+        assert!(matches!(folded, Err(Error::Corrupt { .. })), "{folded:?}");
+    }
+}
+
+/// The files of a small index, with their names.
+pub fn small_files<R: Sample>() -> Vec<(String, Vec<u8>)> {
+    let folder = Folder::<R>::small();
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    folder.files().iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
+}
+
+/// Opens and asks a small index whose files are damaged as some bytes say: four each, which file, where, and what stands there
+/// then, or where it ends. A manifest gets a checksum that fits.
+pub fn damaged<R: Sample>(files: &[(String, Vec<u8>)], data: &[u8]) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut files = files.to_vec();
+    for change in data.chunks_exact(4).take(64) {
+        let nth = usize::from(change[0]) % files.len();
+        let (name, bytes) = &mut files[nth];
+        if bytes.is_empty() {
+            continue;
+        }
+        let at = (usize::from(change[1]) << 8 | usize::from(change[2])) % bytes.len();
+        if change[0] & 0x80 == 0 {
+            bytes[at] = change[3];
+        } else {
+            bytes.truncate(at);
+        }
+        if name.as_str() == NAME
+            && let Some(json) = bytes.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec)
+        {
+            *bytes = [&json[..], format!("\n{}\n", hex(&Sha256::digest(&json))).as_bytes()].concat();
+        }
+    }
+    for (name, bytes) in &files {
+        std::fs::write(dir.path().join(name), bytes).unwrap();
+    }
+    if let Ok(Some(index)) = Generation::<R>::open(dir.path()) {
+        let _ = index.verify();
+        R::ask(&index);
     }
 }
 

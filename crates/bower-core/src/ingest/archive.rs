@@ -1,13 +1,12 @@
-//! What chat programs give their users: `conversations.json`, one list of conversations. It is read one conversation at a time,
-//! so a gigabyte of them takes the memory of the longest.
+//! What chat programs give their users: `conversations.json`, one list of conversations, each of which becomes turns.
 
-use serde::de::{Deserializer as _, SeqAccess, Visitor};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::io::Read;
 
+use super::brought::{attached, brought, of_tool};
 use super::transcript::{Speaker, Transcript, Turn, content, moment, text, time_of};
+use crate::item::Author;
 
 /// What the beginning of a file shows it to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,27 +44,6 @@ pub fn recognise(start: &[u8]) -> Form {
              reads documents",
         ),
     }
-}
-
-/// Reads a list one element at a time until `each` says stop (false). The error is of the JSON, with its line.
-pub fn each_element(reader: impl Read, each: &mut dyn FnMut(Value) -> bool) -> Result<(), serde_json::Error> {
-    struct Elements<'a>(&'a mut dyn FnMut(Value) -> bool);
-    impl<'de> Visitor<'de> for Elements<'_> {
-        type Value = bool;
-
-        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            formatter.write_str("a list")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
-            let mut go_on = true;
-            while let Some(element) = list.next_element::<Value>()? {
-                go_on = go_on && (self.0)(element);
-            }
-            Ok(go_on)
-        }
-    }
-    serde_json::Deserializer::from_reader(reader).deserialize_seq(Elements(each)).map(drop)
 }
 
 /// What one element of a list is.
@@ -130,8 +108,17 @@ fn chatgpt(value: &Value) -> Result<Vec<Turn>, String> {
         at = text(node, &["parent"]);
     }
     let started = value.get("create_time").and_then(moment);
+    let mut among = Author::User;
     let turns = path.into_iter().rev().filter_map(|(name, node)| {
         let message = node.get("message").filter(|message| message.is_object())?;
+        let before = among;
+        let tool = message.get("author").filter(|author| text(author, &["role"]) == Some("tool"));
+        let called = text(message, &["recipient"]).filter(|to| *to != "all").and_then(of_tool);
+        let printed = tool.and_then(|tool| text(tool, &["name"]).map_or(Some(Author::Tool), of_tool));
+        let files = message.get("metadata").and_then(attached);
+        for brought in [called, printed, files].into_iter().flatten() {
+            among = among.less_trusted(brought);
+        }
         let hidden =
             message.pointer("/metadata/is_visually_hidden_from_conversation").and_then(Value::as_bool);
         // What goes to a tool is no answer to the user.
@@ -161,6 +148,8 @@ fn chatgpt(value: &Value) -> Result<Vec<Turn>, String> {
             speaker,
             time: message.get("create_time").and_then(moment).or(started),
             text: said,
+            among: before,
+            holds: Author::User,
         })
     });
     Ok(turns.collect())
@@ -171,6 +160,7 @@ fn claude(value: &Value, messages: &Value) -> Result<Vec<Turn>, String> {
     let id = text(value, &["uuid", "id"]).ok_or("it has no uuid")?;
     let title = text(value, &["name", "title"]).map(str::to_owned);
     let mut turns = Vec::with_capacity(messages.len());
+    let mut among = Author::User;
     for (number, message) in messages.iter().enumerate() {
         let role = text(message, &["sender", "role"])
             .ok_or_else(|| format!("message {} has no sender", number + 1))?;
@@ -186,6 +176,8 @@ fn claude(value: &Value, messages: &Value) -> Result<Vec<Turn>, String> {
                 let _ = write!(said, "\n\n[file: {name}]{within}");
             }
         }
+        let before = among;
+        among = among.less_trusted(brought(message).unwrap_or(Author::User));
         if said.trim().is_empty() {
             continue;
         }
@@ -197,6 +189,9 @@ fn claude(value: &Value, messages: &Value) -> Result<Vec<Turn>, String> {
             speaker,
             time: time_of(message).or_else(|| time_of(value)),
             text: said.trim().to_owned(),
+            among: before,
+            // What a file says stands in the turn that it came with.
+            holds: attached(message).unwrap_or(Author::User),
         });
     }
     Ok(turns)
@@ -302,17 +297,6 @@ mod tests {
         assert_eq!(said(export), expected);
         assert_eq!(said(json!({"uuid": "c", "chat_messages": [{"text": "x"}]})), ["message 1 has no sender"]);
         assert_eq!(said(json!({"role": "user", "content": "x"})), ["other"]);
-    }
-
-    #[test]
-    fn a_list_is_read_element_by_element() {
-        let mut seen = Vec::new();
-        let outcome = each_element(&b"[1, {\"a\": 2},\n oops"[..], &mut |value| {
-            seen.push(value);
-            true
-        });
-        assert_eq!(seen, [json!(1), json!({"a": 2})]);
-        assert_eq!(outcome.unwrap_err().line(), 2);
     }
 
     #[test]

@@ -17,6 +17,7 @@
 //! ```
 
 mod archive;
+mod brought;
 mod brv;
 mod code;
 mod diff;
@@ -26,6 +27,7 @@ mod markdown;
 mod markup;
 mod page;
 mod parse;
+mod pieces;
 mod read;
 mod split;
 mod symbols;
@@ -34,11 +36,14 @@ mod text;
 mod transcript;
 mod walk;
 
-pub use archive::{Element, Form, conversation, each_element, recognise};
+pub use archive::{Element, Form, conversation, recognise};
 pub use brv::{Topic, TopicFact, TopicFile, read_topic, topic_file};
 pub use diff::{Diff, diff};
 pub use page::{Page, print_page, read_page};
 pub use parse::{Chunk, Parsed, parse};
+pub use pieces::{
+    LARGEST_PIECE, Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line,
+};
 pub use read::{content_hash, read};
 pub use transcript::{Speaker, Transcript, Turn, moment};
 pub use walk::{Found, Walk, WalkOptions, walk};

@@ -6,7 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::HashMap;
 
-use crate::item::derive_id;
+use super::brought::brought;
+use crate::item::{Author, Provenance, derive_id};
 
 /// One thing that somebody said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,24 @@ pub struct Turn {
     pub time: Option<Timestamp>,
     /// What.
     pub text: String,
+    /// The least trusted of what stood in the conversation before: a page that was fetched, what a tool printed.
+    pub among: Author,
+    /// The least trusted of what the text itself holds: a document, where a file's text stands in it.
+    pub holds: Author,
+}
+
+impl Turn {
+    /// Whose words it is. Other people than the user come from outside; what an agent says is as trusted as what it had read.
+    pub(crate) fn provenance(&self, me: Option<&str>) -> Provenance {
+        match &self.speaker {
+            Speaker::User => Provenance::picked(Author::User, self.holds),
+            Speaker::Assistant(_) => Provenance::picked(Author::Agent, self.among.less_trusted(self.holds)),
+            Speaker::Named(name) if me.is_some_and(|me| me.trim().eq_ignore_ascii_case(name.trim())) => {
+                Provenance::picked(Author::User, self.holds)
+            }
+            Speaker::Named(_) => Provenance::picked(Author::Import, Author::Import),
+        }
+    }
 }
 
 /// Who says something.
@@ -76,6 +95,8 @@ pub struct Transcript {
     /// So does Gemini.
     is_gemini: bool,
     turns: HashMap<String, u32>,
+    /// The least trusted of what stood so far in each conversation.
+    among: HashMap<String, Author>,
 }
 
 impl Transcript {
@@ -88,12 +109,47 @@ impl Transcript {
             is_codex: false,
             is_gemini: false,
             turns: HashMap::new(),
+            among: HashMap::new(),
         }
+    }
+
+    /// The least trusted of what stood in a conversation so far.
+    pub fn among(&self, conversation: &str) -> Author {
+        let of = |name: &str| self.among.get(name).copied().unwrap_or(Author::User);
+        // What came before any conversation had its name is in all of them.
+        of(conversation).less_trusted(of(""))
+    }
+
+    /// Goes on with a conversation of which a part was read before.
+    pub fn go_on(&mut self, conversation: &str, among: Author) {
+        let stood = self.among.entry(conversation.to_owned()).or_insert(Author::User);
+        *stood = stood.less_trusted(among);
     }
 
     /// The turn of a line; nothing for a line that is no turn (tools, settings, what the program tells its model). The error says
     /// what a line without any meaning lacks.
+    ///
+    /// What a line brings from outside stands before the next turn.
     pub fn line(&mut self, line: &Value) -> Result<Option<Turn>, String> {
+        let turn = self.said(line);
+        if let Some(brought) = brought(line) {
+            let conversation = match &turn {
+                Ok(Some(turn)) => Some(turn.conversation.clone()),
+                Ok(None) | Err(_) => self.conversation_of(line),
+            };
+            // Of which conversation is not known before its first turn: it stands before that.
+            self.go_on(&conversation.unwrap_or_default(), brought);
+        }
+        turn
+    }
+
+    /// The conversation of a line that is no turn, as far as that is known yet.
+    fn conversation_of(&self, line: &Value) -> Option<String> {
+        let named = text(line, SESSIONS).or_else(|| text(line, &["sessionId"])).map(str::to_owned);
+        named.or_else(|| self.session.clone()).or_else(|| self.unnamed.clone())
+    }
+
+    fn said(&mut self, line: &Value) -> Result<Option<Turn>, String> {
         let Value::Object(fields) = line else {
             return Err("a line is an object with a speaker and a text".to_owned());
         };
@@ -158,7 +214,18 @@ impl Transcript {
             _ => return None,
         };
         let id = text(line, &["id"]).map(str::to_owned);
-        self.turn("gemini", None, id, speaker, time_of(line), content(line.get("content")?))
+        let said = line.get("content")?;
+        // Files that a message names are put behind it, as if the user had said them.
+        let said = match said.as_array() {
+            Some(parts) => {
+                let is_file = |part: &&Value| {
+                    text(part, &["text"]).is_some_and(|said| said.trim_start().starts_with(GEMINI_FILES))
+                };
+                content(&parts.iter().take_while(|part| !is_file(part)).cloned().collect())
+            }
+            None => content(said),
+        };
+        self.turn("gemini", None, id, speaker, time_of(line), said)
     }
 
     /// An event of Copilot's log: `user.message`, `assistant.message`.
@@ -246,6 +313,7 @@ impl Transcript {
             });
             unnamed.clone()
         });
+        let among = self.among(&conversation);
         let number = self.turns.entry(conversation.clone()).or_insert(0);
         *number += 1;
         let id = id.unwrap_or_else(|| number.to_string());
@@ -258,9 +326,14 @@ impl Transcript {
             speaker,
             time,
             text,
+            among,
+            holds: Author::User,
         })
     }
 }
+
+/// Stands before the files that a message to Gemini names.
+const GEMINI_FILES: &str = "--- Content from referenced files";
 
 const SPEAKERS: &[&str] = &["speaker", "role", "author", "sender", "from", "name", "user"];
 const TEXTS: &[&str] = &["content", "text", "message", "body", "utterance"];

@@ -8,14 +8,15 @@ pub use prompt::{pattern_prompt, rerank_prompt};
 use std::time::Duration;
 
 use crate::error::Result;
+use crate::prompt::PromptText;
 
 /// One question to a language model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// What it is to do, and how to answer.
-    pub system: String,
+    pub system: PromptText,
     /// What to do it with. Holds text of strangers, so whatever comes back is only ever parsed.
-    pub user: String,
+    pub user: PromptText,
     /// The answer needs no more tokens than this.
     pub most_tokens: usize,
 }

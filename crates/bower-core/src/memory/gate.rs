@@ -18,6 +18,7 @@ mod boot;
 mod code;
 mod durability;
 mod echo;
+mod fields;
 mod list;
 mod output;
 mod prose;
@@ -35,6 +36,7 @@ use super::cues::Reading;
 use crate::item::{Durability, Gate};
 pub(super) use durability::durability;
 pub use echo::{Heard, is_echo};
+pub use fields::{Cut, Field, Named, clean};
 pub use secrets::SecretKind;
 
 /// The numbers of the gate.

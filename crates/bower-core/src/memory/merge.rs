@@ -23,8 +23,23 @@ pub struct Told<'a> {
     pub frame: &'a Frame,
     /// How sure it is, 0..1.
     pub confidence: f32,
-    /// When it is so: from the text's own date, or else when it is told.
+    /// When it is told, by the clock.
     pub time: Timestamp,
+    /// When it was told first, where that was before and whoever tells it says so: then it may be told late. Else it is told
+    /// after everything that is there: its change comes after theirs, whatever the clock said at any of them.
+    pub first_told: Option<Timestamp>,
+}
+
+impl Told<'_> {
+    /// Whether it was told before a memory that is there.
+    fn is_late(&self, memory: &Kept<'_>) -> bool {
+        self.first_told.is_some_and(|first| first < memory.time)
+    }
+
+    /// When it was told, as far as a memory's time can be compared with it. A memory that the clock dated later is no newer.
+    fn time_beside(&self, memory: &Kept<'_>) -> Timestamp {
+        self.first_told.unwrap_or_else(|| self.time.max(memory.time))
+    }
 }
 
 /// A memory that is there: the head of its chain, never one that was superseded.
@@ -38,7 +53,7 @@ pub struct Kept<'a> {
     pub frame: &'a Frame,
     /// How sure it is, 0..1.
     pub confidence: f32,
-    /// When it was so, on the same clock as [`Told::time`].
+    /// When it was told, by the clock of that day, or as whoever told it said.
     pub time: Timestamp,
     /// Its likeness in meaning to the told text; none without a model.
     pub cosine: Option<f32>,
@@ -181,7 +196,7 @@ fn pairing(told: &Told<'_>, memory: &Kept<'_>) -> Option<Pairing> {
 
 /// Whether a memory says another value of what a told text says; `before` is what the text ends.
 fn gives_way(told: &Told<'_>, memory: &Kept<'_>, before: Option<&str>, bands: &Bands) -> bool {
-    if memory.pinned || told.time < memory.time {
+    if memory.pinned || told.is_late(memory) {
         return false;
     }
     if let Some((slot, other)) = told.slot.zip(memory.slot)
@@ -254,8 +269,9 @@ fn by_slot(told: &Told<'_>, kept: &[Kept<'_>]) -> Option<Decision> {
         .enumerate()
         .filter_map(|(at, memory)| Some((at, memory, memory.slot.filter(|other| other.key == slot.key)?)))
         .collect();
-    // The newest first: an older head with the same value does not bring that value back.
-    same.sort_by_key(|(_, memory, _)| std::cmp::Reverse(memory.time));
+    // The newest first: an older head with the same value does not bring that value back. What a wrong clock dated later than
+    // now was told before now; of two such the one that comes first in the list was told last.
+    same.sort_by_key(|(_, memory, _)| std::cmp::Reverse(memory.time.min(told.time)));
     let &(at, memory, newest) = same.first()?;
     if slot.holds.max(newest.holds) == Holds::One {
         return Some(if slot.same_value(newest) {
@@ -287,7 +303,7 @@ fn confirmed(told: &Told<'_>, slot: &Slot, at: usize, memory: &Kept<'_>, other: 
         return Decision::new(Fate::Confirm, at, Why::of(Rule::SameText));
     }
     let value = Difference { from: None, ..value_of(slot, other) };
-    if slot.has_remark && !other.has_remark && told.time >= memory.time && !memory.pinned {
+    if slot.has_remark && !other.has_remark && !told.is_late(memory) && !memory.pinned {
         return Decision::new(Fate::Append, at, Why::of(Rule::SaysMore).with(value));
     }
     Decision::new(Fate::Confirm, at, Why::of(Rule::SameValue).with(value))
@@ -511,7 +527,7 @@ fn replaced(told: &Told<'_>, slot: &Slot, at: usize, memory: &Kept<'_>, other: &
 }
 
 fn supersedes(told: &Told<'_>, at: usize, memory: &Kept<'_>, value: Difference) -> Decision {
-    if told.time < memory.time {
+    if told.is_late(memory) {
         let why = Why::of(Rule::OlderValue).with(value);
         return Decision { stays: Side::Kept, ..Decision::new(Fate::Supersede, at, why) };
     }
@@ -676,10 +692,10 @@ fn denied(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands, why: &Wh
     if memory.pinned {
         return decision(Rule::Pinned, Fate::Contradict, Side::Told, None, None);
     }
-    if told.claims.says_update() && told.time >= memory.time {
+    if told.claims.says_update() && !told.is_late(memory) {
         return decision(Rule::NoLonger, Fate::Supersede, Side::Told, None, None);
     }
-    let sides = ((told.time, told.confidence), (memory.time, memory.confidence));
+    let sides = ((told.time_beside(memory), told.confidence), (memory.time, memory.confidence));
     match conflict::resolve(sides.0, sides.1, &bands.conflict) {
         Verdict::Newer(side, days) => decision(Rule::Newer, Fate::Supersede, side, Some(days), None),
         Verdict::Surer(side, by) => decision(Rule::Surer, Fate::Supersede, side, None, Some(by)),

@@ -54,6 +54,8 @@ pub struct Life {
     pub observations: u64,
     /// Made by the program itself.
     pub is_own: bool,
+    /// It came from outside, and nobody kept it: only somebody's word promotes it, however often it is said.
+    pub is_outside: bool,
     /// The rest.
     pub facts: Facts,
 }
@@ -127,14 +129,16 @@ fn days(from: Timestamp, now: Timestamp) -> f64 {
 
 /// What the day brings for one memory; at most one turn, so that the next sweep sees what this one did.
 pub fn turn(life: &Life, constants: &Constants, now: Timestamp) -> Option<(Turn, Rule)> {
-    let Life { status, observations, is_own, facts } = life;
+    let Life { status, observations, is_own, is_outside, facts } = life;
     let (idle, age) = (days(facts.accessed, now), days(facts.created, now));
     if *status == Status::Candidate {
-        if facts.confidence >= constants.promote_confidence && *observations >= constants.promote_observations
+        if !is_outside
+            && facts.confidence >= constants.promote_confidence
+            && *observations >= constants.promote_observations
         {
             return Some((Turn::Promote, Rule::Confirmed));
         }
-        if *is_own && facts.confidence >= constants.promote_own {
+        if *is_own && !is_outside && facts.confidence >= constants.promote_own {
             return Some((Turn::Promote, Rule::Own));
         }
         let left = f64::from(facts.confidence) * 0.5_f64.powf(idle.max(0.0) / constants.half_life_days);
@@ -203,6 +207,7 @@ mod tests {
             status: Status::Active,
             observations: 1,
             is_own: false,
+            is_outside: false,
             facts: Facts {
                 kind: Kind::Memory,
                 memory_type: Some(MemoryType::Fact),

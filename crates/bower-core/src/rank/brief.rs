@@ -3,11 +3,10 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fmt::Write;
 use std::path::Path;
 
-use crate::evidence::{one_line, tame};
 use crate::item::Briefing;
+use crate::prompt::PromptText;
 
 /// Entries beside those that are pinned (systems.md, section 2), and the tokens of each (systems.md, section 1: a result has 200).
 const ENTRY_TOKENS: usize = 200;
@@ -71,18 +70,23 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<u64>,
     /// What it says, on one line.
-    pub text: String,
+    pub text: PromptText,
     /// What is said of it in brackets: its type, id and day.
     #[serde(skip)]
-    pub note: String,
+    pub note: PromptText,
     /// It was longer, and ends with `…`.
     pub is_cut: bool,
 }
 
 impl Entry {
     /// Its line.
-    fn line(&self) -> String {
-        format!("- {} ({})\n", self.text, self.note)
+    fn line(&self) -> PromptText {
+        let mut line = PromptText::own("- ");
+        line.push(&self.text);
+        line.push_own(" (");
+        line.push(&self.note);
+        line.push_own(")\n");
+        line
     }
 }
 
@@ -159,13 +163,11 @@ pub fn pack(entries: Vec<Entry>, budget_tokens: usize, count: &dyn Fn(&str) -> u
 
 /// An entry of at most so many tokens, cut at a word where it is longer; none where no word of it fits.
 fn fitted(entry: Entry, most: usize, count: &dyn Fn(&str) -> usize) -> Option<Entry> {
-    let entry = Entry { text: tame(&one_line(&entry.text)), ..entry };
     if count(&entry.line()) <= most {
         return Some(entry);
     }
     let ends: Vec<usize> = entry.text.match_indices(' ').map(|(at, _)| at).collect();
-    let cut =
-        |end: usize| Entry { text: format!("{}…", &entry.text[..end]), is_cut: true, ..entry.clone() };
+    let cut = |end: usize| Entry { text: entry.text.cut(end), is_cut: true, ..entry.clone() };
     let fits = ends.partition_point(|&end| count(&cut(end).line()) <= most);
     match (fits.checked_sub(1), entry.section) {
         (Some(last), _) => Some(cut(ends[last])),
@@ -179,18 +181,20 @@ fn fitted(entry: Entry, most: usize, count: &dyn Fn(&str) -> usize) -> Option<En
 
 /// The briefing as Markdown; nothing where there is no entry. Each entry is one line, so that no text can pass itself off as
 /// anything else.
-pub fn block(entries: &[Entry]) -> String {
-    let mut out = String::new();
+pub fn block(entries: &[Entry]) -> PromptText {
+    let mut out = PromptText::default();
     let mut section = None;
     for entry in entries {
         if section.is_none() {
-            out.push_str(OPENING);
+            out.push_own(OPENING);
         }
         if section != Some(entry.section) {
-            let _ = write!(out, "\n### {}\n\n", entry.section.title());
+            out.push_own("\n### ");
+            out.push_own(entry.section.title());
+            out.push_own("\n\n");
             section = Some(entry.section);
         }
-        out.push_str(&entry.line());
+        out.push(&entry.line());
     }
     out
 }
@@ -205,8 +209,8 @@ mod tests {
             section,
             id: "00ff".into(),
             review: None,
-            text: text.into(),
-            note: "fact 00ff".into(),
+            text: PromptText::line(text),
+            note: PromptText::own("fact 00ff"),
             is_cut: false,
         }
     }
@@ -258,8 +262,8 @@ mod tests {
         ];
         let expected = "## Briefing\n\n### Pinned\n\n- never push to main (fact 00ff)\n\n### Decisions and rules\n\n\
             - PostgreSQL (fact 00ff)\n- axum (fact 00ff)\n";
-        assert_eq!(block(&entries), expected);
-        assert_eq!(block(&[]), "");
+        assert_eq!(block(&entries).as_str(), expected);
+        assert_eq!(block(&[]).as_str(), "");
     }
 
     #[test]

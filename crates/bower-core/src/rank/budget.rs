@@ -57,6 +57,8 @@ pub struct Candidate<'a> {
     pub path: Option<&'a str>,
     /// Heading path or symbol.
     pub heading: Option<&'a str>,
+    /// What a reader must know of whose words it is.
+    pub mark: Option<&'a str>,
     /// Source code: cut at lines.
     pub is_code: bool,
     /// Not found itself, but beside a hit: it is there to complete what was found.

@@ -59,6 +59,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::item::Band;
+use crate::rank::candidate::Factor;
 
 /// Scores further below the best than this count as this far below it, after scaling. As in the fit.
 const FLOOR: f64 = -8.0;
@@ -186,13 +187,33 @@ pub fn coverage(idf_found: f32, idf_sum: f32) -> f32 {
 /// The probability that the hit answers the question, 0..1. Never falls with standing or share, never rises with rank,
 /// as long as the constants are not negative.
 pub fn probability(hit: &Features, constants: &Constants) -> f32 {
+    logistic(terms(hit, constants).iter().map(|(_, value)| value).sum())
+}
+
+/// What the log odds of a hit are made of, each with its name; their sum is what [`probability`] is made of.
+fn terms(hit: &Features, constants: &Constants) -> [(&'static str, f64); 4] {
     let constant = |x: f32| f64::from(x);
-    logistic(
-        constant(constants.base)
-            + constant(constants.standing) * standing(hit)
-            + constant(constants.share) * bound(f64::from(hit.share), 0.0, 1.0)
-            - constant(constants.rank) * (hit.rank.max(1) as f64).ln(),
-    )
+    [
+        ("base", constant(constants.base)),
+        ("standing", constant(constants.standing) * standing(hit)),
+        ("share of the words", constant(constants.share) * bound(f64::from(hit.share), 0.0, 1.0)),
+        ("rank", -constant(constants.rank) * (hit.rank.max(1) as f64).ln()),
+    ]
+}
+
+/// What a probability is made of, in log odds that add up to its own: a hit's share of the question's words, how it stands among the
+/// others, and, where [`level`] made it that of its neighbours, what that changed.
+pub fn odds(hit: &Features, told: f32, constants: &Constants) -> Vec<Factor> {
+    let terms = terms(hit, constants);
+    let mut odds: Vec<Factor> = terms.iter().map(|(name, value)| Factor::plus(name, *value)).collect();
+    let sum = terms.iter().map(|(_, value)| value).sum::<f64>();
+    let told = bound(f64::from(told), 1e-9, 1.0 - 1e-9);
+    let levelled = (told / (1.0 - told)).ln() - sum;
+    // Single precision tells probabilities near 1 in steps that are larger than this in log odds.
+    if (logistic(sum) - told as f32).abs() > 1e-6 {
+        odds.push(Factor::plus("level with its neighbours", levelled));
+    }
+    odds
 }
 
 /// Makes probabilities (best hit first) that never rise, by pooling neighbours that do: a list whose second hit is told
@@ -293,6 +314,21 @@ mod tests {
         check(&[], Basis::Meaning, &[]);
         // By hand: fifty equal scores share 1, so each has ln(1/50) = -3.912023, and so has the fifty-first.
         check(&[1.0; 51], Basis::Words, &[-3.912_023; 51]);
+    }
+
+    #[test]
+    fn a_lonely_hit_is_as_likely_as_its_words_say() {
+        let constants = Constants::default();
+        let hit = Features { standing: 0.0, share: 0.5, coverage: 1.0, closeness: None, rank: 1 };
+        let odds = odds(&hit, probability(&hit, &constants), &constants);
+        let told: Vec<(&str, f32)> = odds.iter().map(|factor| (factor.name, factor.value)).collect();
+        // By hand: .560 + 2.441 / 2 = 1.7805, and 1 / (1 + e^-1.7805) = .855759.
+        assert_eq!(told, [("base", 0.56), ("standing", 0.0), ("share of the words", 1.2205), ("rank", -0.0)]);
+        near(probability(&hit, &constants), 0.855_759);
+        // Pooled with a less likely neighbour: ln(.7 / .3) - 1.7805.
+        let pooled = super::odds(&hit, 0.7, &constants);
+        assert_eq!(pooled[4].name, "level with its neighbours");
+        near(pooled[4].value, -0.933_202);
     }
 
     /// Values by `tools/calibrate.py --golden`.

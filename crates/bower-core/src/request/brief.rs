@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::moving::Problem;
 use super::{Degraded, thousandths};
-use crate::item::{Briefing, Fate, MemoryType, Reach, Scope};
+use crate::item::{Author, Briefing, Fate, MemoryType, Scope};
 use crate::rank::brief::Entry;
 
 /// A briefing for somebody who begins.
@@ -20,8 +20,6 @@ pub struct BriefRequest {
     pub task: Option<String>,
     /// Where, as an absolute path: what was told in another folder is left out.
     pub folder: Option<String>,
-    /// Whose memories.
-    pub reach: Reach,
     /// Remembers for this session what it was given.
     pub session: Option<String>,
     /// Says again what the session was given already: it began anew, and has lost what it knew.
@@ -38,7 +36,6 @@ impl Default for BriefRequest {
             budget_tokens: None,
             task: None,
             folder: None,
-            reach: Reach::default(),
             session: None,
             repeat: true,
             fast: false,
@@ -91,6 +88,10 @@ pub struct SessionRequest {
     pub folder: Option<String>,
     /// The name under which answers were given to it, where that is not the conversation's own.
     pub session: Option<String>,
+    /// The program that it ran in, where that is not what its transcript shows.
+    pub host: Option<String>,
+    /// What its user is called in it, where speakers have names; what others say is theirs.
+    pub me: Option<String>,
     /// Only says what would be kept.
     pub dry_run: bool,
 }
@@ -119,6 +120,9 @@ pub struct ToldTurn {
     pub text: String,
     /// When; now unless told.
     pub time: Option<Timestamp>,
+    /// The least trusted of what its speaker had read. Of an agent's turn that does not tell, a tool's output: few answer
+    /// without one.
+    pub least_trusted: Option<Author>,
 }
 
 /// What came of reading a session.
@@ -160,8 +164,12 @@ pub struct KeptSentence {
     /// What it is about.
     #[serde(rename = "type")]
     pub memory_type: MemoryType,
-    /// Who said it.
+    /// Who said it, by name.
     pub speaker: String,
+    /// Who said it, as far as it is trusted.
+    pub said_by: Author,
+    /// The least trusted of what its speaker had read.
+    pub least_trusted: Author,
     /// Why it was picked: `told`, `decided`, `ruled`, `corrected`, `stated`, `found`.
     pub cue: String,
     /// What became of it.

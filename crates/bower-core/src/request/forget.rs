@@ -5,7 +5,6 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 use super::Selection;
-use crate::item::Reach;
 
 /// What to forget.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,16 +22,14 @@ pub struct Forgetting {
     pub what: ForgetRequest,
     /// What was made of it, or holds all of it, stays.
     pub keep_derived: bool,
-    /// Ids outside are not there.
-    pub reach: Reach,
     /// Only say what would go.
     pub dry_run: bool,
 }
 
 impl Forgetting {
-    /// With all that was made of it, by whoever may see everything.
+    /// With all that was made of it.
     pub fn of(what: ForgetRequest) -> Self {
-        Self { what, keep_derived: false, reach: Reach::default(), dry_run: false }
+        Self { what, keep_derived: false, dry_run: false }
     }
 }
 
@@ -77,7 +74,7 @@ pub struct Receipt {
     pub reviews: usize,
     /// Records that a session or an answer was given them.
     pub given: usize,
-    /// Cached questions that were their text, or said the same.
+    /// Cached questions that were their text, or said the same; 0 to whoever sees a part of the store, as `event` is.
     pub cached: usize,
     /// Events out of which somebody's words were taken.
     pub events: usize,
@@ -102,7 +99,8 @@ pub struct Erased {
     /// Copies beside the store that `restore` had kept, from which the same items were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<PathBuf>,
-    /// Files below the home that are not the store's and hold a part of the text: backups, exports, settings. They stay.
+    /// Files below the home that are not the store's and hold a part of the text: backups, exports, settings. They stay. Not told,
+    /// as copies are not, to whoever sees a part of the store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<Elsewhere>,
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Item, thousandths};
-use crate::item::{Facts, MemoryType, Reach, Scope, Turn, Verdict};
+use crate::item::{Facts, MemoryType, Origin, Scope, TakenHow, Turn, Verdict};
 
 /// One memory that a run turned, or would.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -51,6 +51,21 @@ pub struct Swept {
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
+    /// Why nothing was done, or would be: the clock jumped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_jump: Option<ClockJump>,
+}
+
+/// A clock that is too far from the time that the store trusts for anything to be archived by it: nobody used the store for a
+/// month, or the clock is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ClockJump {
+    /// The last time that the store trusted.
+    pub trusted_time: Timestamp,
+    /// What the clock says.
+    pub now: Timestamp,
+    /// From then on, by this clock, it is believed, where it goes on from here.
+    pub acts_from: Timestamp,
 }
 
 /// What was pruned.
@@ -74,6 +89,9 @@ pub struct Pruned {
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
+    /// Why nothing was done, or would be: the clock jumped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_jump: Option<ClockJump>,
 }
 
 /// How memories are consolidated.
@@ -83,8 +101,6 @@ pub struct ConsolidateRequest {
     pub similarity: f32,
     /// Only looked at.
     pub dry_run: bool,
-    /// Whose memories are consolidated. No cluster crosses a scope or an owner.
-    pub reach: Reach,
     /// How long it may take, in milliseconds; what is left waits for the next run.
     pub most_ms: u64,
     /// Whether the language model that the settings name writes the patterns' texts, where it says nothing else than their
@@ -95,7 +111,7 @@ pub struct ConsolidateRequest {
 impl Default for ConsolidateRequest {
     /// Cosine .90 (systems.md, section 1).
     fn default() -> Self {
-        Self { similarity: 0.9, dry_run: false, reach: Reach::default(), most_ms: 60_000, llm: false }
+        Self { similarity: 0.9, dry_run: false, most_ms: 60_000, llm: false }
     }
 }
 
@@ -171,13 +187,34 @@ pub struct Undone {
     /// The event that says so; 0 where nothing could be taken back.
     pub event: u64,
     /// The event that was asked for.
-    pub undoes: u64,
-    /// What that was: `sweep`, `curate`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
+    /// The origin that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// What that was: `sweep`, `curate`, …; `origin`.
     pub action: String,
     /// Ids of the items that are again as they were.
     pub items: Vec<String>,
+    /// What became of each of them, where an origin was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<Taken>,
     /// What could not be taken back.
     pub unmoved: Vec<Unmoved>,
+    /// Nothing was written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// An item, and what became of it when an origin was taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Taken {
+    /// Its id.
+    pub id: String,
+    /// A memory's first sentence; the beginning of a turn.
+    pub summary: String,
+    /// What.
+    pub what: TakenHow,
 }
 
 /// An item that an undo left as it is.
@@ -198,7 +235,7 @@ pub struct Feedback {
     pub verdict: Verdict,
     /// Its confidence before, 0..1.
     pub confidence_before: f32,
-    /// Its event, for `undo`.
+    /// Its event, for `undo`; 0 to whoever sees a part of the store, and may not undo.
     pub event: u64,
 }
 

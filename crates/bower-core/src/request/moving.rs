@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Degraded, Selection};
-use crate::item::Scope;
+use crate::error::Result;
+use crate::item::{Scope, Visibility};
 
 /// What is to leave the store.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +18,13 @@ pub struct ExportRequest {
     pub vectors: bool,
     /// Files that are in the way are replaced.
     pub force: bool,
+}
+
+impl ExportRequest {
+    /// The same as far as a caller may see it. What it names outside is an error.
+    pub fn within(&self, visibility: &Visibility) -> Result<Self> {
+        Ok(Self { select: self.select.within(visibility)?, ..self.clone() })
+    }
 }
 
 /// What has left.
@@ -80,6 +88,9 @@ pub struct Imported {
     pub newer: u64,
     /// Turns that the gate refused, with `as_memories`.
     pub refused: u64,
+    /// Memories out of which secrets were cut.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub redacted: u64,
     /// Conversations that were read.
     pub conversations: u64,
     /// Turns in them.
@@ -128,6 +139,11 @@ pub struct FileChange {
     pub id: Option<String>,
     /// What changed, or why it did not.
     pub detail: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Problems that are listed; the rest is counted.
@@ -180,6 +196,9 @@ pub struct Migrated {
     pub errors: Vec<Problem>,
     /// Relations between them that were written.
     pub relations: u64,
+    /// Memories out of which secrets were cut.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub redacted: u64,
     /// Whether this was only a dry run.
     pub dry_run: bool,
 }

@@ -1,12 +1,14 @@
 //! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
 
 mod changes;
+mod clock;
 mod copies;
 mod filters;
 mod interleavings;
 mod keep;
 mod life;
 mod marks;
+mod origins;
 mod sessions;
 
 use jiff::Timestamp;
@@ -16,12 +18,14 @@ use std::sync::Arc;
 
 use super::{
     Decided, DocumentRow, Kept, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Passage,
-    SqliteStore, Stamp, Standing, Store, TailText, Written,
+    Place, SqliteStore, Stamp, Standing, Store, TailText, Written,
 };
 use crate::config::Settings;
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::item::{Change, Kind, MemoryType, RowId, RowSet, Scope, Status, Tier, derive_id};
+use crate::item::{
+    Author, Change, Kind, MemoryType, Provenance, RowId, RowSet, Scope, Status, Tier, Visibility, derive_id,
+};
 use crate::request::{Clocks, Selection};
 
 const MODEL: &str = "test-model";
@@ -46,6 +50,7 @@ fn codes(value: u8) -> NewTokens {
 
 fn memory(content: &str) -> NewMemory {
     NewMemory {
+        create_time: None,
         id: derive_id(&["memories", content]),
         collection: "memories".into(),
         memory_type: MemoryType::Decision,
@@ -63,6 +68,8 @@ fn memory(content: &str) -> NewMemory {
         tier: Tier::Active,
         source: "test".into(),
         source_conv_id: None,
+        provenance: Provenance::told(Author::User),
+        host: None,
         slot: None,
         valid_from: None,
         valid_to: None,
@@ -73,10 +80,16 @@ fn memory(content: &str) -> NewMemory {
 
 /// Takes a store back to before it kept the life of a memory.
 const LIFELESS: &str =
-    "DROP INDEX items_newest; DROP INDEX items_pinned; DROP TRIGGER holders_added; DROP TRIGGER holders_removed; DROP TRIGGER holders_changed; DROP TABLE holders;
+    "DROP TABLE clock; DROP TABLE clock_repairs;
+ DROP TABLE losses; DROP TABLE checksums; ALTER TABLE documents DROP COLUMN checksum; ALTER TABLE events DROP COLUMN checksum;
+ ALTER TABLE tail DROP COLUMN checksum; ALTER TABLE token_tail DROP COLUMN checksum;
+ ALTER TABLE embedding_cache DROP COLUMN checksum; ALTER TABLE store DROP COLUMN copy; ALTER TABLE store DROP COLUMN open_losses;
+ DROP INDEX items_newest; DROP INDEX items_pinned; DROP TRIGGER holders_added; DROP TRIGGER holders_removed; DROP TRIGGER holders_changed; DROP TABLE holders;
  DROP INDEX events_runs; DROP TABLE relations; DROP TABLE reviews; DROP TABLE exposures; DROP INDEX items_place;
  DROP INDEX items_slot; DROP INDEX items_supersedes; DROP INDEX items_valid_from; DROP INDEX items_valid_to;
- ALTER TABLE items DROP COLUMN slot; ALTER TABLE items DROP COLUMN hidden_time;";
+ ALTER TABLE items DROP COLUMN slot; ALTER TABLE items DROP COLUMN hidden_time;
+ ALTER TABLE items DROP COLUMN said_by; ALTER TABLE items DROP COLUMN least_trusted; ALTER TABLE items DROP COLUMN reviewed;
+ ALTER TABLE items DROP COLUMN host;";
 
 /// A decision that nothing makes void.
 fn decided(standing: Standing) -> Decided {
@@ -123,6 +136,8 @@ fn document(path: &str, added: &[&str]) -> NewDocument {
         scope: Scope::Project,
         owner: None,
         session: None,
+        provenance: Provenance::FILE,
+        host: None,
         kept: Vec::new(),
         added: added.iter().enumerate().map(|(at, text)| chunk(path, text, at as u32)).collect(),
         removed: Vec::new(),
@@ -239,11 +254,15 @@ fn a_document_keeps_adds_and_removes_chunks() {
         assert_eq!(gone, [before[0].1, before[1].1, after[1].1]);
         let known = store.documents("documents").unwrap();
         assert_eq!(known[0].hash, "h2");
-        assert_eq!(
-            store.documents_at("documents", &["/a", "/a/v2.1/guide.md"]).unwrap(),
-            [None, Some(known[0].clone())]
-        );
-        assert_eq!(store.documents_at("others", &["/a/v2.1/guide.md"]).unwrap(), [None]);
+        let place = |collection: &str, owner: Option<&str>| Place {
+            collection: collection.into(),
+            scope: Scope::Project,
+            owner: owner.map(str::to_owned),
+        };
+        let find = |place: &Place| store.documents_at(place, &["/a", "/a/v2.1/guide.md"]).unwrap();
+        assert_eq!(find(&place("documents", None)), [None, Some(known[0].clone())]);
+        assert_eq!(find(&place("others", None)), [None, None]);
+        assert_eq!(find(&place("documents", Some("ann"))), [None, None]);
         let item = store.items(&[after[0].1]).unwrap()[0].clone().unwrap();
         assert_eq!(
             (item.metadata["path"].clone(), item.metadata["lines"].clone()),
@@ -581,7 +600,7 @@ fn a_store_of_schema_1_opens_and_is_brought_up_to_date() {
     let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
     assert!(store.schema() >= 2);
     assert_eq!(store.verify().unwrap(), Vec::<String>::new());
-    let row = store.rows_by_id("", 9).unwrap().len();
+    let row = store.rows_by_id("", &Visibility::everything(), 9).unwrap().len();
     assert_eq!(row, 2);
     let newest = store.coverage().unwrap().change;
     let rows = store.vector_rows(MODEL, Change(0), newest).unwrap();
@@ -711,10 +730,10 @@ fn files_that_are_not_our_store_are_refused_by_name() {
             drop(SqliteStore::open(path, &Settings::default(), at(0)).unwrap());
             rusqlite::Connection::open(path)
                 .unwrap()
-                .execute_batch("PRAGMA user_version = 10; PRAGMA journal_mode = DELETE")
+                .execute_batch("PRAGMA user_version = 999; PRAGMA journal_mode = DELETE")
                 .unwrap();
         },
-        |error| matches!(error, Error::NewerSchema { found: 10, .. }),
+        |error| matches!(error, Error::NewerSchema { found: 999, .. }),
     );
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{NewVector, Stamp};
 use crate::error::Result;
-use crate::item::{Kind, MemoryType, Relation, RowId, Ruling, Scope, Status, Tier};
+use crate::item::{Kind, MemoryType, Provenance, Relation, RowId, Ruling, Scope, Status, Tier};
 use crate::request::tier_number;
 
 /// The number of the format. A reader refuses a larger one.
@@ -137,6 +137,12 @@ pub struct ItemCopy {
     pub tier: Tier,
     /// Who brought it, e.g. `bower`.
     pub source: String,
+    /// Whose words it is; older exports do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
+    /// The program that its writer runs in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// When and how often answers gave it, asked or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exposed: Option<Exposed>,
@@ -146,6 +152,21 @@ pub struct ItemCopy {
     /// Its vector, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vector: Option<VectorCopy>,
+}
+
+impl ItemCopy {
+    /// Whose words it is, as it says or as far as it can be told.
+    pub fn provenance(&self) -> Provenance {
+        let speaker = self.metadata.get("speaker").and_then(Value::as_str);
+        match (self.provenance, self.kind) {
+            // Whoever writes a file by hand may say less of the sources than of the speaker.
+            (Some(said), _) => {
+                Provenance { least_trusted: said.said_by.less_trusted(said.least_trusted), ..said }
+            }
+            (None, Kind::Chunk) => Provenance::FILE,
+            (None, Kind::Memory) => Provenance::of_source(&self.source, speaker, self.status),
+        }
+    }
 }
 
 fn once() -> u64 {

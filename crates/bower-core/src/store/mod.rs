@@ -2,7 +2,9 @@
 //!
 //! A write is one transaction with one change number and its events: all of it is there, or none of it.
 
+pub mod clock;
 pub mod copies;
+pub mod salvage;
 pub mod sqlite;
 
 #[cfg(test)]
@@ -10,15 +12,17 @@ mod contract;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::item::{
-    Change, Coverage, Facts, Kind, MemoryType, Reach, Relation, RowId, RowSet, Ruling, Scope, Status, Tier,
-    derive_id,
+    Change, Coverage, Facts, Kind, MemoryType, Origin, Provenance, Relation, RowId, RowSet, Ruling, Scope,
+    Status, Tier, Visibility, derive_id,
 };
-use crate::request::{Clocks, Documents, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
+use crate::request::{
+    Clocks, Documents, Event, Item, Loss, Receipt, Selection, StoreChange, StoreCopy, Undone,
+};
 
 pub use sqlite::SqliteStore;
 
@@ -88,12 +92,18 @@ pub struct NewMemory {
     pub source: String,
     /// The conversation it came from.
     pub source_conv_id: Option<String>,
+    /// Whose words it is.
+    pub provenance: Provenance,
+    /// The program that its writer runs in.
+    pub host: Option<String>,
     /// Subject and attribute in a normal form, where the text says one thing.
     pub slot: Option<String>,
     /// Since when it is true, where the text says so.
     pub valid_from: Option<Timestamp>,
     /// Until when it is true, where the text says so.
     pub valid_to: Option<Timestamp>,
+    /// When it was told first, where whoever tells it knows that; else it is told now.
+    pub create_time: Option<Timestamp>,
     /// What the text channel needs until the index holds it.
     pub terms: Vec<u8>,
     /// Its vector, where a model was at hand.
@@ -135,6 +145,23 @@ impl Place {
     fn id_parts<'a>(&'a self, content: &'a str) -> [&'a str; 5] {
         let owner = self.owner.as_deref().unwrap_or("");
         ["memory", &self.collection, self.scope.word(), owner, content]
+    }
+}
+
+/// Who writes to a place, and what may be told of what is there: see [`Visibility::is_known_at`].
+#[derive(Clone, Copy, Debug)]
+pub struct Audience<'a> {
+    /// What whoever writes may see.
+    pub visibility: &'a Visibility,
+    /// Where it is written.
+    pub place: &'a Place,
+}
+
+impl Audience<'_> {
+    /// Whether nothing is to be kept from it but what others own: there is no need to look at each item, for that is looked at
+    /// once a text seems to be an echo.
+    pub fn knows_everything(&self) -> bool {
+        self.visibility.is_everything() && self.place.owner.is_none()
     }
 }
 
@@ -219,6 +246,8 @@ pub struct Life<'a> {
     pub observations: u64,
     /// Made by the program itself.
     pub is_own: bool,
+    /// Whose words it is.
+    pub provenance: Provenance,
     /// Who may see it.
     pub scope: Scope,
     /// Whose it is.
@@ -248,6 +277,8 @@ pub struct Turning {
     pub ends: bool,
     /// Whether that is a use of it.
     pub is_use: bool,
+    /// Whether somebody decided to keep it.
+    pub is_review: bool,
     /// The rule and its figures, for the event; never a text.
     pub why: Map<String, Value>,
 }
@@ -323,6 +354,10 @@ pub struct NewDocument {
     pub owner: Option<String>,
     /// The conversation or thread that it is a part of, together with other documents.
     pub session: Option<String>,
+    /// Whose words it is.
+    pub provenance: Provenance,
+    /// The program that its writer runs in.
+    pub host: Option<String>,
     /// Chunks that did not change; their place may have.
     pub kept: Vec<KeptChunk>,
     /// New chunks.
@@ -502,7 +537,7 @@ pub struct Counts {
 }
 
 /// The one place where items are written and read. Contract tests in `contract.rs` hold for every implementation.
-pub trait Store: copies::Moving + Send + Sync {
+pub trait Store: copies::Moving + clock::TrustedTime + Send + Sync {
     /// The store's identity: made once, never changed, carried by every index made from it.
     fn identity(&self) -> &str;
     /// The schema's number.
@@ -542,6 +577,16 @@ pub trait Store: copies::Moving + Send + Sync {
     /// Takes back what the transaction of an event did, as far as nothing changed it since. `None` where there is no such
     /// event; what could not be taken back is named.
     fn undo(&self, event: u64, stamp: Stamp<'_>) -> Result<Option<Undone>>;
+    /// Takes back all that one origin wrote and that is visible: its memories and turns leave answers, what they had replaced
+    /// comes back, and what they had confirmed is confirmed once less. One run, which is undone as a whole. With `dry_run`
+    /// everything is done and taken back: what is told is what would happen. `None` where it wrote nothing.
+    fn undo_origin(
+        &self,
+        visibility: &Visibility,
+        origin: &Origin,
+        dry_run: bool,
+        stamp: Stamp<'_>,
+    ) -> Result<Option<Undone>>;
     /// When each sort of run over many memories (`sweep`, `prune`, `consolidate`) was last made.
     fn last_runs(&self) -> Result<BTreeMap<String, Timestamp>>;
     /// How many candidate and active memories each scope and owner holds.
@@ -600,10 +645,13 @@ pub trait Store: copies::Moving + Send + Sync {
     fn reviews(&self, all: bool) -> Result<Vec<ReviewRow>>;
     /// How often answers gave an item, and when last; none where they never did.
     fn exposure(&self, row: RowId) -> Result<Option<(u64, Timestamp)>>;
-    /// What answers gave since a time, newest first, at most `most`.
-    fn exposed(&self, since: Timestamp, most: usize) -> Result<Vec<RowId>>;
-    /// Rows whose id starts with a prefix, at most `most`.
-    fn rows_by_id(&self, prefix: &str, most: usize) -> Result<Vec<(RowId, String)>>;
+    /// What answers gave since a time, of what an audience may know of, newest first, at most `most`.
+    fn exposed(&self, to: &Audience<'_>, since: Timestamp, most: usize) -> Result<Vec<RowId>>;
+    /// Those of some rows that an audience may know of, in their order; rows that are gone may be among them where it may know of
+    /// everything.
+    fn known_to(&self, to: &Audience<'_>, rows: &[RowId]) -> Result<Vec<RowId>>;
+    /// Visible rows whose id starts with a prefix, at most `most`.
+    fn rows_by_id(&self, prefix: &str, visibility: &Visibility, most: usize) -> Result<Vec<(RowId, String)>>;
     /// The rows of a selection, or `None` where it holds nothing back but the hidden.
     fn select(&self, select: &Selection) -> Result<Option<Arc<RowSet>>>;
     /// Rows that are superseded or archived; of a past, those that were then, or were not there.
@@ -628,8 +676,9 @@ pub trait Store: copies::Moving + Send + Sync {
     fn document_page(&self, select: &Selection, limit: usize, offset: usize) -> Result<Documents>;
     /// What is known of the documents of a collection.
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>>;
-    /// What is known of the documents of a collection with these paths, in the order asked.
-    fn documents_at(&self, collection: &str, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>>;
+    /// What is known of the documents of a place with these paths, in the order asked: those that have a chunk there. Another
+    /// scope or owner may have a document of the same path.
+    fn documents_at(&self, place: &Place, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>>;
     /// The chunks of a document: key and row, in order.
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>>;
     /// The document of each row, for rows that are chunks.
@@ -687,15 +736,26 @@ pub trait Store: copies::Moving + Send + Sync {
     -> Result<u64>;
     /// Candidate and active memories that are pinned, newest first.
     fn pinned(&self) -> Result<Vec<RowId>>;
-    /// Memories of some types (all, where none is named) with a status and within a reach, newest first, at most `most`. Takes as
-    /// long as `most` says where the reach is everything, else as there are memories of the status.
-    fn newest(&self, types: &[MemoryType], status: Status, reach: &Reach, most: usize) -> Result<Vec<RowId>>;
-    /// How many memories have a status and are within a reach.
-    fn number(&self, status: Status, reach: &Reach) -> Result<u64>;
-    /// What was done after a change, oldest first, whole changes, at most `most` of them.
-    fn changes(&self, after: Change, most: usize) -> Result<Vec<StoreChange>>;
-    /// Those of some ids that a selection holds: its items, and documents that have a chunk in it.
-    fn held_of(&self, ids: &[String], select: &Selection) -> Result<BTreeSet<String>>;
+    /// Visible memories of some types (all, where none is named) with a status, newest first, at most `most`; none that came from
+    /// outside and that nobody reviewed. Takes as long as `most` says where everything is visible, else as there are memories of
+    /// the status.
+    fn newest(
+        &self,
+        types: &[MemoryType],
+        status: Status,
+        visibility: &Visibility,
+        most: usize,
+    ) -> Result<Vec<RowId>>;
+    /// How many visible memories have a status.
+    fn number(&self, status: Status, visibility: &Visibility) -> Result<u64>;
+    /// What was done after a change to visible items, and to documents that have a visible chunk: oldest first, with the last
+    /// change that was looked at, of `most` at most.
+    fn changes(
+        &self,
+        visibility: &Visibility,
+        after: Change,
+        most: usize,
+    ) -> Result<(Vec<StoreChange>, Change)>;
     /// Counts for `status`.
     fn counts(&self) -> Result<Counts>;
     /// How many items have a vector of a model. Goes through all of them: an index that is sound has counted them already.
@@ -713,4 +773,10 @@ pub trait Store: copies::Moving + Send + Sync {
     fn size_bytes(&self) -> Result<u64>;
     /// Reads every page and every index of the store; the findings, none where it is sound.
     fn verify(&self) -> Result<Vec<String>>;
+    /// Changes that were acknowledged and are missing, and that nobody has accepted, oldest first.
+    fn losses(&self) -> Result<Vec<Loss>>;
+    /// Ends the telling of what is missing, and removes what was kept of it; how many losses that were.
+    fn accept_losses(&self, stamp: Stamp<'_>) -> Result<u64>;
+    /// How many texts and vectors were read, since the store was opened, that are not as they were written.
+    fn damage(&self) -> usize;
 }

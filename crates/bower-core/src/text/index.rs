@@ -12,7 +12,7 @@ use tantivy::columnar::ColumnValues;
 use tantivy::index::SegmentReader;
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term};
+use tantivy::{DocId, DocSet, Index, ReloadPolicy, Searcher, TERMINATED, TantivyError, Term};
 
 use super::analyze::ANALYSIS;
 use super::directory::Files;
@@ -32,6 +32,9 @@ pub(super) const FORMAT: u32 = 2;
 /// The name under which the field's tokenizer is known to the index; what is folded are terms that were made before.
 pub(super) const TOKENIZER: &str = "bower";
 
+/// To look for one document in the list of a term takes as long as to read so many of its documents.
+const SEEKING: usize = 16;
+
 /// tantivy writes `meta.json` last; without it there is no index.
 pub const META: &str = "meta.json";
 
@@ -42,12 +45,16 @@ pub(super) struct Payload {
     pub(super) analysis: u32,
     pub(super) language: Language,
     pub(super) coverage: Coverage,
+    /// Whether the commit has checksums of its files' blocks; `directory.rs` asks. Older versions wrote none.
+    #[serde(default)]
+    pub(super) sums: bool,
 }
 
 /// An opened generation of the index: it does not change while it is held, whatever is folded meanwhile.
 #[derive(Debug)]
 pub struct TextIndex {
     dir: std::path::PathBuf,
+    files: Files,
     searcher: Searcher,
     payload: Payload,
     fields: Fields,
@@ -97,7 +104,7 @@ impl TextIndex {
         }
         let failed = |cause: TantivyError| Error::index("open", dir, cause);
         let (schema, fields) = schema();
-        let index = open_index(dir, &schema)?;
+        let (index, files) = open_index(dir, &schema)?;
         // Another process may commit between the two reads; the payload and the segments must be of one commit.
         let mut metas = index.load_metas().map_err(failed)?;
         let searcher = loop {
@@ -117,6 +124,7 @@ impl TextIndex {
         let payload = read_payload(dir, &payload)?;
         let mut index = Self {
             dir: dir.to_path_buf(),
+            files,
             searcher,
             payload,
             fields,
@@ -145,6 +153,21 @@ impl TextIndex {
     /// How many rows the index holds.
     pub fn len(&self) -> u64 {
         self.searcher.num_docs()
+    }
+
+    /// Whether its files have checksums of their blocks: what an older version wrote gets them by the next fold.
+    pub fn has_sums(&self) -> bool {
+        self.files.has_sums()
+    }
+
+    /// What was found damaged while it was read: what was made of it is not to be trusted.
+    pub fn damage(&self) -> Option<Error> {
+        self.files.damage()
+    }
+
+    /// Its files, as far as they have checksums.
+    pub fn paths(&self) -> Vec<std::path::PathBuf> {
+        self.files.paths()
     }
 
     /// Whether its files keep words of rows that are not to be found any more.
@@ -176,29 +199,45 @@ impl TextIndex {
 
     /// Reads every byte of the index and compares checksums, for `doctor`; fails on the first damaged file.
     pub fn verify(&self) -> Result<()> {
-        let damaged = self
-            .searcher
-            .index()
-            .validate_checksum()
-            .map_err(|cause| Error::index("verify", &self.dir, cause))?;
-        match damaged.iter().min() {
-            None => Ok(()),
-            Some(file) => Err(Error::Corrupt {
-                path: self.dir.join(file),
-                reason: "its checksum does not match".into(),
-            }),
-        }
+        // Opened anew, for what was compared before is not read again.
+        let (_, files) = open_index(&self.dir, &schema().0)?;
+        if files.has_sums() { files.check_all() } else { files.verify_whole() }
     }
 
     /// A question as this generation sees it: the statistics of index and tail together, and where its terms are. `tail` was
-    /// scanned for the same `terms`.
-    pub fn prepare(&self, terms: &[QueryTerm], tail: &Tail) -> Result<Prepared> {
+    /// scanned for the same `terms`. With `counted` the statistics are those of these rows alone, for which the tail was
+    /// scanned too.
+    pub fn prepare(
+        &self,
+        terms: &[QueryTerm],
+        tail: &Tail,
+        counted: Option<Allowed<'_>>,
+    ) -> Result<Prepared> {
+        let (statistics, infos) = self.statistics(terms, tail, counted)?;
+        let used = tail::select(terms, &statistics);
+        let bm25 = tail::weigh(terms, &statistics, &used);
+        let idf_sum = tail::idf_sum(terms, &statistics);
+        let names = used.iter().map(|&nth| terms[nth].is_name).collect();
+        Ok(Prepared { infos, used, bm25, idf_sum, names })
+    }
+
+    /// The statistics of index and tail together, and where each segment has each term.
+    pub(super) fn statistics(
+        &self,
+        terms: &[QueryTerm],
+        tail: &Tail,
+        counted: Option<Allowed<'_>>,
+    ) -> Result<(Statistics, Vec<Vec<Option<TermInfo>>>)> {
         let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
         let mut statistics = Statistics {
-            docs: self.docs + tail.statistics.docs,
-            tokens: self.tokens + tail.statistics.tokens,
+            docs: tail.statistics.docs,
+            tokens: tail.statistics.tokens,
             frequencies: vec![0; terms.len()],
         };
+        if counted.is_none() {
+            statistics.docs += self.docs;
+            statistics.tokens += self.tokens;
+        }
         let tailed = &tail.statistics.frequencies;
         if !tailed.is_empty() {
             if tailed.len() != terms.len() {
@@ -210,20 +249,70 @@ impl TextIndex {
         let lookups: Vec<Term> =
             terms.iter().map(|term| Term::from_field_text(self.fields.text, &term.term)).collect();
         let mut infos = Vec::with_capacity(self.searcher.segment_readers().len());
-        for segment in self.searcher.segment_readers() {
+        for (segment, columns) in self.searcher.segment_readers().iter().zip(&self.columns) {
             let inverted = segment.inverted_index(self.fields.text).map_err(failed)?;
             let found: Result<Vec<_>, _> = lookups.iter().map(|term| inverted.get_term_info(term)).collect();
             let found = found.map_err(|cause| Error::index("search", &self.dir, cause))?;
-            for (frequency, info) in statistics.frequencies.iter_mut().zip(&found) {
-                *frequency += info.as_ref().map_or(0, |info| u64::from(info.doc_freq));
+            match counted {
+                None => {
+                    for (frequency, info) in statistics.frequencies.iter_mut().zip(&found) {
+                        *frequency += info.as_ref().map_or(0, |info| u64::from(info.doc_freq));
+                    }
+                }
+                Some(counted) => self
+                    .count(segment, columns, counted, &found, &mut statistics)
+                    .map_err(|cause| Error::index("search", &self.dir, cause))?,
             }
             infos.push(found);
         }
-        let used = tail::select(terms, &statistics);
-        let bm25 = tail::weigh(terms, &statistics, &used);
-        let idf_sum = tail::idf_sum(terms, &statistics);
-        let names = used.iter().map(|&nth| terms[nth].is_name).collect();
-        Ok(Prepared { infos, used, bm25, idf_sum, names })
+        Ok((statistics, infos))
+    }
+
+    /// Adds what some rows of a segment have to the statistics.
+    fn count(
+        &self,
+        segment: &SegmentReader,
+        columns: &Columns,
+        counted: Allowed<'_>,
+        terms: &[Option<TermInfo>],
+        statistics: &mut Statistics,
+    ) -> tantivy::Result<()> {
+        let docs = self.kept(segment, columns, counted).unwrap_or_else(|| {
+            let alive = segment.alive_bitset();
+            let is_counted = |doc: &DocId| {
+                alive.is_none_or(|alive| alive.is_alive(*doc))
+                    && counted.contains(RowId(columns.rows.get_val(*doc) as u32))
+            };
+            (0..segment.max_doc()).filter(is_counted).collect()
+        });
+        let lengths = segment.get_fieldnorms_reader(self.fields.text)?;
+        statistics.docs += docs.len() as u64;
+        statistics.tokens += docs.iter().map(|&doc| u64::from(lengths.fieldnorm(doc))).sum::<u64>();
+        let inverted = segment.inverted_index(self.fields.text)?;
+        let mut is_counted = Vec::new();
+        for (frequency, info) in statistics.frequencies.iter_mut().zip(terms) {
+            let Some(info) = info else { continue };
+            let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+            if docs.len() < info.doc_freq as usize / SEEKING {
+                for &doc in &docs {
+                    let at = if postings.doc() < doc { postings.seek(doc) } else { postings.doc() };
+                    *frequency += u64::from(at == doc);
+                }
+                continue;
+            }
+            if is_counted.is_empty() {
+                is_counted.resize(segment.max_doc() as usize, false);
+                for &doc in &docs {
+                    is_counted[doc as usize] = true;
+                }
+            }
+            let mut doc = postings.doc();
+            while doc != TERMINATED {
+                *frequency += u64::from(is_counted[doc as usize]);
+                doc = postings.advance();
+            }
+        }
+        Ok(())
     }
 
     /// The best `k` rows for a question among those of the index that are allowed and those of the tail, best first.
@@ -368,14 +457,14 @@ pub(super) fn exists(dir: &Path) -> Result<bool> {
     meta.try_exists().map_err(|cause| Error::io("read", &meta, cause))
 }
 
-pub(super) fn open_index(dir: &Path, schema: &Schema) -> Result<Index> {
+pub(super) fn open_index(dir: &Path, schema: &Schema) -> Result<(Index, Files)> {
     let files = Files::open(dir).map_err(|cause| Error::index("open", dir, cause))?;
-    let index = Index::open(files).map_err(|cause| Error::index("open", dir, cause))?;
+    let index = Index::open(files.clone()).map_err(|cause| Error::index("open", dir, cause))?;
     if index.schema() != *schema {
         let reason = "its fields are not those of a text index".into();
         return Err(Error::Corrupt { path: dir.to_path_buf(), reason });
     }
-    Ok(index)
+    Ok((index, files))
 }
 
 pub(super) fn read_payload(dir: &Path, payload: &str) -> Result<Payload> {
@@ -407,261 +496,4 @@ pub(super) fn schema() -> (Schema, Fields) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::fold::{FoldPlan, FreshText, fold};
-    use super::super::query::query_terms;
-    use super::super::tail::{TailScan, encode_terms, search_tail};
-    use super::*;
-    use crate::item::{Change, RowSet};
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    const ENGLISH: Language = Language::English;
-
-    fn coverage(change: u64) -> Coverage {
-        Coverage { store: "s".into(), change: Change(change), mark: change * 7 }
-    }
-
-    /// A row whose parent is its number without the last digit.
-    fn fresh(row: u32, text: &str) -> FreshText {
-        FreshText { row: RowId(row), parent: u64::from(row / 10), terms: encode_terms(text, ENGLISH) }
-    }
-
-    pub(super) fn put(dir: &Path, change: u64, gone: &[u32], rows: &[(u32, &str)]) {
-        let gone = gone.iter().map(|&row| RowId(row)).collect();
-        let plan = FoldPlan {
-            next: coverage(change),
-            language: ENGLISH,
-            gone: &gone,
-            memory_bytes: 0,
-            purge: false,
-        };
-        fold(dir, &plan, &mut rows.iter().map(|&(row, text)| Ok(fresh(row, text)))).unwrap();
-    }
-
-    fn ask(dir: &Path, question: &str) -> Vec<u32> {
-        let index = TextIndex::open(dir).unwrap().unwrap();
-        let all = Allowed { keep: None, drop: &RowSet::new() };
-        let question = index.prepare(&query_terms(question, ENGLISH), &Tail::empty()).unwrap();
-        let found = index.search(&question, 10, all, &Tail::empty()).unwrap();
-        found.iter().map(|scored| scored.row.0).collect()
-    }
-
-    #[test]
-    fn rows_ascend_in_a_merged_segment() {
-        let dir = tempfile::tempdir().unwrap();
-        // Each next one is small enough to be merged with those before, and the smallest come last.
-        put(dir.path(), 1, &[], &[(1, "cod"), (2, "cod"), (3, "cod")]);
-        put(dir.path(), 2, &[], &[(4, "cod"), (5, "cod")]);
-        put(dir.path(), 3, &[], &[(6, "cod")]);
-        let index = TextIndex::open(dir.path()).unwrap().unwrap();
-        for segment in index.searcher.segment_readers() {
-            let column = Columns::open(segment).unwrap().rows;
-            let rows: Vec<u64> = (0..segment.max_doc()).map(|doc| column.get_val(doc)).collect();
-            assert!(rows.is_sorted(), "{rows:?}");
-        }
-    }
-
-    #[test]
-    fn rows_are_added_replaced_and_removed_with_their_coverage() {
-        let dir = tempfile::tempdir().unwrap();
-        let dir = &dir.path().join("text");
-        assert!(TextIndex::open(dir).unwrap().is_none());
-        put(dir, 3, &[], &[(5, "a red house"), (2, "red red wine"), (9, "nothing"), (1, "")]);
-        assert_eq!(ask(dir, "what is red?"), [2, 5]);
-        put(dir, 4, &[2, 77], &[(5, "a blue house"), (6, "a red house")]);
-        assert_eq!((ask(dir, "red"), ask(dir, "houses")), (vec![6], vec![5, 6]));
-        let index = TextIndex::open(dir).unwrap().unwrap();
-        assert_eq!((index.coverage(), index.len(), index.language()), (&coverage(4), 4, ENGLISH));
-        index.verify().unwrap();
-    }
-
-    #[test]
-    fn a_fold_that_fails_leaves_the_last_one() {
-        let dir = tempfile::tempdir().unwrap();
-        put(dir.path(), 1, &[], &[(1, "one")]);
-        let plan = FoldPlan {
-            next: coverage(2),
-            language: ENGLISH,
-            gone: &RowSet::new(),
-            memory_bytes: 0,
-            purge: false,
-        };
-        let rows = [Ok(fresh(2, "one two")), Err(Error::invalid("row 3", "gone"))];
-        assert!(fold(dir.path(), &plan, &mut rows.into_iter()).is_err());
-        assert_eq!(TextIndex::open(dir.path()).unwrap().unwrap().coverage(), &coverage(1));
-        let german = FoldPlan { language: Language::German, ..plan };
-        assert!(
-            fold(dir.path(), &german, &mut std::iter::empty()).unwrap_err().to_string().contains("german")
-        );
-        put(dir.path(), 2, &[], &[(2, "two")]);
-        assert_eq!(ask(dir.path(), "two"), [2]);
-    }
-
-    #[test]
-    fn damage_is_an_error_and_not_an_empty_answer() {
-        let dir = tempfile::tempdir().unwrap();
-        put(dir.path(), 1, &[], &[(1, "one")]);
-        std::fs::write(dir.path().join(META), "{}").unwrap();
-        assert!(TextIndex::open(dir.path()).is_err());
-        let payload =
-            r#"{"format":1,"analysis":0,"language":"english","coverage":{"store":"s","change":1,"mark":1}}"#;
-        assert!(read_payload(dir.path(), payload).unwrap_err().to_string().contains("its format is 1.0"));
-    }
-
-    #[test]
-    fn segments_stay_few() {
-        let dir = tempfile::tempdir().unwrap();
-        for change in 0..24 {
-            put(dir.path(), change, &[], &[(change as u32, "same words")]);
-            let index = TextIndex::open(dir.path()).unwrap().unwrap();
-            assert!(index.searcher.segment_readers().len() <= 3, "after {change}");
-        }
-        assert_eq!(ask(dir.path(), "words"), (0..10).collect::<Vec<_>>());
-    }
-
-    /// Many windows of documents, words of every rarity, filters and dead rows: `MaxScore` gives the same bits as scoring each
-    /// row, which the tail does.
-    #[test]
-    fn the_best_of_many_rows_are_those_of_all() {
-        // Word n is in about one of n + 1 rows.
-        let mut seed = 1_u64;
-        let mut dice = move |below: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) % below
-        };
-        let word = |nth: u64| char::from(b'a' + (nth % 26) as u8).to_string().repeat(2 + nth as usize / 26);
-        let texts: Vec<String> = (0..30_000)
-            .map(|_| {
-                let mut words = String::new();
-                for nth in 0..40 {
-                    if dice(nth * nth / 2 + 1) == 0 {
-                        let times = 1 + dice(3) as usize * dice(2) as usize;
-                        words += &format!("{} ", word(nth)).repeat(times);
-                    }
-                }
-                format!("{words}{}", "zzzz ".repeat(dice(60) as usize))
-            })
-            .collect();
-        let rows: Vec<(u32, &str)> =
-            (0..).zip(&texts).map(|(at, text)| (at * 2 + 1, text.as_str())).collect();
-        let dir = tempfile::tempdir().unwrap();
-        put(dir.path(), 1, &[], &rows[..27_000]);
-        put(dir.path(), 2, &[41, 43, 8_001], &rows[27_000..]);
-        let index = TextIndex::open(dir.path()).unwrap().unwrap();
-        assert!(index.searcher.segment_readers().iter().any(|segment| segment.max_doc() > 3 * 4_096));
-        let drop: RowSet =
-            [RowId(5), RowId(40_001), RowId(41), RowId(43), RowId(8_001)].into_iter().collect();
-        // One row in 102, in nine, and some that no segment has, in one run.
-        let keeps = [
-            rows.iter().map(|(row, _)| RowId(*row)).filter(|row| row.0 % 51 == 0).collect(),
-            rows.iter().map(|(row, _)| RowId(*row)).filter(|row| row.0 % 9 == 0).collect(),
-            (53_800..54_100).chain(59_990..60_100).map(RowId).collect(),
-            RowSet::new(),
-        ];
-        let is_narrow = |keep: &RowSet| {
-            let segment = index.searcher.segment_reader(0);
-            let allowed = Allowed { keep: Some(keep), drop: &drop };
-            index.kept(segment, &index.columns[0], allowed).is_some()
-        };
-        assert_eq!(keeps.each_ref().map(is_narrow), [true, false, true, true]);
-        let questions =
-            [vec![0], vec![39], vec![0, 1, 2], vec![1, 5, 20, 38], vec![0, 1, 2, 3, 4, 7, 9, 12, 30, 39]];
-        for question in questions {
-            let question: Vec<String> = question.into_iter().map(word).collect();
-            let terms = query_terms(&question.join(" "), ENGLISH);
-            assert_eq!(terms.len(), question.len());
-            let prepared = index.prepare(&terms, &Tail::empty()).unwrap();
-            for keep in keeps.iter().map(Some).chain([None]) {
-                let mut scan = TailScan::new(&terms, &[], keep);
-                // Rows that are dropped, or gone and not yet folded away, count in the statistics.
-                for (row, text) in &rows {
-                    scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
-                }
-                let tail = scan.finish();
-                for k in [1, 10, 200, 3_000] {
-                    let found =
-                        index.search(&prepared, k, Allowed { keep, drop: &drop }, &Tail::empty()).unwrap();
-                    let mut all = search_tail(&terms, rows.len(), &tail);
-                    all.retain(|hit| !drop.contains(hit.row));
-                    all.truncate(k);
-                    assert_eq!(found, all, "{question:?} {k}");
-                }
-            }
-        }
-    }
-
-    /// BM25 in double precision, straight from its definition; lengths up to 40 are not quantised.
-    fn by_hand(rows: &BTreeMap<u32, String>, terms: &[QueryTerm]) -> Vec<(u32, f64)> {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let rows: Vec<_> = rows.iter().map(|(row, text)| (*row, words(text))).collect();
-        let docs = rows.len() as f64;
-        let average = rows.iter().map(|(_, words)| words.len() as f64).sum::<f64>() / docs;
-        let mut scored = Vec::new();
-        for (row, words) in &rows {
-            let mut score = 0.0;
-            for term in terms {
-                let n = rows.iter().filter(|(_, words)| words.contains(&term.term)).count() as f64;
-                let tf = words.iter().filter(|word| **word == term.term).count() as f64;
-                let norm = 1.2 * (0.25 + 0.75 * words.len() as f64 / average);
-                score += f64::from(term.weight) * (1.0 + (docs - n + 0.5) / (n + 0.5)).ln() * 2.2 * tf
-                    / (tf + norm);
-            }
-            if score > 0.0 {
-                scored.push((*row, score));
-            }
-        }
-        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        scored
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(12))]
-        #[test]
-        fn a_row_scores_the_same_in_index_and_tail(
-            texts in prop::collection::vec(prop::collection::vec(0_usize..9, 1..30), 1..400),
-            split in any::<u64>(), k in 1_usize..40, kept in 0_usize..4, question in 0_usize..4,
-        ) {
-            const WORDS: [&str; 9] = ["ax", "bo", "cod", "dun", "elf", "fig", "gum", "hat", "ink"];
-            let question = ["gum", "ax bo", "cod cod dun elf", "ink hat fig gum elf dun cod bo ax"][question];
-            let terms = query_terms(question, ENGLISH);
-            let rows: BTreeMap<u32, String> = texts.iter().enumerate().map(|(nth, words)| {
-                let words: Vec<_> = words.iter().map(|&word| WORDS[word * word / 9]).collect();
-                (nth as u32 * 3, words.join(" "))
-            }).collect();
-            let keep: RowSet = rows.keys().filter(|row| *row / 3 % 4 >= kept as u32).map(|&row| RowId(row)).collect();
-            let keep = (kept > 0).then_some(&keep);
-            let drop = RowSet::new();
-            let allowed = Allowed { keep, drop: &drop };
-            let search = |in_main: &dyn Fn(u32) -> bool| {
-                let dir = tempfile::tempdir().unwrap();
-                for part in 0..2 {
-                    let main: Vec<_> = rows.iter().filter(|(row, _)| in_main(**row) && **row % 2 == part)
-                        .map(|(row, text)| (*row, text.as_str())).collect();
-                    put(dir.path(), 1, &[], &main);
-                }
-                let mut scan = TailScan::new(&terms, &[], keep);
-                for (row, text) in rows.iter().filter(|(row, _)| !in_main(**row)) {
-                    scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
-                }
-                let index = TextIndex::open(dir.path()).unwrap().unwrap();
-                let tail = scan.finish();
-                index.search(&index.prepare(&terms, &tail).unwrap(), k, allowed, &tail).unwrap()
-            };
-            let all = search(&|_| true);
-            prop_assert_eq!(&search(&|row| split >> (row % 61) & 1 == 1), &all);
-            let mut scan = TailScan::new(&terms, &[], keep);
-            for (row, text) in &rows {
-                scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
-            }
-            prop_assert_eq!(&search_tail(&terms, k, &scan.finish()), &all);
-            let mut expected = by_hand(&rows, &terms);
-            expected.retain(|(row, _)| keep.is_none_or(|keep| keep.contains(RowId(*row))));
-            expected.truncate(k);
-            prop_assert_eq!(all.len(), expected.len());
-            for (found, (_, score)) in all.iter().zip(&expected) {
-                prop_assert!((f64::from(found.score) - score).abs() < 1e-4, "{:?} {}", found, score);
-            }
-        }
-    }
-}
+pub(super) mod tests;

@@ -2,9 +2,10 @@
 
 use super::index::TextIndex;
 use super::query::QueryTerm;
-use super::score::idf;
+use super::score::{Statistics, idf};
 use super::tail::Tail;
 use crate::error::Result;
+use crate::item::Allowed;
 
 /// The rarity of a question's terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,8 +23,18 @@ impl Rarity {
     }
 }
 
-/// The rarity of `terms`; `tail` was scanned for the same terms. Rows that are dropped but not yet folded away count.
-pub fn rarity(index: Option<&TextIndex>, tail: &Tail, terms: &[QueryTerm]) -> Result<Rarity> {
+/// The rarity of `terms`; `tail` was scanned for the same terms. Rows that are dropped but not yet folded away count; with
+/// `counted` these rows alone, for which the tail was scanned too.
+pub fn rarity(
+    index: Option<&TextIndex>,
+    tail: &Tail,
+    terms: &[QueryTerm],
+    counted: Option<Allowed<'_>>,
+) -> Result<Rarity> {
+    if let (Some(index), Some(counted)) = (index, counted) {
+        let Statistics { docs, frequencies, .. } = index.statistics(terms, tail, Some(counted))?.0;
+        return Ok(Rarity { rows: docs, having: frequencies });
+    }
     let mut rarity = Rarity { rows: tail.statistics.docs, having: vec![0; terms.len()] };
     for (having, tailed) in rarity.having.iter_mut().zip(&tail.statistics.frequencies) {
         *having = *tailed;
@@ -50,7 +61,7 @@ mod tests {
         for (row, text) in ["the port, the port", "a server port", "nothing"].iter().enumerate() {
             scan.push(RowId(row as u32), &encode_terms(text, Language::English)).unwrap();
         }
-        let found = rarity(None, &scan.finish(), &terms).unwrap();
+        let found = rarity(None, &scan.finish(), &terms, None).unwrap();
         assert_eq!(found, Rarity { rows: 3, having: vec![2, 1, 0] });
         // By hand: ln(1 + 1.5 / 2.5), ln(1 + 2.5 / 1.5), ln(1 + 3.5 / .5).
         let expected = [0.470_003_6, 0.980_829_3, 2.079_441_5];

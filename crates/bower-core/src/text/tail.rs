@@ -213,6 +213,8 @@ pub struct TailScan<'a> {
     /// The names in the query.
     names: &'a [String],
     keep: Option<&'a RowSet>,
+    /// The rows that count in the statistics; all, where there are none.
+    counted: Option<&'a RowSet>,
     tail: Tail,
 }
 
@@ -245,7 +247,13 @@ impl<'a> TailScan<'a> {
         let statistics = Statistics { docs: 0, tokens: 0, frequencies: vec![0; terms.len()] };
         let terms: Vec<_> = terms.iter().map(|term| term.term.as_bytes().to_vec()).collect();
         let slots = terms.iter().fold(0, |slots, term| slots | 1 << slot(term));
-        Self { terms, slots, names, keep, tail: Tail { statistics, ..Tail::default() } }
+        Self { terms, slots, names, keep, counted: None, tail: Tail { statistics, ..Tail::default() } }
+    }
+
+    /// The same scan, in whose statistics these rows alone count, where there are any.
+    #[must_use]
+    pub fn counting(self, counted: Option<&'a RowSet>) -> Self {
+        Self { counted, ..self }
     }
 
     /// Takes in one row of the tail. Each row is pushed once, in any order.
@@ -291,9 +299,15 @@ impl<'a> TailScan<'a> {
             frequencies.truncate(base);
             return Err(refused());
         }
-        statistics.docs += 1;
-        statistics.tokens += u64::from(length);
-        if found {
+        let counts = self.counted.is_none_or(|counted| counted.contains(row));
+        statistics.docs += u64::from(counts);
+        // Of some rows lengths are as the index has them, to a byte: where a row is makes no difference.
+        statistics.tokens += match (counts, self.counted) {
+            (false, _) => 0,
+            (true, None) => u64::from(length),
+            (true, Some(_)) => u64::from(rounded(length)),
+        };
+        if found && counts {
             let row = &frequencies[base..];
             statistics.frequencies.iter_mut().zip(row).for_each(|(all, one)| *all += u64::from(*one > 0));
         }
@@ -314,6 +328,11 @@ impl<'a> TailScan<'a> {
     pub fn finish(self) -> Tail {
         self.tail
     }
+}
+
+/// A text's length as an index keeps it.
+fn rounded(length: u32) -> u32 {
+    FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(length))
 }
 
 /// A frequency as it counts.

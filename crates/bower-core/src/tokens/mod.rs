@@ -9,12 +9,16 @@
 mod fold;
 mod query;
 mod segment;
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
+#[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "fuzzers use a part of it"))]
+#[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
 mod testing;
 
 pub use crate::generation::MANIFEST;
 pub use fold::{fold, purge};
 pub use query::{MOST_TOKENS, TokenQuery, from_bytes, to_bytes};
+#[cfg(any(test, feature = "fuzzing"))]
+pub use testing::damaged;
 
 use crate::error::{Error, Result};
 use crate::generation::Generation;
@@ -46,6 +50,29 @@ impl TokenIndex {
             let live = move |(at, id): (usize, &u32)| (!view.is_dead(at)).then_some(RowId(*id));
             view.ids.iter().enumerate().filter_map(live)
         })
+    }
+
+    /// The rows whose codes are what was written, ascending, of an index that is damaged elsewhere: codes cost a pass of the model.
+    /// Rows of a segment without checksums, or with damaged tables, are none of them.
+    pub fn whole_rows(&self) -> Vec<WholeRow> {
+        let mut whole = Vec::new();
+        for (number, segment) in self.segments.iter().enumerate().filter(|(_, segment)| segment.has_sums()) {
+            if !segment.are_tables_whole() {
+                continue;
+            }
+            let view = segment.view();
+            let rows =
+                view.ids.iter().enumerate().filter(|(at, _)| !view.is_dead(*at) && segment.is_row_whole(*at));
+            whole.extend(rows.map(|(position, id)| WholeRow { row: RowId(*id), segment: number, position }));
+        }
+        whole.sort_unstable_by_key(|row| (row.row, row.segment));
+        whole.dedup_by_key(|row| row.row);
+        whole
+    }
+
+    /// The codes of a row that [`TokenIndex::whole_rows`] gave, eight bytes a token.
+    pub fn codes_of(&self, row: WholeRow) -> Result<&[u8]> {
+        self.segments[row.segment].row(row.position)
     }
 
     /// The score of each row, in the order of `rows`: higher is closer, 0 for a text without tokens, about -1 to 1.
@@ -99,10 +126,19 @@ impl TokenIndex {
                 copied.read(segment, positions)?;
                 score(places, &copied.rows());
             }
-            mapped = mapped.saturating_sub(segment.bytes().len());
+            mapped = mapped.saturating_sub(segment.bytes_len());
         }
         Ok(scores)
     }
+}
+
+/// Where a row stands in an index.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeRow {
+    /// Which.
+    pub row: RowId,
+    segment: usize,
+    position: usize,
 }
 
 /// Codes of one text as the store keeps them, as words: eight little-endian bytes a token.

@@ -1,10 +1,11 @@
 //! Seeded codes as rows for the tests of every room, and this room's own: its golden file, and rows in any order. For tests only.
 
 use bower_kernels::scan::maxsim::MaxSimToken;
+use std::sync::LazyLock;
 
 use super::segment::TokenRows;
 use super::{TokenIndex, TokenQuery};
-use crate::generation::testing::{Folder, Sample, rows, test_room};
+use crate::generation::testing::{Folder, Sample, rows, small_files, test_room};
 use crate::item::RowId;
 
 /// The codes of a row: a length of 0 to 90 and words that only this row and seed have.
@@ -31,6 +32,12 @@ pub fn question(seed: u64) -> TokenQuery {
     TokenQuery::new(&(0..5).map(token).collect::<Vec<_>>())
 }
 
+/// Opens and asks an index whose files are damaged as some bytes say.
+pub fn damaged(data: &[u8]) {
+    static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(small_files::<TokenRows>);
+    crate::generation::testing::damaged::<TokenRows>(&FILES, data);
+}
+
 test_room!(TokenRows);
 
 impl Sample for TokenRows {
@@ -46,8 +53,9 @@ impl Sample for TokenRows {
 
     fn has(index: &TokenIndex, row: u32, seed: u64) -> Option<bool> {
         let query = question(1);
-        let score = index.score(&query, &[RowId(row)]).unwrap()[0];
-        score.map(|score| score.to_bits() == query.score(&[&codes(row, seed)])[0].to_bits())
+        // Where the file is damaged there is no score, which is not that of the row.
+        let Ok(scores) = index.score(&query, &[RowId(row)]) else { return Some(false) };
+        scores[0].map(|score| score.to_bits() == query.score(&[&codes(row, seed)])[0].to_bits())
     }
 
     fn ask(index: &TokenIndex) {
@@ -85,7 +93,7 @@ fn rows_score_the_same_mapped_or_read() {
     let apart: Vec<RowId> = (0..90).map(|_| RowId(row(20_100))).collect();
     let groups: Vec<RowId> =
         (0..40).map(|_| row(20_000)).flat_map(|row| [row, row + 1, row + 4, row]).map(RowId).collect();
-    let bytes: usize = index.segments.iter().map(|segment| segment.bytes().len()).sum();
+    let bytes: usize = index.segments.iter().map(crate::generation::Segment::bytes_len).sum();
     for rows in [near, apart, groups, vec![RowId(20_049)], Vec::new()] {
         let want = index.score_mapped_to(usize::MAX, &query, &rows).unwrap();
         for mapped in [0, 1, 5_000, bytes / 2, bytes - 8, bytes] {

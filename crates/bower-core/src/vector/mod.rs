@@ -12,7 +12,9 @@ mod packed;
 mod quantise;
 mod search;
 mod segment;
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
+#[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "fuzzers use a part of it"))]
+#[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
 mod testing;
 mod threads;
 
@@ -24,6 +26,8 @@ pub use near::{NearPair, near_pairs};
 pub use packed::{pack, unpack};
 pub use quantise::{ByteRows, Quantised};
 pub use search::Fetch;
+#[cfg(any(test, feature = "fuzzing"))]
+pub use testing::damaged;
 pub use threads::in_order;
 
 use crate::error::{Error, Result};

@@ -72,14 +72,14 @@ impl Candidate {
 }
 
 /// Keeps the best few of many: a buffer of twice as many and a threshold that rises whenever it is full.
-struct Best {
+pub(super) struct Best {
     limit: usize,
     threshold: f32,
     kept: Vec<Candidate>,
 }
 
 impl Best {
-    fn new(limit: usize, expected: usize) -> Self {
+    pub(super) fn new(limit: usize, expected: usize) -> Self {
         Self { limit, threshold: f32::NEG_INFINITY, kept: Vec::with_capacity(expected.min(2 * limit)) }
     }
 
@@ -197,6 +197,8 @@ impl Scan<'_> {
             if cold {
                 segment.warm_more(&blocks[first * len..end * len]);
             }
+            segment.check_more(&blocks[first * len..end * len]);
+            segment.check_more(bytemuck::cast_slice(&clusters.order[places.clone()]));
             for first in (first..end).step_by(BLOCKS) {
                 let blocks = &blocks[first * len..end.min(first + BLOCKS) * len];
                 self.passed.clear();
@@ -257,7 +259,7 @@ impl VectorIndex {
     }
 
     /// [`VectorIndex::search`], and [`VectorIndex::background`] where that costs nothing: a narrow filter's rows are all
-    /// scored anyway.
+    /// scored anyway, and all rows are where no segment has codes.
     pub fn search_with_background(
         &self,
         query: &[f32],
@@ -287,8 +289,8 @@ impl VectorIndex {
             }
             Some(_) | None => {
                 self.score_candidates(query, k, &bytes, allowed, cold, &mut best);
-                self.score_small(&bytes, allowed, &mut best);
-                None
+                let small = self.score_small(&bytes, allowed, &mut best);
+                (allowed.keep.is_none() && self.scores_all()).then_some(small)
             }
         };
         Ok((self.rescore(query, k, best.into_kept(), rescored, exact)?, background))
@@ -387,22 +389,34 @@ impl VectorIndex {
         }
     }
 
-    /// Every row of the segments without codes, by int8.
-    fn score_small(&self, query: &ByteQuery, allowed: Allowed<'_>, best: &mut Best) {
+    /// Every row of the segments without codes, by int8; and their background where nothing is filtered.
+    pub(super) fn score_small(&self, query: &ByteQuery, allowed: Allowed<'_>, best: &mut Best) -> Background {
         let mut dots = [0; ROWS];
+        let (mut count, mut sum, mut squares) = (0, 0.0, 0.0);
         for (number, segment) in self.segments.iter().enumerate().filter(|(_, segment)| !segment.is_coded()) {
-            let (ids, scales) = (segment.ids(), segment.scales());
-            for (chunk, rows) in segment.bytes().chunks(ROWS * query.values.len()).enumerate() {
+            let (ids, scales, view) = (segment.ids(), segment.scales(), segment.view());
+            let is_whole = allowed.is_everything() && view.dead.is_none();
+            let is_in = |position: usize| {
+                is_whole || (allowed.contains(RowId(ids[position])) && !view.is_dead(position))
+            };
+            let bytes = segment.bytes(0..segment.bytes_len());
+            for (chunk, rows) in bytes.chunks(ROWS * query.values.len()).enumerate() {
                 let dots = &mut dots[..rows.len() / query.values.len()];
                 bytes::dots(self.room.isa, rows, &query.values, dots);
                 for (at, dot) in dots.iter().enumerate() {
                     let position = chunk * ROWS + at;
                     let score = *dot as f32 * scales[position] * query.scale;
-                    let row = RowId(ids[position]);
-                    if score > best.threshold && allowed.contains(row) && !segment.view().is_dead(position) {
+                    // Few pass the threshold, so a filter is asked last.
+                    if allowed.keep.is_some() && score <= best.threshold || !is_in(position) {
+                        continue;
+                    }
+                    count += 1;
+                    sum += f64::from(score);
+                    squares += f64::from(score) * f64::from(score);
+                    if score > best.threshold {
                         best.push(Candidate {
                             score,
-                            row,
+                            row: RowId(ids[position]),
                             segment: number as u32,
                             position: position as u32,
                         });
@@ -410,6 +424,7 @@ impl VectorIndex {
                 }
             }
         }
+        Background::of_sums(count, sum, squares)
     }
 
     /// Some rows of one segment, by int8; their scores, in the order of the positions.

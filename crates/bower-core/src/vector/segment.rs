@@ -260,6 +260,7 @@ impl Segment {
 
     /// The rotated mean and the blocks of codes; only where there are codes.
     pub fn codes(&self, room: &VectorRows) -> (&[f32], &[u8]) {
+        self.check_more(self.more());
         let (centre, rest) = self.centre(room);
         assert!(!self.is_clustered(), "codes in the order of clusters");
         (centre, rest)
@@ -270,11 +271,24 @@ impl Segment {
         self.rows() >= CLUSTERED as usize
     }
 
-    /// The rotated mean, the clusters and the blocks of codes in their order; only where there are clusters.
+    /// The rotated mean, the clusters and the blocks of codes in their order; only where there are clusters. What is read of the
+    /// order and the blocks is to be compared first, by `check_more`.
     pub fn clusters(&self, room: &VectorRows) -> (&[f32], Clusters<'_>, &[u8]) {
         let (centre, rest) = self.centre(room);
         let (clusters, blocks) = Clusters::view(rest, self.rows(), room.dimension);
+        let more = self.more();
+        let order = bytemuck::cast_slice::<u32, u8>(clusters.order);
+        self.check_more(&more[..order.as_ptr().addr() - more.as_ptr().addr()]);
         (centre, clusters, blocks)
+    }
+
+    /// The int8 rows of the segment, of which those at some positions are going to be read.
+    pub fn rows_at(&self, positions: &[u32]) -> &[u8] {
+        let stride = self.bytes_len() / self.rows();
+        for position in positions {
+            self.bytes(*position as usize * stride..(*position as usize + 1) * stride);
+        }
+        self.bytes(0..0)
     }
 
     fn centre(&self, room: &VectorRows) -> (&[f32], &[u8]) {

@@ -1,11 +1,12 @@
 //! Seeded vectors that look like embeddings, and rows for the tests of every room. For tests only.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::segment::VectorRows;
 use super::{VectorIndex, halves};
 use crate::error::Result;
-use crate::generation::testing::{self, Sample, test_room};
+use crate::generation::testing::{self, Sample, small_files, test_room};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 
 /// Vectors with clusters, fewer real directions than numbers, and a common mean, as sentence embeddings have.
@@ -82,6 +83,12 @@ impl Vectors {
 
 /// A folder to fold vectors into.
 pub type Folder = testing::Folder<VectorRows>;
+
+/// Opens and asks an index whose files are damaged as some bytes say.
+pub fn damaged(data: &[u8]) {
+    static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(small_files::<VectorRows>);
+    crate::generation::testing::damaged::<VectorRows>(&FILES, data);
+}
 
 test_room!(VectorRows);
 

@@ -2,7 +2,7 @@
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
-use bower_core::item::{Band, Profile, Rerank};
+use bower_core::item::{Band, Profile, Rerank, Visibility};
 use bower_core::llm::{Ask, Llm};
 use bower_core::request::{Answer, QueryRequest};
 use std::sync::Arc;
@@ -25,7 +25,9 @@ fn harbour(settings: Settings) -> (Place, Engine) {
 }
 
 fn ask(engine: &Engine, request: QueryRequest) -> Answer {
-    engine.query(&QueryRequest { text: "ferry harbour".into(), ..request }, now()).unwrap()
+    engine
+        .query(&Visibility::everything(), &QueryRequest { text: "ferry harbour".into(), ..request }, now())
+        .unwrap()
 }
 
 fn bands(answer: &Answer) -> Vec<Option<Band>> {

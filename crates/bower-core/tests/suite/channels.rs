@@ -1,8 +1,8 @@
 //! Tags, file names and canonical memory on a real store, without a model.
 
 use bower_core::engine::Engine;
-use bower_core::item::Channel;
-use bower_core::request::{CurateRequest, ForgetRequest, Selection};
+use bower_core::item::{Channel, Visibility};
+use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, Selection};
 use std::fmt::Write;
 
 use crate::place::{Place, now};
@@ -29,7 +29,7 @@ impl Store {
     fn keep(&self, content: &str, tags: &[&str]) -> String {
         let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
         let request = CurateRequest { tags, ..CurateRequest::new(content) };
-        self.engine.curate(&request, now()).unwrap().id.unwrap()
+        self.engine.curate(&Visibility::everything(), &request, now()).unwrap().id.unwrap()
     }
 
     /// What a channel finds: each content's first line (or file name) with its score, and the citation.
@@ -39,8 +39,10 @@ impl Store {
         question: &str,
         select: &Selection,
     ) -> Vec<(String, f32, Option<String>)> {
-        let found = self.engine.ask_channel(channel, question, 50, select).unwrap();
-        let all = self.engine.list(&Selection::default(), 1_000, 0).unwrap().memories;
+        let found =
+            self.engine.ask_channel(&Visibility::everything(), channel, question, 50, select).unwrap();
+        let all =
+            self.engine.list(&Visibility::everything(), &Selection::default(), 1_000, 0).unwrap().memories;
         found
             .into_iter()
             .map(|(hit, citation)| {
@@ -81,7 +83,10 @@ fn tags_are_found_by_words_and_by_name_the_rare_ones_first() {
     assert!(store.names(Channel::Tags, "#nothing at all, it's '; DROP").is_empty());
     let select = Selection { tags: vec!["machine-learning".into()], ..Selection::default() };
     assert_eq!(store.ask(Channel::Tags, "database", &select).len(), 1, "a filter holds here too");
-    store.engine.forget(&ForgetRequest::Ids(vec![four]), false, now()).unwrap();
+    store
+        .engine
+        .forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![four])), now())
+        .unwrap();
     assert_eq!(store.names(Channel::Tags, "#ops"), ["three"]);
 }
 
@@ -150,6 +155,9 @@ fn canonical_memory_is_cited_by_its_line() {
 #[test]
 fn the_channel_that_is_not_asked_this_way_is_refused() {
     let store = Store::new();
-    let error = store.engine.ask_channel(Channel::Graph, "x", 5, &Selection::default()).unwrap_err();
+    let error = store
+        .engine
+        .ask_channel(&Visibility::everything(), Channel::Graph, "x", 5, &Selection::default())
+        .unwrap_err();
     assert!(error.to_string().contains("channel graph"), "{error}");
 }

@@ -2,8 +2,10 @@
 
 use bower_core::engine::{Depth, DocumentInput, Engine, RankRequest};
 use bower_core::filter::Filter;
-use bower_core::item::{Channel, Kind, MemoryType, Profile, RowId};
-use bower_core::request::{Answer, CurateRequest, ForgetRequest, IndexRequest, QueryRequest, Selection};
+use bower_core::item::{Channel, Kind, MemoryType, Profile, RowId, Scope, Visibility};
+use bower_core::request::{
+    Answer, CurateRequest, ForgetRequest, Forgetting, IndexRequest, QueryRequest, Selection,
+};
 use bower_core::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,11 @@ use std::path::{Path, PathBuf};
 use crate::place::{Place, contents, keep, now};
 
 fn ask_with(engine: &Engine, text: &str, fast: bool, select: Selection) -> Result<Answer> {
-    engine.query(&QueryRequest { text: text.into(), fast, select, ..QueryRequest::default() }, now())
+    engine.query(
+        &Visibility::everything(),
+        &QueryRequest { text: text.into(), fast, select, ..QueryRequest::default() },
+        now(),
+    )
 }
 
 fn ask(engine: &Engine, text: &str) -> Answer {
@@ -104,8 +110,13 @@ fn files_that_cannot_be_read_are_listed_and_stop_nothing() {
     let report = place.index(&engine);
     assert_eq!(report.indexed, 1);
     assert_eq!(report.skipped.len(), 3, "{:?}", report.skipped);
-    let missing =
-        engine.index(&IndexRequest::new(vec![place.notes(), place.notes().join("nowhere")]), now(), &|_| {});
+    let missing = engine.index(
+        &Visibility::everything(),
+        &IndexRequest::new(vec![place.notes(), place.notes().join("nowhere")]),
+        now(),
+        &|_| {},
+        &|| true,
+    );
     assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
 }
 
@@ -123,11 +134,11 @@ fn a_write_is_found_by_the_next_query_of_another_engine_before_and_after_folding
     // What is folded and what is newer are one list; a generation written by another engine is picked up.
     place.write("x.md", "unrelated");
     place.index(&writer);
-    assert_eq!(reader.status().unwrap().text_tail, 0);
+    assert_eq!(reader.status(&Visibility::everything()).unwrap().text_tail, 0);
     check("zebra", "zebra crossings are striped");
     keep(&writer, "okapi are striped too");
     check("okapi", "okapi are striped too");
-    assert_eq!(reader.status().unwrap().text_tail, 1);
+    assert_eq!(reader.status(&Visibility::everything()).unwrap().text_tail, 1);
 }
 
 #[test]
@@ -164,9 +175,11 @@ fn deleting_the_index_folder_loses_nothing() {
     let fresh = place.open();
     let after = ask(&fresh, "lighthouses");
     assert_eq!(contents(&before), contents(&after));
-    assert_eq!(after.degraded, []);
+    // Codes are kept in their index alone.
+    let lost: Vec<String> = after.degraded.iter().map(|one| one.channel.to_string()).collect();
+    assert_eq!(lost, ["tokens"]);
     place.index(&fresh);
-    assert_eq!(fresh.status().unwrap().text_tail, 0);
+    assert_eq!(fresh.status(&Visibility::everything()).unwrap().text_tail, 0);
     assert_eq!(contents(&ask(&fresh, "lighthouses")), contents(&before));
 }
 
@@ -178,8 +191,15 @@ fn documents_that_are_handed_in_are_folded_when_enough_wait() {
     let add = |numbers: std::ops::Range<usize>| {
         let document =
             |nth| DocumentInput { id: format!("{nth}"), text: format!("otter{nth}"), ..Default::default() };
-        engine.add_documents(numbers.map(document).collect(), now()).unwrap();
-        engine.status().unwrap().text_tail
+        engine
+            .add_documents(
+                &Visibility::everything(),
+                numbers.map(document).collect(),
+                (Scope::Project, None),
+                now(),
+            )
+            .unwrap();
+        engine.status(&Visibility::everything()).unwrap().text_tail
     };
     assert_eq!(add(0..200), 200);
     assert_eq!(add(200..300), 0);
@@ -212,11 +232,11 @@ fn an_index_that_does_not_match_is_never_searched_and_is_built_anew() {
     }
     fs::write(place.home().join("memory.db"), backup).unwrap();
     let restored = place.open();
-    assert!(!restored.status().unwrap().index_healthy);
+    assert!(!restored.status(&Visibility::everything()).unwrap().index_healthy);
     assert!(contents(&ask(&restored, "volcanoes")).iter().all(|text| !text.contains("volcanoes")));
     assert!(contents(&ask(&restored, "glaciers"))[0].contains("Glaciers"));
     assert!(restored.maintain(now()).unwrap(), "an index that does not match is due at once");
-    assert!(restored.status().unwrap().index_healthy);
+    assert!(restored.status(&Visibility::everything()).unwrap().index_healthy);
     assert!(contents(&ask(&restored, "glaciers"))[0].contains("Glaciers"));
 }
 
@@ -239,7 +259,7 @@ fn a_damaged_index_costs_time_and_nothing_else() {
     let engine = place.open();
     assert!(contents(&ask(&engine, "windmills"))[0].contains("Windmills"));
     engine.maintain(now()).unwrap();
-    assert!(engine.status().unwrap().index_healthy);
+    assert!(engine.status(&Visibility::everything()).unwrap().index_healthy);
     assert!(contents(&ask(&engine, "windmills"))[0].contains("Windmills"));
 }
 
@@ -284,7 +304,10 @@ fn any_text_is_a_question() {
     assert!(!ask_with(&engine, &long, true, Selection::default()).unwrap().query.is_empty());
     for (text, limit) in [("", 10), (" \n", 10), ("x", 0), ("x", 51)] {
         let request = QueryRequest { text: text.into(), limit, fast: true, ..QueryRequest::default() };
-        assert!(matches!(engine.query(&request, now()), Err(Error::Invalid { .. })), "{text:?} {limit}");
+        assert!(
+            matches!(engine.query(&Visibility::everything(), &request, now()), Err(Error::Invalid { .. })),
+            "{text:?} {limit}"
+        );
     }
 }
 
@@ -298,7 +321,7 @@ fn selections_hold_in_both_channels() {
     let mut decision = CurateRequest::new("We install the agent by hand on Fridays.");
     decision.memory_type = Some(MemoryType::Decision);
     decision.tags = vec!["#Ops".into()];
-    engine.curate(&decision, now()).unwrap();
+    engine.curate(&Visibility::everything(), &decision, now()).unwrap();
     let check = |select: Selection, expected: &[&str]| {
         let answer = ask_with(&engine, "how do we install the agent", false, select).unwrap();
         let mut found: Vec<_> = contents(&answer)
@@ -327,15 +350,27 @@ fn forgetting_takes_the_words_out_of_every_channel() {
     let id = keep(&engine, "quagga are extinct");
     place.write("a.md", "unrelated");
     place.index(&engine);
-    let dry = engine.forget(&ForgetRequest::Ids(vec![id.clone()]), true, now()).unwrap();
+    let dry = engine
+        .forget(
+            &Visibility::everything(),
+            &Forgetting { dry_run: true, ..Forgetting::of(ForgetRequest::Ids(vec![id.clone()])) },
+            now(),
+        )
+        .unwrap();
     assert_eq!((dry.forgotten.len(), dry.receipt.dry_run), (1, true));
-    assert_eq!(engine.get(&id[..8]).unwrap().content, "quagga are extinct");
-    let gone = engine.forget(&ForgetRequest::Ids(vec![id.clone()]), false, now()).unwrap();
+    assert_eq!(engine.get(&Visibility::everything(), &id[..8]).unwrap().content, "quagga are extinct");
+    let gone = engine
+        .forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id.clone()])), now())
+        .unwrap();
     assert_eq!((gone.receipt.items, gone.receipt.vectors), (1, 1));
-    assert!(matches!(engine.get(&id), Err(Error::NotFound { .. })));
+    assert!(matches!(engine.get(&Visibility::everything(), &id), Err(Error::NotFound { .. })));
     assert!(contents(&ask(&engine, "quagga extinct")).iter().all(|text| !text.contains("quagga")));
-    assert_eq!(engine.history(&id).unwrap().history.len(), 2);
-    let everything = engine.forget(&ForgetRequest::Selected(Box::default()), true, now());
+    assert_eq!(engine.history(&Visibility::everything(), &id).unwrap().history.len(), 2);
+    let everything = engine.forget(
+        &Visibility::everything(),
+        &Forgetting { dry_run: true, ..Forgetting::of(ForgetRequest::Selected(Box::default())) },
+        now(),
+    );
     assert!(matches!(everything, Err(Error::Invalid { .. })));
 }
 
@@ -343,15 +378,18 @@ fn forgetting_takes_the_words_out_of_every_channel() {
 fn the_same_words_again_are_one_memory_and_owners_are_kept_apart() {
     let place = Place::new();
     let engine = place.open();
-    let first = engine.curate(&CurateRequest::new("use tabs"), now()).unwrap();
-    let again = engine.curate(&CurateRequest::new(" use tabs\n"), now()).unwrap();
+    let first = engine.curate(&Visibility::everything(), &CurateRequest::new("use tabs"), now()).unwrap();
+    let again = engine.curate(&Visibility::everything(), &CurateRequest::new(" use tabs\n"), now()).unwrap();
     assert_eq!((&again.id, again.is_update), (&first.id, true));
     let mut other = CurateRequest::new("use tabs");
     other.owner = Some("ann".into());
-    assert_ne!(engine.curate(&other, now()).unwrap().id, first.id);
-    assert_eq!(engine.list(&Selection::default(), 10, 0).unwrap().total, 2);
+    assert_ne!(engine.curate(&Visibility::everything(), &other, now()).unwrap().id, first.id);
+    assert_eq!(engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap().total, 2);
     for content in ["", "  \n"] {
-        assert!(matches!(engine.curate(&CurateRequest::new(content), now()), Err(Error::Invalid { .. })));
+        assert!(matches!(
+            engine.curate(&Visibility::everything(), &CurateRequest::new(content), now()),
+            Err(Error::Invalid { .. })
+        ));
     }
 }
 
@@ -378,8 +416,30 @@ fn documents_that_are_not_files_are_indexed_the_same_way() {
         text: text.into(),
         ..DocumentInput::default()
     };
-    assert_eq!(engine.add_documents(vec![input("They hunt at night.")], now()).unwrap().chunks_added, 1);
-    assert_eq!(engine.add_documents(vec![input("They hunt at night.")], now()).unwrap().unchanged, 1);
+    assert_eq!(
+        engine
+            .add_documents(
+                &Visibility::everything(),
+                vec![input("They hunt at night.")],
+                (Scope::Project, None),
+                now()
+            )
+            .unwrap()
+            .chunks_added,
+        1
+    );
+    assert_eq!(
+        engine
+            .add_documents(
+                &Visibility::everything(),
+                vec![input("They hunt at night.")],
+                (Scope::Project, None),
+                now()
+            )
+            .unwrap()
+            .unchanged,
+        1
+    );
     let answer = ask(&engine, "owls");
     assert_eq!(
         (contents(&answer), answer.hits[0].memory.summary.as_str()),
@@ -399,8 +459,12 @@ fn two_runs_of_index_at_once_leave_one_copy() {
         }
     });
     let engine = place.open();
-    assert_eq!(engine.status().unwrap().total_chunks, 20);
-    assert!(engine.doctor().unwrap().iter().all(|check| check.hint.is_none()), "{:?}", engine.doctor());
+    assert_eq!(engine.status(&Visibility::everything()).unwrap().total_chunks, 20);
+    assert!(
+        engine.doctor(&Visibility::everything()).unwrap().iter().all(|check| check.hint.is_none()),
+        "{:?}",
+        engine.doctor(&Visibility::everything())
+    );
 }
 
 /// Scores of every hit's row by late interaction, through the engine's own path.
@@ -416,18 +480,19 @@ fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
     place.index(&engine);
     keep(&engine, "The release train leaves every second Tuesday.");
     let state = |engine: &Engine| {
-        let status = engine.status().unwrap();
+        let status = engine.status(&Visibility::everything()).unwrap();
         (status.token_tail, status.uncoded, status.index_healthy)
     };
     assert_eq!(state(&engine), (1, 0, true), "the documents are folded, the memory waits");
     let question = "when do I water vegetables?";
     let select = Selection::default();
     let request = RankRequest::new(question, &select, now());
-    let mut rows: Vec<RowId> = engine.rank(&request).unwrap().fused.iter().map(|hit| hit.row).collect();
+    let mut rows: Vec<RowId> =
+        engine.rank(&Visibility::everything(), &request).unwrap().fused.iter().map(|hit| hit.row).collect();
     rows.sort_unstable();
     assert_eq!(rows.len(), 3);
     let asked = [rows[2], RowId(4_000), rows[0], rows[1], rows[0]];
-    let scores = engine.late(question, &asked).unwrap();
+    let scores = engine.late(&Visibility::everything(), question, &asked).unwrap();
     let score = |at: usize| scores[at].unwrap();
     assert_eq!(scores[1], None, "no such row");
     let best = score(2).max(score(3));
@@ -436,33 +501,47 @@ fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
     assert_eq!(scores[2], scores[4]);
     // From the cache of questions the same, and from the index the same as from the tail.
     engine.maintain(now()).unwrap();
-    assert_eq!(place.open().late(question, &asked).unwrap(), scores);
+    assert_eq!(place.open().late(&Visibility::everything(), question, &asked).unwrap(), scores);
 
     // Without index/ the documents' codes are gone; the memory's are in the tail. The next run makes them again.
     drop(engine);
     fs::remove_dir_all(place.home().join("index")).unwrap();
     let engine = place.open();
     assert_eq!(state(&engine), (1, 2, true));
-    let lost = engine.late(question, &asked).unwrap();
+    let lost = engine.late(&Visibility::everything(), question, &asked).unwrap();
     assert_eq!(lost.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false, false, false]);
     let named = |engine: &Engine, name: &str| {
-        engine.doctor().unwrap().into_iter().find(|check| check.name == name).map(|check| check.detail)
+        engine
+            .doctor(&Visibility::everything())
+            .unwrap()
+            .into_iter()
+            .find(|check| check.name == name)
+            .map(|check| check.detail)
     };
     assert!(named(&engine, "token codes").unwrap().starts_with("2 items"));
-    assert_eq!(ask(&engine, "when do I water vegetables?").degraded, [], "late interaction is no channel");
+    let lost = ask(&engine, "when do I water vegetables?").degraded;
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    assert_eq!(lost[0].reason, "2 of 3 candidates have no token codes: run bower index");
     assert_eq!(place.index(&engine).embedded, 0, "vectors are still there");
     assert_eq!(state(&engine), (0, 0, true));
-    assert_eq!(engine.late(question, &asked).unwrap(), scores, "made again, and all of it folded");
+    assert_eq!(
+        engine.late(&Visibility::everything(), question, &asked).unwrap(),
+        scores,
+        "made again, and all of it folded"
+    );
     assert_eq!(named(&engine, "token codes"), None);
     assert!(named(&engine, "token index").unwrap().starts_with("holds change"));
 
     // What is forgotten leaves the index with the same fold.
     let id = ask(&engine, "release train").hits[0].memory.id.clone();
-    engine.forget(&ForgetRequest::Ids(vec![id]), false, now()).unwrap();
+    engine.forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id])), now()).unwrap();
     assert_eq!(state(&engine), (0, 0, true));
-    let scores = engine.late(question, &asked).unwrap();
+    let scores = engine.late(&Visibility::everything(), question, &asked).unwrap();
     assert_eq!((scores[0], scores[2].is_some()), (None, true));
-    assert_eq!(engine.doctor().unwrap().iter().filter(|check| check.hint.is_some()).count(), 0);
+    assert_eq!(
+        engine.doctor(&Visibility::everything()).unwrap().iter().filter(|check| check.hint.is_some()).count(),
+        0
+    );
 }
 
 #[test]
@@ -480,9 +559,9 @@ fn a_damaged_token_index_is_named_and_built_anew() {
     assert_eq!(tokens.len(), 1);
     fs::write(tokens[0].join("manifest"), "noise").unwrap();
     let engine = place.open();
-    assert!(!engine.status().unwrap().index_healthy);
+    assert!(!engine.status(&Visibility::everything()).unwrap().index_healthy);
     place.index(&engine);
-    let status = engine.status().unwrap();
+    let status = engine.status(&Visibility::everything()).unwrap();
     assert_eq!((status.index_healthy, status.uncoded, status.token_tail), (true, 0, 0));
 }
 
@@ -505,7 +584,7 @@ fn a_profile_says_how_deep_its_channels_are_asked() {
             depth,
             ..RankRequest::new("Where does the ferry leave the harbour?", &select, now())
         };
-        let ranking = engine.rank(&request).unwrap();
+        let ranking = engine.rank(&Visibility::everything(), &request).unwrap();
         assert_eq!(ranking.degraded, []);
         [Channel::Text, Channel::Vector].map(|channel| ranking.of(channel).len())
     };

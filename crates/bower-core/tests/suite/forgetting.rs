@@ -1,7 +1,7 @@
 //! What is forgotten stands in no file any more, whatever it was and wherever it had got to, and everything else is still there.
 
 use bower_core::engine::{DocumentInput, Engine};
-use bower_core::item::{Gate, Status};
+use bower_core::item::{Gate, Scope, Status, Visibility};
 use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, Item, QueryRequest, Selection};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeSet, HashSet};
@@ -69,12 +69,13 @@ fn words_of(text: &str) -> BTreeSet<String> {
 
 fn all(engine: &Engine) -> Vec<Item> {
     let select = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
-    engine.list(&select, 100_000, 0).unwrap().memories
+    engine.list(&Visibility::everything(), &select, 100_000, 0).unwrap().memories
 }
 
 /// Memories and documents, folded and not, in sessions and caches, replaced and confirmed; some are forgotten, one after the
 /// other, in every way in which that can be asked.
 #[test]
+#[allow(clippy::too_many_lines, reason = "one story, told in the order in which it happens")]
 fn no_file_holds_what_was_forgotten() {
     let place = Place::new();
     place.write("unrelated.md", "# Nothing\n\nNothing to speak of.\n");
@@ -99,11 +100,17 @@ fn no_file_holds_what_was_forgotten() {
                 owner,
                 ..CurateRequest::new(format!("The {one} port of {two} is {told}. Then {three}!"))
             };
-            engine.curate(&request, at).unwrap();
+            engine.curate(&Visibility::everything(), &request, at).unwrap();
             if random.below(4) == 0 {
                 // Another value of the same thing: a chain, in which tags are handed on.
                 let next = format!("The {one} port of {two} is {}. Then {three}!", told + 5_000);
-                engine.curate(&CurateRequest { content: next, tags: Vec::new(), ..request }, at).unwrap();
+                engine
+                    .curate(
+                        &Visibility::everything(),
+                        &CurateRequest { content: next, tags: Vec::new(), ..request },
+                        at,
+                    )
+                    .unwrap();
             }
         }
         if random.below(3) == 0 {
@@ -112,7 +119,7 @@ fn no_file_holds_what_was_forgotten() {
                 .collect();
             let id = format!("/notes/{}.txt", random.word());
             let input = DocumentInput { id, text: lines.join("\n"), ..DocumentInput::default() };
-            engine.add_documents(vec![input], at).unwrap();
+            engine.add_documents(&Visibility::everything(), vec![input], (Scope::Project, None), at).unwrap();
         }
         let items = all(&engine);
         let text = items[random.below(items.len())].content.clone();
@@ -122,7 +129,13 @@ fn no_file_holds_what_was_forgotten() {
             }
             1 => {
                 let session = Some(format!("session{}", random.below(3)));
-                engine.query(&QueryRequest { text, session, ..QueryRequest::default() }, at).unwrap();
+                engine
+                    .query(
+                        &Visibility::everything(),
+                        &QueryRequest { text, session, ..QueryRequest::default() },
+                        at,
+                    )
+                    .unwrap();
                 engine.maintain(at).unwrap();
             }
             2 => engine = place.open(),
@@ -152,7 +165,7 @@ fn no_file_holds_what_was_forgotten() {
                 ForgetRequest::Ids(ids.collect())
             }
         };
-        let forgotten = engine.forget_as(&Forgetting::of(what), at).unwrap();
+        let forgotten = engine.forget(&Visibility::everything(), &Forgetting::of(what), at).unwrap();
         let erased = forgotten.erased.unwrap();
         assert!(erased.complete && erased.waits.is_empty() && erased.elsewhere.is_empty(), "{erased:?}");
         done += 1;
@@ -174,17 +187,17 @@ fn no_file_holds_what_was_forgotten() {
         let found = standing(&place.home(), &gone);
         assert!(found.is_empty(), "after {done}: {} {:?}", found.len(), &found[..found.len().min(5)]);
     }
-    let checks = engine.doctor().unwrap();
+    let checks = engine.doctor(&Visibility::everything()).unwrap();
     assert!(checks.iter().all(|check| check.hint.is_none()), "{checks:?}");
-    assert!(engine.status().unwrap().index_healthy);
+    assert!(engine.status(&Visibility::everything()).unwrap().index_healthy);
 }
 
 fn tell(engine: &Engine, text: &str, at: Timestamp) -> String {
-    engine.curate(&CurateRequest::new(text), at).unwrap().id.unwrap()
+    engine.curate(&Visibility::everything(), &CurateRequest::new(text), at).unwrap().id.unwrap()
 }
 
 fn forget(engine: &Engine, how: &Forgetting) -> bower_core::request::Forgotten {
-    engine.forget_as(how, now()).unwrap()
+    engine.forget(&Visibility::everything(), how, now()).unwrap()
 }
 
 #[test]
@@ -193,7 +206,7 @@ fn what_holds_all_of_it_goes_along_unless_it_is_to_stay() {
     let engine = place.open();
     let short = tell(&engine, "API port is 8080", now());
     let long = tell(&engine, "API port is 8080 because 80 was taken", now());
-    let history = engine.history(&short).unwrap();
+    let history = engine.history(&Visibility::everything(), &short).unwrap();
     assert_eq!(history.chain.len(), 2, "the longer text took its place: {history:?}");
 
     let ids = |id: &str| ForgetRequest::Ids(vec![id.to_owned()]);
@@ -206,7 +219,7 @@ fn what_holds_all_of_it_goes_along_unless_it_is_to_stay() {
     assert_eq!(forget(&engine, &other).derived, Vec::<String>::new());
     let both = forget(&engine, &Forgetting::of(ids(&short)));
     assert_eq!((both.derived, both.forgotten.len()), (vec![long.clone()], 2));
-    assert!(engine.get(&long).is_err());
+    assert!(engine.get(&Visibility::everything(), &long).is_err());
 }
 
 #[test]
@@ -217,7 +230,7 @@ fn another_value_of_the_same_thing_is_not_made_of_it() {
     let new = tell(&engine, "The API listens on port 9090.", now());
     let forgotten = forget(&engine, &Forgetting::of(ForgetRequest::Ids(vec![old])));
     assert_eq!((forgotten.forgotten.len(), forgotten.held_by.len()), (1, 0));
-    assert!(engine.get(&new).is_ok());
+    assert!(engine.get(&Visibility::everything(), &new).is_ok());
 }
 
 #[test]
@@ -250,7 +263,7 @@ fn copies_that_restore_kept_lose_it_and_those_of_users_are_named() {
     let first = Random(9).word();
     let id = tell(&engine, &format!("The {first} is in the cellar, says the porter."), now());
     let march = place.home().join("march.db");
-    engine.backup(&march).unwrap();
+    engine.backup(&Visibility::everything(), &march).unwrap();
     drop(engine);
     Engine::restore(&place.home(), &march, place.settings.clone(), now()).unwrap();
     let kept = place.home().join(format!("memory.db.replaced-{}", now().as_second()));
@@ -279,7 +292,9 @@ fn who_still_reads_the_log_is_named_and_the_next_with_time_goes_on() {
     let forgotten = forget(&engine, &Forgetting::of(ForgetRequest::Ids(vec![id])));
     let erased = forgotten.erased.unwrap();
     assert!(!erased.complete && erased.waits[0].contains("log"), "{erased:?}");
-    let named = |engine: &Engine| engine.doctor().unwrap().iter().any(|check| check.name == "forgotten");
+    let named = |engine: &Engine| {
+        engine.doctor(&Visibility::everything()).unwrap().iter().any(|check| check.name == "forgotten")
+    };
     assert!(named(&engine) && !standing(&place.home(), &BTreeSet::from([word.clone()])).is_empty());
     reader.execute_batch("COMMIT").unwrap();
     let other = place.open();
@@ -316,7 +331,7 @@ fn an_index_of_a_model_that_is_not_here_is_purged_too() {
     assert!(segments().is_disjoint(&before), "every old file is gone");
     assert!(!stranger.exists());
     drop(engine);
-    let status = without.reopened(settings).open().status().unwrap();
+    let status = without.reopened(settings).open().status(&Visibility::everything()).unwrap();
     assert_eq!((status.index_healthy, status.vector_tail, status.uncoded), (true, 0, 0));
 }
 
@@ -326,14 +341,15 @@ fn residue_is_found_wherever_it_stands() {
     let engine = place.open();
     let word = Random(77).word();
     let id = tell(&engine, &format!("The {word} is in the cellar; nobody moved it."), now());
-    let found = engine.residue(&format!("{}  IS in", word.to_uppercase())).unwrap();
+    let found =
+        engine.residue(&Visibility::everything(), &format!("{}  IS in", word.to_uppercase())).unwrap();
     assert_eq!((found.found, &found.items), (true, &vec![id.clone()]));
     place.write("x.md", "unrelated");
     place.index(&engine);
-    let found = engine.residue(&word).unwrap();
+    let found = engine.residue(&Visibility::everything(), &word).unwrap();
     assert_eq!(found.terms.iter().map(|term| term.rows).collect::<Vec<_>>(), [1]);
     forget(&engine, &Forgetting::of(ForgetRequest::Ids(vec![id])));
-    let found = engine.residue(&word).unwrap();
+    let found = engine.residue(&Visibility::everything(), &word).unwrap();
     assert!(
         !found.found && found.files.is_empty() && found.terms.iter().all(|term| term.rows == 0),
         "{found:?}"
@@ -341,12 +357,12 @@ fn residue_is_found_wherever_it_stands() {
     let wide: Vec<u8> = word.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let config = place.home().join("config.toml");
     fs::write(&config, wide).unwrap();
-    let found = engine.residue(&word).unwrap();
+    let found = engine.residue(&Visibility::everything(), &word).unwrap();
     assert_eq!(found.files.iter().map(|file| (&file.path, file.matches)).collect::<Vec<_>>(), [(&config, 1)]);
     // Too short to be told from chance.
-    let short = engine.residue("ox").unwrap();
+    let short = engine.residue(&Visibility::everything(), "ox").unwrap();
     assert!(!short.untold.is_empty(), "{short:?}");
-    assert!(engine.residue(" ?! ").is_err());
+    assert!(engine.residue(&Visibility::everything(), " ?! ").is_err());
 }
 
 #[test]
@@ -361,16 +377,19 @@ fn sources_are_paths_folders_and_conversations() {
         source_conv_id: Some("talk".into()),
         ..CurateRequest::new("Four was told in a talk.")
     };
-    engine.curate(&talk, now()).unwrap();
+    engine.curate(&Visibility::everything(), &talk, now()).unwrap();
     let check = |source: &str, expected: &[&str]| {
         let select = Selection { sources: vec![source.to_owned()], ..Selection::default() };
-        let listing = engine.list(&select, 10, 0).unwrap();
+        let listing = engine.list(&Visibility::everything(), &select, 10, 0).unwrap();
         let mut found: Vec<&str> =
             listing.memories.iter().map(|item| item.content.split(' ').next().unwrap()).collect();
         found.sort_unstable();
         assert_eq!(found, expected, "{source}");
-        let rows = engine
-            .query(&QueryRequest { text: "number told".into(), select, ..QueryRequest::default() }, now());
+        let rows = engine.query(
+            &Visibility::everything(),
+            &QueryRequest { text: "number told".into(), select, ..QueryRequest::default() },
+            now(),
+        );
         assert_eq!(rows.unwrap().total_found, expected.len(), "{source}");
     };
     let notes = place.notes();

@@ -2,9 +2,10 @@
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
-use bower_core::item::{Gate, MemoryType, Reach, Scope, Status, Tier, Turn, Verdict};
+use bower_core::item::{Author, Gate, MemoryType, Scope, Status, Tier, Turn, Verdict, Visibility};
 use bower_core::request::{
-    ConsolidateRequest, CurateRequest, Curated, ForgetRequest, QueryRequest, Selection, Settlement,
+    ConsolidateRequest, CurateRequest, Curated, ForgetRequest, Forgetting, Pruned, QueryRequest, Selection,
+    Settlement, Swept,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -17,11 +18,30 @@ fn day(n: i64) -> Timestamp {
 fn tell(engine: &Engine, text: &str, memory_type: MemoryType, at: Timestamp) -> Curated {
     let request =
         CurateRequest { memory_type: Some(memory_type), gate: Some(Gate::Off), ..CurateRequest::new(text) };
-    engine.curate(&request, at).unwrap()
+    engine.curate(&Visibility::everything(), &request, at).unwrap()
+}
+
+/// Sweeps a day after a first sweep, which only marks where nobody used the store for a month.
+fn sweep_at(engine: &Engine, at: Timestamp) -> Swept {
+    let before = at - SignedDuration::from_hours(24);
+    if engine.sweep(&Visibility::everything(), true, before).unwrap().clock_jump.is_some() {
+        assert_eq!(engine.sweep(&Visibility::everything(), false, before).unwrap().turned, []);
+    }
+    engine.sweep(&Visibility::everything(), false, at).unwrap()
+}
+
+fn prune_at(engine: &Engine, at: Timestamp) -> Pruned {
+    let before = at - SignedDuration::from_hours(24);
+    if engine.prune(&Visibility::everything(), 0.05, true, before).unwrap().clock_jump.is_some() {
+        assert_eq!(engine.prune(&Visibility::everything(), 0.05, false, before).unwrap().turned, []);
+    }
+    engine.prune(&Visibility::everything(), 0.05, false, at).unwrap()
 }
 
 fn ask(engine: &Engine, text: &str, at: Timestamp) -> Vec<String> {
-    let answer = engine.query(&QueryRequest { text: text.into(), ..QueryRequest::default() }, at).unwrap();
+    let answer = engine
+        .query(&Visibility::everything(), &QueryRequest { text: text.into(), ..QueryRequest::default() }, at)
+        .unwrap();
     contents(&answer).into_iter().map(Into::into).collect()
 }
 
@@ -31,37 +51,51 @@ fn what_nobody_uses_fades_leaves_answers_and_comes_back() {
     let engine = place.open();
     let fact = tell(&engine, "The garden gate squeaks in the rain", MemoryType::Fact, day(0)).id.unwrap();
     let rule = tell(&engine, "Always water the garden at dawn", MemoryType::Convention, day(0)).id.unwrap();
-    assert!(engine.sweep(false, day(89)).unwrap().turned.is_empty());
+    assert!(sweep_at(&engine, day(89)).turned.is_empty());
 
-    let would = engine.sweep(true, day(91)).unwrap();
+    let would = engine.sweep(&Visibility::everything(), true, day(91)).unwrap();
     assert_eq!((would.demoted, would.event, would.turned[0].id.clone()), (1, None, fact.clone()));
-    assert_eq!(engine.get(&fact).unwrap().tier, Tier::Active, "only looked at");
-    assert_eq!(engine.sweep(false, day(91)).unwrap().demoted, 1);
-    assert_eq!(engine.sweep(false, day(91)).unwrap().turned, [], "it is done");
-    assert_eq!(engine.get(&fact).unwrap().tier, Tier::Fading);
+    assert_eq!(engine.get(&Visibility::everything(), &fact).unwrap().tier, Tier::Active, "only looked at");
+    assert_eq!(sweep_at(&engine, day(91)).demoted, 1);
+    assert_eq!(sweep_at(&engine, day(91)).turned, [], "it is done");
+    assert_eq!(engine.get(&Visibility::everything(), &fact).unwrap().tier, Tier::Fading);
 
     // Opened, it is in use again.
-    engine.note_used(&engine.get(&fact).unwrap(), day(92));
+    engine.note_used(
+        &Visibility::everything(),
+        &engine.get(&Visibility::everything(), &fact).unwrap(),
+        day(92),
+    );
     engine.keep_given(day(92)).unwrap();
-    assert_eq!(engine.sweep(false, day(93)).unwrap().raised, 1);
-    assert_eq!(engine.sweep(false, day(184)).unwrap().demoted, 1);
-    let swept = engine.sweep(false, day(273)).unwrap();
+    assert_eq!(sweep_at(&engine, day(93)).raised, 1);
+    assert_eq!(sweep_at(&engine, day(184)).demoted, 1);
+    let swept = sweep_at(&engine, day(273));
     assert_eq!((swept.archived, swept.turned[0].turn), (1, Turn::Archive));
     assert_eq!(ask(&engine, "garden gate", day(273)), ["Always water the garden at dawn"]);
-    assert_eq!(engine.get(&rule).unwrap().tier, Tier::Active, "conventions never fade");
+    assert_eq!(
+        engine.get(&Visibility::everything(), &rule).unwrap().tier,
+        Tier::Active,
+        "conventions never fade"
+    );
 
-    let undone = engine.undo(swept.event.unwrap(), day(274)).unwrap();
+    let undone = engine.undo(&Visibility::everything(), swept.event.unwrap(), day(274)).unwrap();
     assert_eq!(undone.items, std::slice::from_ref(&fact));
     assert_eq!(ask(&engine, "garden gate", day(274)).len(), 2);
-    let again = engine.undo(swept.event.unwrap(), day(274)).unwrap_err().to_string();
+    let again =
+        engine.undo(&Visibility::everything(), swept.event.unwrap(), day(274)).unwrap_err().to_string();
     assert!(again.contains("it changed since"), "{again}");
 
-    engine.sweep(false, day(275)).unwrap();
-    assert_eq!(engine.get(&fact).unwrap().status, Status::Archived);
+    sweep_at(&engine, day(275));
+    assert_eq!(engine.get(&Visibility::everything(), &fact).unwrap().status, Status::Archived);
     tell(&engine, "The garden gate squeaks in the rain", MemoryType::Fact, day(276));
-    assert_eq!(engine.get(&fact).unwrap().status, Status::Active, "told again");
-    let actions: Vec<String> =
-        engine.history(&fact).unwrap().history.into_iter().map(|event| event.action).collect();
+    assert_eq!(engine.get(&Visibility::everything(), &fact).unwrap().status, Status::Active, "told again");
+    let actions: Vec<String> = engine
+        .history(&Visibility::everything(), &fact)
+        .unwrap()
+        .history
+        .into_iter()
+        .map(|event| event.action)
+        .collect();
     assert_eq!(actions, ["curate", "demote", "raise", "demote", "archive", "undo", "archive", "confirm"]);
 }
 
@@ -74,18 +108,24 @@ fn the_weak_are_pruned_and_the_pinned_and_the_decided_are_not() {
         .zip(["The old printer jams", "We chose the blue paint", "The spare key is under the pot"])
         .map(|(memory_type, text)| tell(&engine, text, memory_type, day(0)).id.unwrap())
         .collect();
-    assert_eq!(engine.pin(&ids[2], true, &Reach::default(), day(1)).unwrap().tier, Tier::Pinned);
-    let would = engine.prune(0.05, true, day(3_000)).unwrap();
+    assert_eq!(engine.pin(&Visibility::everything(), &ids[2], true, day(1)).unwrap().tier, Tier::Pinned);
+    let would = engine.prune(&Visibility::everything(), 0.05, true, day(3_000)).unwrap();
     assert_eq!((would.pruned, would.remaining, would.event), (1, 2, None));
     assert_eq!((would.turned[0].id.as_str(), would.turned[0].strength < 0.05), (ids[0].as_str(), true));
-    let pruned = engine.prune(0.05, false, day(3_000)).unwrap();
+    let pruned = prune_at(&engine, day(3_000));
     assert_eq!((pruned.pruned, pruned.remaining), (1, 2));
-    assert_eq!(engine.prune(0.05, false, day(3_000)).unwrap().pruned, 0);
-    assert_eq!(engine.get(&ids[0]).unwrap().status, Status::Archived);
-    engine.undo(pruned.event.unwrap(), day(3_001)).unwrap();
-    assert_eq!(engine.get(&ids[0]).unwrap().status, Status::Active);
-    assert!(engine.prune(1.5, true, day(1)).unwrap_err().to_string().contains("use 0 to 1"));
-    assert_eq!(engine.pin(&ids[2], false, &Reach::default(), day(1)).unwrap().tier, Tier::Active);
+    assert_eq!(prune_at(&engine, day(3_000)).pruned, 0);
+    assert_eq!(engine.get(&Visibility::everything(), &ids[0]).unwrap().status, Status::Archived);
+    engine.undo(&Visibility::everything(), pruned.event.unwrap(), day(3_001)).unwrap();
+    assert_eq!(engine.get(&Visibility::everything(), &ids[0]).unwrap().status, Status::Active);
+    assert!(
+        engine
+            .prune(&Visibility::everything(), 1.5, true, day(1))
+            .unwrap_err()
+            .to_string()
+            .contains("use 0 to 1")
+    );
+    assert_eq!(engine.pin(&Visibility::everything(), &ids[2], false, day(1)).unwrap().tier, Tier::Active);
 }
 
 #[test]
@@ -95,22 +135,27 @@ fn a_scope_keeps_its_limit_as_far_as_its_memories_fade() {
     let told = |text: &str, at: Timestamp| {
         let request =
             CurateRequest { scope: Scope::Mission, gate: Some(Gate::Off), ..CurateRequest::new(text) };
-        engine.curate(&request, at).unwrap().id.unwrap()
+        engine.curate(&Visibility::everything(), &request, at).unwrap().id.unwrap()
     };
     let old: Vec<String> = ["Crate one is red", "Crate two is green", "Crate three is blue"]
         .map(|text| told(text, day(0)))
         .to_vec();
-    engine.sweep(false, day(95)).unwrap();
+    sweep_at(&engine, day(95));
     told("Crate four is yellow", day(96));
-    let held = engine.status().unwrap().scopes;
+    let held = engine.status(&Visibility::everything()).unwrap().scopes;
     assert_eq!((held[0].scope, held[0].memories, held[0].limit), (Scope::Mission, 4, 2));
-    let swept = engine.sweep(false, day(96)).unwrap();
+    let swept = sweep_at(&engine, day(96));
     assert_eq!(
         (swept.archived, swept.turned[0].why.as_str()),
         (2, "the weakest of a scope that is over its limit")
     );
-    assert_eq!(old.iter().filter(|id| engine.get(id).unwrap().status == Status::Active).count(), 1);
-    assert!(engine.status().unwrap().last_runs.contains_key("sweep"));
+    assert_eq!(
+        old.iter()
+            .filter(|id| engine.get(&Visibility::everything(), id).unwrap().status == Status::Active)
+            .count(),
+        1
+    );
+    assert!(engine.status(&Visibility::everything()).unwrap().last_runs.contains_key("sweep"));
 }
 
 #[test]
@@ -118,19 +163,19 @@ fn feedback_moves_confidence_and_what_is_stale_leaves_answers() {
     let place = Place::without_model();
     let engine = place.open();
     let id = tell(&engine, "The harbour office opens at nine", MemoryType::Fact, day(0)).id.unwrap();
-    let useful = engine.feedback(&id, Verdict::Useful, &Reach::default(), day(1)).unwrap();
+    let useful = engine.feedback(&Visibility::everything(), &id, Verdict::Useful, day(1)).unwrap();
     assert!((useful.memory.confidence - 0.55).abs() < 1e-6 && useful.memory.access_count == 1, "{useful:?}");
-    let wrong = engine.feedback(&id, Verdict::Wrong, &Reach::default(), day(2)).unwrap();
+    let wrong = engine.feedback(&Visibility::everything(), &id, Verdict::Wrong, day(2)).unwrap();
     assert!((wrong.memory.confidence - 0.3).abs() < 1e-6, "{wrong:?}");
-    let wrong = engine.feedback(&id, Verdict::Wrong, &Reach::default(), day(2)).unwrap();
+    let wrong = engine.feedback(&Visibility::everything(), &id, Verdict::Wrong, day(2)).unwrap();
     assert_eq!(wrong.memory.status, Status::Candidate);
-    engine.undo(wrong.event, day(3)).unwrap();
-    let stale = engine.feedback(&id, Verdict::Stale, &Reach::default(), day(4)).unwrap();
+    engine.undo(&Visibility::everything(), wrong.event, day(3)).unwrap();
+    let stale = engine.feedback(&Visibility::everything(), &id, Verdict::Stale, day(4)).unwrap();
     assert_eq!((stale.memory.status, stale.memory.valid_to), (Status::Archived, Some(day(4))));
     assert!(ask(&engine, "harbour office", day(5)).is_empty());
     // It was so, and is so again.
     tell(&engine, "The harbour office opens at nine", MemoryType::Fact, day(6));
-    let back = engine.get(&id).unwrap();
+    let back = engine.get(&Visibility::everything(), &id).unwrap();
     assert_eq!((back.status, back.valid_to), (Status::Active, None));
 }
 
@@ -151,13 +196,18 @@ fn a_found_answer_is_used_and_a_pushed_one_is_only_given() {
         tell(&engine, &format!("Boat {n} was painted in harbour {}", n * 7), MemoryType::Episode, day(0));
     }
     let question = "Where does the backup key of the harbour office hang?";
-    let uses = || engine.get(&id).unwrap().access_count;
+    let uses = || engine.get(&Visibility::everything(), &id).unwrap().access_count;
     let pushed = QueryRequest { text: question.into(), prefetch: true, ..QueryRequest::default() };
-    engine.query(&pushed, day(1)).unwrap();
+    engine.query(&Visibility::everything(), &pushed, day(1)).unwrap();
     engine.keep_given(day(1)).unwrap();
     assert_eq!(uses(), 0);
-    let answer =
-        engine.query(&QueryRequest { text: question.into(), ..QueryRequest::default() }, day(1)).unwrap();
+    let answer = engine
+        .query(
+            &Visibility::everything(),
+            &QueryRequest { text: question.into(), ..QueryRequest::default() },
+            day(1),
+        )
+        .unwrap();
     engine.keep_given(day(1)).unwrap();
     let sure =
         answer.hits.iter().any(|hit| hit.memory.id == id && hit.band == Some(bower_core::item::Band::High));
@@ -182,15 +232,19 @@ fn what_happened_again_and_again_becomes_a_pattern_and_other_facts_do_not() {
         tell(&engine, &text, MemoryType::Fact, day(9));
     }
     let look = ConsolidateRequest { dry_run: true, ..ConsolidateRequest::default() };
-    let would = engine.consolidate(&look, day(10), &|| true).unwrap();
+    let would = engine.consolidate(&Visibility::everything(), &look, day(10), &|| true).unwrap();
     assert_eq!((would.patterns_created, would.merged, would.compared), (1, 4, 7), "{would:?}");
-    let stopped = engine.consolidate(&ConsolidateRequest::default(), day(10), &|| false).unwrap();
+    let stopped = engine
+        .consolidate(&Visibility::everything(), &ConsolidateRequest::default(), day(10), &|| false)
+        .unwrap();
     assert_eq!((stopped.merged, stopped.waiting), (0, 1), "nobody waits for it");
-    let done = engine.consolidate(&ConsolidateRequest::default(), day(10), &|| true).unwrap();
+    let done = engine
+        .consolidate(&Visibility::everything(), &ConsolidateRequest::default(), day(10), &|| true)
+        .unwrap();
     let cluster = &done.clusters[0];
     assert_eq!(cluster.members, ids);
     assert!(days.iter().all(|on| cluster.content.contains(on)), "{}", cluster.content);
-    let pattern = engine.get(cluster.pattern.as_ref().unwrap()).unwrap();
+    let pattern = engine.get(&Visibility::everything(), cluster.pattern.as_ref().unwrap()).unwrap();
     assert_eq!(
         (pattern.memory_type, pattern.metadata["examples"].as_u64()),
         (Some(MemoryType::Pattern), Some(4))
@@ -199,17 +253,25 @@ fn what_happened_again_and_again_becomes_a_pattern_and_other_facts_do_not() {
         ask(&engine, "when did the ledger export run out of disk space?", day(11))[0],
         pattern.content
     );
-    assert!(ids.iter().all(|id| engine.get(id).unwrap().status == Status::Archived));
+    assert!(
+        ids.iter().all(|id| engine.get(&Visibility::everything(), id).unwrap().status == Status::Archived)
+    );
     assert_eq!(
-        engine.consolidate(&ConsolidateRequest::default(), day(11), &|| true).unwrap().patterns_created,
+        engine
+            .consolidate(&Visibility::everything(), &ConsolidateRequest::default(), day(11), &|| true)
+            .unwrap()
+            .patterns_created,
         0
     );
 
-    engine.undo(cluster.event.unwrap(), day(12)).unwrap();
-    assert!(ids.iter().all(|id| engine.get(id).unwrap().status == Status::Active));
-    assert_eq!(engine.get(&pattern.id).unwrap().status, Status::Archived);
+    engine.undo(&Visibility::everything(), cluster.event.unwrap(), day(12)).unwrap();
+    assert!(ids.iter().all(|id| engine.get(&Visibility::everything(), id).unwrap().status == Status::Active));
+    assert_eq!(engine.get(&Visibility::everything(), &pattern.id).unwrap().status, Status::Archived);
     assert_eq!(
-        engine.consolidate(&ConsolidateRequest::default(), day(13), &|| true).unwrap().merged,
+        engine
+            .consolidate(&Visibility::everything(), &ConsolidateRequest::default(), day(13), &|| true)
+            .unwrap()
+            .merged,
         0,
         "it was taken back"
     );
@@ -230,7 +292,7 @@ fn any_order_of_what_people_do_leaves_a_sound_store() {
     let mut events: Vec<u64> = Vec::new();
     for step in 0..160 {
         let at = day(step);
-        let all = engine.list(&Selection::default(), 100, 0).unwrap().memories;
+        let all = engine.list(&Visibility::everything(), &Selection::default(), 100, 0).unwrap().memories;
         let some = |n: usize| all.get(n % all.len().max(1)).map(|item| item.id.clone());
         match random(14) {
             0..=4 => {
@@ -242,57 +304,67 @@ fn any_order_of_what_people_do_leaves_a_sound_store() {
                     _ => format!("The {thing} failed on {} May", 1 + random(28)),
                 };
                 let request = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new(text) };
-                engine.curate(&request, at).unwrap();
+                engine.curate(&Visibility::everything(), &request, at).unwrap();
             }
-            5 => events.extend(engine.sweep(false, at).unwrap().event),
-            6 => events.extend(engine.prune(0.2, false, at).unwrap().event),
+            5 => events.extend(engine.sweep(&Visibility::everything(), false, at).unwrap().event),
+            6 => events.extend(engine.prune(&Visibility::everything(), 0.2, false, at).unwrap().event),
             7 => {
-                let done = engine.consolidate(&ConsolidateRequest::default(), at, &|| true).unwrap();
+                let done = engine
+                    .consolidate(&Visibility::everything(), &ConsolidateRequest::default(), at, &|| true)
+                    .unwrap();
                 events.extend(done.clusters.iter().filter_map(|cluster| cluster.event));
             }
             8 => {
                 if let Some(id) = some(random(50)) {
                     let verdict = Verdict::ALL[random(3)];
-                    events.push(engine.feedback(&id, verdict, &Reach::default(), at).unwrap().event);
+                    events.push(engine.feedback(&Visibility::everything(), &id, verdict, at).unwrap().event);
                 }
             }
             9 => {
                 if let Some(id) = some(random(50)) {
-                    engine.forget(&ForgetRequest::Ids(vec![id]), false, at).unwrap();
+                    engine
+                        .forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id])), at)
+                        .unwrap();
                 }
             }
             10 => {
-                if let Some(review) = engine.reviews(false).unwrap().first() {
+                if let Some(review) = engine.reviews(&Visibility::everything(), false).unwrap().first() {
                     let how = match random(3) {
                         0 => Settlement::Accept,
                         1 => Settlement::Both,
-                        _ => Settlement::Merge("The search worker may write some logs".into()),
+                        _ => Settlement::Merge {
+                            text: "The search worker may write some logs".into(),
+                            said_by: Author::User,
+                        },
                     };
-                    engine.settle(review.review, &how, at).unwrap();
+                    engine.settle(&Visibility::everything(), review.review, &how, at).unwrap();
                 }
             }
             11 | 12 => {
                 if !events.is_empty() {
                     // What cannot be undone any more says so.
-                    let _ = engine.undo(events[random(events.len())], at);
+                    let _ = engine.undo(&Visibility::everything(), events[random(events.len())], at);
                 }
             }
             _ => {
                 if let Some(id) = some(random(50)) {
-                    let history = engine.history(&id).unwrap().history;
-                    let _ = engine.undo(history[random(history.len())].event, at);
+                    let history = engine.history(&Visibility::everything(), &id).unwrap().history;
+                    let _ = engine.undo(&Visibility::everything(), history[random(history.len())].event, at);
                 }
             }
         }
         if step % 20 == 0 {
             engine.maintain(at).unwrap();
-            let before = engine.list(&Selection::default(), 100, 0).unwrap();
+            let before = engine.list(&Visibility::everything(), &Selection::default(), 100, 0).unwrap();
             drop(engine);
             engine = place.open();
-            assert_eq!(engine.list(&Selection::default(), 100, 0).unwrap(), before);
+            assert_eq!(
+                engine.list(&Visibility::everything(), &Selection::default(), 100, 0).unwrap(),
+                before
+            );
         }
         let bad: Vec<_> = engine
-            .doctor()
+            .doctor(&Visibility::everything())
             .unwrap()
             .into_iter()
             .filter(|check| check.outcome == bower_core::request::Outcome::Bad)

@@ -4,17 +4,21 @@
 
 mod answers;
 mod channels;
+mod clocks;
+mod damage;
 mod engine;
 mod evidence;
 mod forgetting;
 mod formats;
 mod house;
 mod keep;
+mod losses;
 mod memories;
 mod minilm;
 mod model;
 mod moving;
 mod place;
+mod repeat;
 mod scopes;
 mod tails;
 mod tidy;

@@ -1,9 +1,9 @@
 //! The life of a memory end to end: what becomes of what is told, with the real model, and what the past was.
 
 use bower_core::engine::Engine;
-use bower_core::item::{Fate, Gate, MemoryType, Status};
+use bower_core::item::{Author, Fate, Gate, MemoryType, Status, Visibility};
 use bower_core::request::{
-    Clocks, CurateRequest, Curated, ForgetRequest, QueryRequest, Selection, Settlement, ToldTurn,
+    Clocks, CurateRequest, Curated, ForgetRequest, Forgetting, QueryRequest, Selection, Settlement, ToldTurn,
     TurnsRequest,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -15,13 +15,13 @@ fn day(n: i64) -> Timestamp {
 }
 
 fn tell(engine: &Engine, text: &str, at: Timestamp) -> Curated {
-    engine.curate(&CurateRequest::new(text), at).unwrap()
+    engine.curate(&Visibility::everything(), &CurateRequest::new(text), at).unwrap()
 }
 
 fn ask(engine: &Engine, text: &str, clocks: Clocks) -> Vec<String> {
     let select = Selection { clocks, ..Selection::default() };
     let request = QueryRequest { text: text.into(), select, ..QueryRequest::default() };
-    let answer = engine.query(&request, day(100)).unwrap();
+    let answer = engine.query(&Visibility::everything(), &request, day(100)).unwrap();
     contents(&answer).into_iter().map(Into::into).collect()
 }
 
@@ -45,7 +45,7 @@ fn another_value_takes_the_place_of_the_one_before_and_both_stay_in_the_history(
 
     assert_eq!(ask(&engine, "which port has the API?", Clocks::default()), ["The API listens on port 8080."]);
     for id in [&first.id, &second.id, &third.id] {
-        let history = engine.history(id.as_deref().unwrap()).unwrap();
+        let history = engine.history(&Visibility::everything(), id.as_deref().unwrap()).unwrap();
         let forms: Vec<_> = history.chain.iter().map(|form| form.memory.content.as_str()).collect();
         assert_eq!(
             forms,
@@ -64,7 +64,7 @@ fn another_value_takes_the_place_of_the_one_before_and_both_stay_in_the_history(
     // Where all are asked for, each stands below what replaced it, and says so.
     let select = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
     let all = QueryRequest { text: "which port has the API?".into(), select, ..QueryRequest::default() };
-    let hits = engine.query(&all, day(100)).unwrap().hits;
+    let hits = engine.query(&Visibility::everything(), &all, day(100)).unwrap().hits;
     let by: Vec<_> = hits.iter().map(|hit| (&hit.memory.id, hit.memory.superseded_by_id.as_ref())).collect();
     let [first, second, third] = [&first, &second, &third].map(|told| told.id.as_ref().unwrap());
     assert_eq!(by, [(third, None), (second, Some(third)), (first, Some(second))]);
@@ -88,22 +88,22 @@ fn what_is_said_again_is_confirmed_and_what_differs_stays_beside() {
     assert_eq!((again.outcome, &again.id, again.is_update), (Fate::Confirm, &first.id, true));
     let twin = tell(&engine, "Server web-042 has 16 GB of memory.", day(2));
     assert!(matches!(twin.outcome, Fate::Create | Fate::Link), "{twin:?}");
-    let item = engine.get(first.id.as_deref().unwrap()).unwrap();
+    let item = engine.get(&Visibility::everything(), first.id.as_deref().unwrap()).unwrap();
     assert_eq!(item.status, Status::Active);
     assert!((item.confidence - 0.55).abs() < 1e-6, "one observation more: {}", item.confidence);
-    assert_eq!(engine.list(&Selection::default(), 10, 0).unwrap().total, 2);
+    assert_eq!(engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap().total, 2);
 
     // Whose it is, and where, keeps things apart.
     let theirs = CurateRequest {
         owner: Some("ann".into()),
         ..CurateRequest::new("Server web-041 has 32 GB of memory.")
     };
-    assert_eq!(engine.curate(&theirs, day(3)).unwrap().outcome, Fate::Create);
+    assert_eq!(engine.curate(&Visibility::everything(), &theirs, day(3)).unwrap().outcome, Fate::Create);
     let elsewhere = CurateRequest {
         collection: Some("lab".into()),
         ..CurateRequest::new("Server web-041 has 64 GB of memory.")
     };
-    assert_eq!(engine.curate(&elsewhere, day(3)).unwrap().outcome, Fate::Create);
+    assert_eq!(engine.curate(&Visibility::everything(), &elsewhere, day(3)).unwrap().outcome, Fate::Create);
 }
 
 #[test]
@@ -114,13 +114,13 @@ fn what_is_no_memory_is_refused_with_a_reason_and_secrets_are_cut_out() {
     assert_eq!((refused.outcome, refused.accepted, refused.id), (Fate::Refuse, false, None));
     assert!(refused.reason.unwrap().contains("say what is to be remembered"));
     let open = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new("ok, thanks!") };
-    assert!(engine.curate(&open, day(0)).unwrap().accepted);
+    assert!(engine.curate(&Visibility::everything(), &open, day(0)).unwrap().accepted);
 
     let key = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     let told =
         tell(&engine, &format!("The release bot pushes with the token {key} from the vault of ops."), day(0));
     assert!(told.accepted && !told.redacted.is_empty(), "{told:?}");
-    let kept = engine.get(told.id.as_deref().unwrap()).unwrap();
+    let kept = engine.get(&Visibility::everything(), told.id.as_deref().unwrap()).unwrap();
     assert!(!kept.content.contains(&key) && kept.content.contains("[redacted"), "{}", kept.content);
     let mut files = vec![place.home()];
     while let Some(path) = files.pop() {
@@ -139,7 +139,7 @@ fn what_the_store_said_is_no_news_in_any_process() {
     let engine = place.open();
     tell(&engine, "The nightly export of the warehouse starts at 02:30 and takes forty minutes.", day(0));
     let question = QueryRequest { text: "when does the export start?".into(), ..QueryRequest::default() };
-    engine.query(&question, day(1)).unwrap();
+    engine.query(&Visibility::everything(), &question, day(1)).unwrap();
     let echo =
         "According to memory: the nightly export of the warehouse starts at 02:30 and takes forty minutes.";
     let told = tell(&engine, echo, day(1));
@@ -150,8 +150,8 @@ fn what_the_store_said_is_no_news_in_any_process() {
     // Word for word it is the memory itself; it may get a tag, and is no surer for it.
     let text = "The nightly export of the warehouse starts at 02:30 and takes forty minutes.";
     let tagged = CurateRequest { tags: vec!["etl".into()], ..CurateRequest::new(text) };
-    let told = other.curate(&tagged, day(1)).unwrap();
-    let item = other.get(told.id.as_deref().unwrap()).unwrap();
+    let told = other.curate(&Visibility::everything(), &tagged, day(1)).unwrap();
+    let item = other.get(&Visibility::everything(), told.id.as_deref().unwrap()).unwrap();
     assert_eq!((told.outcome, item.tags, item.confidence), (Fate::Confirm, vec!["etl".to_owned()], 0.5));
     // One digit more than what was said is news.
     let news = echo.replace("02:30", "03:30").replace("According to memory: t", "T");
@@ -165,23 +165,32 @@ fn a_contradiction_that_nothing_settles_is_reviewed() {
     let first = tell(&engine, "Invoices are deleted when a customer leaves.", day(0));
     let second = tell(&engine, "Invoices are not deleted when a customer leaves.", day(1));
     assert_eq!((second.outcome, second.review), (Fate::Contradict, Some(1)), "{second:?}");
-    assert_eq!(engine.list(&Selection::default(), 10, 0).unwrap().total, 2, "both stay");
-    let open = engine.reviews(false).unwrap();
+    assert_eq!(
+        engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap().total,
+        2,
+        "both stay"
+    );
+    let open = engine.reviews(&Visibility::everything(), false).unwrap();
     assert_eq!(
         (open.len(), &open[0].newer.id, &open[0].older.id),
         (1, second.id.as_ref().unwrap(), first.id.as_ref().unwrap())
     );
 
     let text = "Invoices are kept for ten years, whether or not a customer leaves.";
-    let settled = engine.settle(1, &Settlement::Merge(text.into()), day(2)).unwrap();
+    let how = Settlement::Merge { text: text.into(), said_by: Author::User };
+    let settled = engine.settle(&Visibility::everything(), 1, &how, day(2)).unwrap();
     assert_eq!(settled.merged.unwrap().content, text);
-    let seen = engine.list(&Selection::default(), 10, 0).unwrap();
+    let seen = engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap();
     assert_eq!(seen.memories.iter().map(|item| item.content.as_str()).collect::<Vec<_>>(), [text]);
-    assert_eq!(engine.history(first.id.as_deref().unwrap()).unwrap().chain.len(), 3);
-    assert!(
-        engine.settle(1, &Settlement::Accept, day(3)).is_err() && engine.reviews(false).unwrap().is_empty()
+    assert_eq!(
+        engine.history(&Visibility::everything(), first.id.as_deref().unwrap()).unwrap().chain.len(),
+        3
     );
-    assert_eq!(engine.reviews(true).unwrap().len(), 1);
+    assert!(
+        engine.settle(&Visibility::everything(), 1, &Settlement::Accept, day(3)).is_err()
+            && engine.reviews(&Visibility::everything(), false).unwrap().is_empty()
+    );
+    assert_eq!(engine.reviews(&Visibility::everything(), true).unwrap().len(), 1);
 
     // A week later the newer one stands by itself.
     let late = tell(&engine, "Backups are encrypted before they leave the building.", day(10));
@@ -195,14 +204,16 @@ fn a_forgotten_form_leaves_the_others_and_no_words_in_the_history() {
     let engine = place.open();
     let first = tell(&engine, "The API listens on port 8080.", day(0)).id.unwrap();
     let second = tell(&engine, "API port is 9090", day(1)).id.unwrap();
-    engine.forget(&ForgetRequest::Ids(vec![second.clone()]), false, day(2)).unwrap();
-    let history = engine.history(&second).unwrap();
+    engine
+        .forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![second.clone()])), day(2))
+        .unwrap();
+    let history = engine.history(&Visibility::everything(), &second).unwrap();
     assert!(history.chain.is_empty() && !serde_json::to_string(&history).unwrap().contains("9090"));
-    let rest = engine.history(&first).unwrap();
+    let rest = engine.history(&Visibility::everything(), &first).unwrap();
     assert_eq!(rest.chain.len(), 1);
     assert_eq!(rest.chain[0].changed, None);
     // What it had replaced does not come back by itself.
-    assert_eq!(engine.list(&Selection::default(), 10, 0).unwrap().total, 0);
+    assert_eq!(engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap().total, 0);
 }
 
 #[test]
@@ -212,14 +223,17 @@ fn a_memory_is_judged_by_its_text_unless_somebody_says() {
     let decision =
         tell(&engine, "We decided to keep invoices in PostgreSQL because of its row locks.", day(0));
     assert_eq!(decision.memory_type, MemoryType::Decision);
-    let item = engine.get(decision.id.as_deref().unwrap()).unwrap();
+    let item = engine.get(&Visibility::everything(), decision.id.as_deref().unwrap()).unwrap();
     assert!(item.keywords.contains(&"postgresql".to_owned()), "{:?}", item.keywords);
     assert!(item.importance > 0.3, "{}", item.importance);
     let told = CurateRequest {
         memory_type: Some(MemoryType::Episode),
         ..CurateRequest::new("We decided to eat at noon.")
     };
-    assert_eq!(engine.curate(&told, day(0)).unwrap().memory_type, MemoryType::Episode);
+    assert_eq!(
+        engine.curate(&Visibility::everything(), &told, day(0)).unwrap().memory_type,
+        MemoryType::Episode
+    );
     assert_eq!(decision.degraded.len(), 1, "without a model only words are compared");
     let again = tell(&engine, "we decided to keep invoices in postgresql because of its row locks", day(1));
     assert_eq!(again.outcome, Fate::Confirm);
@@ -241,13 +255,13 @@ fn a_turn_is_kept_after_what_is_worth_keeping_in_it() {
         origin: "agent",
         ..TurnsRequest::default()
     };
-    let read = engine.keep_turns(&request, day(0)).unwrap();
+    let read = engine.keep_turns(&Visibility::everything(), &request, day(0)).unwrap();
     assert_eq!((read.turns, read.kept.len(), read.degraded.len()), (1, 1, 1), "{read:?}");
-    let changes = engine.changes_after(0, 10).unwrap();
+    let changes = engine.changes_after(&Visibility::everything(), 0, 10).unwrap().0;
     let actions: Vec<&str> =
         changes.iter().flat_map(|change| change.actions.keys()).map(String::as_str).collect();
     assert_eq!(actions, ["curate", "index"]);
-    let again = engine.keep_turns(&request, day(1)).unwrap();
+    let again = engine.keep_turns(&Visibility::everything(), &request, day(1)).unwrap();
     assert_eq!((again.turns, again.known, again.kept.len()), (0, 1, 0), "{again:?}");
 }
 
@@ -264,14 +278,18 @@ fn writers_at_once_make_no_fork() {
                 for n in 0..12 {
                     let port = 1_000 + 100 * n + writer;
                     let told = tell(&engine, &format!("The API listens on port {port}."), day(n));
-                    assert!(told.accepted && engine.get(told.id.as_deref().unwrap()).is_ok(), "{told:?}");
+                    assert!(
+                        told.accepted
+                            && engine.get(&Visibility::everything(), told.id.as_deref().unwrap()).is_ok(),
+                        "{told:?}"
+                    );
                 }
             });
         }
     });
     let engine = place.open();
-    let seen = engine.list(&Selection::default(), 100, 0).unwrap();
+    let seen = engine.list(&Visibility::everything(), &Selection::default(), 100, 0).unwrap();
     assert_eq!(seen.total, 1, "{:?}", seen.memories.iter().map(|item| &item.content).collect::<Vec<_>>());
-    let checks = engine.doctor().unwrap();
+    let checks = engine.doctor(&Visibility::everything()).unwrap();
     assert!(checks[0].detail.contains("every page is sound"), "{checks:?}");
 }

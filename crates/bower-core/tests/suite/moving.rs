@@ -1,7 +1,7 @@
 //! Out of a store and into another: nothing is lost, nothing is doubled, nothing of what is there is overwritten.
 
 use bower_core::engine::Engine;
-use bower_core::item::{Kind, MemoryType, Scope, Status};
+use bower_core::item::{Kind, MemoryType, Scope, Status, Visibility};
 use bower_core::request::moving::{ExportRequest, ImportRequest, Imported};
 use bower_core::request::{CurateRequest, IndexRequest, QueryRequest, Selection, Settlement};
 use jiff::{SignedDuration, Timestamp};
@@ -21,7 +21,9 @@ fn everything() -> ExportRequest {
 
 fn export(engine: &Engine, request: &ExportRequest) -> String {
     let mut out = Vec::new();
-    engine.export_lines(request, &mut out, Path::new("memory"), later(500)).unwrap();
+    engine
+        .export_lines(&Visibility::everything(), request, &mut out, Path::new("memory"), later(500))
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -31,13 +33,13 @@ fn body(export: &str) -> &str {
 }
 
 fn import(engine: &Engine, text: &str, request: ImportRequest) -> Imported {
-    let mut import = engine.import(request, later(600), &|_| {});
+    let mut import = engine.import(&Visibility::everything(), request, later(600), &|_| {}).unwrap();
     import.file("all.jsonl", text.as_bytes()).unwrap();
     import.finish().unwrap()
 }
 
 fn tell(engine: &Engine, text: &str, hours: i64) -> String {
-    engine.curate(&CurateRequest::new(text), later(hours)).unwrap().id.unwrap()
+    engine.curate(&Visibility::everything(), &CurateRequest::new(text), later(hours)).unwrap().id.unwrap()
 }
 
 /// A store with chains, documents, a review that was ended and one that is open.
@@ -49,8 +51,8 @@ fn lived(place: &Place) -> Engine {
     tell(&engine, "The staging server is in Rome.", 7);
     tell(&engine, "Feature flags are cached.", 8);
     tell(&engine, "Feature flags are not cached.", 9);
-    if let Some(review) = engine.reviews(false).unwrap().first() {
-        engine.settle(review.review, &Settlement::Both, later(10)).unwrap();
+    if let Some(review) = engine.reviews(&Visibility::everything(), false).unwrap().first() {
+        engine.settle(&Visibility::everything(), review.review, &Settlement::Both, later(10)).unwrap();
     }
     let request = CurateRequest {
         tags: vec!["ops".into()],
@@ -60,12 +62,20 @@ fn lived(place: &Place) -> Engine {
         pinned: true,
         ..CurateRequest::new("Ada prefers tabs over spaces.")
     };
-    engine.curate(&request, later(11)).unwrap();
+    engine.curate(&Visibility::everything(), &request, later(11)).unwrap();
     place.write(
         "guide.md",
         "---\ntags: [guide]\nauthor: Ann\n---\n# Guide\n\nRun it.\n\n## Install\n\nTake the archive.\n",
     );
-    engine.index(&IndexRequest::new(vec![place.notes()]), later(12), &|_| {}).unwrap();
+    engine
+        .index(
+            &Visibility::everything(),
+            &IndexRequest::new(vec![place.notes()]),
+            later(12),
+            &|_| {},
+            &|| true,
+        )
+        .unwrap();
     engine
 }
 
@@ -80,7 +90,7 @@ fn a_store_that_took_in_an_export_exports_the_same() {
     let other = there.open();
     let dry = import(&other, &all, ImportRequest { dry_run: true, ..ImportRequest::default() });
     assert!(dry.added >= 8 && dry.conflicting == 0, "{dry:?}");
-    assert_eq!(other.status().unwrap().total_memories, 0);
+    assert_eq!(other.status(&Visibility::everything()).unwrap().total_memories, 0);
     let came = import(&other, &all, ImportRequest::default());
     assert_eq!((came.added, came.conflicting, came.failed), (dry.added, 0, 0), "{came:?}");
     assert_eq!(body(&export(&other, &everything())), body(&all));
@@ -88,11 +98,17 @@ fn a_store_that_took_in_an_export_exports_the_same() {
     let again = import(&other, &all, ImportRequest::default());
     assert_eq!((again.added, again.updated, again.unchanged), (0, 0, came.added));
     let question = QueryRequest { text: "which port has the API?".into(), ..QueryRequest::default() };
-    let answer = other.query(&question, later(700)).unwrap();
+    let answer = other.query(&Visibility::everything(), &question, later(700)).unwrap();
     assert_eq!(contents(&answer)[0], "API port is 9090");
-    let chain = other.history(&answer.hits[0].memory.id).unwrap().chain;
+    let chain = other.history(&Visibility::everything(), &answer.hits[0].memory.id).unwrap().chain;
     assert_eq!(chain.len(), 2);
-    assert!(other.doctor().unwrap().iter().all(|check| check.outcome != bower_core::request::Outcome::Bad));
+    assert!(
+        other
+            .doctor(&Visibility::everything())
+            .unwrap()
+            .iter()
+            .all(|check| check.outcome != bower_core::request::Outcome::Bad)
+    );
 }
 
 #[test]
@@ -121,10 +137,14 @@ fn what_goes_to_somebody_else_becomes_theirs_and_meets_nobody() {
     assert_eq!((came.added, came.conflicting), (2, 0), "{came:?}");
     assert_eq!(import(&engine, &all, to_ada).unchanged, 2);
     let hers = Selection { owner: Some("ada".into()), ..Selection::default() };
-    let found = engine.list(&hers, 10, 0).unwrap();
+    let found = engine.list(&Visibility::everything(), &hers, 10, 0).unwrap();
     assert_eq!((found.total, found.memories[0].content.as_str()), (1, "API port is 9090"));
-    assert_eq!(engine.history(&found.memories[0].id).unwrap().chain.len(), 2, "her own chain");
-    assert_eq!(engine.list(&Selection::default(), 10, 0).unwrap().total, 2);
+    assert_eq!(
+        engine.history(&Visibility::everything(), &found.memories[0].id).unwrap().chain.len(),
+        2,
+        "her own chain"
+    );
+    assert_eq!(engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap().total, 2);
 }
 
 #[test]
@@ -145,6 +165,29 @@ fn a_line_that_cannot_be_read_is_named_and_the_rest_comes_in() {
     assert_eq!(came.errors[1].place, "all.jsonl:3");
     let newer = "{\"line\":\"header\",\"bower\":99,\"store\":\"s\",\"change\":1,\"time\":\"2026-01-01T00:00:00Z\",\"counts\":{\"memories\":0,\"documents\":0,\"chunks\":0,\"relations\":0,\"reviews\":0,\"events\":0}}\n";
     assert!(import(&other, newer, ImportRequest::default()).errors[0].reason.contains("upgrade bower"));
+}
+
+/// A count at the end of the integers was taken in, and then no sweep and no feedback could write.
+#[test]
+fn a_count_that_cannot_be_counted_on_is_refused() {
+    let (here, there) = (Place::without_model(), Place::without_model());
+    let engine = here.open();
+    tell(&engine, "The API listens on port 8080.", 0);
+    let all = export(&engine, &everything());
+    let other = there.open();
+    let huge = i64::MAX;
+    for (field, flaw) in [
+        ("\"access_count\":0", format!("\"access_count\":{huge}")),
+        ("\"observations\":1", format!("\"observations\":{huge}")),
+        ("\"content\":\"The API listens on port 8080.\"", "\"content\":\" \"".to_owned()),
+    ] {
+        assert!(all.contains(field), "{field} in {all}");
+        let came = import(&other, &all.replace(field, &flaw), ImportRequest::default());
+        assert_eq!((came.added, came.failed), (0, 1), "{field}: {came:?}");
+    }
+    let most = all.replace("\"access_count\":0", &format!("\"access_count\":{}", u32::MAX));
+    assert_eq!(import(&other, &most, ImportRequest::default()).added, 1);
+    other.sweep(&Visibility::everything(), false, later(700)).unwrap();
 }
 
 fn edit(folder: &Path, holds: &str, with: impl Fn(&str) -> String) -> String {
@@ -169,7 +212,7 @@ fn edit(folder: &Path, holds: &str, with: impl Fn(&str) -> String) -> String {
 }
 
 fn take_folder(engine: &Engine, folder: &Path, request: ImportRequest, hours: i64) -> Imported {
-    let mut import = engine.import(request, later(hours), &|_| {});
+    let mut import = engine.import(&Visibility::everything(), request, later(hours), &|_| {}).unwrap();
     import.folder(folder).unwrap();
     import.finish().unwrap()
 }
@@ -186,10 +229,13 @@ fn a_folder_is_edited_and_taken_back() {
     tell(&engine, "The staging server is in Rome.", 1);
     tell(&engine, "Backups run at night.", 2);
     let folder = place.notes().join("pages");
-    let left = engine.export_folder(&ExportRequest::default(), &folder).unwrap();
+    let left = engine.export_folder(&Visibility::everything(), &ExportRequest::default(), &folder).unwrap();
     assert_eq!((left.memories, left.files, left.written), (3, 3, 3));
     // The same again writes nothing, and what was not edited costs nothing.
-    assert_eq!(engine.export_folder(&ExportRequest::default(), &folder).unwrap().written, 0);
+    assert_eq!(
+        engine.export_folder(&Visibility::everything(), &ExportRequest::default(), &folder).unwrap().written,
+        0
+    );
     let same = take_folder(&engine, &folder, ImportRequest::default(), 10);
     assert_eq!((same.unchanged, same.added + same.updated, same.changes.len()), (3, 0, 0), "{same:?}");
 
@@ -203,17 +249,17 @@ fn a_folder_is_edited_and_taken_back() {
         .unwrap();
     let dry = take_folder(&engine, &folder, ImportRequest { dry_run: true, ..ImportRequest::default() }, 11);
     assert_eq!((dry.added, dry.updated, dry.unchanged), (1, 2, 1), "{dry:?}");
-    assert_eq!(engine.list(&Selection::default(), 10, 0).unwrap().total, 3);
+    assert_eq!(engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap().total, 3);
     let came = take_folder(&engine, &folder, ImportRequest::default(), 12);
     assert_eq!(
         what(&came),
         [("superseded", "port 8080 -> 9090"), ("changed", "tags, valid_from"), ("added", "")],
         "{came:?}"
     );
-    let listed = engine.list(&Selection::default(), 10, 0).unwrap();
+    let listed = engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap();
     assert_eq!(listed.total, 4);
     let port = listed.memories.iter().find(|item| item.content.contains("9090")).unwrap();
-    let chain = engine.history(&port.id).unwrap().chain;
+    let chain = engine.history(&Visibility::everything(), &port.id).unwrap().chain;
     assert_eq!(chain[0].memory.content, "The API listens on port 8080.");
     let rome = listed.memories.iter().find(|item| item.content.contains("Rome")).unwrap();
     assert_eq!(
@@ -238,9 +284,18 @@ fn a_folder_is_edited_and_taken_back() {
     assert_eq!((stale.updated, stale.conflicting), (0, 1), "{stale:?}");
     assert!(stale.conflicts[0].reason.contains("was changed here since the export"), "{stale:?}");
     // An export over edits that were not taken in is refused.
-    let refused = engine.export_folder(&ExportRequest::default(), &folder).unwrap_err().to_string();
+    let refused = engine
+        .export_folder(&Visibility::everything(), &ExportRequest::default(), &folder)
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("changed since the last export"), "{refused}");
-    engine.export_folder(&ExportRequest { force: true, ..ExportRequest::default() }, &folder).unwrap();
+    engine
+        .export_folder(
+            &Visibility::everything(),
+            &ExportRequest { force: true, ..ExportRequest::default() },
+            &folder,
+        )
+        .unwrap();
 
     // A file that is gone is told; with --delete its memory is archived, not destroyed.
     let name = edit(&folder, "Backups", str::to_owned);
@@ -250,7 +305,10 @@ fn a_folder_is_edited_and_taken_back() {
     let gone = take_folder(&engine, &folder, ImportRequest { delete: true, ..ImportRequest::default() }, 18);
     assert_eq!(what(&gone), [("archived", "its file is gone")]);
     let archived = Selection { statuses: vec![Status::Archived], ..Selection::default() };
-    assert_eq!(engine.list(&archived, 10, 0).unwrap().memories[0].content, "Backups run at night.");
+    assert_eq!(
+        engine.list(&Visibility::everything(), &archived, 10, 0).unwrap().memories[0].content,
+        "Backups run at night."
+    );
     assert_eq!(
         what(&take_folder(&engine, &folder, ImportRequest { delete: true, ..ImportRequest::default() }, 19)),
         []
@@ -263,7 +321,7 @@ fn heads_that_say_nothing_sensible_are_named() {
     let engine = place.open();
     tell(&engine, "The API listens on port 8080.", 0);
     let folder = place.notes().join("pages");
-    engine.export_folder(&ExportRequest::default(), &folder).unwrap();
+    engine.export_folder(&Visibility::everything(), &ExportRequest::default(), &folder).unwrap();
     let file = edit(&folder, "The API", str::to_owned);
     let whole = std::fs::read_to_string(folder.join(file)).unwrap();
     let check = |from: &str, to: &str, reason: &str| {
@@ -305,9 +363,10 @@ fn agents_are_given_what_fits() {
         memory_type: Some(MemoryType::Convention),
         ..CurateRequest::new("We write tests first.")
     };
-    engine.curate(&pinned, later(50)).unwrap();
+    engine.curate(&Visibility::everything(), &pinned, later(50)).unwrap();
     let folder = place.notes().join("agent");
-    let left = engine.export_digest(&ExportRequest::default(), &folder, 600).unwrap();
+    let left =
+        engine.export_digest(&Visibility::everything(), &ExportRequest::default(), &folder, 600).unwrap();
     assert!(
         left.memories > 5 && left.left_out > 5 && left.memories as usize + left.left_out == 41,
         "{left:?}"
@@ -321,10 +380,13 @@ fn agents_are_given_what_fits() {
             && first.ends_with("(pinned) We write tests first."),
         "{first}"
     );
-    let again = engine.export_digest(&ExportRequest::default(), &folder, 600).unwrap();
+    let again =
+        engine.export_digest(&Visibility::everything(), &ExportRequest::default(), &folder, 600).unwrap();
     assert_eq!(again.written, 0, "the same store, the same bytes");
     std::fs::write(folder.join("MEMORY.md"), "mine").unwrap();
-    assert!(engine.export_digest(&ExportRequest::default(), &folder, 600).is_err());
+    assert!(
+        engine.export_digest(&Visibility::everything(), &ExportRequest::default(), &folder, 600).is_err()
+    );
 }
 
 #[test]
@@ -347,12 +409,12 @@ fn a_context_tree_is_taken_over() {
     place.write(&format!("{tree}/_archived/ops/old.full.md"), "## Narrative\nWe shipped by hand.\n");
     place.write(&format!("{tree}/ops/broken.md"), "---\ntags: [x\n---\ntext\n");
     let project = place.notes().join("project");
-    let came = engine.migrate_from_brv(&project, false, later(1)).unwrap();
+    let came = engine.migrate_from_brv(&Visibility::everything(), &project, false, later(1)).unwrap();
     assert_eq!((came.migrated, came.skipped, came.errors.len(), came.relations), (5, 3, 1, 4), "{came:?}");
     assert_eq!(came.errors[0].place, "ops/broken.md");
-    let again = engine.migrate_from_brv(&project, false, later(2)).unwrap();
+    let again = engine.migrate_from_brv(&Visibility::everything(), &project, false, later(2)).unwrap();
     assert_eq!((again.migrated, again.unchanged, again.relations), (0, 5, 0), "{again:?}");
-    let listed = engine.list(&Selection::default(), 10, 0).unwrap().memories;
+    let listed = engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap().memories;
     let of = |text: &str| {
         listed.iter().find(|item| item.content.contains(text)).unwrap_or_else(|| panic!("{text}"))
     };
@@ -365,8 +427,8 @@ fn a_context_tree_is_taken_over() {
     );
     assert_eq!(keys.metadata["brv"], "auth/jwt/keys.md");
     let archived = Selection { statuses: vec![Status::Archived], ..Selection::default() };
-    assert_eq!(engine.list(&archived, 10, 0).unwrap().total, 1);
-    assert!(engine.migrate_from_brv(&place.home(), false, later(3)).is_err());
+    assert_eq!(engine.list(&Visibility::everything(), &archived, 10, 0).unwrap().total, 1);
+    assert!(engine.migrate_from_brv(&Visibility::everything(), &place.home(), false, later(3)).is_err());
 }
 
 #[test]
@@ -387,8 +449,13 @@ fn a_conversation_is_found_by_who_and_when() {
     let more = import(&engine, &longer, ImportRequest::default());
     assert_eq!((more.added, more.unchanged), (1, 3), "{more:?}");
     let ask = |text: &str| {
-        let answer =
-            engine.query(&QueryRequest { text: text.into(), ..QueryRequest::default() }, later(700)).unwrap();
+        let answer = engine
+            .query(
+                &Visibility::everything(),
+                &QueryRequest { text: text.into(), ..QueryRequest::default() },
+                later(700),
+            )
+            .unwrap();
         answer.hits[0].memory.clone()
     };
     let may = ask("What did Ada paint in May 2023?");
@@ -410,7 +477,7 @@ fn a_conversation_is_found_by_who_and_when() {
     assert_eq!(import(&engine, &lines.join("\n"), as_memories).unchanged, 3);
     let candidates =
         Selection { statuses: vec![Status::Candidate], kinds: vec![Kind::Memory], ..Selection::default() };
-    let listed = engine.list(&candidates, 10, 0).unwrap();
+    let listed = engine.list(&Visibility::everything(), &candidates, 10, 0).unwrap();
     assert_eq!(
         (listed.total, listed.memories[0].create_time.to_string()),
         (3, "2023-09-02T10:00:00Z".to_owned())
@@ -447,7 +514,7 @@ proptest! {
                 ..CurateRequest::new(text.clone())
             };
             // What is blank is refused, and what is not is kept.
-            let _ = engine.curate(&request, later(nth.try_into().unwrap()));
+            let _ = engine.curate(&Visibility::everything(), &request, later(nth.try_into().unwrap()));
         }
         let all = export(&engine, &everything());
         let other = there.open();
@@ -458,7 +525,7 @@ proptest! {
 
         // The same as files: into their own store nothing changes, and into an empty one every memory comes as it was.
         let folder = here.notes().join("pages");
-        let left = engine.export_folder(&everything(), &folder).unwrap();
+        let left = engine.export_folder(&Visibility::everything(), &everything(), &folder).unwrap();
         std::fs::remove_file(folder.join(".bower-export.json")).unwrap();
         let same = take_folder(&engine, &folder, ImportRequest::default(), 800);
         prop_assert_eq!((same.unchanged, same.changes.len(), same.conflicting, same.failed), (left.memories, 0, 0, 0), "{:?}", same);
@@ -468,7 +535,7 @@ proptest! {
         prop_assert_eq!((came.added, came.conflicting, came.failed), (left.memories, 0, 0), "{:?}", came);
         let select = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
         let sorted = |engine: &Engine| {
-            let mut items = engine.list(&select, 100, 0).unwrap().memories;
+            let mut items = engine.list(&Visibility::everything(), &select, 100, 0).unwrap().memories;
             items.sort_by(|a, b| a.id.cmp(&b.id));
             items.into_iter().map(|item| bower_core::request::Item { row: bower_core::item::RowId(0), superseded_by_id: None, ..item }).collect::<Vec<_>>()
         };

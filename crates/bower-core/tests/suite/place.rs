@@ -2,7 +2,7 @@
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
-use bower_core::item::Gate;
+use bower_core::item::{Gate, Visibility};
 use bower_core::request::{Answer, CurateRequest, IndexReport, IndexRequest};
 use jiff::Timestamp;
 use std::path::PathBuf;
@@ -68,14 +68,18 @@ impl Place {
 
     /// Indexes all files.
     pub fn index(&self, engine: &Engine) -> IndexReport {
-        engine.index(&IndexRequest::new(vec![self.notes()]), now(), &|_| {}).unwrap()
+        engine
+            .index(&Visibility::everything(), &IndexRequest::new(vec![self.notes()]), now(), &|_| {}, &|| {
+                true
+            })
+            .unwrap()
     }
 }
 
 /// Keeps a memory, whatever it says; its id.
 pub fn keep(engine: &Engine, content: &str) -> String {
     let request = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new(content) };
-    engine.curate(&request, now()).unwrap().id.unwrap()
+    engine.curate(&Visibility::everything(), &request, now()).unwrap().id.unwrap()
 }
 
 /// The texts of the hits, best first.

@@ -2,7 +2,8 @@
 //! back, not even an id.
 
 use bower_core::engine::Engine;
-use bower_core::item::{Gate, Reach, Scope, Status};
+use bower_core::item::{Gate, Scope, Status, Visibility};
+use bower_core::request::Review;
 use bower_core::request::{
     CurateRequest, ForgetRequest, Forgetting, Hit, Item, QueryRequest, Selection, Settlement,
 };
@@ -45,14 +46,17 @@ type Owners = BTreeMap<String, (Scope, Option<String>)>;
 
 fn owners(engine: &Engine) -> Owners {
     let select = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
-    let all = engine.list(&select, 100_000, 0).unwrap().memories;
+    let all = engine.list(&Visibility::everything(), &select, 100_000, 0).unwrap().memories;
     all.into_iter().map(|item| (item.id, (item.scope, item.owner))).collect()
 }
 
-fn check(reach: &Reach, owners: &Owners, ids: impl IntoIterator<Item = String>) {
+fn check(reach: &Visibility, owners: &Owners, ids: impl IntoIterator<Item = String>) {
     for id in ids {
         let (scope, owner) = &owners[&id];
-        assert!(reach.holds(*scope, owner.as_deref()), "{id} is of {scope} {owner:?}, outside {reach:?}");
+        assert!(
+            reach.holds("memories", *scope, owner.as_deref()),
+            "{id} is of {scope} {owner:?}, outside {reach:?}"
+        );
     }
 }
 
@@ -86,32 +90,34 @@ fn nothing_comes_back_from_outside_of_what_a_request_names() {
             gate: Some(random.of(&[Gate::Off, Gate::Normal])),
             ..CurateRequest::new(content)
         };
-        let told = engine.curate(&request, at).unwrap();
+        let told = engine.curate(&Visibility::everything(), &request, at).unwrap();
         let all = owners(&engine);
-        let own = Reach { scope: Some(request.scope), owner: request.owner.clone() };
+        let own = Visibility::of(Some(request.scope), request.owner.clone());
         let place_of = |id: &String| all[id].clone() == (request.scope, request.owner.clone());
         assert!(told.id.iter().chain(told.other.iter().map(|other| &other.id)).all(place_of), "{told:?}");
-        if let Some(review) = told.review {
-            assert!(engine.reviews_within(false, &own).unwrap().iter().any(|one| one.review == review));
+        if told.review.is_some() {
+            // Whoever sees a part has numbers of his own.
+            let sides = |one: &Review| [&one.newer.id, &one.older.id].contains(&told.id.as_ref().unwrap());
+            assert!(engine.reviews(&own, false).unwrap().iter().any(sides));
         }
         if round % 10 == 9 {
             place.index(&engine);
         }
 
-        let reach = Reach {
-            scope: (random.below(3) > 0).then(|| random.of(Scope::ALL)),
-            owner: (random.below(3) > 0).then(|| random.of(&["ann", "bob", "eve"]).to_owned()),
-        };
+        let reach = Visibility::of(
+            (random.below(3) > 0).then(|| random.of(Scope::ALL)),
+            (random.below(3) > 0).then(|| random.of(&["ann", "bob", "eve"]).to_owned()),
+        );
         let statuses = if random.below(3) == 0 { Status::ALL.to_vec() } else { Vec::new() };
         let select =
             Selection { scope: reach.scope, owner: reach.owner.clone(), statuses, ..Selection::default() };
         let held: Vec<&String> = all
             .iter()
-            .filter(|(_, (scope, owner))| reach.holds(*scope, owner.as_deref()))
+            .filter(|(_, (scope, owner))| reach.holds("memories", *scope, owner.as_deref()))
             .map(|(id, _)| id)
             .collect();
 
-        let listing = engine.list(&select, 1_000, 0).unwrap();
+        let listing = engine.list(&Visibility::everything(), &select, 1_000, 0).unwrap();
         assert_eq!(listing.total, listing.memories.len());
         check(&reach, &all, listing.memories.iter().flat_map(named));
 
@@ -126,7 +132,7 @@ fn nothing_comes_back_from_outside_of_what_a_request_names() {
             select: select.clone(),
             ..QueryRequest::default()
         };
-        let answer = engine.query(&question, at).unwrap();
+        let answer = engine.query(&Visibility::everything(), &question, at).unwrap();
         check(&reach, &all, answer.hits.iter().flat_map(hit));
         assert!(answer.total_found <= held.len() && answer.effort.tail <= held.len(), "{answer:?}");
         assert!(answer.already_given.unwrap_or(0) <= held.len());
@@ -135,7 +141,7 @@ fn nothing_comes_back_from_outside_of_what_a_request_names() {
 
         // One id after the other: what is outside is not found, whole or by its first digits.
         for id in all.keys() {
-            let (found, past) = (engine.get_within(id, &reach), engine.history_within(&id[..9], &reach));
+            let (found, past) = (engine.get(&reach, id), engine.history(&reach, &id[..9]));
             assert_eq!(found.is_ok(), held.contains(&id));
             assert!(past.is_err() || held.contains(&id));
             check(
@@ -144,20 +150,21 @@ fn nothing_comes_back_from_outside_of_what_a_request_names() {
                 past.iter().flat_map(|past| past.chain.iter().flat_map(|form| named(&form.memory))),
             );
         }
-        for review in engine.reviews(true).unwrap() {
-            let sides = [&review.newer, &review.older].map(|item| item.is_within(&reach));
-            let seen = engine.reviews_within(true, &reach).unwrap();
-            assert_eq!(seen.iter().any(|one| one.review == review.review), sides == [true, true]);
+        for review in engine.reviews(&Visibility::everything(), true).unwrap() {
+            let sides = [&review.newer, &review.older].map(|item| item.is_visible(&reach));
+            let seen = engine.reviews(&reach, true).unwrap();
+            // Whoever sees a part has numbers of his own.
+            let is_it = |one: &Review| (&one.newer.id, &one.older.id) == (&review.newer.id, &review.older.id);
+            assert_eq!(seen.iter().any(is_it), sides == [true, true]);
             if sides != [true, true] {
-                assert!(engine.settle_within(review.review, &Settlement::Both, at, &reach).is_err());
+                assert!(engine.settle(&reach, review.review, &Settlement::Both, at).is_err());
             }
         }
 
         let victim = all.keys().nth(random.below(all.len())).unwrap().clone();
         let within = held.contains(&&victim);
-        let how =
-            Forgetting { reach: reach.clone(), ..Forgetting::of(ForgetRequest::Ids(vec![victim.clone()])) };
-        match engine.forget_as(&Forgetting { dry_run: round % 4 > 0, ..how }, at) {
+        let how = Forgetting::of(ForgetRequest::Ids(vec![victim.clone()]));
+        match engine.forget(&reach, &Forgetting { dry_run: round % 4 > 0, ..how }, at) {
             Ok(forgotten) => {
                 assert!(within);
                 check(&reach, &all, forgotten.forgotten.into_iter().chain(forgotten.held_by));
@@ -169,7 +176,7 @@ fn nothing_comes_back_from_outside_of_what_a_request_names() {
 
 fn tell(engine: &Engine, text: &str, owner: Option<&str>, at: Timestamp) -> bool {
     let request = CurateRequest { owner: owner.map(str::to_owned), ..CurateRequest::new(text) };
-    engine.curate(&request, at).unwrap().accepted
+    engine.curate(&Visibility::everything(), &request, at).unwrap().accepted
 }
 
 /// To refuse an echo tells that somebody has it.
@@ -181,7 +188,13 @@ fn an_echo_of_what_is_another_s_is_no_echo() {
     let shared = "The weekly report of the factory is printed on green paper in the cellar.";
     assert!(tell(&engine, text, Some("ann"), now()) && tell(&engine, shared, None, now()));
     for words in ["nightly export of the warehouse", "weekly report of the factory"] {
-        engine.query(&QueryRequest { text: words.into(), ..QueryRequest::default() }, now()).unwrap();
+        engine
+            .query(
+                &Visibility::everything(),
+                &QueryRequest { text: words.into(), ..QueryRequest::default() },
+                now(),
+            )
+            .unwrap();
     }
     let echo = |text: &str| format!("According to memory: {}{}", text[..1].to_lowercase(), &text[1..]);
     assert!(!tell(&engine, &echo(text), Some("ann"), now()), "her own");
@@ -202,8 +215,13 @@ fn sessions_of_different_owners_know_nothing_of_each_other() {
         let select = Selection { owner: Some(owner.into()), ..Selection::default() };
         let session = Some("tuesday".to_owned());
         let text = "where is the valve?".to_owned();
-        let answer =
-            engine.query(&QueryRequest { text, session, select, ..QueryRequest::default() }, now()).unwrap();
+        let answer = engine
+            .query(
+                &Visibility::everything(),
+                &QueryRequest { text, session, select, ..QueryRequest::default() },
+                now(),
+            )
+            .unwrap();
         (answer.hits.len(), answer.already_given)
     };
     assert_eq!((ask("ann"), ask("bob")), ((1, Some(0)), (1, Some(0))));
@@ -219,8 +237,8 @@ fn a_field_is_no_way_around() {
         metadata: serde_json::Map::from_iter([("project".to_owned(), json!("x"))]),
         ..CurateRequest::new("The spare valve is in the cellar.")
     };
-    engine.curate(&hers, now()).unwrap();
+    engine.curate(&Visibility::everything(), &hers, now()).unwrap();
     let filter = bower_core::filter::Filter::parse(r#"{"$or":[{"owner":"ann"},{"project":"x"}]}"#).unwrap();
     let select = Selection { owner: Some("bob".into()), filter: Some(filter), ..Selection::default() };
-    assert_eq!(engine.list(&select, 10, 0).unwrap().total, 0);
+    assert_eq!(engine.list(&Visibility::everything(), &select, 10, 0).unwrap().total, 0);
 }

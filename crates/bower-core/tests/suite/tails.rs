@@ -3,8 +3,8 @@
 
 use bower_core::config::Settings;
 use bower_core::engine::{DocumentInput, Engine, RankRequest};
-use bower_core::item::Channel;
-use bower_core::request::{ForgetRequest, IndexRequest, QueryRequest, Selection};
+use bower_core::item::{Channel, Visibility};
+use bower_core::request::{ForgetRequest, Forgetting, IndexRequest, QueryRequest, Selection};
 
 use crate::model::models_folder;
 use crate::place::{Place, keep, now};
@@ -16,8 +16,13 @@ const FISH: [&str; 8] =
 type Hits = Vec<(String, String, f32, Vec<(Channel, f32)>)>;
 
 fn ask(engine: &Engine, text: &str, fast: bool) -> Hits {
-    let answer =
-        engine.query(&QueryRequest { text: text.into(), fast, ..QueryRequest::default() }, now()).unwrap();
+    let answer = engine
+        .query(
+            &Visibility::everything(),
+            &QueryRequest { text: text.into(), fast, ..QueryRequest::default() },
+            now(),
+        )
+        .unwrap();
     assert_eq!(answer.degraded, []);
     let hit = |hit: bower_core::request::Hit| {
         let signals = hit.signals.iter().map(|signal| (signal.channel, signal.score)).collect();
@@ -47,13 +52,20 @@ fn a_process_that_stays_sees_what_others_write() {
             0..=4 => ids.push(keep(writer, &format!("note {step}: a {fish} by the weir"))),
             5 | 6 if !ids.is_empty() => {
                 let id = ids.swap_remove(dice(ids.len()));
-                writer.forget(&ForgetRequest::Ids(vec![id]), false, now()).unwrap();
+                writer
+                    .forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id])), now())
+                    .unwrap();
             }
             7 | 8 => {
                 let id = format!("page-{}", dice(6));
                 let text = format!("# Page\n\nThe {fish} of step {step} was seen.\n");
                 writer
-                    .add_documents(vec![DocumentInput { id, text, ..DocumentInput::default() }], now())
+                    .add_documents(
+                        &Visibility::everything(),
+                        vec![DocumentInput { id, text, ..DocumentInput::default() }],
+                        (bower_core::item::Scope::Project, None),
+                        now(),
+                    )
                     .unwrap();
             }
             _ => drop(writer.maintain(now()).unwrap()),
@@ -76,16 +88,18 @@ fn a_speaker_without_letters_is_folded_and_forgotten() {
     let engine = place.open();
     let id = keep(&engine, "س ـ: مرحبا cod\nس ـ: مرحبا");
     keep(&engine, "🅰: hello cod\n🅰: again");
-    engine.index(&IndexRequest::new(vec![place.notes()]), now(), &|_| {}).unwrap();
-    assert_eq!(engine.status().unwrap().text_tail, 0);
+    engine
+        .index(&Visibility::everything(), &IndexRequest::new(vec![place.notes()]), now(), &|_| {}, &|| true)
+        .unwrap();
+    assert_eq!(engine.status(&Visibility::everything()).unwrap().text_tail, 0);
     assert_eq!(ask(&engine, "cod", true).len(), 2);
-    engine.forget(&ForgetRequest::Ids(vec![id]), false, now()).unwrap();
+    engine.forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id])), now()).unwrap();
     assert_eq!(ask(&engine, "cod", true).len(), 1);
 }
 
-/// The vector channel fails on its way: the answer is that of the words alone, and says so.
+/// A vector of the store that is not as it was written is left out, and named.
 #[test]
-fn a_damaged_vector_leaves_the_words_as_they_are() {
+fn a_damaged_vector_is_left_out_and_named() {
     let place = Place::new();
     place.write("fish.md", "# Fish\n\nThe red cod swims by the weir.\n");
     let engine = place.open();
@@ -95,16 +109,15 @@ fn a_damaged_vector_leaves_the_words_as_they_are() {
     place.index(&engine);
     let select = Selection::default();
     let request = RankRequest::new("red cod", &select, now());
-    let words = engine.rank(&RankRequest { without: Some(Channel::Vector), ..request }).unwrap();
     let store = rusqlite::Connection::open(place.home().join("memory.db")).unwrap();
     // Two bytes are one number: a vector of another dimension.
     store.execute("UPDATE vectors SET vector = x'0000'", []).unwrap();
-    let damaged = engine.rank(&request).unwrap();
-    assert_eq!(damaged.degraded.len(), 1, "{:?}", damaged.degraded);
-    assert_eq!(damaged.fused, words.fused);
+    assert!(!engine.rank(&Visibility::everything(), &request).unwrap().fused.is_empty());
+    let named = engine.degraded().unwrap();
+    assert!(named.iter().any(|one| one.reason.contains("vector")), "{named:?}");
     // An odd number of bytes is a packed vector; one that cannot be unpacked is none, and is named.
     store.execute("UPDATE vectors SET vector = x'00ff00'", []).unwrap();
-    assert_eq!(engine.rank(&request).unwrap().degraded, []);
-    let found = engine.doctor().unwrap();
+    assert_eq!(engine.rank(&Visibility::everything(), &request).unwrap().degraded, []);
+    let found = engine.doctor(&Visibility::everything()).unwrap();
     assert!(format!("{found:?}").contains("is damaged: forget it"), "{found:?}");
 }

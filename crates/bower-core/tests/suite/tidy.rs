@@ -88,6 +88,12 @@ fn unsafe_code_lives_in_the_kernels() {
 #[test]
 fn the_core_reads_no_surroundings() {
     check(is_source, rules::pure_core);
+    check(is_source, rules::private_files);
+}
+
+#[test]
+fn what_a_model_reads_is_made_in_one_place() {
+    check(is_source, rules::prompts);
 }
 
 #[test]
@@ -110,6 +116,13 @@ fn every_source_file_is_on_the_map() {
 #[test]
 fn the_readme_shows_targets_that_exist() {
     none(&rules::make_targets(&document("README.md"), &document("Makefile")));
+}
+
+#[test]
+fn every_promise_of_security_names_tests_that_exist() {
+    let held = held();
+    let files: Vec<_> = held.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
+    none(&rules::named_tests(&document("docs/security.md"), &files));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What becomes of a text that is to be kept, by what it is: something told, or turns of a conversation.
 
 use bower_core::engine::Engine;
-use bower_core::item::Fate;
+use bower_core::item::{Author, Fate, Visibility};
 use bower_core::request::{CurateRequest, Curated, KeptSentence, SessionRequest, TurnsRequest};
 use jiff::Timestamp;
 use std::fmt::Write as _;
@@ -40,9 +40,12 @@ pub fn keep(engine: &Engine, project: &Project, place: &Place, text: &str, now: 
                 collection: place.collection.clone(),
                 scope: place.scope,
                 owner: place.owner.clone(),
+                // Agents call this program; people have bower.
+                said_by: Author::Agent,
+                host: Some("brv".to_owned()),
                 ..CurateRequest::new(text)
             };
-            Kept::of(&engine.curate(&request, now)?)
+            Kept::of(&engine.curate(&Visibility::everything(), &request, now)?)
         }
         Told::Turns(turns) => {
             let request = TurnsRequest {
@@ -55,11 +58,12 @@ pub fn keep(engine: &Engine, project: &Project, place: &Place, text: &str, now: 
                     collection: place.collection.clone(),
                     scope: place.named_scope(),
                     owner: place.owner.clone(),
+                    host: Some("brv".to_owned()),
                     folder: project.root.to_str().map(str::to_owned),
                     ..SessionRequest::default()
                 },
             };
-            let read = engine.keep_turns(&request, now)?;
+            let read = engine.keep_turns(&Visibility::everything(), &request, now)?;
             let mut message = format!("Kept {} of the conversation", count(read.turns, "turn"));
             if !read.kept.is_empty() {
                 let _ = write!(message, ", and {} of it", count(read.kept.len(), "candidate"));

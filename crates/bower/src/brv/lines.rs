@@ -1,6 +1,7 @@
 //! What a run prints: text, or one JSON object a line, as the other program does.
 
 use bower_core::item::hex;
+use bower_core::prompt::{self, PromptText};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -41,7 +42,8 @@ impl<'a> Lines<'a> {
     /// The end of a run that did what it was asked.
     pub(super) fn end(&self, data: &Value, text: &str) -> Result<()> {
         match self.form {
-            Form::Text => Output::put(text),
+            // Hosts put it into prompts.
+            Form::Text => Output::put(&PromptText::lines(text)),
             Form::Json => self.put(data, true),
         }
     }
@@ -61,7 +63,7 @@ impl<'a> Lines<'a> {
 
     fn put(&self, data: &Value, success: bool) -> Result<()> {
         let line = json!({
-            "command": self.command, "data": data, "success": success,
+            "command": self.command, "data": prompt::json(data.clone()), "success": success,
             "timestamp": Timestamp::now().to_string(),
         });
         Output::put(&format!("{line}\n"))

@@ -54,6 +54,7 @@ fn turns(text: &str) -> Vec<ToldTurn> {
                     speaker: speaker.to_owned(),
                     text: said.trim().to_owned(),
                     time: None,
+                    least_trusted: None,
                 });
             }
             (None, Some(turn)) => {
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     fn turn(speaker: &str, text: &str) -> ToldTurn {
-        ToldTurn { speaker: speaker.into(), text: text.into(), time: None }
+        ToldTurn { speaker: speaker.into(), text: text.into(), time: None, least_trusted: None }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! keeps it, and where that died the next run does.
 
 use bower_core::Error;
+use bower_core::files;
 use bower_core::item::hex;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -28,7 +29,7 @@ impl Queue {
 
     /// Puts a text on the disk, and says its entry's name.
     pub(super) fn push(&self, text: &str) -> Result<String> {
-        std::fs::create_dir_all(&self.folder)
+        files::create_folder(&self.folder)
             .map_err(|source| Error::io("create the folder", &self.folder, source))?;
         let name = name_of(text);
         let written = tempfile::NamedTempFile::new_in(&self.folder).and_then(|mut file| {
@@ -72,9 +73,10 @@ impl Queue {
         };
         let mut left = Vec::new();
         for entry in listed.flatten() {
-            let age =
-                entry.metadata().and_then(|about| about.modified()).map(|time| now.duration_since(time));
-            let is_old = matches!(age, Ok(Ok(age)) if age >= LEFT_BEHIND);
+            // One that a wrong clock dated later than now is no younger for that.
+            let gap = |time| now.duration_since(time).unwrap_or_else(|later| later.duration());
+            let age = entry.metadata().and_then(|about| about.modified()).map(gap);
+            let is_old = age.is_ok_and(|age| age >= LEFT_BEHIND);
             let name = entry.file_name().to_string_lossy().into_owned();
             if is_old && is_name(&name) {
                 left.push(name);
@@ -138,6 +140,11 @@ mod tests {
         assert_eq!(queue.push("the port is 8080").unwrap(), entry);
         assert_eq!(queue.left_behind(now).unwrap(), [""; 0], "its process may be at it");
         assert_eq!(queue.left_behind(now + LEFT_BEHIND * 2).unwrap(), std::slice::from_ref(&entry));
+        assert_eq!(
+            queue.left_behind(now - LEFT_BEHIND * 2).unwrap(),
+            std::slice::from_ref(&entry),
+            "set back"
+        );
         assert_eq!(queue.read(&entry).unwrap().as_deref(), Some("the port is 8080"));
         queue.remove(&entry).unwrap();
         queue.remove(&entry).unwrap();

@@ -5,7 +5,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 
-use super::{ReachArgs, filled, words};
+use super::{VisibilityArgs, filled, words};
 use crate::hosts::{Event, Host};
 
 /// `bower brief`
@@ -30,7 +30,7 @@ pub struct BriefArgs {
     #[arg(long)]
     pub fast: bool,
     #[command(flatten)]
-    pub reach: ReachArgs,
+    pub visibility: VisibilityArgs,
 }
 
 fn budgets() -> impl TypedValueParser<Value = Briefing> {

@@ -3,7 +3,7 @@
 use bower_core::item::Verdict;
 use clap::Args;
 
-use super::{ReachArgs, words};
+use super::{VisibilityArgs, filled, words};
 use crate::service::PRUNE_THRESHOLD;
 
 /// `bower feedback`
@@ -16,7 +16,7 @@ pub struct FeedbackArgs {
     #[arg(value_name = "VERDICT", value_parser = words::<Verdict>(Verdict::ALL.iter().map(|v| v.word())))]
     pub verdict: Verdict,
     #[command(flatten)]
-    pub reach: ReachArgs,
+    pub visibility: VisibilityArgs,
 }
 
 /// `bower pin`
@@ -29,7 +29,7 @@ pub struct PinArgs {
     #[arg(long)]
     pub off: bool,
     #[command(flatten)]
-    pub reach: ReachArgs,
+    pub visibility: VisibilityArgs,
 }
 
 /// `bower sweep`
@@ -68,13 +68,33 @@ pub struct ConsolidateArgs {
     #[arg(long)]
     pub llm: bool,
     #[command(flatten)]
-    pub reach: ReachArgs,
+    pub visibility: VisibilityArgs,
 }
 
 /// `bower undo`
+///
+/// With an event, whatever that did, as far as nothing changed it since. With --session, --host or --source all that this
+/// origin wrote: its memories and turns of conversations leave answers, what they had replaced comes back, what they had
+/// confirmed counts once less, and patterns that were made of them are dissolved. It is one run: its own event takes all of it
+/// back. Files that were indexed stay; bower forget --source removes those.
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["event", "session", "host", "source"]))]
 pub struct UndoArgs {
     /// The event's number, as the command printed it, or as bower history shows it
-    #[arg(value_name = "EVENT")]
-    pub event: u64,
+    #[arg(value_name = "EVENT", conflicts_with_all = ["session", "host", "source", "collection", "scope", "owner", "dry_run"])]
+    pub event: Option<u64>,
+    /// All that this conversation wrote
+    #[arg(long, value_name = "ID", value_parser = filled)]
+    pub session: Option<String>,
+    /// All that was written by agents and sessions of this program, e.g. codex
+    #[arg(long, value_name = "NAME", value_parser = filled)]
+    pub host: Option<String>,
+    /// All that carries this source, e.g. brv
+    #[arg(long, value_name = "NAME", value_parser = filled)]
+    pub source: Option<String>,
+    /// Only say what would be taken back
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub visibility: VisibilityArgs,
 }

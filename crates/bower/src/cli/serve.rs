@@ -37,24 +37,29 @@ pub struct ServeArgs {
     /// Let pages of this origin ask, e.g. https://app.example; may be given again [default: none]
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     pub cors: Vec<String>,
-    /// Requests a second for each token, or each address where there is none; twice as many at a stroke; 0 is no limit
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    pub rate: u32,
+    /// Requests a second for each token, or each address where there is none; twice as many at a stroke; 0 is no limit [default: the
+    /// setting serve.rate, 20000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub rate: Option<u32>,
     /// The longest body of a request, in KB
     #[arg(long, value_name = "KB", default_value_t = 8_192, value_parser = clap::value_parser!(u32).range(1..=131_072))]
     pub max_body: u32,
     /// How long a request may take until its answer begins
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = span)]
     pub timeout: Duration,
-    /// How long a client may take to send the head of a request, and a connection may rest
-    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = span)]
-    pub header_timeout: Duration,
+    /// How long a client may take to send the head of a request, or be silent within its body [default: the setting serve.head_s,
+    /// 15s]
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    pub header_timeout: Option<Duration>,
+    /// How long a connection may rest between two requests [default: the setting serve.idle_s, 100s]
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    pub idle_timeout: Option<Duration>,
     /// How long requests that run may take to finish when the server is told to end
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = span)]
     pub grace: Duration,
-    /// Connections at once
-    #[arg(long, value_name = "N", default_value_t = 1_024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub connections: u32,
+    /// Connections at once; beyond that the one that has rested longest is closed [default: the setting serve.connections, 1024]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub connections: Option<u32>,
 }
 
 /// `bower token`

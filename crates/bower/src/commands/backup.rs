@@ -1,6 +1,7 @@
 //! `bower backup` and `bower restore`: the whole store as one file, and back.
 
 use bower_core::engine::Engine;
+use bower_core::item::Visibility;
 
 use super::{Session, agreed, now};
 use crate::cli::{BackupArgs, RestoreArgs};
@@ -9,7 +10,7 @@ use crate::render;
 
 /// Copies the store while others write.
 pub fn backup(arguments: &BackupArgs, session: &Session) -> Result<()> {
-    let copied = session.engine()?.backup(&arguments.file)?;
+    let copied = session.engine()?.backup(&Visibility::everything(), &arguments.file)?;
     session.out.say(&copied, |_| render::store::backed_up(&copied, &arguments.file))
 }
 
@@ -19,10 +20,22 @@ pub fn restore(arguments: &RestoreArgs, session: &Session) -> Result<()> {
     let settings = session.settings(&home)?.settings;
     let now = now();
     if !arguments.yes {
-        let status = Engine::open(&home.path, settings.clone(), now)?.status()?;
-        let items = status.total_memories + status.total_chunks;
-        let what = format!("replace {} and its {}", status.db_path.display(), render::count(items, "item"));
-        if items > 0 && !agreed(&what, "add --yes; what is there is kept beside it")? {
+        let there = Engine::open(&home.path, settings.clone(), now)
+            .and_then(|engine| engine.status(&Visibility::everything()));
+        let what = match there {
+            Ok(status) => {
+                let items = status.total_memories + status.total_chunks;
+                let what =
+                    format!("replace {} and its {}", status.db_path.display(), render::count(items, "item"));
+                (items > 0).then_some(what)
+            }
+            Err(error) => {
+                Some(format!("replace the store in {}, which cannot be read ({error})", home.path.display()))
+            }
+        };
+        if let Some(what) = what
+            && !agreed(&what, "add --yes; what is there is kept beside it")?
+        {
             session.out.note("nothing was replaced");
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use bower_core::request::BriefRequest;
 
-use super::{Session, folder, now, reach};
+use super::{Session, folder, now, visibility};
 use crate::cli::{BriefArgs, Format};
 use crate::failure::Result;
 use crate::render;
@@ -14,13 +14,12 @@ pub fn run(arguments: &BriefArgs, session: &Session) -> Result<()> {
         budget_tokens: arguments.tokens.map(|tokens| tokens as usize),
         task: arguments.task.clone(),
         folder: arguments.folder.as_deref().map(folder).transpose()?,
-        reach: reach(&arguments.reach),
         repeat: arguments.session.is_none(),
         session: arguments.session.clone(),
         fast: arguments.fast,
     };
     let engine = session.engine()?;
-    let brief = engine.brief(&request, now())?;
+    let brief = engine.brief(&visibility(&arguments.visibility), &request, now())?;
     session.out.say(&brief, |look| match session.out.format {
         Format::Context => render::agents::briefing(&brief, look),
         Format::Text | Format::Json => render::agents::brief(&brief, look),

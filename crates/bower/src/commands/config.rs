@@ -1,5 +1,6 @@
 //! `bower config`: every value and where it came from; changes to the file keep its comments and are atomic.
 
+use bower_core::files;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -120,13 +121,12 @@ fn write(home: &Home, text: &str) -> Result<()> {
     let target = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
     let fail =
         |doing: &'static str, path: &Path, source| Failure::from(bower_core::Error::io(doing, path, source));
-    std::fs::create_dir_all(&home.path).map_err(|source| fail("create the folder", &home.path, source))?;
+    files::create_folder(&home.path).map_err(|source| fail("create the folder", &home.path, source))?;
     let aside = target.with_extension(format!("toml.{}.new", std::process::id()));
     let attempt = || -> std::io::Result<()> {
-        let mut file = std::fs::File::create(&aside)?;
-        if let Ok(old) = std::fs::metadata(&target) {
-            file.set_permissions(old.permissions())?;
-        }
+        // One that a killed process left has another mode, perhaps.
+        let _ = std::fs::remove_file(&aside);
+        let mut file = files::create_new(&aside)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         std::fs::rename(&aside, &target)

@@ -1,5 +1,6 @@
 //! `bower curate`: keeps one memory. When it has printed, the memory is on disk.
 
+use bower_core::item::Visibility;
 use bower_core::request::{CurateRequest, SessionRequest};
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
@@ -15,8 +16,8 @@ pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
     if let Some(path) = &arguments.transcript {
         return transcript(path, &arguments, session);
     }
-    if arguments.dry_run || arguments.folder.is_some() {
-        let message = "--dry-run and --folder are for --transcript";
+    if arguments.dry_run || arguments.folder.is_some() || arguments.me.is_some() {
+        let message = "--dry-run, --folder and --me are for --transcript";
         return Err(Failure::usage(message, "bower curate --transcript FILE --dry-run"));
     }
     let mut metadata = serde_json::Map::new();
@@ -37,9 +38,12 @@ pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
         pinned: arguments.pin,
         source_conv_id: arguments.conversation,
         gate: arguments.gate,
+        told_time: None,
+        said_by: arguments.said_by,
+        host: arguments.host,
     };
     let engine = session.engine()?;
-    let curated = engine.curate(&request, now())?;
+    let curated = engine.curate(&Visibility::everything(), &request, now())?;
     session.out.say(&curated, |look| render::store::curated(&curated, look))?;
     session.maintain(&engine);
     Ok(())
@@ -57,6 +61,8 @@ fn transcript(path: &Path, arguments: &CurateArgs, session: &Session) -> Result<
         owner: arguments.owner.clone(),
         folder: arguments.folder.as_deref().map(folder).transpose()?,
         session: None,
+        host: arguments.host.clone(),
+        me: arguments.me.clone(),
         dry_run: arguments.dry_run,
     };
     let (name, reader): (_, Box<dyn Seekable>) = if path == Path::new("-") {
@@ -67,7 +73,7 @@ fn transcript(path: &Path, arguments: &CurateArgs, session: &Session) -> Result<
         (path.display().to_string(), Box::new(file))
     };
     let engine = session.engine()?;
-    let read = engine.read_session(&name, reader, &request, now())?;
+    let read = engine.read_session(&Visibility::everything(), &name, reader, &request, now())?;
     session.out.say(&read, |look| render::agents::session(&read, look))?;
     session.maintain(&engine);
     Ok(())

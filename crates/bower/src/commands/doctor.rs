@@ -1,15 +1,22 @@
-//! `bower doctor`: examines everything, the settings first, or looks for words in every file; what is wrong shows in the exit
-//! status.
+//! `bower doctor`: examines everything, the settings first; salvages a damaged store; or looks for words in every file. What is wrong
+//! shows in the exit status.
 
 use bower_core::engine::Engine;
-use bower_core::request::{Check, Outcome};
+use bower_core::item::Visibility;
+use bower_core::request::{Check, Loss, Outcome};
 use serde::Serialize;
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::{Session, now, text_of};
 use crate::cli::DoctorArgs;
 use crate::failure::{Exit, Failure, Result};
 use crate::render;
+
+#[derive(Serialize)]
+struct Accepted<'a> {
+    accepted: &'a [Loss],
+}
 
 #[derive(Serialize)]
 struct Examined {
@@ -22,6 +29,12 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
     if let Some(words) = &arguments.residue {
         return residue(words, session);
     }
+    if let Some(into) = &arguments.salvage {
+        return salvage(into, session);
+    }
+    if arguments.accept_loss {
+        return accept_loss(session);
+    }
     let home = session.home()?;
     let mut checks = Vec::new();
     match session.settings(&home) {
@@ -33,7 +46,9 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
                 "all built-in: there is no config.toml".to_string()
             };
             checks.push(good("settings", detail));
-            match Engine::open(&home.path, resolved.settings, now()).and_then(|engine| engine.doctor()) {
+            match Engine::open(&home.path, resolved.settings, now())
+                .and_then(|engine| engine.doctor(&Visibility::everything()))
+            {
                 Ok(found) => checks.extend(found),
                 Err(error) => checks.push(bad("store", error.into())),
             }
@@ -45,10 +60,33 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
     Ok(if examined.healthy { ExitCode::SUCCESS } else { ExitCode::from(Exit::Environment as u8) })
 }
 
+/// Saves what can be read. What could not shows in the exit status.
+fn salvage(into: &Path, session: &Session) -> Result<ExitCode> {
+    let home = session.home()?;
+    let settings = session.settings(&home)?.settings;
+    let salvaged = Engine::salvage(&home.path, into, &settings, now())?;
+    session.out.say(&salvaged, |look| render::store::salvaged(&salvaged, look))?;
+    let is_whole = salvaged.unreadable.is_empty() && salvaged.damaged.is_empty() && salvaged.unplaced == 0;
+    Ok(if is_whole && salvaged.findings.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(Exit::Nothing as u8)
+    })
+}
+
+/// Ends the telling of what is missing.
+fn accept_loss(session: &Session) -> Result<ExitCode> {
+    let engine = session.engine()?;
+    let losses = engine.losses()?;
+    engine.accept_losses(now())?;
+    session.out.say(&Accepted { accepted: &losses }, |_| render::store::accepted(&losses))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Says where some words stand; nowhere is what one hopes for.
 fn residue(words: &str, session: &Session) -> Result<ExitCode> {
     let words = text_of(&[words.to_owned()], "doctor --residue")?;
-    let residue = session.engine()?.residue(&words)?;
+    let residue = session.engine()?.residue(&Visibility::everything(), &words)?;
     session.out.say(&residue, |look| render::forget::residue(&residue, look))?;
     Ok(if residue.found { ExitCode::from(Exit::Nothing as u8) } else { ExitCode::SUCCESS })
 }

@@ -7,6 +7,7 @@ mod bench;
 use std::path::Path;
 
 use bower_core::Error;
+use bower_core::files;
 use bower_core::item::Profile;
 
 use self::bench::{Bench, Parts};
@@ -111,5 +112,5 @@ fn name_of(dir: &Path) -> String {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    Ok(std::fs::write(path, text).map_err(|error| Error::io("write", path, error))?)
+    Ok(files::write(path, text.as_bytes()).map_err(|error| Error::io("write", path, error))?)
 }

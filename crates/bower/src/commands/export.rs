@@ -1,7 +1,7 @@
 //! `bower export`: out of the store, in one of three forms. A file appears under its name when it is whole.
 
 use bower_core::Error;
-use bower_core::item::Status;
+use bower_core::item::{Status, Visibility};
 use bower_core::request::moving::{ExportRequest, Exported};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -35,7 +35,13 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
     let exported = match (arguments.form, to) {
         (Form::Jsonl, None) => {
             let mut out = BufWriter::new(std::io::stdout().lock());
-            let exported = engine.export_lines(&request, &mut out, Path::new("standard output"), now);
+            let exported = engine.export_lines(
+                &Visibility::everything(),
+                &request,
+                &mut out,
+                Path::new("standard output"),
+                now,
+            );
             let exported = match exported {
                 // The reader has seen enough (`bower export | head`).
                 Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => {
@@ -48,18 +54,20 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
                 .note(render::moving::exported(&exported, "standard output", &session.out.look()).trim_end());
             return Ok(());
         }
-        (Form::Jsonl, Some(file)) => {
-            to_file(file, arguments.force, |out| Ok(engine.export_lines(&request, out, file, now)?))?
-        }
+        (Form::Jsonl, Some(file)) => to_file(file, arguments.force, |out| {
+            Ok(engine.export_lines(&Visibility::everything(), &request, out, file, now)?)
+        })?,
         (Form::Markdown | Form::MemoryMd, None) => {
             return Err(Failure::usage(
                 "these are several files, and no folder is named",
                 "bower export FOLDER --as markdown",
             ));
         }
-        (Form::Markdown, Some(folder)) => engine.export_folder(&request, folder)?,
+        (Form::Markdown, Some(folder)) => {
+            engine.export_folder(&Visibility::everything(), &request, folder)?
+        }
         (Form::MemoryMd, Some(folder)) => {
-            engine.export_digest(&request, folder, arguments.budget as usize)?
+            engine.export_digest(&Visibility::everything(), &request, folder, arguments.budget as usize)?
         }
     };
     let name = to.unwrap_or(Path::new("-")).display().to_string();
@@ -87,6 +95,10 @@ fn to_file(
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed = |source| Failure::from(Error::io("write", file, source));
     let mut aside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    // Its owner's alone, unless somebody gave the file that it replaces to others.
+    if let Ok(there) = std::fs::metadata(file) {
+        aside.as_file().set_permissions(there.permissions()).map_err(failed)?;
+    }
     let exported = {
         let mut out = BufWriter::new(aside.as_file_mut());
         let exported = write(&mut out)?;

@@ -1,6 +1,6 @@
 //! `bower feedback` and `bower pin`: what a person says of one memory.
 
-use super::{Session, now, reach};
+use super::{Session, now, visibility};
 use crate::cli::{FeedbackArgs, PinArgs};
 use crate::failure::Result;
 use crate::render;
@@ -8,15 +8,20 @@ use crate::service::Pinned;
 
 /// Keeps a verdict.
 pub fn feedback(arguments: &FeedbackArgs, session: &Session) -> Result<()> {
-    let kept =
-        session.engine()?.feedback(&arguments.id, arguments.verdict, &reach(&arguments.reach), now())?;
+    let (id, verdict) = (&arguments.id, arguments.verdict);
+    let kept = session.engine()?.feedback(&visibility(&arguments.visibility), id, verdict, now())?;
     session.out.say(&kept, |look| render::life::feedback(&kept, look))
 }
 
 /// Pins a memory, or takes the pin out.
 pub fn pin(arguments: &PinArgs, session: &Session) -> Result<()> {
     let pinned = Pinned {
-        memory: session.engine()?.pin(&arguments.id, !arguments.off, &reach(&arguments.reach), now())?,
+        memory: session.engine()?.pin(
+            &visibility(&arguments.visibility),
+            &arguments.id,
+            !arguments.off,
+            now(),
+        )?,
     };
     session.out.say(&pinned, |look| render::life::pinned(&pinned.memory, look))
 }

@@ -1,6 +1,6 @@
 //! `bower get`: one whole item. Who opens an item uses it.
 
-use super::{Session, now, reach};
+use super::{Session, now, visibility};
 use crate::cli::IdArgs;
 use crate::failure::Result;
 use crate::render;
@@ -9,11 +9,12 @@ use crate::service::Got;
 /// Prints it.
 pub fn run(arguments: &IdArgs, session: &Session) -> Result<()> {
     let (engine, now) = (session.engine()?, now());
-    let memory = engine.get_within(arguments.id.trim(), &reach(&arguments.reach))?;
-    let got = Got::new(&engine, memory, now)?;
+    let visibility = visibility(&arguments.visibility);
+    let memory = engine.get(&visibility, arguments.id.trim())?;
+    let got = Got::new(&engine, &visibility, memory, now)?;
     let given = got.given_time.map(|last| (got.given_count, last));
     session.out.say(&got, |look| render::item::one(&got.memory, given, look))?;
-    engine.note_used(&got.memory, now);
+    engine.note_used(&visibility, &got.memory, now);
     session.maintain(&engine);
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! `bower history`: what a memory said at each time and what happened to it; history outlives it.
 
-use super::{Session, reach};
+use super::{Session, visibility};
 use crate::cli::IdArgs;
 use crate::failure::Result;
 use crate::render;
 
 /// Prints it, oldest first.
 pub fn run(arguments: &IdArgs, session: &Session) -> Result<()> {
-    let history = session.engine()?.history_within(arguments.id.trim(), &reach(&arguments.reach))?;
+    let history = session.engine()?.history(&visibility(&arguments.visibility), arguments.id.trim())?;
     session.out.say(&history, |look| render::item::history(&history, look))
 }

@@ -1,24 +1,39 @@
 //! `bower hook`: what the host of an agent calls by itself. It must never be the reason why somebody cannot work: whatever fails,
-//! nothing is printed on standard output, one line says so on standard error, and the status is 0.
+//! nothing is printed on standard output, one line says so on standard error, and the status is 0 (`hook/guard.rs`).
+
+mod guard;
 
 use bower_core::engine::{Engine, LEAST_BUDGET};
-use bower_core::evidence::{block, wrapped};
+use bower_core::evidence::block;
 use bower_core::filter::Filter;
-use bower_core::item::{Briefing, Kind, Reach, RowId, Switch};
+use bower_core::item::{Briefing, Kind, RowId, Switch, Visibility};
+use bower_core::prompt::{PromptText, wrapped};
 use bower_core::rank::brief::{block as briefing, tokens};
 use bower_core::request::{BriefRequest, QueryRequest, Selection, SessionRead, SessionRequest};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::Cursor;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::time::Duration;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-use super::{Session, now, standard_input};
+use super::{MAX_INPUT, Session, now};
 use crate::cli::HookArgs;
 use crate::failure::{Failure, Result};
 use crate::hosts::{Event, Told, answer, told};
 use crate::wire::Output;
 
+use guard::Guard;
+pub use guard::{guarded, is_called};
+
+/// Hosts wait so long for what is given to them: `bower setup` writes 10 seconds into their files.
+const GIVING: Duration = Duration::from_secs(8);
+/// And so long for what is kept: it writes 60.
+const KEEPING: Duration = Duration::from_secs(50);
+/// A transcript is read so long in one go; the next hook goes on from there.
+const READING: Duration = Duration::from_secs(25);
+/// Bytes that are read of it after that, to remember how far it was read.
+const READ_AFTER: u64 = 64 << 10;
 /// Whoever gives context waits so long for another process's write: only what was given is written.
 const QUICK_MS: u64 = 250;
 /// Whoever keeps findings may wait longer; a host lets its hooks run for a minute.
@@ -45,9 +60,16 @@ const LATE: [Duration; 4] = [
 ];
 
 /// Does what the host called for.
-pub fn run(arguments: &HookArgs, session: &Session) -> Result<()> {
-    let told = told(&standard_input("nothing was given and nothing kept")?)
-        .map_err(|why| Failure::usage(why, "a host gives one JSON object on standard input"))?;
+pub fn run(arguments: &HookArgs, session: &Session) -> ExitCode {
+    guarded(|guard| answered(arguments, session, guard))
+}
+
+fn answered(arguments: &HookArgs, session: &Session, guard: &Guard) -> Result<()> {
+    let told = input()?;
+    guard.allow(match arguments.event {
+        Event::SessionStart | Event::UserPrompt | Event::ToolUse => GIVING,
+        Event::PreCompact | Event::Stop => KEEPING,
+    });
     let context = match arguments.event {
         Event::SessionStart | Event::UserPrompt | Event::ToolUse => give(arguments, &told, session)?,
         Event::PreCompact | Event::Stop => return keep(arguments, &told, session),
@@ -61,10 +83,22 @@ pub fn run(arguments: &HookArgs, session: &Session) -> Result<()> {
     }
 }
 
+/// What the host tells. Nobody has to close standard input: the object's end is the end.
+fn input() -> Result<Told> {
+    let mut stdin = io::stdin().lock().take(MAX_INPUT + 1);
+    told(&mut stdin).map_err(|why| {
+        if stdin.limit() == 0 {
+            let what = format!("standard input is longer than {} MB", MAX_INPUT >> 20);
+            return Failure::usage(what, "nothing was given and nothing kept");
+        }
+        Failure::usage(why, "a host gives one JSON object on standard input")
+    })
+}
+
 /// What is given, and the engine that has to remember it.
 #[derive(Default)]
 struct Context {
-    text: String,
+    text: PromptText,
     engine: Option<Engine>,
 }
 
@@ -78,12 +112,11 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
     let mut settings = session.settings(&home)?.settings;
     settings.busy_timeout_ms = settings.busy_timeout_ms.min(QUICK_MS);
     let (budget, hook_tokens) = (settings.hook_brief, settings.hook_tokens);
-    let select = Selection { scope: arguments.scope, owner: arguments.owner.clone(), ..Selection::default() };
+    let visibility = visibility(arguments);
     let about = BriefRequest {
         budget,
         budget_tokens: Some(tokens(budget).min(MOST_BRIEF_TOKENS)),
         folder: told.folder.clone(),
-        reach: reach(arguments),
         session: told.session.clone(),
         repeat: false,
         fast: true,
@@ -93,12 +126,12 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
         Event::SessionStart if budget != Briefing::Off || told.is_fresh => {
             let engine = Session::engine_of(&home, settings)?;
             if told.is_fresh {
-                lose(&engine, told, &about.reach)?;
+                lose(&engine, told, &visibility)?;
             }
-            let mut text = String::new();
+            let mut text = PromptText::default();
             if budget != Briefing::Off {
                 let repeat = told.is_fresh || !arguments.host.keeps_its_beginning();
-                text = brief(&engine, &BriefRequest { repeat, ..about })?;
+                text = brief(&engine, &visibility, &BriefRequest { repeat, ..about })?;
             }
             Ok(Context { text, engine: Some(engine) })
         }
@@ -109,12 +142,12 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
                 return Ok(Context::default());
             }
             let engine = Session::engine_of(&home, settings)?;
-            let mut context = String::new();
+            let mut context = PromptText::default();
             if begins
                 && let Some(name) = &told.session
-                && !engine.was_given(name, &about.reach)?
+                && !engine.was_given(&visibility, name)?
             {
-                context = brief(&engine, &about)?;
+                context = brief(&engine, &visibility, &about)?;
             }
             if let Some(text) = asked {
                 let request = QueryRequest {
@@ -123,11 +156,10 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
                     budget_tokens: Some(hook_tokens.max(LEAST_BUDGET)),
                     session: told.session.clone(),
                     prefetch: true,
-                    select,
                     ..QueryRequest::default()
                 };
                 let room = MOST_CHARS.saturating_sub(context.chars().count());
-                context += &evidence(&engine, &request, room)?;
+                context.push(&evidence(&engine, &visibility, &request, room)?);
             }
             Ok(Context { text: context, engine: Some(engine) })
         }
@@ -143,34 +175,39 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
                 budget_tokens: Some(FILE_TOKENS.min(hook_tokens.max(LEAST_BUDGET))),
                 session: told.session.clone(),
                 prefetch: true,
-                select: Selection { kinds: vec![Kind::Memory], filter: Some(filter), ..select },
+                select: Selection { kinds: vec![Kind::Memory], filter: Some(filter), ..Selection::default() },
                 ..QueryRequest::default()
             };
             let engine = Session::engine_of(&home, settings)?;
-            let text = evidence(&engine, &request, MOST_CHARS)?;
+            let text = evidence(&engine, &visibility, &request, MOST_CHARS)?;
             Ok(Context { text, engine: Some(engine) })
         }
         Event::SessionStart | Event::ToolUse | Event::PreCompact | Event::Stop => Ok(Context::default()),
     }
 }
 
-fn reach(arguments: &HookArgs) -> Reach {
-    Reach { scope: arguments.scope, owner: arguments.owner.clone() }
+fn visibility(arguments: &HookArgs) -> Visibility {
+    Visibility::of(arguments.scope, arguments.owner.clone())
 }
 
 /// The session has lost what it was given.
-fn lose(engine: &Engine, told: &Told, reach: &Reach) -> Result<()> {
-    told.session.as_ref().map_or(Ok(()), |name| Ok(engine.lose_given(name, reach)?))
+fn lose(engine: &Engine, told: &Told, visibility: &Visibility) -> Result<()> {
+    told.session.as_ref().map_or(Ok(()), |name| Ok(engine.lose_given(visibility, name)?))
 }
 
 /// What somebody who begins is told.
-fn brief(engine: &Engine, request: &BriefRequest) -> Result<String> {
-    Ok(wrapped(&briefing(&engine.brief(request, now())?.entries)))
+fn brief(engine: &Engine, visibility: &Visibility, request: &BriefRequest) -> Result<PromptText> {
+    Ok(wrapped(&briefing(&engine.brief(visibility, request, now())?.entries)))
 }
 
 /// Whole pieces of evidence, in so many characters. What is left out for want of room was not given.
-fn evidence(engine: &Engine, request: &QueryRequest, most_chars: usize) -> Result<String> {
-    let answer = engine.query(request, now())?;
+fn evidence(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &QueryRequest,
+    most_chars: usize,
+) -> Result<PromptText> {
+    let answer = engine.query(visibility, request, now())?;
     let mut pieces = answer.evidence.map(|evidence| evidence.pieces).unwrap_or_default();
     let mut left_out: Vec<RowId> = Vec::new();
     let mut text = wrapped(&block(&pieces));
@@ -182,7 +219,7 @@ fn evidence(engine: &Engine, request: &QueryRequest, most_chars: usize) -> Resul
     }
     if let Some(session) = &request.session {
         left_out.retain(|row| !pieces.iter().any(|piece| piece.rows.contains(row)));
-        engine.not_shown(session, &request.select.reach(), &left_out);
+        engine.not_shown(visibility, session, &left_out);
     }
     Ok(text)
 }
@@ -208,6 +245,7 @@ fn asked(prompt: &str) -> Option<String> {
 
 /// What the session found out becomes candidates, and what is about to be compacted is lost to it.
 fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
+    let until = Instant::now() + READING;
     let home = session.home()?;
     let mut settings = session.settings(&home)?.settings;
     settings.busy_timeout_ms = settings.busy_timeout_ms.min(PATIENT_MS);
@@ -215,7 +253,7 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
         && arguments.host.loses_by_compacting(told.is_automatic)
         && home.path.join("memory.db").exists()
     {
-        lose(&Session::engine_of(&home, settings.clone())?, told, &reach(arguments))?;
+        lose(&Session::engine_of(&home, settings.clone())?, told, &visibility(arguments))?;
     }
     if settings.keep_sessions == Switch::Off {
         return Ok(());
@@ -226,25 +264,81 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
         owner: arguments.owner.clone(),
         folder: told.folder.clone(),
         session: told.session.clone(),
+        host: Some(arguments.host.word().to_owned()),
+        me: None,
         dry_run: false,
     };
     // Where there is nothing to read, no store is made.
     let open = || Session::engine_of(&home, settings.clone());
     let read = match (&told.transcript, &told.messages) {
-        (Some(path), _) => read_file(path, arguments.host.writes_late(), &request, &open)?,
+        (Some(path), _) => read_file(path, arguments.host.writes_late(), &request, until, &open)?,
         (None, Some(messages)) => {
             let engine = open()?;
             let name = told.session.as_deref().unwrap_or("session");
-            Some((engine.read_session(name, Cursor::new(lines(messages)), &request, now())?, engine))
+            Some((
+                engine.read_session(
+                    &Visibility::everything(),
+                    name,
+                    Cursor::new(lines(messages)),
+                    &request,
+                    now(),
+                )?,
+                engine,
+            ))
         }
         (None, None) => None,
     };
     let Some((read, engine)) = read else { return Ok(()) };
     session.out.detail(&format!("{} of {} new turns were kept", read.kept.len(), read.turns));
-    if arguments.event == Event::Stop {
+    if arguments.event == Event::Stop && Instant::now() < until {
         session.maintain(&engine);
     }
     Ok(())
+}
+
+/// A transcript that ends for its reader when the time is up.
+struct Timed {
+    file: File,
+    until: Instant,
+    left: u64,
+}
+
+impl Read for Timed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if Instant::now() < self.until {
+            return self.file.read(into);
+        }
+        let read = (&mut self.file).take(self.left).read(into)?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Timed {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if Instant::now() >= self.until {
+            self.left = READ_AFTER;
+        }
+        self.file.seek(to)
+    }
+}
+
+/// The transcript, where there is one. What is no plain file may never end, or make its reader wait.
+fn transcript(path: &Path) -> Result<Option<File>> {
+    let failed = |doing, source| Failure::from(bower_core::Error::io(doing, path, source));
+    // A host may name it before it has written anything.
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(failed("find", source)),
+    };
+    if !found.is_file() {
+        return Err(Failure::usage(
+            format!("transcript {} is no file", path.display()),
+            "a host names the file in which it keeps the session",
+        ));
+    }
+    File::open(path).map(Some).map_err(|source| failed("open", source))
 }
 
 /// Reads a transcript, and where its host writes it late waits until something new is in it. None where there is no file.
@@ -252,19 +346,21 @@ fn read_file(
     path: &Path,
     is_late: bool,
     request: &SessionRequest,
+    until: Instant,
     open: &dyn Fn() -> Result<Engine>,
 ) -> Result<Option<(SessionRead, Engine)>> {
     let waits = if is_late { &LATE[..] } else { &[] };
     let mut done: Option<(SessionRead, Engine)> = None;
     for wait in std::iter::once(&Duration::ZERO).chain(waits) {
         std::thread::sleep(*wait);
-        // A host may name it before it has written anything.
-        let Ok(file) = File::open(path) else { continue };
+        let Some(file) = transcript(path)? else { continue };
+        let file = Timed { file, until, left: 0 };
         let engine = match done {
             Some((_, engine)) => engine,
             None => open()?,
         };
-        let read = engine.read_session(&path.to_string_lossy(), file, request, now())?;
+        let read =
+            engine.read_session(&Visibility::everything(), &path.to_string_lossy(), file, request, now())?;
         let is_there = read.turns > 0;
         done = Some((read, engine));
         if is_there {

@@ -1,18 +1,29 @@
 //! `bower import`: into the store, from whatever a file shows itself to be. One file that cannot be read does not stop the rest.
 
 use bower_core::engine::Import;
+use bower_core::item::Visibility;
 use bower_core::request::moving::{ImportProgress, ImportRequest};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{IsTerminal, Read};
+use std::io::{self, BufReader, IsTerminal, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::{Session, now};
 use crate::cli::ImportArgs;
 use crate::failure::{Exit, Failure, Result};
 use crate::render;
+
+/// The longest directory of a zip file, in bytes: a hundred thousand files' names. Each takes some five times as much in memory.
+const LARGEST_DIRECTORY: u64 = 16 << 20;
+/// How many times its size an archive may unpack to. Conversations as JSON are packed to a fifth or a tenth; deflate packs
+/// zeros to a thousandth.
+const MOST_UNPACKED: u64 = 100;
+/// Bytes that any archive may unpack to.
+const LEAST_UNPACKED: u64 = 64 << 20;
 
 /// How a zip file begins.
 const ZIP: [u8; 4] = *b"PK\x03\x04";
@@ -59,7 +70,7 @@ pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
         ImportProgress::Folding => items.set_message("bringing the indexes up to date"),
     };
     let ended = (|| {
-        let mut import = engine.import(request, now(), &progress);
+        let mut import = engine.import(&Visibility::everything(), request, now(), &progress)?;
         for path in &arguments.paths {
             if path == Path::new("-") {
                 import.file("standard input", std::io::stdin().lock())?;
@@ -119,13 +130,25 @@ fn file(import: &mut Import<'_>, path: &Path) -> Result<()> {
 
 /// The conversations in a zip file; whatever else a chat program puts beside them is left alone.
 fn archive(import: &mut Import<'_>, name: &str, opened: File) -> Result<()> {
-    let mut archive = match zip::ZipArchive::new(opened) {
+    let packed = opened.metadata().map_or(0, |file| file.len());
+    let (metered, allowed) = metered(opened, LARGEST_DIRECTORY);
+    let mut archive = match zip::ZipArchive::new(metered) {
         Ok(archive) => archive,
         Err(error) => {
-            import.unreadable(name, &format!("it is no whole zip file: {error}; fetch it again"));
+            let reason = if allowed.get() == 0 {
+                format!(
+                    "its list of files is longer than {} MB; unpack it and import what is in it",
+                    LARGEST_DIRECTORY >> 20
+                )
+            } else {
+                format!("it is no whole zip file: {error}; fetch it again")
+            };
+            import.unreadable(name, &reason);
             return Ok(());
         }
     };
+    // What an entry unpacks to is counted instead.
+    allowed.set(u64::MAX);
     let names: Vec<String> = archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
     let chosen = wanted(names.iter().map(String::as_str));
     if chosen.is_empty() {
@@ -135,14 +158,67 @@ fn archive(import: &mut Import<'_>, name: &str, opened: File) -> Result<()> {
         );
         return Ok(());
     }
+    let unpacked = Cell::new(packed.saturating_mul(MOST_UNPACKED).max(LEAST_UNPACKED));
     for inner in chosen {
         let label = format!("{name}/{inner}");
         match archive.by_name(inner) {
-            Ok(entry) => import.file(&label, entry)?,
+            Ok(entry) => import.file(&label, Unpacked { entry, left: &unpacked })?,
             Err(error) => import.unreadable(&label, &format!("cannot be unpacked: {error}")),
+        }
+        if unpacked.get() == 0 {
+            // Whatever follows would be refused for the same reason.
+            break;
         }
     }
     Ok(())
+}
+
+/// A file of which only so many bytes may be read.
+struct Metered {
+    file: File,
+    left: Rc<Cell<u64>>,
+}
+
+/// A file of which so many bytes may be read, and what is left of them.
+fn metered(file: File, most: u64) -> (BufReader<Metered>, Rc<Cell<u64>>) {
+    let left = Rc::new(Cell::new(most));
+    (BufReader::new(Metered { file, left: Rc::clone(&left) }), left)
+}
+
+impl Read for Metered {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(read as u64));
+        if read as u64 > left { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(read) }
+    }
+}
+
+impl Seek for Metered {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// An entry as it is unpacked; all entries of an archive have so many bytes together, however they overlap.
+struct Unpacked<'a, R> {
+    entry: R,
+    left: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Unpacked<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.entry.read(buffer)?;
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(read as u64));
+        if read as u64 > left {
+            return Err(io::Error::other(format!(
+                "the archive unpacks to more than {MOST_UNPACKED} times its size, as no export does; if you trust it, unpack it \
+                 yourself and import the files"
+            )));
+        }
+        Ok(read)
+    }
 }
 
 /// Which files of an archive or a folder hold conversations: `conversations.json` (or its parts) where there is one, else all

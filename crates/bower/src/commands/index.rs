@@ -1,6 +1,7 @@
 //! `bower index`: brings the store up to date with files. Progress is talk; the summary is data.
 
 use bower_core::engine::Engine;
+use bower_core::item::Visibility;
 use bower_core::request::{IndexProgress, IndexReport, IndexRequest};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -44,7 +45,8 @@ pub fn run(arguments: &IndexArgs, session: &Session) -> Result<()> {
 /// One run over all paths, with a bar where somebody is watching.
 pub fn once(engine: &Engine, request: &IndexRequest, session: &Session) -> Result<IndexReport> {
     let progress = Progress::new(session);
-    let ended = engine.index(request, now(), &|step| progress.take(&step));
+    let ended =
+        engine.index(&Visibility::everything(), request, now(), &|step| progress.take(&step), &|| true);
     progress.bar.finish_and_clear();
     Ok(ended?)
 }

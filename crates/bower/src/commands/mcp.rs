@@ -67,6 +67,8 @@ fn options(arguments: McpArgs) -> Result<Options> {
             owner: arguments.owner,
             collections: arguments.collection,
             access,
+            host: None,
+            is_agent: true,
         }),
         tools,
         compat: arguments.compat,

@@ -4,12 +4,13 @@ use super::{Session, now};
 use crate::cli::{MigrateArgs, MigrateFrom};
 use crate::failure::Result;
 use crate::render;
+use bower_core::item::Visibility;
 
 /// Reads the other store, and says what came of it.
 pub fn run(arguments: &MigrateArgs, session: &Session) -> Result<()> {
     let MigrateFrom::FromBrv { path, dry_run } = &arguments.from;
     let engine = session.engine()?;
-    let migrated = engine.migrate_from_brv(path, *dry_run, now())?;
+    let migrated = engine.migrate_from_brv(&Visibility::everything(), path, *dry_run, now())?;
     session.out.say(&migrated, |look| render::moving::migrated(&migrated, look))?;
     session.maintain(&engine);
     Ok(())

@@ -33,14 +33,14 @@ mod watch;
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::filter::Filter;
-use bower_core::item::Reach;
+use bower_core::item::Visibility;
 use bower_core::request::{Selection, StatusReport};
 use jiff::Timestamp;
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 
-use crate::cli::{Global, ReachArgs, SelectArgs};
+use crate::cli::{Global, SelectArgs, VisibilityArgs};
 use crate::failure::{Failure, Result};
 use crate::llm;
 use crate::service::{SelectBody, Words, select};
@@ -129,6 +129,11 @@ fn fill_in_zone(resolved: &mut Resolved) {
 /// The settings file's text, where it exists.
 fn config_text(home: &Home) -> Result<Option<String>> {
     let path = home.config();
+    // Reading what is no file, as a pipe, may never end.
+    if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        let what = format!("{} is no file", path.display());
+        return Err(Failure::environment(what, "move it away; bower config set writes a new one"));
+    }
     match std::fs::read(&path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
             Failure::environment(format!("{} is not valid UTF-8", path.display()), "save it as UTF-8")
@@ -207,6 +212,7 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
         scope: arguments.scope,
         owner: arguments.owner.clone(),
         sources: sources(&arguments.source)?,
+        said_by: arguments.said_by.clone(),
         kind: arguments.kind,
         statuses: arguments.status.clone(),
     };
@@ -215,9 +221,14 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
     Ok(Selection { filter, ..select(&body, Words::Flags, now)? })
 }
 
-/// Whose items a command may see.
-fn reach(arguments: &ReachArgs) -> Reach {
-    Reach { scope: arguments.scope, owner: arguments.owner.clone() }
+/// What a command may see.
+fn visibility(arguments: &VisibilityArgs) -> Visibility {
+    let collections = Some(&arguments.collection).filter(|names| !names.is_empty());
+    Visibility {
+        scope: arguments.scope,
+        owner: arguments.owner.clone(),
+        collections: collections.map(|names| names.iter().cloned().collect()),
+    }
 }
 
 /// Sources as they were typed, and as the paths that they may be: documents are kept under absolute ones.

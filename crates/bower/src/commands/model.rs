@@ -2,6 +2,7 @@
 
 use bower_core::Error;
 use bower_core::config::Settings;
+use bower_core::item::Visibility;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -79,7 +80,7 @@ fn embed_waiting(home: &Home, session: &Session) -> Option<usize> {
     }
     let embed = || -> Result<usize> {
         let engine = session.engine()?;
-        let waiting = engine.status()?.unembedded;
+        let waiting = engine.status(&Visibility::everything())?.unembedded;
         if waiting == 0 {
             return Ok(0);
         }

@@ -1,7 +1,7 @@
 //! `bower query`: one question, one answer; nothing delays it.
 
 use bower_core::engine::MAX_LIMIT;
-use bower_core::item::Part;
+use bower_core::item::{Part, Step, Visibility};
 use bower_core::request::QueryRequest;
 
 use super::{Session, hint_if_empty, now, selection, text_of};
@@ -37,7 +37,7 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
         prefetch: arguments.prefetch,
     };
     let engine = session.engine()?;
-    let mut answer = engine.query(&request, now)?;
+    let mut answer = engine.query(&Visibility::everything(), &request, now)?;
     // The budget drew on more hits than a list of them shows.
     answer.hits.truncate(limit.unwrap_or(SHOWN));
     session.out.say(&answer, |look| match session.out.format {
@@ -50,15 +50,17 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
         }
         // The block goes into a prompt, so what was missing is told beside it.
         for degraded in &answer.degraded {
-            let what = match degraded.channel {
-                Part::Channel(_) => "searched",
-                Part::Step(_) => "done",
+            let note = match degraded.channel {
+                Part::Channel(channel) => format!("{channel} was not searched: {}", degraded.reason),
+                Part::Step(Step::Rerank) => format!("rerank was not done: {}", degraded.reason),
+                Part::Step(Step::Tokens) => format!("tokens were not compared: {}", degraded.reason),
+                Part::Step(Step::Store) => degraded.reason.clone(),
             };
-            session.out.note(&format!("{} was not {what}: {}", degraded.channel, degraded.reason));
+            session.out.note(&note);
         }
     }
     if session.out.format == Format::Text && answer.hits.is_empty() {
-        hint_if_empty(&engine.status()?, session);
+        hint_if_empty(&engine.status(&Visibility::everything())?, session);
     }
     // Folding looks at the vectors too, for which the model is opened: whoever asked for words alone did not ask for that.
     if !arguments.fast {

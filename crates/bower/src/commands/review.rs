@@ -1,41 +1,48 @@
 //! `bower review`: contradictions that nothing could settle, and who says which side is right.
 
-use bower_core::item::{Kind, Reach, Status};
+use bower_core::item::{Author, Kind, Status, Visibility};
 use bower_core::request::{Item, Selection, Settlement};
 use serde::Serialize;
 
-use super::{Session, now, reach, text_of};
+use super::{Session, now, text_of, visibility};
 use crate::cli::{ReviewAction, ReviewArgs};
 use crate::failure::Result;
 use crate::render;
 use crate::service::Reviews;
 
+/// Memories of one source that are kept at once; what is left is kept by asking again.
+const MOST_KEPT: usize = 10_000;
+
 /// Lists them, or ends one.
 pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
-    let reach = reach(&arguments.reach);
+    let visibility = visibility(&arguments.visibility);
     let (review, how) = match arguments.action.unwrap_or(ReviewAction::List { all: false }) {
         ReviewAction::List { all } => {
             let engine = session.engine()?;
-            let found = Reviews { reviews: engine.reviews_within(all, &reach)? };
+            let found = Reviews { reviews: engine.reviews(&visibility, all)? };
             let waiting = Selection {
                 kinds: vec![Kind::Memory],
                 statuses: vec![Status::Candidate],
-                scope: reach.scope,
-                owner: reach.owner.clone(),
                 ..Selection::default()
             };
-            let candidates = engine.list(&waiting, 1, 0)?.total;
+            let candidates = engine.list(&visibility, &waiting, 1, 0)?.total;
             return session.out.say(&found, |look| render::review::list(&found.reviews, candidates, look));
         }
-        ReviewAction::Keep { ids } => return judge(&ids, true, &reach, session),
-        ReviewAction::Drop { ids } => return judge(&ids, false, &reach, session),
+        ReviewAction::Keep { source: Some(source), .. } => {
+            let ids = unreviewed_of(&visibility, source, session)?;
+            return judge(&visibility, &ids, true, session);
+        }
+        ReviewAction::Keep { ids, source: None } => return judge(&visibility, &ids, true, session),
+        ReviewAction::Drop { ids } => return judge(&visibility, &ids, false, session),
         ReviewAction::Accept { review } => (review, Settlement::Accept),
         ReviewAction::Reject { review } => (review, Settlement::Reject),
         ReviewAction::Both { review } => (review, Settlement::Both),
-        ReviewAction::Merge { review, text } => (review, Settlement::Merge(text_of(&text, "review merge")?)),
+        ReviewAction::Merge { review, text } => {
+            (review, Settlement::Merge { text: text_of(&text, "review merge")?, said_by: Author::User })
+        }
     };
     let engine = session.engine()?;
-    let settled = engine.settle_within(review, &how, now(), &reach)?;
+    let settled = engine.settle(&visibility, review, &how, now())?;
     session.out.say(&settled, |look| render::review::settled(&settled, look))?;
     session.maintain(&engine);
     Ok(())
@@ -46,10 +53,26 @@ struct Judged {
     memories: Vec<Item>,
 }
 
+/// What a source or a conversation left and nobody looked at.
+fn unreviewed_of(visibility: &Visibility, source: String, session: &Session) -> Result<Vec<String>> {
+    let select = Selection {
+        kinds: vec![Kind::Memory],
+        statuses: vec![Status::Candidate, Status::Active],
+        sources: vec![source.clone()],
+        ..Selection::default()
+    };
+    let mut found = session.engine()?.list(visibility, &select, MOST_KEPT, 0)?.memories;
+    found.retain(|item| item.status == Status::Candidate || !item.provenance.reviewed);
+    if found.is_empty() {
+        return Err(bower_core::Error::NotFound { what: "unreviewed memory of", id: source }.into());
+    }
+    Ok(found.into_iter().map(|item| item.id).collect())
+}
+
 /// Candidates become memories, or leave answers. Those before one that is none are judged already.
-fn judge(ids: &[String], keeps: bool, reach: &Reach, session: &Session) -> Result<()> {
+fn judge(visibility: &Visibility, ids: &[String], keeps: bool, session: &Session) -> Result<()> {
     let engine = session.engine()?;
-    let judge = |id: &String| engine.judge_candidate(id, keeps, reach, now());
+    let judge = |id: &String| engine.judge_candidate(visibility, id, keeps, now());
     let judged = Judged { memories: ids.iter().map(judge).collect::<std::result::Result<_, _>>()? };
     session.out.say(&judged, |look| render::review::judged(&judged.memories, look))?;
     session.maintain(&engine);

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use super::Session;
 use crate::cli::ServeArgs;
 use crate::failure::Result;
-use crate::http::{self, Options};
+use crate::http::{self, Options, connections, followers, limits};
 use crate::service::Service;
 
 /// What is printed when requests are taken.
@@ -25,6 +25,13 @@ pub fn run(arguments: &ServeArgs, session: &Session) -> Result<()> {
     let home = session.home()?;
     let settings = session.settings(&home)?.settings;
     let models = settings.models_folder.unwrap_or_else(|| home.models());
+    let serve = settings.serve;
+    let mut limits = limits::Rules::of(&serve);
+    limits.rate = arguments.rate.unwrap_or(limits.rate);
+    let mut connections = connections::Rules::of(&serve);
+    connections.most = arguments.connections.map_or(connections.most, |most| most as usize);
+    connections.head_time = arguments.header_timeout.unwrap_or(connections.head_time);
+    connections.idle_time = arguments.idle_timeout.unwrap_or(connections.idle_time);
     let options = Options {
         bind: arguments.bind,
         port: arguments.port,
@@ -32,10 +39,10 @@ pub fn run(arguments: &ServeArgs, session: &Session) -> Result<()> {
         origins: arguments.cors.clone(),
         body_bytes: arguments.max_body as usize * 1_024,
         request_time: arguments.timeout,
-        header_time: arguments.header_timeout,
         grace: arguments.grace,
-        rate: arguments.rate,
-        connections: arguments.connections as usize,
+        limits,
+        connections,
+        followers: followers::Rules::of(&serve),
         prune_every: arguments.prune_interval.0,
     };
     let is_named = !options.hosts.is_empty();

@@ -10,7 +10,7 @@ use super::{Session, agreed};
 use crate::cli::{Format, SetupArgs};
 use crate::failure::{Failure, Result};
 use crate::hosts::{
-    Call, Change, Edit, Host, Places, Plan, VARIABLES, Wants, apply, brv, may_hold_ours, plan,
+    Call, Change, Edit, Ground, Host, Places, Plan, VARIABLES, Wants, apply, brv, may_hold_ours, plan,
 };
 use crate::render;
 use crate::settings::{Home, Origin};
@@ -39,6 +39,9 @@ pub struct Done {
 pub struct FileDone {
     /// The file.
     pub path: PathBuf,
+    /// Where it really lies, where a link leads there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_path: Option<PathBuf>,
     /// What became of it.
     pub change: Change,
     /// The lines that changed, as `diff -u` has them; secrets near them are cut out.
@@ -66,6 +69,7 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
     } else {
         host.files(&places, &call, wants).into_iter().collect()
     };
+    let ground = places.project.as_deref().map_or(Ground::User(&places.user), Ground::Project);
     let mut plans = Vec::new();
     for (path, all) in &host.files(&places, &call, all) {
         let wanted = wanted.get(path).map(Vec::as_slice);
@@ -74,7 +78,7 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
         if !is_named && !may_hold_ours(path, &home.path)? {
             continue;
         }
-        let plan = plan(path, all, wanted, &home.path)?;
+        let plan = plan(path, all, wanted, &home.path, ground)?;
         if is_named || plan.change != Change::Unchanged {
             plans.push(plan);
         }
@@ -83,8 +87,12 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
         (host == Host::Brv).then(|| brv::plan(Path::new(&call.program), arguments.remove)).transpose()?;
     let changes = plans.iter().map(|plan| plan.change).chain(link.iter().map(|link| link.change));
     let is_change = changes.into_iter().any(|change| change != Change::Unchanged);
-    let linked =
-        link.iter().map(|link| FileDone { path: link.path.clone(), change: link.change, diff: link.diff() });
+    let linked = link.iter().map(|link| FileDone {
+        path: link.path.clone(),
+        real_path: None,
+        change: link.change,
+        diff: link.diff(),
+    });
     let done = Done {
         host: host.word(),
         remove: arguments.remove,
@@ -184,5 +192,5 @@ fn done(plan: &Plan) -> FileDone {
             gate::redact(&diff, &gate::Constants::default()).map_or(diff, |redacted| redacted.text)
         }
     };
-    FileDone { path: plan.path.clone(), change: plan.change, diff }
+    FileDone { path: plan.path.clone(), real_path: plan.real.clone(), change: plan.change, diff }
 }

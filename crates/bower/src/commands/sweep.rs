@@ -1,21 +1,23 @@
 //! `bower sweep`, `bower prune`, `bower consolidate` and `bower undo`: what becomes of memories that nobody asks for, and back.
 
+use bower_core::item::{Origin, Visibility};
 use bower_core::request::ConsolidateRequest;
 
-use super::{Session, now, reach};
+use super::{Session, now, visibility};
 use crate::cli::{ConsolidateArgs, PruneArgs, SweepArgs, UndoArgs};
 use crate::failure::Result;
 use crate::render;
 
 /// What the day brings.
 pub fn sweep(arguments: &SweepArgs, session: &Session) -> Result<()> {
-    let swept = session.engine()?.sweep(arguments.dry_run, now())?;
+    let swept = session.engine()?.sweep(&Visibility::everything(), arguments.dry_run, now())?;
     session.out.say(&swept, |look| render::life::swept(&swept, look))
 }
 
 /// Archives what is too weak.
 pub fn prune(arguments: &PruneArgs, session: &Session) -> Result<()> {
-    let pruned = session.engine()?.prune(arguments.threshold, arguments.dry_run, now())?;
+    let pruned =
+        session.engine()?.prune(&Visibility::everything(), arguments.threshold, arguments.dry_run, now())?;
     session.out.say(&pruned, |look| render::life::pruned(&pruned, look))
 }
 
@@ -24,19 +26,28 @@ pub fn consolidate(arguments: &ConsolidateArgs, session: &Session) -> Result<()>
     let request = ConsolidateRequest {
         similarity: arguments.similarity,
         dry_run: arguments.dry_run,
-        reach: reach(&arguments.reach),
         most_ms: arguments.seconds.saturating_mul(1_000),
         llm: arguments.llm,
     };
     let engine = session.engine()?;
-    let done = engine.consolidate(&request, now(), &|| true)?;
+    let done = engine.consolidate(&visibility(&arguments.visibility), &request, now(), &|| true)?;
     session.out.say(&done, |look| render::life::consolidated(&done, look))?;
     session.maintain(&engine);
     Ok(())
 }
 
-/// Takes back what an event did.
+/// Takes back what an event did, or all that an origin wrote.
 pub fn undo(arguments: &UndoArgs, session: &Session) -> Result<()> {
-    let undone = session.engine()?.undo(arguments.event, now())?;
+    let engine = session.engine()?;
+    let undone = if let Some(event) = arguments.event {
+        engine.undo(&Visibility::everything(), event, now())?
+    } else {
+        let origin = Origin {
+            session: arguments.session.clone(),
+            host: arguments.host.clone(),
+            source: arguments.source.clone(),
+        };
+        engine.undo_origin(&visibility(&arguments.visibility), &origin, arguments.dry_run, now())?
+    };
     session.out.say(&undone, |look| render::life::undone(&undone, look))
 }

@@ -1,6 +1,7 @@
 //! The files of hosts on the disk: what would change in them, and the change itself. A file appears under its name when it is
 //! whole; what a file was is remembered in the home, so that taking our part out leaves it as it was, to the byte.
 
+use bower_core::files;
 use bower_core::item::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -32,6 +33,10 @@ pub struct Plan {
     pub path: PathBuf,
     /// Where it lies, links followed.
     place: PathBuf,
+    /// The same, where a link of the user or of the project leads there.
+    pub real: Option<PathBuf>,
+    /// Others who have the project read it too.
+    is_shared: bool,
     /// What becomes of it.
     pub change: Change,
     /// Its text, where there is one.
@@ -58,6 +63,45 @@ struct Memory {
     splices: Vec<Splice>,
 }
 
+/// Where the files of a host are to lie: below the user's folder, or in a project that others may have filled.
+#[derive(Clone, Copy, Debug)]
+pub enum Ground<'a> {
+    /// The user's folder. Its links are the user's own.
+    User(&'a Path),
+    /// A project's. Its links may be anybody's, so none is followed out of it.
+    Project(&'a Path),
+}
+
+impl Ground<'_> {
+    /// Where a file really lies, and whether a link below this ground leads there.
+    fn place(self, path: &Path) -> Result<(PathBuf, Option<PathBuf>)> {
+        let place = followed(path);
+        let (Self::User(base) | Self::Project(base)) = self;
+        let base_place = base.canonicalize().unwrap_or_else(|_| base.to_path_buf());
+        let unlinked =
+            path.strip_prefix(base).map_or_else(|_| path.to_path_buf(), |rest| base_place.join(rest));
+        let is_inside = |place: &Path| {
+            // What git itself reads there is no file of the project.
+            let rest = place.strip_prefix(&base_place).ok();
+            rest.is_some_and(|rest| rest.components().all(|part| part.as_os_str() != ".git"))
+        };
+        match self {
+            Self::Project(_) if !is_inside(&place) => Err(Failure::environment(
+                format!(
+                    "{} is reached by a link that leads out of the project, to {}",
+                    path.display(),
+                    place.display()
+                ),
+                "put a file or folder in the link's place; nothing was changed in any file",
+            )),
+            Self::User(_) | Self::Project(_) => {
+                let real = (place != unlinked).then(|| place.clone());
+                Ok((place, real))
+            }
+        }
+    }
+}
+
 /// Whether something of ours may be in a file: we remember it, or our name stands there.
 pub fn may_hold_ours(path: &Path, home: &Path) -> Result<bool> {
     let place = followed(path);
@@ -70,8 +114,15 @@ fn note_of(place: &Path, home: &Path) -> PathBuf {
 
 /// What is to become of a file so that it holds the edits that are wanted, or nothing of ours any more; `all` are those that an
 /// earlier setup may have put there.
-pub fn plan(path: &Path, all: &[Edit], wanted: Option<&[Edit]>, home: &Path) -> Result<Plan> {
-    let place = followed(path);
+pub fn plan(
+    path: &Path,
+    all: &[Edit],
+    wanted: Option<&[Edit]>,
+    home: &Path,
+    ground: Ground<'_>,
+) -> Result<Plan> {
+    let (place, real) = ground.place(path)?;
+    let is_shared = matches!(ground, Ground::Project(_));
     let before = read(&place)?;
     let note = note_of(&place, home);
     let memory = remembered(&note).filter(|memory| memory.file == place);
@@ -106,7 +157,7 @@ pub fn plan(path: &Path, all: &[Edit], wanted: Option<&[Edit]>, home: &Path) -> 
         (before, after) if before == after => Change::Unchanged,
         _ => Change::Change,
     };
-    Ok(Plan { path: path.to_path_buf(), place, change, before, after, memory, note })
+    Ok(Plan { path: path.to_path_buf(), place, real, is_shared, change, before, after, memory, note })
 }
 
 /// The text without anything of ours: as it was to the byte where that can be told.
@@ -140,17 +191,17 @@ pub fn apply(plan: &Plan) -> Result<()> {
     if let Some(memory) = &plan.memory {
         let bytes = serde_json::to_vec(memory).map_err(|source| Failure::internal(source.to_string()))?;
         if let Some(folder) = plan.note.parent() {
-            std::fs::create_dir_all(folder).map_err(|source| failed("make the folder", folder, source))?;
+            files::create_folder(folder).map_err(|source| failed("make the folder", folder, source))?;
         }
-        replace(&plan.note, &bytes)?;
+        replace(&plan.note, &bytes, false)?;
     }
     match (plan.change, &plan.after) {
         (Change::Create | Change::Change, Some(text)) => {
             if let Some(folder) = plan.place.parent() {
-                std::fs::create_dir_all(folder)
-                    .map_err(|source| failed("make the folder", folder, source))?;
+                let create = if plan.is_shared { files::create_shared_folder } else { files::create_folder };
+                create(folder).map_err(|source| failed("make the folder", folder, source))?;
             }
-            replace(&plan.place, text.as_bytes())?;
+            replace(&plan.place, text.as_bytes(), plan.is_shared)?;
         }
         (Change::Delete, _) => {
             std::fs::remove_file(&plan.place).map_err(|source| failed("remove", &plan.place, source))?;
@@ -189,7 +240,7 @@ fn forget(plan: &Plan) {
         if memory.made.len() > before
             && let Ok(bytes) = serde_json::to_vec(&memory)
         {
-            let _ = replace(&note, &bytes);
+            let _ = replace(&note, &bytes, false);
         }
     }
     let _ = std::fs::remove_dir(notes);
@@ -219,7 +270,21 @@ fn followed(path: &Path) -> PathBuf {
     }
 }
 
+/// No host's file is larger than this, in bytes; one of Claude Code with a history of years has some MB.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The text of a host's file; none where there is none. A repository may hold a named pipe, or a link to a device, in the place of
+/// its file: reading that would never end.
 fn read(place: &Path) -> Result<Option<String>> {
+    if let Ok(found) = std::fs::metadata(place)
+        && !found.is_dir()
+        && (!found.is_file() || found.len() > MOST_BYTES)
+    {
+        return Err(Failure::environment(
+            format!("{} is not a file that a host would read", place.display()),
+            "look at what it is and remove it; nothing was changed in any file",
+        ));
+    }
     match std::fs::read(place) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|source| {
             Failure::environment(
@@ -236,16 +301,16 @@ fn read(place: &Path) -> Result<Option<String>> {
     }
 }
 
-/// A file with these bytes in the place of another, whose permissions it takes.
-fn replace(place: &Path, bytes: &[u8]) -> Result<()> {
+/// A file with these bytes in the place of another, whose permissions it takes. A new one is its owner's alone, unless it is shared.
+fn replace(place: &Path, bytes: &[u8], is_shared: bool) -> Result<()> {
     let failed = |source| Failure::from(bower_core::Error::io("write", place, source));
     let folder = place.parent().unwrap_or(Path::new("."));
     let mut aside = tempfile::Builder::new();
     #[cfg(unix)]
-    {
+    if is_shared {
         use std::os::unix::fs::PermissionsExt;
-        // As any new file: what the process's mask leaves of it.
-        aside.permissions(std::fs::Permissions::from_mode(0o666));
+        // Others read it, as far as the process's mask lets them, and none but its owner writes it.
+        aside.permissions(std::fs::Permissions::from_mode(0o644));
     }
     let mut aside = aside.prefix(".bower-").tempfile_in(folder).map_err(failed)?;
     aside.write_all(bytes).map_err(failed)?;

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 pub use edit::Edit;
-pub use files::{Change, Plan, apply, may_hold_ours, plan};
+pub use files::{Change, Ground, Plan, apply, may_hold_ours, plan};
 pub use talk::{Event, Told, answer, told};
 
 /// A program in which an agent runs. What is said of each is the help that a terminal shows: no backticks.

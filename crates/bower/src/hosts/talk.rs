@@ -1,11 +1,17 @@
 //! What a host tells a hook on standard input, and what it takes back on standard output. Hosts differ in names alone; an input
 //! is read by whatever names it has, an answer is given in the host's own.
 
+use bower_core::prompt::PromptText;
 use clap::ValueEnum;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
 use super::Host;
+
+/// A byte order mark, which some programs write first.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// When a host calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -124,11 +130,13 @@ pub struct Told {
     pub file: Option<String>,
 }
 
-/// Reads an input. The error is one line.
-pub fn told(input: &[u8]) -> Result<Told, String> {
-    let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input);
-    let value: Value =
-        serde_json::from_slice(input).map_err(|error| format!("its input is no JSON: {error}"))?;
+/// Reads an input up to the end of its object; what follows is not waited for. The error is one line.
+pub fn told(input: impl Read) -> Result<Told, String> {
+    let mut input = BufReader::new(input);
+    let is_marked = input.fill_buf().is_ok_and(|begun| begun.starts_with(MARK));
+    input.consume(if is_marked { MARK.len() } else { 0 });
+    let value = Value::deserialize(&mut serde_json::Deserializer::from_reader(input));
+    let value = value.map_err(|error| format!("its input is no JSON: {error}"))?;
     if !value.is_object() {
         return Err("its input is no JSON object".to_owned());
     }
@@ -173,7 +181,7 @@ fn typed(prompt: &str) -> &str {
 }
 
 /// What gives a host some context, as one line of JSON; none where it takes none at this event.
-pub fn answer(host: Host, event: Event, context: &str) -> Option<String> {
+pub fn answer(host: Host, event: Event, context: &PromptText) -> Option<String> {
     let takes = match (host, event) {
         // Neither has hooks: one has a provider, the other asks by itself.
         (_, Event::PreCompact | Event::Stop) | (Host::Brv | Host::Hermes, _) => false,
@@ -213,25 +221,25 @@ mod tests {
             folder: Some("/w".into()),
             ..Told::default()
         };
-        assert_eq!(told(claude).unwrap(), expected);
+        assert_eq!(told(&claude[..]).unwrap(), expected);
         let cursor =
             br#"{"conversation_id":"c1","workspace_roots":["/w","/v"],"hook_event_name":"sessionStart"}"#;
-        let read = told(cursor).unwrap();
+        let read = told(&cursor[..]).unwrap();
         assert_eq!(
             (read.session.as_deref(), read.folder.as_deref(), read.is_fresh),
             (Some("c1"), Some("/w"), true)
         );
         let vscode = br#"{"sessionId":"v1","hookEventName":"PostToolUse","tool_input":{"filePath":"/w/a.rs"},"transcript_path":null}"#;
-        let read = told(vscode).unwrap();
+        let read = told(&vscode[..]).unwrap();
         assert_eq!(
             (read.session.as_deref(), read.file.as_deref(), read.transcript),
             (Some("v1"), Some("/w/a.rs"), None)
         );
         let codex = br#"{"session_id":"x1","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: src/ledger.py\n@@\n"}}"#;
-        assert_eq!(told(codex).unwrap().file.as_deref(), Some("src/ledger.py"));
-        assert_eq!(told(br#"{"tool_input":{"command":"ls -l"}}"#).unwrap().file, None);
+        assert_eq!(told(&codex[..]).unwrap().file.as_deref(), Some("src/ledger.py"));
+        assert_eq!(told(&br#"{"tool_input":{"command":"ls -l"}}"#[..]).unwrap().file, None);
         let gemini = br#"{"session_id":"g1","hook_event_name":"BeforeAgent","prompt":"<hook_context>&lt;bowerbird&gt;\nx\n</hook_context>\n\nWhich port?"}"#;
-        assert_eq!(told(gemini).unwrap().prompt.as_deref(), Some("Which port?"));
+        assert_eq!(told(&gemini[..]).unwrap().prompt.as_deref(), Some("Which port?"));
         for bad in [&b""[..], b"[]", b"nonsense", b"{", b"\xff"] {
             assert!(told(bad).is_err());
         }
@@ -239,17 +247,18 @@ mod tests {
 
     #[test]
     fn answers_are_in_the_hosts_own_names() {
-        let claude = answer(Host::ClaudeCode, Event::UserPrompt, "x").unwrap();
+        let x = PromptText::own("x");
+        let claude = answer(Host::ClaudeCode, Event::UserPrompt, &x).unwrap();
         let expected =
             r#"{"hookSpecificOutput":{"additionalContext":"x","hookEventName":"UserPromptSubmit"}}"#;
         let parsed: Value = serde_json::from_str(&claude).unwrap();
         assert_eq!(parsed, serde_json::from_str::<Value>(expected).unwrap());
-        assert!(answer(Host::Gemini, Event::UserPrompt, "x").unwrap().contains("\"BeforeAgent\""));
-        assert_eq!(answer(Host::Cursor, Event::SessionStart, "x").unwrap(), r#"{"additional_context":"x"}"#);
-        assert_eq!(answer(Host::Cursor, Event::UserPrompt, "x"), None);
-        let copilot = answer(Host::Copilot, Event::SessionStart, "x").unwrap();
+        assert!(answer(Host::Gemini, Event::UserPrompt, &x).unwrap().contains("\"BeforeAgent\""));
+        assert_eq!(answer(Host::Cursor, Event::SessionStart, &x).unwrap(), r#"{"additional_context":"x"}"#);
+        assert_eq!(answer(Host::Cursor, Event::UserPrompt, &x), None);
+        let copilot = answer(Host::Copilot, Event::SessionStart, &x).unwrap();
         assert!(copilot.starts_with(r#"{"additionalContext":"x","hookSpecificOutput":{"#), "{copilot}");
-        assert_eq!(answer(Host::Codex, Event::Stop, "x"), None);
-        assert_eq!(answer(Host::Codex, Event::SessionStart, " \n"), None);
+        assert_eq!(answer(Host::Codex, Event::Stop, &x), None);
+        assert_eq!(answer(Host::Codex, Event::SessionStart, &PromptText::own(" \n")), None);
     }
 }

@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::connections::place_of;
 use super::problem::Problem;
 use super::tokens::{Standing, Token, Tokens};
 use crate::failure::{Failure, Result};
@@ -18,8 +19,23 @@ use crate::service::{Access, Bounds};
 pub enum Key {
     /// A token, by its hash.
     Token(String),
-    /// An address.
+    /// An address, or the network of one (`place_of`).
     Address(IpAddr),
+}
+
+impl Key {
+    /// The key of whoever shows no token.
+    pub fn of(address: IpAddr) -> Self {
+        Self::Address(place_of(address))
+    }
+
+    /// Whether it stands for all programs of this machine together: what one of them does too often must not be the others' limit.
+    pub fn is_everybody(&self) -> bool {
+        match self {
+            Self::Address(address) => address.is_loopback(),
+            Self::Token(_) => false,
+        }
+    }
 }
 
 /// Who asks.
@@ -39,10 +55,16 @@ impl Caller {
     pub(super) fn local(address: IpAddr) -> Self {
         Self {
             name: "local".into(),
-            key: Key::Address(address),
-            bounds: Bounds::default(),
+            key: Key::of(address),
+            bounds: Bounds { host: Some("http".to_owned()), ..Bounds::default() },
             folders: Vec::new(),
         }
+    }
+
+    /// Whoever has a token with these bounds.
+    #[cfg(test)]
+    pub(super) fn bound(bounds: Bounds, folders: Vec<PathBuf>) -> Self {
+        Self { name: "bound".into(), key: Key::Token("00ff".into()), bounds, folders }
     }
 
     fn of(token: Token) -> Self {

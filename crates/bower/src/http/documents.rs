@@ -1,13 +1,12 @@
-//! Documents that come with a request. A document belongs to one scope and owner: nobody takes another's by sending one of the
-//! same name.
+//! Documents that come with a request. Each scope and owner has names of its own for them: nobody takes another's by sending one of
+//! the same name, or learns that there is one.
 
 use bower_core::engine::DocumentInput;
-use bower_core::item::{Kind, Scope};
-use bower_core::request::{IndexReport, Selection};
+use bower_core::item::Scope;
+use bower_core::request::IndexReport;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::sync::{Mutex, PoisonError};
 
 use super::auth::Caller;
 use super::problem::Problem;
@@ -18,9 +17,6 @@ use crate::service::Access;
 const MOST_DOCUMENTS: usize = 1_000;
 /// A document's name at most, in bytes.
 const LONGEST_ID: usize = 4_096;
-
-/// One request at a time: between looking whose a document is and writing it, nobody else here writes it.
-static ONE: Mutex<()> = Mutex::new(());
 
 /// Documents to add.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -70,25 +66,7 @@ pub fn add(app: &App, caller: &Caller, body: DocumentsBody) -> Result<IndexRepor
     if body.documents.iter().any(|document| document.id.trim().is_empty() || document.id.len() > LONGEST_ID) {
         return Err(Problem::bad(format!("documents: an id is 1 to {LONGEST_ID} bytes, and not blank")));
     }
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let engine = app.service.engine();
-    if !caller.bounds.reach().is_everything() {
-        for document in &body.documents {
-            let select = Selection {
-                kinds: vec![Kind::Chunk],
-                collections: place.collection.iter().cloned().collect(),
-                sources: vec![document.id.clone()],
-                ..Selection::default()
-            };
-            let there = engine.list(&select, 1, 0)?;
-            if there.memories.iter().any(|item| (item.scope, &item.owner) != (place.scope, &place.owner)) {
-                return Err(Problem::forbidden(
-                    format!("document {} is another's", document.id),
-                    "give it another id, or name another collection",
-                ));
-            }
-        }
-    }
     let documents = body.documents.into_iter().map(|document| DocumentInput {
         id: document.id,
         title: document.title,
@@ -96,6 +74,13 @@ pub fn add(app: &App, caller: &Caller, body: DocumentsBody) -> Result<IndexRepor
         collection: place.collection.clone(),
         metadata: document.metadata,
         session: document.session,
+        provenance: None,
+        host: caller.bounds.host.clone(),
     });
-    Ok(engine.add_documents_for(documents.collect(), place.scope, place.owner, now())?)
+    Ok(engine.add_documents(
+        &caller.bounds.visibility(),
+        documents.collect(),
+        (place.scope, place.owner),
+        now(),
+    )?)
 }

@@ -4,29 +4,30 @@
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use bower_core::item::Status;
-use bower_core::request::{Selection, StoreChange};
+use bower_core::request::StoreChange;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
 use super::auth::Caller;
+use super::cursor::Cursors;
+use super::followers::Over;
 use super::handle::caller;
-use super::limits::Turn;
 use super::operations::parse_query;
 use super::problem::Problem;
 use super::stream::{channel, send};
 use super::{App, Work, now};
 
-/// Streams at once: each is a connection that stays.
-const MOST_STREAMS: i64 = 128;
+/// After how many milliseconds a client comes back by itself: at once where its stream is old, and later where others wait.
+const RETRY_MS: u64 = 2_000;
+const RETRY_LATER_MS: u64 = 60_000;
 /// How often other processes' changes are looked for: one row is read.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// A comment is sent so often where nothing changes, so that a connection that broke is known.
@@ -73,16 +74,9 @@ pub async fn watch_changes(app: Arc<App>) {
 struct Counted(Arc<App>);
 
 impl Counted {
-    fn new(app: &Arc<App>) -> Result<Self, Problem> {
-        let counted = Self(Arc::clone(app));
-        if app.metrics.streams.fetch_add(1, Ordering::Relaxed) >= MOST_STREAMS {
-            return Err(Problem::later(
-                StatusCode::SERVICE_UNAVAILABLE,
-                format!("more than {MOST_STREAMS} streams"),
-                5,
-            ));
-        }
-        Ok(counted)
+    fn new(app: &Arc<App>) -> Self {
+        app.metrics.streams.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(app))
     }
 }
 
@@ -100,15 +94,20 @@ fn follow(app: Arc<App>, request: &Request) -> Result<Response, Problem> {
         id.ok_or_else(|| Problem::bad("Last-Event-ID: the number of a change is wanted"))
     });
     let after = last.transpose()?.or(query.after);
-    let counted = Counted::new(&app)?;
-    let (sender, body) = channel(request.extensions().get::<Arc<Turn>>().cloned());
+    // A stream counts among streams, and no more among requests at once.
+    let mut follower = app.followers.enter(&caller.key, Instant::now())?;
+    let counted = Counted::new(&app);
+    let (sender, body) = channel();
     tokio::spawn(async move {
         let mut ending = app.is_ending.subscribe();
-        tokio::select! {
-            _ = ending.wait_for(|is_ending| *is_ending) => {}
+        let (reason, retry_ms) = tokio::select! {
+            _ = ending.wait_for(|is_ending| *is_ending) => ("server", RETRY_MS),
+            over = follower.over() => (over.word(), if over == Over::Room { RETRY_LATER_MS } else { RETRY_MS }),
             // It ends when the client has gone.
-            _ = tell(&counted.0, &caller, after, &sender) => {}
-        }
+            _ = tell(&counted.0, &caller, after, &sender) => return,
+        };
+        let last = format!("event: end\nretry: {retry_ms}\ndata: {{\"reason\":\"{reason}\"}}\n\n");
+        let _ = send(&sender, last.into()).await;
     });
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -124,16 +123,17 @@ async fn tell(
     to: &mpsc::Sender<io::Result<Bytes>>,
 ) -> io::Result<()> {
     let mut changed = app.last_change.subscribe();
+    let cursors = Cursors::of(caller);
     let mut after = match after {
-        Some(after) => after,
+        Some(after) => cursors.change(after),
         None => look(app, |app, _| page(app, None, u64::MAX), caller).await?.current,
     };
     // The head is sent with the first piece: whoever listens knows that he is heard.
-    send(to, Bytes::from(format!(": after {after}\nretry: 2000\n\n"))).await?;
+    send(to, Bytes::from(format!(": after {}\nretry: {RETRY_MS}\n\n", cursors.told(after)))).await?;
     loop {
         let page = look(app, move |app, caller| page(app, Some(caller), after), caller).await?;
-        for change in &page.changes {
-            send(to, event(change)).await?;
+        for change in page.changes {
+            send(to, event(&StoreChange { change: cursors.told(change.change), ..change })).await?;
         }
         if page.last > after {
             after = page.last;
@@ -142,7 +142,8 @@ async fn tell(
         let current = page.current;
         if current < after {
             // A backup that was put back is behind what was told.
-            let reset = format!("event: reset\nid: {current}\ndata: {{\"change\":{current}}}\n\n");
+            let told = cursors.told(current);
+            let reset = format!("event: reset\nid: {told}\ndata: {{\"change\":{told}}}\n\n");
             send(to, reset.into()).await?;
             after = current;
         }
@@ -167,13 +168,13 @@ async fn wait(
 }
 
 /// Some changes.
-struct Page {
+pub(super) struct Page {
     /// The store's last change, read before the others.
     current: u64,
     /// The last that was looked at.
-    last: u64,
+    pub(super) last: u64,
     /// Those of them that a caller may know of.
-    changes: Vec<StoreChange>,
+    pub(super) changes: Vec<StoreChange>,
 }
 
 async fn look(
@@ -188,26 +189,14 @@ async fn look(
 }
 
 /// Changes after one; none where nobody asks for any.
-fn page(app: &App, caller: Option<&Caller>, after: u64) -> Result<Page, Problem> {
+pub(super) fn page(app: &App, caller: Option<&Caller>, after: u64) -> Result<Page, Problem> {
     let engine = app.service.engine();
     let current = engine.last_change()?;
     let Some(caller) = caller else { return Ok(Page { current, last: after, changes: Vec::new() }) };
     if !app.door.still_admits(caller, now()) {
         return Err(Problem::forbidden("whoever follows may no longer", "ask with a token that is in force"));
     }
-    let mut changes = engine.changes_after(after, PAGE)?;
-    let last = changes.last().map_or(after, |change| change.change);
-    if !caller.bounds.is_everything() {
-        // Of what is gone nobody knows any more whose it was.
-        let all: Vec<String> = changes.iter().flat_map(|change| &change.subjects).cloned().collect();
-        let whatever = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
-        let held = engine.held_of(&all, &caller.bounds.narrow(whatever)?)?;
-        for change in &mut changes {
-            change.subjects.retain(|id| held.contains(id));
-            change.more = 0;
-        }
-        changes.retain(|change| !change.subjects.is_empty());
-    }
+    let (changes, last) = engine.changes_after(&caller.bounds.visibility(), after, PAGE)?;
     Ok(Page { current, last, changes })
 }
 

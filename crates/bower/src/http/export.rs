@@ -21,10 +21,10 @@ use tokio::sync::{mpsc, oneshot};
 use super::handle::{body_of, caller, read_body};
 use super::limits::Turn;
 use super::problem::Problem;
-use super::stream::{channel, send};
+use super::stream::{channel, kept, send};
 use super::{App, now};
 use crate::failure::Failure;
-use crate::service::{SelectBody, Words, select};
+use crate::service::{Bounds, SelectBody, Words, select};
 
 /// Lines are sent in pieces of about this size.
 const PIECE: usize = 64 << 10;
@@ -53,24 +53,18 @@ async fn export(State(app): State<Arc<App>>, request: Request) -> Result<Respons
     let (parts, body) = request.into_parts();
     let caller = caller(&parts.extensions)?;
     let (bytes, _room) = read_body(&app, &parts.headers, body).await?;
-    let body: ExportBody = body_of(&bytes)?;
-    let mut selected = select(&body.select, Words::Fields, now())?;
-    if body.all {
-        if !selected.statuses.is_empty() {
-            return Err(Problem::bad("statuses: leave them out where all is true"));
-        }
-        selected.statuses = Status::ALL.to_vec();
-    }
-    let select: Selection = caller.bounds.narrow(selected)?;
-    let wanted = ExportRequest { select, documents: body.documents, vectors: body.vectors, force: false };
+    let wanted = wanted(&body_of(&bytes)?, &caller.bounds)?;
+    let visibility = caller.bounds.visibility();
     let permit = app.gates.export.enter().await?;
-    let (pieces, body) = channel(parts.extensions.get::<Arc<Turn>>().cloned());
+    let (pieces, body) = channel();
+    // It is under way until all of it was sent.
+    let body = kept(body, parts.extensions.get::<Arc<Turn>>().cloned());
     let (began, beginning) = oneshot::channel();
     let runtime = Handle::current();
     tokio::task::spawn_blocking(move || {
         let mut lines = Lines { pieces, began: Some(began), runtime, kept: Vec::with_capacity(PIECE) };
         let engine = app.service.engine();
-        let done = engine.export_lines(&wanted, &mut lines, Path::new("the answer"), now());
+        let done = engine.export_lines(&visibility, &wanted, &mut lines, Path::new("the answer"), now());
         drop(permit);
         lines.end(done.map(drop).map_err(Failure::from));
     });
@@ -81,6 +75,19 @@ async fn export(State(app): State<Arc<App>>, request: Request) -> Result<Respons
     }
     let form = HeaderValue::from_static("application/x-ndjson");
     Ok(([(header::CONTENT_TYPE, form)], body).into_response())
+}
+
+/// What a body asks for, as far as it is within the bounds.
+pub(super) fn wanted(body: &ExportBody, bounds: &Bounds) -> Result<ExportRequest, Problem> {
+    let mut selected = select(&body.select, Words::Fields, now())?;
+    if body.all {
+        if !selected.statuses.is_empty() {
+            return Err(Problem::bad("statuses: leave them out where all is true"));
+        }
+        selected.statuses = Status::ALL.to_vec();
+    }
+    let select: Selection = bounds.narrow(&selected)?;
+    Ok(ExportRequest { select, documents: body.documents, vectors: body.vectors, force: false })
 }
 
 /// Where an export writes to: from a thread that blocks to the body of an answer.
@@ -138,7 +145,7 @@ mod tests {
     use super::super::auth::Caller;
     use super::*;
     use axum::body::Body;
-    use bower_core::item::Gate;
+    use bower_core::item::{Gate, Visibility};
     use bower_core::request::CurateRequest;
     use std::time::Duration;
 
@@ -149,7 +156,7 @@ mod tests {
         for n in 0..16 {
             let words: Vec<String> = (0..9_000).map(|word| format!("{n}x{word}")).collect();
             let request = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new(words.join(" ")) };
-            app.service.engine().curate(&request, now()).unwrap();
+            app.service.engine().curate(&Visibility::everything(), &request, now()).unwrap();
         }
         let begin = async || {
             let mut request = Request::new(Body::empty());

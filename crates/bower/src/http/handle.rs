@@ -8,18 +8,21 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
+use bower_core::ingest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::auth::{Caller, Key};
-use super::limits::Turn;
+use super::connections::Connection;
+use super::limits::{Cost, Turn};
 use super::operations::{Operation, Raw};
 use super::problem::Problem;
+use super::stream::kept;
 use super::{App, Peer, Work, now, runs};
 
 /// Routes that tell nothing of anybody's: no token is needed.
@@ -27,6 +30,10 @@ pub const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
 
 /// A body takes memory in pieces of so many KiB.
 const ROOM_KIB: usize = 64;
+/// Values in a body: a thousand documents with two hundred fields each. In memory they take some 30 MB.
+const MOST_VALUES: usize = 250_000;
+/// Answers up to this length are not counted: what a socket and its buffers hold is as much.
+const SHORT_ANSWER: usize = 256 << 10;
 /// Answers longer than this are refused: they are held in memory whole.
 const MOST_ANSWERED: usize = 64 << 20;
 
@@ -60,22 +67,30 @@ fn enter(app: &Arc<App>, request: &mut Request) -> Result<(String, Arc<Turn>), P
         return Err(Problem::internal("a request without a peer"));
     };
     app.door.check_origin(request.headers())?;
-    let address = Key::Address(peer.ip());
+    let address = Key::of(peer.ip());
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    if route.is_some_and(|route| OPEN.contains(&route)) {
-        let turn = app.limits.enter(&address, Instant::now())?;
+    if let Some(route) = route.filter(|route| OPEN.contains(route)) {
+        let cost = if route == "/ready" { Cost::Whole } else { Cost::Place };
+        let turn = app.limits.enter(&address, cost, Instant::now())?;
         return Ok(("anybody".into(), Arc::new(turn)));
     }
+    let connection = request.extensions().get::<Arc<Connection>>();
     let caller = app.door.admit(request.headers(), peer, now()).map_err(|problem| {
         if problem.status != StatusCode::UNAUTHORIZED {
             return problem;
+        }
+        if let Some(connection) = connection {
+            connection.disprove();
         }
         // Whoever has a token is let in whatever others at his address do.
         let refused = app.limits.check_failures(&address, Instant::now()).err();
         app.limits.note_failure(&address, Instant::now());
         refused.unwrap_or(problem)
     })?;
-    let turn = app.limits.enter(&caller.key, Instant::now())?;
+    if let (Some(connection), Key::Token(_)) = (connection, &caller.key) {
+        connection.prove(&caller.key).map_err(Problem::ending_connection)?;
+    }
+    let turn = app.limits.enter(&caller.key, Cost::Whole, Instant::now())?;
     let name = caller.name.clone();
     request.extensions_mut().insert(caller);
     Ok((name, Arc::new(turn)))
@@ -113,9 +128,22 @@ async fn answer(app: Arc<App>, operation: Arc<Operation>, request: Request) -> R
         done
     };
     match work {
-        Work::Read | Work::Write => app.gate(work).run(job).await.map(json),
+        Work::Read | Work::Write => whole(&app, app.gate(work).run(job).await?),
         Work::Long => runs::patiently(&app, key, name, job).await,
     }
+}
+
+/// A good answer. A long one takes memory until its client has read it, and those of all clients together have an end.
+fn whole(app: &App, bytes: Vec<u8>) -> Result<Response, Problem> {
+    if bytes.len() <= SHORT_ANSWER {
+        return Ok(json(bytes));
+    }
+    let kib = (bytes.len() / 1_024 + 1).min(super::ANSWERS_KIB) as u32;
+    let room = Arc::clone(&app.answers).try_acquire_many_owned(kib).map_err(|_| {
+        let what = "answers that others are slow to read fill the memory for them";
+        Problem::later(StatusCode::SERVICE_UNAVAILABLE, what, 1)
+    })?;
+    Ok(json(bytes).map(|body| kept(body, room)))
 }
 
 /// The parameter in the path; empty where it has none.
@@ -148,7 +176,13 @@ pub async fn read_body(
     }
     let mut room = None;
     let mut bytes: Vec<u8> = Vec::new();
-    while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+    // A client that sends nothing for so long will not; all of the body has the request's time.
+    let patience = app.options.connections.head_time;
+    loop {
+        let next = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context));
+        let Some(frame) = tokio::time::timeout(patience, next).await.map_err(|_| too_slow(patience))? else {
+            break;
+        };
         let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
         if let Ok(data) = frame.into_data() {
             if bytes.len() + data.len() > most {
@@ -178,6 +212,11 @@ pub async fn read_body(
         ));
     }
     Ok((bytes.into(), room))
+}
+
+fn too_slow(patience: Duration) -> Problem {
+    let what = format!("nothing more of the body came for {} s", patience.as_secs_f64());
+    Problem::new(StatusCode::REQUEST_TIMEOUT, what, "send it again, without a pause").ending_connection()
 }
 
 /// Takes the memory that so many bytes need beyond what is taken. Nobody waits for it with a part in his hands: two who did could
@@ -234,6 +273,13 @@ impl Write for Bounded {
     }
 }
 
+/// Refuses a body of more values than anything here needs: in memory they would be many times its length.
+pub fn check_values(json: &[u8]) -> Result<(), Problem> {
+    ingest::check_values(json, MOST_VALUES).map_err(|why| {
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("body: {why}"), "send less at a time")
+    })
+}
+
 /// The body of a request, an object; nothing is one without fields. An array would be read as its fields in order, and one without
 /// elements would prune.
 pub fn body_of<B: DeserializeOwned>(bytes: &[u8]) -> Result<B, Problem> {
@@ -241,6 +287,7 @@ pub fn body_of<B: DeserializeOwned>(bytes: &[u8]) -> Result<B, Problem> {
     if !text.trim_ascii_start().starts_with(b"{") {
         return Err(Problem::bad("body: it is no JSON object"));
     }
+    check_values(text)?;
     serde_json::from_slice(text).map_err(|why| Problem::bad(format!("body: {why}")))
 }
 

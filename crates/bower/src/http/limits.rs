@@ -2,6 +2,7 @@
 //! of his waits in memory.
 
 use axum::http::StatusCode;
+use bower_core::config::Serve;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,10 +12,8 @@ use tokio::sync::Semaphore;
 use super::auth::Key;
 use super::problem::Problem;
 
-/// Callers that are remembered; beyond that those who ask nothing at the moment are forgotten.
+/// Addresses that are remembered; beyond that those that ask nothing at the moment are forgotten.
 const MOST_CALLERS: usize = 4_096;
-/// A caller's requests at once: more than any pool of connections has.
-const MOST_AT_ONCE: usize = 128;
 /// Failed proofs of an address a second: nobody mistypes faster.
 const FAILURES_A_SECOND: f64 = 5.0;
 /// Failed proofs of an address before that counts.
@@ -55,12 +54,56 @@ struct Use {
     at_once: usize,
 }
 
+/// How much one caller may ask.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Requests a second; 0 is no limit.
+    pub rate: u32,
+    /// Requests at once.
+    pub at_once: usize,
+    /// The same for all programs of this machine together, where they show no token.
+    pub at_once_of_all: usize,
+}
+
+impl Rules {
+    /// As the settings say.
+    pub fn of(serve: &Serve) -> Self {
+        Self { rate: serve.rate, at_once: serve.requests_each, at_once_of_all: serve.requests_local }
+    }
+}
+
+/// Callers of one kind, and what each has asked.
+#[derive(Debug, Default)]
+struct Uses {
+    /// Tokens are as many as their owner made: those of strangers never take their room.
+    tokens: HashMap<Key, Use>,
+    addresses: HashMap<Key, Use>,
+}
+
+impl Uses {
+    fn of(&mut self, key: &Key) -> &mut HashMap<Key, Use> {
+        match key {
+            Key::Token(_) => &mut self.tokens,
+            Key::Address(_) => &mut self.addresses,
+        }
+    }
+}
+
+/// What a request costs whoever asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// It counts for the rate, and as one at once.
+    Whole,
+    /// It costs no more than refusing it would, so it counts as one at once alone.
+    Place,
+}
+
 /// The limits of each caller.
 #[derive(Debug)]
 pub struct Limits {
-    /// Requests a second; 0 is no limit.
     rate: f64,
-    uses: Mutex<HashMap<Key, Use>>,
+    rules: Rules,
+    uses: Mutex<Uses>,
     failures: Mutex<HashMap<Key, Bucket>>,
 }
 
@@ -74,22 +117,23 @@ pub struct Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut uses = lock(&self.limits.uses);
-        if let Some(one) = uses.get_mut(&self.key) {
+        if let Some(one) = uses.of(&self.key).get_mut(&self.key) {
             one.at_once = one.at_once.saturating_sub(1);
         }
     }
 }
 
 impl Limits {
-    /// So many requests a second each, and twice as many at a stroke; 0 is no limit.
-    pub fn new(rate: u32) -> Self {
-        Self { rate: f64::from(rate), uses: Mutex::default(), failures: Mutex::default() }
+    /// Twice as many requests as the rate says may come at a stroke.
+    pub fn new(rules: Rules) -> Self {
+        Self { rate: f64::from(rules.rate), rules, uses: Mutex::default(), failures: Mutex::default() }
     }
 
     /// Counts a request, or refuses it.
-    pub fn enter(self: &Arc<Self>, key: &Key, now: Instant) -> Result<Turn, Problem> {
+    pub fn enter(self: &Arc<Self>, key: &Key, cost: Cost, now: Instant) -> Result<Turn, Problem> {
         let most = self.rate * 2.0;
-        let mut uses = lock(&self.uses);
+        let mut all = lock(&self.uses);
+        let uses = all.of(key);
         if uses.len() >= MOST_CALLERS && !uses.contains_key(key) {
             uses.retain(|_, one| {
                 one.bucket.fill(self.rate, most, now);
@@ -101,16 +145,17 @@ impl Limits {
         }
         let one =
             uses.entry(key.clone()).or_insert_with(|| Use { bucket: Bucket::full(most, now), at_once: 0 });
-        if one.at_once >= MOST_AT_ONCE {
-            return Err(too_many(&format!("more than {MOST_AT_ONCE} requests at once"), 1));
+        let at_once = if key.is_everybody() { self.rules.at_once_of_all } else { self.rules.at_once };
+        if one.at_once >= at_once {
+            return Err(too_many(&format!("more than {at_once} requests at once"), 1));
         }
-        if self.rate > 0.0 {
+        if self.rate > 0.0 && cost == Cost::Whole {
             one.bucket.take(self.rate, most, now).map_err(|seconds| {
                 too_many(&format!("more than {} requests a second", self.rate), seconds)
             })?;
         }
         one.at_once += 1;
-        drop(uses);
+        drop(all);
         Ok(Turn { limits: Arc::clone(self), key: key.clone() })
     }
 
@@ -220,45 +265,75 @@ mod tests {
         Key::Token(name.into())
     }
 
+    fn limits(rate: u32) -> Arc<Limits> {
+        Arc::new(Limits::new(Rules { rate, at_once: 128, at_once_of_all: 512 }))
+    }
+
+    fn whole(limits: &Arc<Limits>, key: &Key, now: Instant) -> Result<Turn, Problem> {
+        limits.enter(key, Cost::Whole, now)
+    }
+
     #[test]
     fn a_caller_over_the_rate_is_told_when_to_come_back_and_others_are_not() {
-        let limits = Arc::new(Limits::new(10));
+        let limits = limits(10);
         let start = Instant::now();
         for _ in 0..20 {
-            limits.enter(&key("a"), start).unwrap();
+            whole(&limits, &key("a"), start).unwrap();
         }
-        let refused = limits.enter(&key("a"), start).unwrap_err();
+        let refused = whole(&limits, &key("a"), start).unwrap_err();
         assert_eq!((refused.status.as_u16(), refused.retry_after_s), (429, Some(1)));
-        limits.enter(&key("b"), start).unwrap();
-        limits.enter(&key("a"), start + Duration::from_millis(101)).unwrap();
-        assert!(limits.enter(&key("a"), start + Duration::from_millis(101)).is_err());
+        whole(&limits, &key("b"), start).unwrap();
+        whole(&limits, &key("a"), start + Duration::from_millis(101)).unwrap();
+        assert!(whole(&limits, &key("a"), start + Duration::from_millis(101)).is_err());
     }
 
     #[test]
     fn a_caller_has_so_many_requests_at_once() {
-        let limits = Arc::new(Limits::new(0));
+        let limits = limits(0);
         let now = Instant::now();
-        let mut turns: Vec<Turn> = (0..128).map(|_| limits.enter(&key("a"), now).unwrap()).collect();
-        assert_eq!(limits.enter(&key("a"), now).unwrap_err().status, 429);
+        let mut turns: Vec<Turn> = (0..128).map(|_| whole(&limits, &key("a"), now).unwrap()).collect();
+        assert_eq!(whole(&limits, &key("a"), now).unwrap_err().status, 429);
         turns.pop();
-        limits.enter(&key("a"), now).unwrap();
+        whole(&limits, &key("a"), now).unwrap();
     }
 
     #[test]
     fn callers_who_ask_nothing_are_forgotten() {
-        let limits = Arc::new(Limits::new(10));
+        let limits = limits(10);
         let start = Instant::now();
         for n in 0..MOST_CALLERS {
-            limits.enter(&key(&n.to_string()), start).unwrap();
+            whole(&limits, &key(&n.to_string()), start).unwrap();
         }
-        assert!(limits.enter(&key("late"), start).is_err());
-        limits.enter(&key("late"), start + Duration::from_secs(1)).unwrap();
-        assert_eq!(lock(&limits.uses).len(), 1);
+        assert!(whole(&limits, &key("late"), start).is_err());
+        whole(&limits, &key("late"), start + Duration::from_secs(1)).unwrap();
+        assert_eq!(lock(&limits.uses).tokens.len(), 1);
+    }
+
+    #[test]
+    fn however_many_addresses_ask_a_token_is_let_in() {
+        let limits = limits(10);
+        let now = Instant::now();
+        for n in 0..MOST_CALLERS as u32 {
+            whole(&limits, &Key::of(std::net::Ipv4Addr::from(n + (10 << 24)).into()), now).unwrap();
+        }
+        assert!(whole(&limits, &Key::of([11, 0, 0, 1].into()), now).is_err());
+        whole(&limits, &key("honest"), now).unwrap();
+    }
+
+    #[test]
+    fn what_costs_nothing_counts_as_one_at_once_alone() {
+        let limits = limits(1);
+        let (now, local) = (Instant::now(), Key::of([127, 0, 0, 1].into()));
+        let mut turns: Vec<Turn> =
+            (0..512).map(|_| limits.enter(&local, Cost::Place, now).unwrap()).collect();
+        assert_eq!(limits.enter(&local, Cost::Place, now).unwrap_err().status, 429);
+        turns.clear();
+        whole(&limits, &local, now).unwrap();
     }
 
     #[test]
     fn wrong_tokens_close_the_door_for_a_while() {
-        let limits = Limits::new(0);
+        let limits = limits(0);
         let now = Instant::now();
         let from = Key::Address("127.0.0.1".parse().unwrap());
         for _ in 0..20 {

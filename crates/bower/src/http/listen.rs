@@ -1,33 +1,41 @@
-//! Connections: so many at once, each with a time for its head and a time for what it leaves unread; and the end, in which
-//! nobody new is let in and whoever is in is served.
+//! Takes connections and serves each until it ends: its client's way, because it is old, rests or is slow, or because another
+//! needs its place. At the server's end nobody new is let in, and whoever is in is served.
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;
-use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::sync::watch;
+use tokio::time::{sleep, sleep_until};
+use tokio_util::task::TaskTracker;
 
-use super::stream::MOST_STALLED;
-use super::{App, Peer, events};
+use super::connections::{Closed, Connection, Due};
+use super::remainder::{expects, lend};
+use super::socket::Socket;
+use super::{App, Peer, events, stream};
 use crate::failure::{Failure, Result};
+
+/// How long a new connection waits where all places were taken a moment ago, before it asks for one again.
+const CROWDED: Duration = Duration::from_millis(5);
 
 /// The longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 64 << 10;
 /// How long nobody is let in where the system has no more connections to give.
 const RECOVER: Duration = Duration::from_millis(50);
+
+/// The routes as hyper calls them.
+type Routes = TowerToHyperService<Router>;
 
 /// Takes requests until the process is told to end, then lets what runs finish.
 pub async fn run(
@@ -42,21 +50,10 @@ pub async fn run(
     let address = listener.local_addr().map_err(failed)?;
     let mut end = End::new().map_err(failed)?;
     tokio::spawn(events::watch_changes(Arc::clone(app)));
-    let service = TowerToHyperService::new(router);
-    let mut builder = http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(app.options.header_time)
-        .max_buf_size(LONGEST_HEAD)
-        .half_close(false);
-    let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(app.options.connections));
+    let routes = TowerToHyperService::new(router);
+    let serving = TaskTracker::new();
     began(address, app.door.takes_tokens())?;
     loop {
-        let place = tokio::select! {
-            () = end.told() => break,
-            place = Arc::clone(&places).acquire_owned() => place,
-        };
         let accepted = tokio::select! {
             () = end.told() => break,
             accepted = listener.accept() => accepted,
@@ -65,32 +62,28 @@ pub async fn run(
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(target: "bower", cause = %error, "could not take a connection");
+                // The system has none left to give: one that rests may be somebody's who has a token to show.
+                app.connections.make_some_room();
                 sleep(RECOVER).await;
                 continue;
             }
         };
         stream.set_nodelay(true).ok();
-        let inner = service.clone();
-        let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-            request.extensions_mut().insert(Peer(peer));
-            inner.call(request)
-        });
-        let connection = builder.serve_connection(Unstalled::new(stream), service);
-        let watched = graceful.watch(connection);
-        let app = Arc::clone(app);
-        app.metrics.connections.fetch_add(1, Ordering::Relaxed);
-        tokio::spawn(async move {
-            // How a connection ended is its client's business.
-            let _ = watched.await;
-            app.metrics.connections.fetch_sub(1, Ordering::Relaxed);
-            drop(place);
-        });
+        let (connection, close) = loop {
+            if let Some(opened) = app.connections.open(peer.ip(), app.door.takes_tokens(), Instant::now()) {
+                break opened;
+            }
+            // All places for strangers are taken by others who came a moment ago: the system keeps the rest waiting.
+            sleep(CROWDED).await;
+        };
+        serving.spawn(serve(Arc::clone(app), routes.clone(), stream, peer, connection, close));
     }
     drop(listener);
+    serving.close();
     tracing::info!(target: "bower", "ending: nobody new is let in");
     app.is_ending.send_replace(true);
     tokio::select! {
-        () = async { graceful.shutdown().await; app.runs.ended().await } => {
+        () = async { serving.wait().await; app.runs.ended().await } => {
             tracing::info!(target: "bower", "every request was answered");
         }
         () = sleep(app.options.grace) => {
@@ -100,6 +93,74 @@ pub async fn run(
         () = end.told() => tracing::warn!(target: "bower", "told again to end"),
     }
     Ok(())
+}
+
+/// Serves one connection until it ends.
+async fn serve(
+    app: Arc<App>,
+    routes: Routes,
+    stream: TcpStream,
+    peer: SocketAddr,
+    connection: Connection,
+    mut close: watch::Receiver<Closed>,
+) {
+    let connection = Arc::new(connection);
+    let socket = Socket::new(stream, Arc::clone(&connection));
+    let service = {
+        let connection = Arc::clone(&connection);
+        service_fn(move |request| answer(routes.clone(), request, peer, Arc::clone(&connection)))
+    };
+    let mut ending = app.is_ending.subscribe();
+    // Times are looked after here: one for a head and another for a rest, where hyper knows one for both.
+    let mut http = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(None)
+        .max_buf_size(LONGEST_HEAD)
+        .half_close(false)
+        .serve_connection(TokioIo::new(socket), service);
+    let mut is_ending = false;
+    let mut look = Instant::now();
+    loop {
+        tokio::select! {
+            // How a connection ended is its client's business.
+            _ = &mut http => break,
+            _ = close.wait_for(|close| *close != Closed::Not) => return,
+            _ = ending.wait_for(|is_ending| *is_ending), if !is_ending => {
+                is_ending = true;
+                Pin::new(&mut http).graceful_shutdown();
+            }
+            () = sleep_until(look.into()) => match connection.due(Instant::now()) {
+                Due::Look(next) => look = next,
+                Due::Close => return,
+            },
+        }
+    }
+    let socket = http.into_parts().io.into_inner();
+    tokio::select! {
+        () = socket.linger() => {}
+        _ = close.wait_for(|close| *close != Closed::Not) => {}
+    }
+}
+
+/// Answers one request. Its connection is busy until the last of the answer is out.
+async fn answer(
+    routes: Routes,
+    request: hyper::Request<Incoming>,
+    peer: SocketAddr,
+    connection: Arc<Connection>,
+) -> std::result::Result<hyper::Response<Body>, Infallible> {
+    let busy = connection.begin(Instant::now());
+    let (mut parts, body) = request.into_parts();
+    let expects = expects(&parts.headers);
+    parts.extensions.insert(Peer(peer));
+    parts.extensions.insert(connection);
+    let (lent, owed) = lend(body);
+    let mut answer = routes.call(hyper::Request::from_parts(parts, lent)).await?;
+    owed.settle(&mut answer, expects).await;
+    if busy.is_last(Instant::now()) {
+        answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(answer.map(|body| stream::kept(body, busy)))
 }
 
 /// What tells a process to end.
@@ -136,75 +197,5 @@ impl End {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-    }
-}
-
-/// A connection that ends where its client leaves too long unread what is sent to it.
-struct Unstalled {
-    stream: TokioIo<TcpStream>,
-    deadline: Pin<Box<Sleep>>,
-    is_stalled: bool,
-}
-
-impl Unstalled {
-    fn new(stream: TcpStream) -> Self {
-        Self { stream: TokioIo::new(stream), deadline: Box::pin(sleep(MOST_STALLED)), is_stalled: false }
-    }
-
-    /// Passes on what became of a write; one that waits too long is an error.
-    fn timed<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            self.is_stalled = false;
-            return written;
-        }
-        if !self.is_stalled {
-            self.is_stalled = true;
-            self.deadline.as_mut().reset(Instant::now() + MOST_STALLED);
-        }
-        ready!(self.deadline.as_mut().poll(context));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing")))
-    }
-}
-
-impl Read for Unstalled {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl Write for Unstalled {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.timed(context, written)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let flushed = Pin::new(&mut self.stream).poll_flush(context);
-        self.timed(context, flushed)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffers: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
-        self.timed(context, written)
     }
 }

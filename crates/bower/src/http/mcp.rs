@@ -10,16 +10,19 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any_service;
 use rmcp::ServerHandler;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_server::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::{Caller, Key};
-use super::handle::{caller, json, read_body, to_json};
+use super::handle::{caller, check_values, json, read_body, to_json};
 use super::problem::Problem;
+use super::stream::{kept, until};
 use super::{App, Work};
 use crate::failure::Result;
 use crate::mcp::{self, Desk, Handler, Options, Within};
@@ -33,6 +36,9 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const MOST_OF_ONE: usize = 64;
 /// Sessions at once. Each takes some 50 KB (measured) until its client ends it or is silent for five minutes.
 const MOST_SESSIONS: usize = 1_024;
+/// A session that was silent for so long ends where its own caller wants another and has too many: a loop that begins one for each
+/// call, and ends none, goes on.
+const SILENT: Duration = Duration::from_secs(5);
 
 /// The handler on this server's store. Needs the runtime.
 pub fn handler(app: &Arc<App>) -> Result<Handler> {
@@ -59,7 +65,7 @@ where
         .with_cancellation_token(ended);
     let manager = Arc::new(LocalSessionManager::default());
     let sessions =
-        Sessions { manager: Arc::clone(&manager), keys: Mutex::default(), beginning: Arc::default() };
+        Sessions { manager: Arc::clone(&manager), held: Mutex::default(), beginning: Arc::default() };
     let service = StreamableHttpService::new(move || Ok(handler.clone()), manager, config);
     let mount = Mount { app: Arc::clone(app), sessions: Arc::new(sessions) };
     router.route(PATH, any_service(service).layer(from_fn_with_state(mount, bound)))
@@ -74,36 +80,89 @@ struct Mount {
 /// The sessions of clients that begin one, and whose each is.
 struct Sessions {
     manager: Arc<LocalSessionManager>,
-    keys: Mutex<HashMap<String, Key>>,
+    held: Mutex<HashMap<String, Held>>,
     /// Held by whoever begins one: what is counted stays true until it is added.
     beginning: Arc<tokio::sync::Mutex<()>>,
 }
 
+/// One session.
+struct Held {
+    key: Key,
+    /// When it was last asked something.
+    used: Instant,
+    /// Requests and streams of it that are under way.
+    busy: usize,
+}
+
+/// A request of a session that is under way, as long as this lives.
+struct Busy {
+    sessions: Arc<Sessions>,
+    session: String,
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if let Some(held) = self.sessions.lock().get_mut(&self.session) {
+            (held.used, held.busy) = (Instant::now(), held.busy.saturating_sub(1));
+        }
+    }
+}
+
 impl Sessions {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that something is asked of a session.
+    fn enter(self: &Arc<Self>, session: &str) -> Option<Busy> {
+        let mut all = self.lock();
+        let held = all.get_mut(session)?;
+        held.busy += 1;
+        Some(Busy { sessions: Arc::clone(self), session: session.to_owned() })
+    }
+
     /// Whether somebody else began it. That nobody did is not for this to say.
     fn is_of_another(&self, session: &str, key: &Key) -> bool {
-        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.get(session).is_some_and(|whose| whose != key)
+        self.lock().get(session).is_some_and(|held| held.key != *key)
     }
 
     fn add(&self, session: &str, key: Key) {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner).insert(session.to_owned(), key);
+        let mut all = self.lock();
+        let held = Held { key, used: Instant::now(), busy: 0 };
+        all.entry(session.to_owned()).or_insert(held);
     }
 
     /// Lets one more begin, until what it gives is dropped; refuses it where there are too many.
     async fn begin(&self, key: &Key) -> Result<OwnedMutexGuard<()>, Problem> {
         let begins = Arc::clone(&self.beginning).lock_owned().await;
-        let living = self.manager.sessions.read().await;
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.retain(|session, _| living.contains_key(session.as_str()));
-        if keys.values().filter(|whose| *whose == key).count() >= MOST_OF_ONE {
-            let what = format!("{MOST_OF_ONE} sessions are open; DELETE {PATH} ends one");
-            return Err(Problem::later(StatusCode::TOO_MANY_REQUESTS, what, 60));
+        let mut living: HashSet<String> =
+            self.manager.sessions.read().await.keys().map(ToString::to_string).collect();
+        if let Some(silent) = self.too_many(key, &living)? {
+            // That it ended meanwhile is as good.
+            let _ = self.manager.close_session(&silent.as_str().into()).await;
+            self.lock().remove(&silent);
+            living.remove(&silent);
         }
         if living.len() >= MOST_SESSIONS {
             return Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open", 60));
         }
         Ok(begins)
+    }
+
+    /// The session of a caller that is to end before another begins, where there are as many as one may have.
+    fn too_many(&self, key: &Key, living: &HashSet<String>) -> Result<Option<String>, Problem> {
+        let mut all = self.lock();
+        all.retain(|session, _| living.contains(session));
+        let own = || all.iter().filter(|(_, held)| held.key == *key);
+        if own().count() < MOST_OF_ONE {
+            return Ok(None);
+        }
+        let silent = own().filter(|(_, held)| held.busy == 0 && held.used.elapsed() >= SILENT);
+        let silent = silent.min_by_key(|(session, held)| (held.used, (*session).clone()));
+        silent.map(|(session, _)| Some(session.clone())).ok_or_else(|| {
+            let what = format!("{MOST_OF_ONE} sessions are open and in use; DELETE {PATH} ends one");
+            Problem::later(StatusCode::TOO_MANY_REQUESTS, what, SILENT.as_secs())
+        })
     }
 }
 
@@ -114,12 +173,18 @@ async fn bound(State(mount): State<Mount>, mut request: Request, next: Next) -> 
     if session.as_ref().is_some_and(|session| mount.sessions.is_of_another(session, &caller.key)) {
         return Err(Problem::new(StatusCode::NOT_FOUND, "no such session", "begin another with initialize"));
     }
+    let busy = session.as_ref().and_then(|session| mount.sessions.enter(session));
     request.extensions_mut().insert(Caller::bounds_elsewhere(&caller));
-    let (mut room, mut begun) = (None, None);
+    let (mut room, mut begun, mut follower) = (None, None, None);
+    if request.method() == Method::GET {
+        // What the server has to say by itself comes over a stream that stays.
+        follower = Some(mount.app.followers.enter(&caller.key, Instant::now())?);
+    }
     if request.method() == Method::POST {
         let (parts, body) = request.into_parts();
         let (bytes, taken) = read_body(&mount.app, &parts.headers, body).await?;
         room = taken;
+        check_values(&bytes)?;
         match mcp::message(&bytes) {
             Ok(message) if session.is_none() && begins(&message) => {
                 begun = Some(mount.sessions.begin(&caller.key).await?);
@@ -135,7 +200,16 @@ async fn bound(State(mount): State<Mount>, mut request: Request, next: Next) -> 
         mount.sessions.add(&session, caller.key);
     }
     drop(begun);
-    Ok(response)
+    // It is in use until the last of the answer is out.
+    let response = response.map(|body| kept(body, busy));
+    Ok(match follower.filter(|_| response.status().is_success()) {
+        Some(mut follower) => response.map(|body| {
+            until(body, async move {
+                follower.over().await;
+            })
+        }),
+        None => response,
+    })
 }
 
 fn session_of(headers: &HeaderMap) -> Option<String> {
@@ -163,7 +237,6 @@ async fn tell_of_work(desk: Arc<Desk>, app: Arc<App>) {
 mod tests {
     use super::*;
     use std::sync::atomic::Ordering;
-    use std::time::Duration;
 
     #[tokio::test]
     async fn the_store_is_looked_after_once_a_call_has_done_its_work() {

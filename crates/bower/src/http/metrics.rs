@@ -30,10 +30,23 @@ pub struct Metrics {
     counted: Mutex<Counted>,
     /// Requests under way.
     pub under_way: AtomicI64,
-    /// Connections that are open.
-    pub connections: AtomicI64,
     /// Streams of changes.
     pub streams: AtomicI64,
+}
+
+/// What is so at the moment at which somebody asks.
+#[derive(Debug, Default)]
+pub struct Present<'a> {
+    /// The program's version.
+    pub version: &'a str,
+    /// The store, where it answers.
+    pub store: Option<StatusReport>,
+    /// How many wait for each kind of work.
+    pub waiting: Vec<(&'static str, usize)>,
+    /// Open connections, and those of them that have shown a token.
+    pub connections: (usize, usize),
+    /// Connections that were closed because others needed their places.
+    pub closed_for_room: u64,
 }
 
 /// A method's name; all that HTTP does not name are one.
@@ -61,8 +74,9 @@ impl Metrics {
         }
     }
 
-    /// All of it; `waiting` is how many wait for each kind of work.
-    pub fn text(&self, version: &str, store: Option<&StatusReport>, waiting: &[(&str, usize)]) -> String {
+    /// All of it.
+    pub fn text(&self, present: &Present<'_>) -> String {
+        let Present { version, store, waiting, connections, closed_for_room } = present;
         let mut out = String::new();
         let head = |out: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -99,7 +113,9 @@ impl Metrics {
             let _ = writeln!(out, "{name} {value}");
         };
         gauge("bower_http_requests_under_way", "Requests under way.", load(&self.under_way));
-        gauge("bower_http_connections", "Open connections.", load(&self.connections));
+        let (open, known) = *connections;
+        gauge("bower_http_connections", "Open connections.", open as f64);
+        gauge("bower_http_connections_with_token", "Open connections that have shown a token.", known as f64);
         gauge("bower_event_streams", "Streams of changes.", load(&self.streams));
         if let Some(bytes) = resident_bytes() {
             gauge("process_resident_memory_bytes", "Resident memory.", bytes as f64);
@@ -128,6 +144,9 @@ impl Metrics {
                 gauge(name, help, value);
             }
         }
+        let name = "bower_http_connections_closed_total";
+        head(&mut out, name, "counter", "Connections that were closed because others needed their places.");
+        let _ = writeln!(out, "{name} {closed_for_room}");
         head(&mut out, "bower_work_waiting", "gauge", "Requests that wait for their turn, by kind of work.");
         for (kind, count) in waiting {
             let _ = writeln!(out, "bower_work_waiting{{kind=\"{kind}\"}} {count}");
@@ -163,7 +182,8 @@ mod tests {
             metrics.count("/api/v1/query", "POST", 200, Duration::from_millis(ms));
         }
         metrics.count("/a\"b", "GET", 404, Duration::ZERO);
-        let text = metrics.text("1.0", None, &[("read", 3)]);
+        let text =
+            metrics.text(&Present { version: "1.0", waiting: vec![("read", 3)], ..Present::default() });
         for line in [
             "bower_http_requests_total{route=\"/api/v1/query\",method=\"POST\",status=\"200\"} 4",
             "bower_http_requests_total{route=\"/a\\\"b\",method=\"GET\",status=\"404\"} 1",

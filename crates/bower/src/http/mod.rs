@@ -2,9 +2,12 @@
 //! below; whatever touches the store runs on a thread that may block, so many at once and no more.
 
 pub mod auth;
+pub mod connections;
+mod cursor;
 mod documents;
 mod events;
 mod export;
+pub mod followers;
 mod handle;
 mod keeper;
 pub mod limits;
@@ -14,8 +17,12 @@ mod metrics;
 mod observe;
 mod openapi;
 mod operations;
+#[cfg(test)]
+pub mod probe;
 mod problem;
+mod remainder;
 mod runs;
+mod socket;
 mod stream;
 pub mod tokens;
 
@@ -24,6 +31,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
+use bower_kernels::descriptors;
 use jiff::Timestamp;
 use rmcp::ServerHandler;
 use std::net::{IpAddr, SocketAddr};
@@ -38,6 +46,8 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use crate::failure::{Failure, Result};
 use crate::service::Service;
 use auth::Door;
+use connections::Connections;
+use followers::Followers;
 use limits::{Gate, Limits};
 use metrics::Metrics;
 use problem::Problem;
@@ -50,6 +60,11 @@ pub use observe::log_to_standard_error;
 const MOST_WAITING: usize = 512;
 /// Memory that the bodies of all requests have together, in KiB.
 const BODIES_KIB: usize = 256 << 10;
+/// Memory that long answers have together until their clients have read them, in KiB.
+const ANSWERS_KIB: usize = 256 << 10;
+
+/// Files that are open beside connections: the store's, at most three for each of its connections, and those of indexes.
+const OTHER_FILES: u64 = 256;
 
 /// How a server is to be.
 #[derive(Clone, Debug)]
@@ -66,14 +81,14 @@ pub struct Options {
     pub body_bytes: usize,
     /// How long a request may take until its answer begins.
     pub request_time: Duration,
-    /// How long a client may take to send a request's head, and how long a connection may rest.
-    pub header_time: Duration,
     /// How long what runs may take to finish when the server ends.
     pub grace: Duration,
-    /// Requests a second for each token or address; 0 is no limit.
-    pub rate: u32,
-    /// Connections at once.
-    pub connections: usize,
+    /// How much one caller may ask.
+    pub limits: limits::Rules,
+    /// How many connections there may be, and for how long.
+    pub connections: connections::Rules,
+    /// How many streams there may be, and for how long.
+    pub followers: followers::Rules,
     /// How often memories are swept, pruned and consolidated; never where there is none.
     pub prune_every: Option<Duration>,
 }
@@ -87,11 +102,15 @@ pub struct App {
     models: PathBuf,
     door: Door,
     limits: Arc<Limits>,
+    connections: Arc<Connections>,
+    followers: Arc<Followers>,
     metrics: Metrics,
     gates: Gates,
     runs: Runs,
     /// Memory for the bodies of requests, in KiB.
     bodies: Arc<Semaphore>,
+    /// Memory for long answers, in KiB.
+    answers: Arc<Semaphore>,
     /// Something was asked since the store was last looked after.
     is_used: AtomicBool,
     /// Whether the indexes were brought up to the store once: after an upgrade that reads texts in another way that takes a while.
@@ -136,7 +155,9 @@ impl App {
             service,
             models,
             door,
-            limits: Arc::new(Limits::new(options.rate)),
+            limits: Arc::new(Limits::new(options.limits)),
+            connections: Arc::new(Connections::new(options.connections)),
+            followers: Arc::new(Followers::new(options.followers)),
             metrics: Metrics::default(),
             gates: Gates {
                 // A question uses two threads by itself: more at once would only share the same cores. One that waits for a
@@ -150,6 +171,7 @@ impl App {
             },
             runs: Runs::new(),
             bodies: Arc::new(Semaphore::new(BODIES_KIB)),
+            answers: Arc::new(Semaphore::new(ANSWERS_KIB)),
             is_used: AtomicBool::new(true),
             is_settled: AtomicBool::new(false),
             has_written: Notify::new(),
@@ -186,8 +208,13 @@ impl App {
     /// On a store without a model, that gives a request a second.
     fn sample(home: &std::path::Path) -> Arc<Self> {
         let settings = bower_core::config::Settings { model: "none".into(), ..Default::default() };
-        let service = Service::new(bower_core::Engine::open(home, settings, now()).unwrap());
+        Self::sample_of(Service::new(bower_core::Engine::open(home, settings, now()).unwrap()), home)
+    }
+
+    /// On any store.
+    fn sample_of(service: Service, home: &std::path::Path) -> Arc<Self> {
         let bind = IpAddr::from([127, 0, 0, 1]);
+        let serve = bower_core::config::Serve::default();
         let options = Options {
             bind,
             port: 0,
@@ -195,10 +222,10 @@ impl App {
             origins: Vec::new(),
             body_bytes: 1 << 20,
             request_time: Duration::from_secs(1),
-            header_time: Duration::from_secs(1),
             grace: Duration::from_secs(1),
-            rate: 0,
-            connections: 8,
+            limits: limits::Rules { rate: 0, ..limits::Rules::of(&serve) },
+            connections: connections::Rules::of(&serve),
+            followers: followers::Rules::of(&serve),
             prune_every: None,
         };
         let door = Door::new(home, bind, Vec::new(), now()).unwrap();
@@ -206,8 +233,20 @@ impl App {
     }
 }
 
+/// What stands behind a question mark, as each operation that takes some reads it.
+#[cfg(any(test, feature = "fuzzing"))]
+pub fn fuzzed_query(query: &str) {
+    let _ = operations::parse_query::<operations::ListQuery>(query);
+    let _ = operations::parse_query::<operations::DocumentsQuery>(query);
+    let _ = operations::parse_query::<operations::ReviewsQuery>(query);
+}
+
 /// The clock, read once a request.
 fn now() -> Timestamp {
+    #[cfg(test)]
+    if let Some(told) = probe::clock() {
+        return told;
+    }
     Timestamp::now()
 }
 
@@ -258,6 +297,19 @@ fn cors(origins: &[String]) -> CorsLayer {
         .max_age(Duration::from_mins(10))
 }
 
+/// How many of the connections that are wanted this process can have: each is an open file, and without one left over nothing of
+/// the store can be read.
+fn possible(wanted: usize) -> usize {
+    let Some(files) = descriptors::raise_limit(wanted as u64 + OTHER_FILES) else { return wanted };
+    // Where there are few, half.
+    let most = files.saturating_sub(OTHER_FILES).max(files / 2).max(1);
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    if most < wanted {
+        tracing::warn!(target: "bower", wanted, most, "fewer connections: this process may not open more files");
+    }
+    most.min(wanted)
+}
+
 /// Listens until the process is told to end. `mcp` makes what is served at /mcp: [`handler`]. `began` is called with the address once
 /// requests are taken.
 pub fn serve<H: ServerHandler + Clone>(
@@ -275,6 +327,8 @@ pub fn serve<H: ServerHandler + Clone>(
             "another program may have the port: give another with --port, or --port 0 for any that is free",
         )
     })?;
+    let connections = connections::Rules { most: possible(options.connections.most), ..options.connections };
+    let options = Options { connections, ..options };
     let app = Arc::new(App::new(Arc::new(service), options, models, door)?);
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     // Its own memory after two minutes of load: 37 MB instead of 47, at the same cost of a request.

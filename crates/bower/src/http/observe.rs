@@ -7,7 +7,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use bower_core::item::hex;
+use bower_core::item::{Visibility, hex};
+use bower_core::request::Degraded;
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::handle::{Asker, caller, json, to_json};
-use super::metrics::method_name;
+use super::metrics::{Present, method_name};
 use super::problem::{Cause, Problem};
 use super::{App, Peer, Work};
 
@@ -121,9 +122,12 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 struct Health {
     status: &'static str,
     version: &'static str,
+    /// What of the store is missing or damaged: it answers all the same, and says so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    degraded: Vec<Degraded>,
 }
 
-const HEALTH: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION") };
+const HEALTH: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION"), degraded: Vec::new() };
 
 /// `/health`, `/ready`, `/metrics` and `/openapi.json`.
 pub fn routes(router: Router<Arc<App>>) -> Router<Arc<App>> {
@@ -136,7 +140,7 @@ pub fn routes(router: Router<Arc<App>>) -> Router<Arc<App>> {
         .route("/openapi.json", get(move || async move { json(document) }))
 }
 
-/// Whether the store answers, and the server is to take requests.
+/// Whether the store answers by indexes that can be used, and the server is to take requests.
 async fn ready(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     if app.is_ending() {
         return Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end", 5));
@@ -147,23 +151,42 @@ async fn ready(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     }
     let shared = Arc::clone(&app);
     let read = app.gate(Work::Read).run(move || {
-        shared.service.engine().last_change()?;
-        to_json(&HEALTH)
+        let engine = shared.service.engine();
+        engine.last_change()?;
+        Ok((engine.unusable_indexes()?, engine.degraded()?))
     });
-    read.await.map(json)
+    let (unusable, degraded) = read.await?;
+    let unusable: Vec<&str> = unusable.into_iter().map(|(index, _)| index).collect();
+    if unusable.is_empty() {
+        return to_json(&Health { degraded, ..HEALTH }).map(json);
+    }
+    // Whoever looks after the store makes them anew.
+    app.is_used.store(true, Ordering::Relaxed);
+    let what = format!("made anew, for it is damaged: {}; until then answers are slow", unusable.join(", "));
+    Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, what, 5))
 }
 
 async fn metrics(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
     caller(request.extensions())?.must_see_all()?;
     let shared = Arc::clone(&app);
-    let store = app.gate(Work::Read).run(move || Ok(shared.service.engine().status()?)).await.ok();
-    let waiting = [
+    let store = app
+        .gate(Work::Read)
+        .run(move || Ok(shared.service.engine().status(&Visibility::everything())?))
+        .await
+        .ok();
+    let waiting = vec![
         ("read", app.gates.read.waiting()),
         ("write", app.gates.write.waiting()),
         ("long", app.gates.long.waiting()),
         ("export", app.gates.export.waiting()),
     ];
-    let text = app.metrics.text(HEALTH.version, store.as_ref(), &waiting);
+    let text = app.metrics.text(&Present {
+        version: HEALTH.version,
+        store,
+        waiting,
+        connections: app.connections.count(),
+        closed_for_room: app.connections.closed_for_room(),
+    });
     let form = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, form)], text).into_response())
 }
@@ -183,6 +206,33 @@ mod tests {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         keeper.end();
+    }
+
+    #[tokio::test]
+    async fn it_is_not_ready_while_an_index_waits_to_be_made_anew() {
+        let home = tempfile::tempdir().unwrap();
+        let app = App::sample(home.path());
+        app.is_settled.store(true, Ordering::Relaxed);
+        let notes = home.path().join("notes");
+        std::fs::create_dir(&notes).unwrap();
+        std::fs::write(notes.join("a.md"), "# Weir\n\nThe otter crosses the weir at dawn.\n").unwrap();
+        let request = bower_core::request::IndexRequest::new(vec![notes]);
+        app.service
+            .engine()
+            .index(&Visibility::everything(), &request, super::super::now(), &|_| (), &|| true)
+            .unwrap();
+        ready(State(Arc::clone(&app))).await.unwrap();
+        for folder in std::fs::read_dir(home.path().join("index")).unwrap() {
+            std::fs::write(folder.unwrap().path().join("text/meta.json"), "{}").unwrap();
+        }
+        app.is_used.store(false, Ordering::Relaxed);
+        let damaged = ready(State(Arc::clone(&app))).await.unwrap_err();
+        assert_eq!(damaged.status, StatusCode::SERVICE_UNAVAILABLE.as_u16());
+        assert!(damaged.message.contains("text"), "{}", damaged.message);
+        // Whoever keeps house is told, and makes it anew.
+        assert!(app.is_used.load(Ordering::Relaxed));
+        app.service.maintain(super::super::now()).unwrap();
+        ready(State(app)).await.unwrap();
     }
 
     #[test]

@@ -25,7 +25,7 @@ use super::runs::RunState;
 const SCHEMAS: &str = "#/components/schemas/";
 
 /// Answers that every route may give, and when.
-const REFUSALS: [(u16, &str); 11] = [
+const REFUSALS: [(u16, &str); 12] = [
     (400, "The request cannot be acted on."),
     (401, "No token, or none that is in force."),
     (403, "Another Host or Origin, or outside of what the token reaches."),
@@ -35,12 +35,13 @@ const REFUSALS: [(u16, &str); 11] = [
     (500, "A fault in bower; the log has the request's id."),
     (503, "The store, the disk or the model does not serve now; Retry-After says when to come back."),
     (504, "It took too long; what was to be written may still be."),
+    (408, "Nothing more of the body came for too long; the connection ends."),
     (413, "The body is too long."),
     (415, "The body is not told to be JSON."),
 ];
 
 /// Only where there is a body.
-const BODY_REFUSALS: [u16; 2] = [413, 415];
+const BODY_REFUSALS: [u16; 3] = [408, 413, 415];
 
 /// Schemas as they are made, each under its name.
 struct Schemas {

@@ -22,6 +22,8 @@ pub struct Problem {
     pub hint: Option<String>,
     /// Seconds after which trying again makes sense.
     pub retry_after_s: Option<u64>,
+    /// The connection ends with this answer.
+    pub ends_connection: bool,
     /// For the log alone, where the fault is on this side.
     pub cause: Option<String>,
 }
@@ -46,7 +48,14 @@ pub struct Cause(pub String);
 impl Problem {
     /// A status, what failed and what to do.
     pub fn new(status: StatusCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { status, message: message.into(), hint: Some(hint.into()), retry_after_s: None, cause: None }
+        Self {
+            status,
+            message: message.into(),
+            hint: Some(hint.into()),
+            retry_after_s: None,
+            ends_connection: false,
+            cause: None,
+        }
     }
 
     /// A request that cannot be acted on.
@@ -66,6 +75,11 @@ impl Problem {
         problem
     }
 
+    /// The same, and its connection ends.
+    pub fn ending_connection(self) -> Self {
+        Self { ends_connection: true, ..self }
+    }
+
     /// As it is told to whoever asked.
     pub fn told(self) -> Wrong {
         Wrong { error: self.message, status: "error", hint: self.hint }
@@ -81,6 +95,7 @@ impl Problem {
                     .into(),
             ),
             retry_after_s: None,
+            ends_connection: false,
             cause: Some(cause.into()),
         }
     }
@@ -88,7 +103,7 @@ impl Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        Failure::from(error).into()
+        Refused::from(error).into()
     }
 }
 
@@ -110,9 +125,8 @@ impl From<Failure> for Problem {
                 "GET /api/v1/items and GET /api/v1/reviews list what there is",
             ),
             Exit::Environment => {
-                let cause = Some(cause());
-                let status = StatusCode::SERVICE_UNAVAILABLE;
-                Self { status, message: failure.message, hint: failure.hint, retry_after_s: Some(1), cause }
+                let later = Self::later(StatusCode::SERVICE_UNAVAILABLE, failure.message.as_str(), 1);
+                Self { hint: failure.hint.clone(), cause: Some(cause()), ..later }
             }
             Exit::Internal => Self::internal(cause()),
         }
@@ -131,6 +145,7 @@ impl From<Refused> for Problem {
 impl IntoResponse for Problem {
     fn into_response(mut self) -> Response {
         let (status, retry_after_s, cause) = (self.status, self.retry_after_s, self.cause.take());
+        let ends_connection = self.ends_connection;
         let body =
             serde_json::to_vec(&self.told()).unwrap_or_else(|_| br#"{"error":"","status":"error"}"#.to_vec());
         let mut response = Response::new(Body::from(body));
@@ -142,6 +157,9 @@ impl IntoResponse for Problem {
         }
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"bower\""));
+        }
+        if ends_connection {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if let Some(cause) = cause {
             response.extensions_mut().insert(Cause(cause));

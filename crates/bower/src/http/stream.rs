@@ -1,24 +1,75 @@
 //! Answers that are sent piece by piece. Whoever does not read them is dropped: nothing waits for him for long.
 
 use axum::body::{Body, Bytes, HttpBody};
-use hyper::body::Frame;
+use hyper::body::{Frame, SizeHint};
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-use super::limits::Turn;
-
 /// How long a client may leave a piece unread.
 pub const MOST_STALLED: Duration = Duration::from_secs(30);
 
-/// The receiving end, as a body. The request counts as long as it lives.
-struct Pieces {
-    pieces: mpsc::Receiver<io::Result<Bytes>>,
-    _turn: Option<Arc<Turn>>,
+/// A body that something lives as long as.
+struct Kept<T> {
+    body: Body,
+    _kept: T,
 }
+
+impl<T: Unpin> HttpBody for Kept<T> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The same body, and something that lives until it was sent or dropped.
+pub fn kept<T: Unpin + Send + 'static>(body: Body, kept: T) -> Body {
+    Body::new(Kept { body, _kept: kept })
+}
+
+/// A body that ends, as if that were all, when something happens.
+struct Until {
+    body: Body,
+    end: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl HttpBody for Until {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.end.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+}
+
+/// The same body, until `end`.
+pub fn until(body: Body, end: impl Future<Output = ()> + Send + 'static) -> Body {
+    Body::new(Until { body, end: Box::pin(end) })
+}
+
+/// The receiving end, as a body.
+struct Pieces(mpsc::Receiver<io::Result<Bytes>>);
 
 impl HttpBody for Pieces {
     type Data = Bytes;
@@ -28,14 +79,14 @@ impl HttpBody for Pieces {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        self.pieces.poll_recv(context).map(|piece| piece.map(|piece| piece.map(Frame::data)))
+        self.0.poll_recv(context).map(|piece| piece.map(|piece| piece.map(Frame::data)))
     }
 }
 
 /// A body, and where its pieces are put.
-pub fn channel(turn: Option<Arc<Turn>>) -> (mpsc::Sender<io::Result<Bytes>>, Body) {
+pub fn channel() -> (mpsc::Sender<io::Result<Bytes>>, Body) {
     let (sender, pieces) = mpsc::channel(8);
-    (sender, Body::new(Pieces { pieces, _turn: turn }))
+    (sender, Body::new(Pieces(pieces)))
 }
 
 /// Sends a piece; an error where the client has gone or reads nothing.

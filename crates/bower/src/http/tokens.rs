@@ -4,11 +4,12 @@
 //! A token is 256 random bits, so a plain SHA-256 of it is enough: there is no dictionary to try, as there is for passwords,
 //! and a slow hash would only slow every request down.
 
+use bower_core::files;
 use bower_core::item::{Scope, hex};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -101,6 +102,8 @@ impl Token {
             owner: self.owner.clone(),
             collections: self.collections.clone(),
             access: self.access,
+            host: Some(self.name.clone()),
+            is_agent: false,
         }
     }
 }
@@ -185,40 +188,24 @@ fn read(path: &Path) -> Result<Vec<Token>> {
 fn change(home: &Path, body: impl FnOnce(&mut Vec<Token>) -> Result<()>) -> Result<()> {
     let path = home.join(FILE);
     let failed = |doing, path: &Path, source| Failure::from(bower_core::Error::io(doing, path, source));
-    private_folder(home).map_err(|source| failed("create the folder", home, source))?;
+    files::create_folder(home).map_err(|source| failed("create the folder", home, source))?;
     let lock_path = home.join("tokens.lock");
-    let lock = private_file(&lock_path).map_err(|source| failed("open", &lock_path, source))?;
+    let lock = files::open_or_create(&lock_path).map_err(|source| failed("open", &lock_path, source))?;
     lock.lock().map_err(|source| failed("lock", &lock_path, source))?;
     let mut tokens = read(&path)?;
     body(&mut tokens)?;
     let text = serde_json::to_string_pretty(&Kept { version: VERSION, tokens })
         .map_err(|source| Failure::internal(format!("cannot write JSON: {source}")))?;
     let aside = home.join("tokens.json.new");
-    let written = private_file(&aside).and_then(|mut file| {
-        file.set_len(0)?;
+    // What an earlier one left there may be anybody's to read.
+    let _ = std::fs::remove_file(&aside);
+    let written = files::create_new(&aside).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.write_all(b"\n")?;
         file.sync_all()
     });
     written.map_err(|source| failed("write", &aside, source))?;
     std::fs::rename(&aside, &path).map_err(|source| failed("write", &path, source))
-}
-
-/// A file that only its owner reads.
-fn private_file(path: &Path) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-fn private_folder(path: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 /// The tokens as a server sees them: read again when the file is another, so that a revoked one is refused at once.

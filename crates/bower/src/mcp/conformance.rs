@@ -9,9 +9,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::Handler;
-use crate::http::{self, Options};
+use crate::http::{self, Options, connections, followers, limits};
 use crate::service::Service;
-use bower_core::config::Settings;
+use bower_core::config::{Serve, Settings};
 use bower_core::engine::Engine;
 use jiff::Timestamp;
 
@@ -297,6 +297,7 @@ fn serves_the_conformance_suite_where_it_is_told_to() {
     let home = folder.path().join("home");
     let settings = Settings { model: "none".into(), ..Settings::default() };
     let service = Service::new(Engine::open(&home, settings, Timestamp::now()).unwrap());
+    let serve = Serve::default();
     let options = Options {
         bind: address.ip(),
         port: address.port(),
@@ -304,10 +305,10 @@ fn serves_the_conformance_suite_where_it_is_told_to() {
         origins: Vec::new(),
         body_bytes: 8 << 20,
         request_time: Duration::from_mins(1),
-        header_time: Duration::from_secs(15),
         grace: Duration::from_secs(1),
-        rate: 0,
-        connections: 64,
+        limits: limits::Rules { rate: 0, ..limits::Rules::of(&serve) },
+        connections: connections::Rules::of(&serve),
+        followers: followers::Rules::of(&serve),
         prune_every: None,
     };
     std::thread::spawn(|| {

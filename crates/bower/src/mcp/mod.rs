@@ -3,16 +3,17 @@
 
 mod arguments;
 pub mod compat;
-mod completions;
+pub mod completions;
+mod content;
 mod desk;
 mod progress;
-mod prompts;
-mod resources;
-mod said;
+pub mod prompts;
+pub mod resources;
+pub mod said;
 mod schema;
 mod stdio;
-mod tools;
-mod trouble;
+pub mod tools;
+pub mod trouble;
 
 #[cfg(test)]
 mod conformance;
@@ -23,11 +24,11 @@ use axum::http::request::Parts;
 use jiff::Timestamp;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use std::sync::Arc;
@@ -35,10 +36,11 @@ use std::time::Duration;
 
 use crate::failure::Result;
 use crate::service::{Bounds, Served, Service};
-use said::Said;
 use tools::{Call, Given, Offered};
 
 pub use desk::Desk;
+#[cfg(any(test, feature = "fuzzing"))]
+pub use stdio::understood as messages;
 pub use stdio::{Stdio, message};
 pub use tools::Choice;
 
@@ -107,6 +109,44 @@ pub fn handler(desk: Arc<Desk>, options: Options) -> Result<Handler> {
     Ok(Handler { inner: Arc::new(Inner { desk, options, tools }) })
 }
 
+/// A call of a tool as a fuzzer makes it, to the text that a model reads.
+#[cfg(any(test, feature = "fuzzing"))]
+pub fn fuzzed_call(params: &CallToolRequestParams, service: &Service, bounds: &Bounds, now: Timestamp) {
+    let every = tools::TOOLS.iter().chain(tools::MORE);
+    let Some(tool) =
+        every.filter(|tool| tool.effect == tools::Effect::Reads).find(|tool| tool.name == params.name)
+    else {
+        return;
+    };
+    let call = Call { service, bounds, now, session: None, progress: &|_| {}, go_on: &|| true };
+    let arguments = params.arguments.clone().unwrap_or_default();
+    let body = (tool.body)();
+    let result = match (tool.call)(&call, Given { tool: tool.name, arguments, body: &body }) {
+        Ok(said) => content::answered(said),
+        Err(refused) => trouble::told(tool.name, &refused),
+    };
+    let value = serde_json::to_value(result).expect("an answer is JSON");
+    assert_eq!(bower_core::prompt::json(value.clone()), value, "an answer is harmless in a prompt");
+}
+
+/// The reading of an address as a fuzzer does it.
+#[cfg(any(test, feature = "fuzzing"))]
+pub fn fuzzed_read(uri: &str, service: &Service, bounds: &Bounds, now: Timestamp) {
+    if let Some(wanted) = resources::wanted(uri, Some(compat::System::Athena)) {
+        let _ = resources::read(uri, &wanted, service, bounds, None, now)
+            .map_err(|refused| resources::trouble(uri, &refused));
+    }
+}
+
+/// The making of a prompt as a fuzzer does it.
+#[cfg(any(test, feature = "fuzzing"))]
+pub fn fuzzed_prompt(params: &GetPromptRequestParams, service: &Service, bounds: &Bounds, now: Timestamp) {
+    if prompts::checked(&params.name, params.arguments.as_ref()).is_ok() {
+        prompts::save(params.arguments.as_ref());
+        let _ = prompts::recall(params.arguments.as_ref(), service, bounds, now);
+    }
+}
+
 /// The server as it names itself.
 fn myself() -> Implementation {
     Implementation::new("bowerbird", env!("CARGO_PKG_VERSION"))
@@ -133,13 +173,18 @@ impl Handler {
         })
     }
 
-    /// Does a piece of work for a request.
+    /// Does a piece of work for a request. Whoever asks here is an agent: it speaks for nobody else, whatever it may do.
     async fn work<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
         job: impl FnOnce(&Service, &Bounds, Option<&str>, Timestamp) -> Served<T> + Send + 'static,
     ) -> std::result::Result<Served<T>, ErrorData> {
-        let (bounds, session) = (self.bounds(context)?, self.inner.options.session.clone());
+        let (mut bounds, session) = (self.bounds(context)?, self.inner.options.session.clone());
+        bounds.is_agent = true;
+        // A client names itself when it begins: what it writes is found again by that.
+        if let Some(client) = context.peer.peer_info() {
+            bounds.host = Some(client.client_info.name.clone());
+        }
         self.inner
             .desk
             .work(&context.ct, move |service| job(service, &bounds, session.as_deref(), Timestamp::now()))
@@ -219,11 +264,7 @@ impl ServerHandler for Handler {
         };
         teller.tell().await;
         let result = match served {
-            Ok(Said { fields, text }) => {
-                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-                result.structured_content = Some(fields.into());
-                result
-            }
+            Ok(said) => content::answered(said),
             Err(refused) => trouble::told(self.inner.tools[at].tool.name, &refused),
         };
         Ok(result.into())

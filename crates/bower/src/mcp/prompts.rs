@@ -1,11 +1,12 @@
 //! Prompts that a person picks: one brings what the memory knows, the other has the model keep what it learned.
 
 use bower_core::evidence;
+use bower_core::prompt::PromptText;
 use jiff::Timestamp;
-use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
+use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
-use super::trouble;
+use super::{content, trouble};
 use crate::failure::{Exit, Failure};
 use crate::service::{Access, Bounds, QueryBody, Refused, SelectBody, Served, Service};
 
@@ -73,7 +74,7 @@ pub fn checked(name: &str, arguments: Option<&JsonObject>) -> Result<(), ErrorDa
 
 /// A prompt that could not be made.
 pub fn trouble(name: &str, refused: &Refused) -> ErrorData {
-    let text = trouble::text(name, refused.failure());
+    let text = String::from(trouble::text(name, refused.failure()));
     match refused.failure().exit {
         Exit::Usage | Exit::Nothing => ErrorData::invalid_params(text, None),
         Exit::Environment | Exit::Internal => ErrorData::internal_error(text, None),
@@ -109,16 +110,22 @@ pub fn recall(
     let answer = service.query(&body, bounds, now)?;
     let block =
         answer.evidence.as_ref().map(|evidence| evidence::block(&evidence.pieces)).unwrap_or_default();
-    let text = if block.is_empty() {
-        format!("The memory has nothing about: {topic}\n\nSay so rather than guess.")
+    let topic = PromptText::lines(&topic);
+    let mut text;
+    if block.is_empty() {
+        text = PromptText::own("The memory has nothing about: ");
+        text.push(&topic);
+        text.push_own("\n\nSay so rather than guess.");
     } else {
-        let doubt = if answer.abstained { " None of it seems to answer directly." } else { "" };
-        format!(
-            "This is what the memory has about: {topic}.{doubt} Use what bears on it, name the documents that you rely on, and \
-             say where it is silent.\n\n{block}"
-        )
-    };
-    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
+        text = PromptText::own("This is what the memory has about: ");
+        text.push(&topic);
+        text.push_own(if answer.abstained { ". None of it seems to answer directly." } else { "." });
+        text.push_own(
+            " Use what bears on it, name the documents that you rely on, and say where it is silent.\n\n",
+        );
+        text.push(&block);
+    }
+    Ok(GetPromptResult::new(vec![content::message(text)])
         .with_description(format!("What is known about {topic}")))
 }
 
@@ -133,6 +140,6 @@ pub fn save(arguments: Option<&JsonObject>) -> GetPromptResult {
          or \"this\".{tag} Leave out what the code or a document says anyway, what holds for today only, and any secret. Search \
          first where you are not sure that it is new. Then list what you kept, one line each."
     );
-    GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
+    GetPromptResult::new(vec![content::message(PromptText::lines(&text))])
         .with_description("Keep what was learned")
 }

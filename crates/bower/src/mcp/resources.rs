@@ -1,14 +1,15 @@
 //! What can be read without a tool: one item, canonical memory, and the log of a session.
 
 use bower_core::item::{Kind, Status};
+use bower_core::prompt::PromptText;
 use bower_core::request::Item;
 use jiff::Timestamp;
-use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 use super::compat::{self, athena};
-use super::{said, trouble};
+use super::{content, said, trouble};
 use crate::failure::Exit;
 use crate::render;
 use crate::service::{Bounds, ListBody, Refused, SelectBody, Served, Service};
@@ -115,13 +116,17 @@ pub fn read(
         Wanted::Item(id) => {
             let got = service.get(id, bounds, now)?;
             let exposure = got.given_time.map(|time| (got.given_count, time));
-            (render::item::one(&got.memory, exposure, &said::look(now)), "text/plain")
+            let text = render::item::one(&got.memory, exposure, &said::look(now));
+            (PromptText::lines(&text), "text/plain")
         }
         Wanted::Canonical => (canonical(service, bounds, now)?, "text/markdown"),
         Wanted::Current => {
             let log = log(service, bounds, session, now)?;
             (
-                log.map_or_else(|| "Nothing was kept in this session yet.\n".into(), |log| log.text),
+                log.map_or_else(
+                    || PromptText::own("Nothing was kept in this session yet.\n"),
+                    |log| log.text,
+                ),
                 "text/markdown",
             )
         }
@@ -134,13 +139,13 @@ pub fn read(
             (told(name, &kept, now), "text/markdown")
         }
     };
-    Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)]))
+    Ok(ReadResourceResult::new(vec![content::resource(text, uri, kind)]))
 }
 
 /// A resource that cannot be read is no answer: the protocol has an error for what is not there.
 pub fn trouble(uri: &str, refused: &Refused) -> ErrorData {
     let failure = refused.failure();
-    let text = trouble::text("resources/read", failure);
+    let text = String::from(trouble::text("resources/read", failure));
     let data = Some(json!({"uri": uri}));
     match failure.exit {
         Exit::Nothing | Exit::Usage => ErrorData::resource_not_found(text, data),
@@ -149,14 +154,14 @@ pub fn trouble(uri: &str, refused: &Refused) -> ErrorData {
 }
 
 /// What canonical documents say, in the order of each, without what their chunks repeat.
-fn canonical(service: &Service, bounds: &Bounds, now: Timestamp) -> Served<String> {
+fn canonical(service: &Service, bounds: &Bounds, now: Timestamp) -> Served<PromptText> {
     let filter: Map<String, Value> =
         [("file_name".to_owned(), json!({"$in": CANONICAL_NAMES}))].into_iter().collect();
     let select = SelectBody { kind: Some(Kind::Chunk), filter: Some(filter), ..SelectBody::default() };
     let body = ListBody { limit: Some(MOST), select, ..ListBody::default() };
     let mut chunks = service.list(&body, bounds, now)?.memories;
     if chunks.is_empty() {
-        return Ok("No document named CANONICAL.md is indexed; memory_index reads one.\n".into());
+        return Ok(PromptText::own("No document named CANONICAL.md is indexed; memory_index reads one.\n"));
     }
     let field = |item: &Item, name: &str| {
         item.metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -177,7 +182,8 @@ fn canonical(service: &Service, bounds: &Bounds, now: Timestamp) -> Served<Strin
         section = part;
         let _ = writeln!(text, "{}", chunk.content.trim());
     }
-    Ok(text)
+    // Its headings are the document's own.
+    Ok(PromptText::lines(&text))
 }
 
 /// A session's log.
@@ -186,7 +192,7 @@ pub struct Log {
     /// The session.
     pub session: String,
     /// What it kept, oldest first.
-    pub text: String,
+    pub text: PromptText,
 }
 
 /// The log of a session; where that kept nothing, of the last one with a checkpoint. None where there is none.
@@ -226,22 +232,22 @@ fn kept_in(session: &str, service: &Service, bounds: &Bounds, now: Timestamp) ->
     Ok(kept)
 }
 
-fn told(session: &str, kept: &[Item], now: Timestamp) -> String {
+fn told(session: &str, kept: &[Item], now: Timestamp) -> PromptText {
     let look = said::look(now);
-    let mut text = format!("# Session {session}\n");
+    let mut text = PromptText::own("# Session ");
+    text.push(&PromptText::line(session));
+    text.push_own("\n");
     for item in kept {
         let what = if item.tags.iter().any(|tag| tag == CHECKPOINT) {
             "Checkpoint".to_owned()
         } else {
             item.memory_type.map_or_else(|| item.kind.to_string(), |what| what.to_string())
         };
-        let _ = write!(
-            text,
-            "\n## {} {what} ({})\n\n{}\n",
-            look.time(item.create_time),
-            item.id,
-            item.content.trim()
-        );
+        text.push_own("\n## ");
+        text.push(&PromptText::line(&format!("{} {what} ({})", look.time(item.create_time), item.id)));
+        text.push_own("\n\n");
+        // No memory passes for another.
+        text.push(&PromptText::prose(item.content.trim()));
     }
     text
 }

@@ -2,10 +2,11 @@
 //! command line.
 
 use bower_core::evidence::{self, Piece};
-use bower_core::item::{Band, Kind, Part};
+use bower_core::item::{Band, Kind, Part, Step};
+use bower_core::prompt::{self, PromptText};
 use bower_core::request::{
-    Answer, Cluster, Consolidated, Degraded, Feedback, History, Hit, IndexReport, Item, Listing, ModelState,
-    Pruned, Review, Skipped, Turned,
+    Answer, ClockJump, Cluster, Consolidated, Degraded, Feedback, History, Hit, IndexReport, Item, Listing,
+    ModelState, Pruned, Review, Skipped, Turned,
 };
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use schemars::JsonSchema;
@@ -20,23 +21,32 @@ use crate::service::StoreState;
 /// Entries of a list that tells what a run did; how many there were is told beside it.
 const MOST_TOLD: usize = 50;
 
-/// What a tool says: fields for programs, and a text that a model reads.
+/// What a tool says: fields for programs, and a text that a model reads. A host may put either into a prompt, so neither holds what
+/// could pass for anything else there; whoever wants a text to the byte asks over HTTP or the command line.
 #[derive(Debug)]
 pub struct Said {
-    /// As the tool's output schema has it.
-    pub fields: Map<String, Value>,
-    /// The same in words.
-    pub text: String,
+    fields: Map<String, Value>,
+    text: PromptText,
 }
 
 impl Said {
     /// Both forms of one answer.
-    pub fn new(answer: &impl Serialize, text: impl Into<String>) -> Self {
+    pub fn new(answer: &impl Serialize, text: impl AsRef<str>) -> Self {
         // By way of text: a number of single precision is told by its own digits, not by those of the nearest double.
         let told = serde_json::to_string(answer).and_then(|text| serde_json::from_str(&text));
         let fields =
             told.unwrap_or_else(|error| Map::from_iter([("error".to_owned(), error.to_string().into())]));
-        Self { fields, text: text.into() }
+        Self { fields: prompt::json_fields(fields), text: PromptText::lines(text.as_ref()) }
+    }
+
+    /// In words.
+    pub const fn text(&self) -> &PromptText {
+        &self.text
+    }
+
+    /// As the tool's output schema has it, and in words.
+    pub fn into_parts(self) -> (Map<String, Value>, PromptText) {
+        (self.fields, self.text)
     }
 }
 
@@ -92,7 +102,7 @@ pub fn found(answer: &Answer, asked: bool) -> Said {
             id: hit
                 .map_or_else(|| piece.ids.first().cloned().unwrap_or_default(), |hit| hit.memory.id.clone()),
             text: piece.text.clone(),
-            source: piece.head(0).split_once(": ").map_or_else(String::new, |(_, source)| source.to_owned()),
+            source: piece.citation().into(),
             score: (piece.score * 1e3).round() / 1e3,
             band: hit.and_then(|hit| hit.band),
             written: hit.filter(memory).map(|hit| moment(hit.memory.create_time)),
@@ -112,7 +122,11 @@ pub fn found(answer: &Answer, asked: bool) -> Said {
     }
     let block = evidence::block(pieces);
     // What nobody asked for goes into a prompt as it is: nothing stands there but evidence.
-    let text = if asked { with_notes(block, answer.abstained && !results.is_empty(), &notes) } else { block };
+    let text = if asked {
+        with_notes(block.into(), answer.abstained && !results.is_empty(), &notes)
+    } else {
+        block.into()
+    };
     Said::new(&Found { results, abstained: answer.abstained, notes }, text)
 }
 
@@ -129,7 +143,8 @@ fn with_notes(block: String, in_doubt: bool, notes: &[String]) -> String {
 fn missing(degraded: &[Degraded], what: &str) -> Vec<String> {
     let told = |one: &Degraded| match one.channel {
         Part::Channel(channel) => format!("{channel} not {what}: {}", one.reason),
-        Part::Step(step) => format!("{step} not done: {}", one.reason),
+        Part::Step(step @ (Step::Rerank | Step::Tokens)) => format!("{step} not done: {}", one.reason),
+        Part::Step(Step::Store) => one.reason.clone(),
     };
     degraded.iter().map(told).collect()
 }
@@ -153,6 +168,8 @@ struct Entry {
 pub struct Page {
     memories: Vec<Entry>,
     total: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 /// Items, newest first.
@@ -165,7 +182,11 @@ pub fn page(listing: &Listing, offset: usize, now: Timestamp) -> Said {
         written: moment(item.create_time),
         tags: item.tags.clone(),
     };
-    let page = Page { memories: listing.memories.iter().map(entry).collect(), total: listing.total };
+    let page = Page {
+        memories: listing.memories.iter().map(entry).collect(),
+        total: listing.total,
+        notes: missing(&listing.degraded, "searched"),
+    };
     Said::new(&page, render::item::list(listing, offset, &look(now)))
 }
 
@@ -353,6 +374,8 @@ pub struct Cut {
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<u64>,
     turned: Vec<Went>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_jump: Option<ClockJump>,
 }
 
 /// What pruning did, or would.
@@ -368,6 +391,7 @@ pub fn cut(pruned: &Pruned, now: Timestamp) -> Said {
         dry_run: pruned.dry_run,
         event: pruned.event,
         turned: pruned.turned.iter().take(MOST_TOLD).map(went).collect(),
+        clock_jump: pruned.clock_jump,
     };
     Said::new(&told, render::life::pruned(pruned, &look(now)))
 }

@@ -190,7 +190,7 @@ pub fn message(body: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMes
 }
 
 /// The messages of a line or a body: one, or the batch that revision 2025-03-26 allowed. Else what to answer.
-fn understood(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, Box<ServerJsonRpcMessage>> {
+pub fn understood(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, Box<ServerJsonRpcMessage>> {
     let one = match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
         Ok(message) => return Ok(vec![message]),
         Err(error) => error,

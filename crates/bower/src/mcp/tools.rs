@@ -110,9 +110,7 @@ impl Tool {
     pub fn is_within(&self, bounds: &Bounds) -> bool {
         match self.name {
             "memory_index" => bounds.access >= Access::Admin,
-            "memory_prune" | "memory_undo" => bounds.may_all(self.name).is_ok(),
-            "memory_consolidate" => bounds.access >= Access::Write && bounds.collections.is_empty(),
-            "memory_brief" => bounds.collections.is_empty(),
+            "memory_prune" => bounds.may_all(self.name).is_ok(),
             _ => self.effect == Effect::Reads || bounds.access >= Access::Write,
         }
     }
@@ -232,7 +230,7 @@ struct ReviewBody {
 }
 
 /// An answer that is told as it is.
-fn whole(answer: &impl serde::Serialize, text: String) -> Said {
+fn whole(answer: &impl serde::Serialize, text: impl AsRef<str>) -> Said {
     Said::new(answer, text)
 }
 
@@ -444,9 +442,16 @@ pub const MORE: &[Tool] = &[
     },
     Tool {
         name: "memory_undo",
-        about: "Take back what an event did, as far as nothing changed it since: something kept, replaced, pruned or consolidated.",
-        shown: &[("event", "as an answer or memory_history tells it")],
-        required: &["event"],
+        about: "Take back what an event did, as far as nothing changed it since: something kept, replaced, pruned or consolidated; \
+                or all that one session, host or source wrote.",
+        shown: &[
+            ("event", "as an answer or memory_history tells it"),
+            ("session", ""),
+            ("host", "a program"),
+            ("source", ""),
+            ("dry_run", "only look"),
+        ],
+        required: &[],
         effect: Effect::Changes,
         is_core: false,
         body: schema::of::<UndoBody>,

@@ -1,7 +1,9 @@
 //! What a model is told when a call fails: what failed, on what, and what it can do about it with the tools that it has.
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use bower_core::prompt::PromptText;
+use rmcp::model::CallToolResult;
 
+use super::content;
 use crate::failure::Failure;
 use crate::service::Refused;
 
@@ -23,17 +25,17 @@ const TOOLS: &[(&str, &str)] = &[
 
 /// A failed call, as its caller reads it.
 pub fn told(tool: &str, refused: &Refused) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(text(tool, refused.failure()))])
+    content::failed(text(tool, refused.failure()))
 }
 
 /// The same in words.
-pub fn text(tool: &str, failure: &Failure) -> String {
+pub fn text(tool: &str, failure: &Failure) -> PromptText {
     let mut text = format!("{tool} failed: {}", failure.line());
     if let Some(hint) = &failure.hint {
         text.push_str("\nwhat to do: ");
         text.push_str(&hinted(hint));
     }
-    text
+    PromptText::lines(&text)
 }
 
 fn hinted(hint: &str) -> String {
@@ -54,7 +56,7 @@ mod tests {
     #[test]
     fn a_failure_says_what_a_model_can_do() {
         let check = |error: Error, expected: &str| {
-            assert_eq!(text("memory_get", &Failure::from(error)), expected);
+            assert_eq!(text("memory_get", &Failure::from(error)).as_str(), expected);
         };
         check(
             Error::NotFound { what: "item", id: "ffffff".into() },

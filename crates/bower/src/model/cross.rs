@@ -13,6 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bower_core::embed::{CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, CrossEncoder, pack_cross};
+use bower_core::files::{create_folder, write};
 use bower_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +66,7 @@ pub(super) fn pull(
 ) -> Result<Pulled> {
     let place = Place::new(models_dir, repository);
     let folder = &place.folder;
-    fs::create_dir_all(folder).map_err(|cause| Error::io("create the folder", folder, cause))?;
+    create_folder(folder).map_err(|cause| Error::io("create the folder", folder, cause))?;
     let _lock = lock(&folder.join(".lock"), report)?;
     let origin = Origin::load(folder)?;
     if let Some(origin) = &origin
@@ -256,7 +257,7 @@ impl Origin {
     fn save(&self, folder: &Path) -> Result<()> {
         let (path, aside) = (folder.join(ORIGIN), folder.join("origin.json.part"));
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
-        fs::write(&aside, text).map_err(|cause| Error::io("write", &aside, cause))?;
+        write(&aside, text.as_bytes()).map_err(|cause| Error::io("write", &aside, cause))?;
         fs::rename(&aside, &path).map_err(|cause| Error::io("rename to", &path, cause))
     }
 

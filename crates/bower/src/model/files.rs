@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use bower_core::files;
 use bower_core::item::hex;
 use bower_core::{Error, Result};
 use serde::Serialize;
@@ -116,7 +117,7 @@ pub(super) fn land(
         remove(&part)?;
         return Ok(Some(reason));
     }
-    let synced = File::options().write(true).open(&part).and_then(|opened| opened.sync_all());
+    let synced = files::open_or_create(&part).and_then(|opened| opened.sync_all());
     synced.map_err(|cause| Error::io("sync", &part, cause))?;
     fs::rename(&part, &path).map_err(|cause| Error::io("rename to", &path, cause))?;
     #[cfg(unix)]
@@ -161,7 +162,7 @@ pub(super) fn take(
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<()> {
     let path = part_path(folder, file.name);
-    let mut part = File::create(&path).map_err(|cause| Error::io("write", &path, cause))?;
+    let mut part = files::create(&path).map_err(|cause| Error::io("write", &path, cause))?;
     let poured = pour(from, &mut part, &path, file, 0, report);
     drop(part);
     let reason = match poured {

@@ -1,11 +1,10 @@
 //! The model hub by HTTP. A transfer that breaks leaves its bytes, and the next request asks only for the rest.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use bower_core::{Error, Result};
+use bower_core::{Error, Result, files};
 use ureq::http::{Response, StatusCode};
 use ureq::{Agent, Body};
 
@@ -177,7 +176,7 @@ fn request(
     let mut opened = match answer.status() {
         StatusCode::OK => {
             *from = 0;
-            File::create(part).map_err(failed)?
+            files::create(part).map_err(failed)?
         }
         StatusCode::PARTIAL_CONTENT if *from > 0 => {
             let range = answer.headers().get("content-range").and_then(|value| value.to_str().ok());
@@ -185,7 +184,7 @@ fn request(
             if !range.starts_with(&format!("bytes {from}-")) {
                 return Err(Refused::Final(format!("asked for bytes {from}-, the server gave {range}")));
             }
-            File::options().append(true).open(part).map_err(failed)?
+            files::append(part).map_err(failed)?
         }
         StatusCode::RANGE_NOT_SATISFIABLE => {
             remove(part).map_err(Refused::Disk)?;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use bower_core::files::create_folder;
 use bower_core::{Error, Result};
 
 use super::files::take;
@@ -32,7 +33,7 @@ pub(super) fn fetch(
     let failed = |cause| Error::io("create the folder", &aside.0, cause);
     match fs::remove_dir_all(&aside.0) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(failed(cause)),
-        Ok(()) | Err(_) => fs::create_dir_all(&aside.0).map_err(failed)?,
+        Ok(()) | Err(_) => create_folder(&aside.0).map_err(failed)?,
     }
     download(known, python, &aside.0)?;
     let wheel = find_wheel(&aside.0)?

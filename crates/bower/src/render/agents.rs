@@ -16,7 +16,7 @@ const FEW: usize = 20;
 /// The briefing alone, for a prompt.
 pub fn briefing(brief: &Brief, look: &Look) -> String {
     let block = block(&brief.entries);
-    if look.terminal { clean(&block).into_owned() } else { block }
+    if look.terminal { clean(&block).into_owned() } else { block.into() }
 }
 
 /// Why there is none, for standard error.
@@ -68,6 +68,11 @@ pub fn session(read: &SessionRead, look: &Look) -> String {
             (Fate::Confirm, None) => format!("{}, known: confirmed", kept.cue),
             _ => kept.cue.clone(),
         };
+        let what = if kept.least_trusted.is_outside() {
+            format!("{what}, {} after {}", kept.said_by, kept.least_trusted)
+        } else {
+            what
+        };
         out += &hanging(
             &format!("{}  ", look.paint(style::NAME, id)),
             &format!("{} [{what}]", line(&kept.text)),
@@ -111,6 +116,10 @@ pub fn session(read: &SessionRead, look: &Look) -> String {
 pub fn diffs(done: &Done, look: &Look) -> String {
     let mut out = String::new();
     for file in &done.files {
+        if let Some(real) = file.real_path.as_ref().filter(|_| !file.diff.is_empty()) {
+            let path = line(&file.path.display().to_string());
+            let _ = writeln!(out, "{path} is a link: what changes is {}", line(&real.display().to_string()));
+        }
         for text in file.diff.lines() {
             let text = clean(text);
             let kind = match text.bytes().next() {
@@ -138,7 +147,16 @@ pub fn set_up(done: &Done, look: &Look) -> String {
             Change::Delete => "removed",
             Change::Unchanged => "unchanged",
         };
-        let _ = writeln!(out, "{what:<10}{}", line(&file.path.display().to_string()));
+        let path = line(&file.path.display().to_string());
+        match &file.real_path {
+            Some(real) => {
+                let real = line(&real.display().to_string());
+                let _ = writeln!(out, "{what:<10}{path}, which is {real}");
+            }
+            None => {
+                let _ = writeln!(out, "{what:<10}{path}");
+            }
+        }
     }
     let is_change = done.files.iter().any(|file| file.change != Change::Unchanged);
     let what = match (done.remove, is_change) {

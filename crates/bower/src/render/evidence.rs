@@ -11,7 +11,7 @@ use super::{Look, clean, columns, count, cut, cut_start, line, style, thousands}
 pub fn context(answer: &Answer, look: &Look) -> String {
     let block =
         answer.evidence.as_ref().map(|evidence| evidence::block(&evidence.pieces)).unwrap_or_default();
-    if look.terminal { clean(&block).into_owned() } else { block }
+    if look.terminal { clean(&block).into_owned() } else { block.into() }
 }
 
 /// Why there is no block, in one line for standard error.
@@ -37,6 +37,9 @@ pub fn text(evidence: &Evidence, look: &Look) -> String {
         let rank = look.paint(style::DIM, &format!("{:>3}", at + 1));
         let place = place(piece, look.width.saturating_sub(4), look);
         let _ = writeln!(out, "{rank} {}", look.paint(style::TITLE, &place));
+        if let Some(mark) = &piece.mark {
+            let _ = writeln!(out, "    {}", look.paint(style::WEAK, &format!("[{}]", line(mark))));
+        }
         for shown in clean(piece.text.trim_end()).lines() {
             out.push_str(if shown.trim().is_empty() { "" } else { "    " });
             out.push_str(shown.trim_end());

@@ -1,12 +1,14 @@
 //! One item, lists of items, and what happened to them.
 
-use bower_core::item::{Kind, Tier};
+use bower_core::item::{Kind, Provenance, Tier};
 use bower_core::request::{Event, History, Item, Listing, Version};
 use bower_core::strength::strength;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
+use std::fmt::Write as _;
 
 use super::query::place;
+use super::store::degraded;
 use super::table::{Column, Table};
 use super::{Look, clean, columns, hanging, line, style, thousands};
 
@@ -32,6 +34,9 @@ pub fn one(item: &Item, given: Option<(u64, Timestamp)>, look: &Look) -> String 
         Tier::Fading => ", fading",
     };
     table.row(["status", &format!("{}{tier}", item.status)]);
+    if item.kind == Kind::Memory || !item.provenance.reviewed {
+        table.row(["said by", &said_by(item)]);
+    }
     if !item.tags.is_empty() {
         table.row(["tags", &item.tags.iter().map(|tag| format!("#{tag}")).collect::<Vec<_>>().join(" ")]);
     }
@@ -79,6 +84,26 @@ pub fn one(item: &Item, given: Option<(u64, Timestamp)>, look: &Look) -> String 
     format!("{}\n{}\n", table.print(look), text.trim_end())
 }
 
+/// Who said it, what they had read, whether somebody kept it, and where they said it: `agent after web, unreviewed; by codex`.
+pub fn said_by(item: &Item) -> String {
+    let Provenance { said_by, least_trusted, reviewed } = item.provenance;
+    let mut told = said_by.to_string();
+    if least_trusted != said_by {
+        let _ = write!(told, " after {least_trusted}");
+    }
+    if !reviewed {
+        told.push_str(", unreviewed");
+    }
+    let whence = item
+        .host
+        .as_deref()
+        .or(Some(item.source.as_str()).filter(|source| !matches!(*source, "bower" | "index")));
+    if let Some(whence) = whence {
+        let _ = write!(told, "; by {}", line(whence));
+    }
+    told
+}
+
 /// A page, one item a line.
 pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
     let mut table = Table::new(
@@ -119,7 +144,8 @@ pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
         (total, shown) if shown == total => format!("{} in all", thousands(total as u64)),
         (total, _) => format!("{} to {last} of {}", offset + 1, thousands(total as u64)),
     };
-    table.print(look) + &look.paint(style::DIM, &foot) + "\n"
+    let lacking = degraded(&listing.degraded, "not searched:", look);
+    table.print(look) + &look.paint(style::DIM, &foot) + "\n" + &lacking
 }
 
 /// The forms of a memory, where it had several, then the events, oldest first.
@@ -144,6 +170,7 @@ fn form(version: &Version, look: &Look) -> String {
     if let Some(changed) = &version.changed {
         note = format!("{note}: {}", line(changed));
     }
+    let _ = write!(note, " [{}]", said_by(memory));
     hanging(&lead, &note, look)
 }
 
@@ -222,10 +249,10 @@ mod tests {
     #[test]
     fn pages() {
         let memories = vec![sample::memory(), sample::chunk(), sample::hostile()];
-        let text = list(&Listing { memories, total: 1_203 }, 20, &sample::look(80));
+        let text = list(&Listing { memories, total: 1_203, degraded: Vec::new() }, 20, &sample::look(80));
         assert!(text.lines().all(|line| crate::render::columns(line) <= 80), "{text}");
         insta::assert_snapshot!("list", text);
-        let empty = Listing { memories: Vec::new(), total: 0 };
+        let empty = Listing { memories: Vec::new(), total: 0, degraded: Vec::new() };
         assert_eq!(list(&empty, 0, &sample::look(80)), "nothing matches\n");
         assert_eq!(list(&Listing { total: 7, ..empty }, 9, &sample::look(80)), "nothing after 7\n");
     }

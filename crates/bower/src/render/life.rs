@@ -1,13 +1,26 @@
 //! The life of memories as a person sees it: what was swept, pruned, consolidated, taken back, and what feedback did.
 
 use bower_core::item::{Tier, Turn, Verdict};
-use bower_core::request::{Consolidated, Feedback, Item, Pruned, Swept, Turned, Undone};
+use bower_core::request::{ClockJump, Consolidated, Feedback, Item, Pruned, Swept, Turned, Undone};
 use std::fmt::Write as _;
 
 use super::{Look, count, duration, folded, hanging, line, style, thousands};
 
 /// Lines of a list unless all are wanted.
 const FEW: usize = 10;
+
+/// Why a run did nothing, or would do nothing.
+fn clock_jump(jump: Option<&ClockJump>, run: &str, look: &Look) -> String {
+    jump.map_or_else(String::new, |jump| {
+        let text = format!(
+            "the clock says {} and this store last trusted {}: if the clock is right, a {run} acts from {} on",
+            jump.now.strftime("%F"),
+            jump.trusted_time.strftime("%F"),
+            jump.acts_from.strftime("%F %R UTC")
+        );
+        folded("! ", &text, look)
+    })
+}
 
 /// `bower sweep`.
 pub fn swept(swept: &Swept, look: &Look) -> String {
@@ -27,6 +40,7 @@ pub fn swept(swept: &Swept, look: &Look) -> String {
         format!("{would}{what} {}\n", look.paint(style::DIM, &format!("({})", duration(swept.took_ms))));
     out += &turned(&swept.turned, look);
     out += &waiting(swept.waiting, "bower sweep goes on", look);
+    out += &clock_jump(swept.clock_jump.as_ref(), "sweep", look);
     out + &undo(swept.event.filter(|_| !parts.is_empty()), look)
 }
 
@@ -42,6 +56,7 @@ pub fn pruned(pruned: &Pruned, look: &Look) -> String {
     let mut out = format!("{what} {}\n", look.paint(style::DIM, &format!("({})", duration(pruned.took_ms))));
     out += &turned(&pruned.turned, look);
     out += &waiting(pruned.waiting, "bower prune goes on", look);
+    out += &clock_jump(pruned.clock_jump.as_ref(), "prune", look);
     out + &undo(pruned.event.filter(|_| pruned.pruned > 0), look)
 }
 
@@ -133,16 +148,32 @@ pub fn consolidated(done: &Consolidated, look: &Look) -> String {
 
 /// `bower undo`.
 pub fn undone(undone: &Undone, look: &Look) -> String {
-    let mut out = format!(
-        "{} of event {} taken back: {} as before\n",
-        line(&undone.action),
-        undone.undoes,
-        memories(undone.items.len() as u64)
-    );
+    let would = if undone.dry_run { "would be " } else { "" };
+    let of = match (&undone.origin, undone.undoes) {
+        (Some(origin), _) => format!("what {} wrote", line(&origin.to_string())),
+        (None, Some(event)) => format!("{} of event {event}", line(&undone.action)),
+        (None, None) => line(&undone.action),
+    };
+    let number = undone.items.len() as u64;
+    let mut out = if undone.origin.is_some() {
+        let is = if undone.dry_run { would } else { "is " };
+        format!("{of} {is}taken back: {}\n", count(number, "item"))
+    } else {
+        format!("{of} {would}taken back: {} as before\n", memories(number))
+    };
+    let most = if look.verbose { usize::MAX } else { FEW };
+    for taken in undone.taken.iter().take(most) {
+        let lead = format!("  {}  ", look.paint(style::NAME, &taken.id));
+        out += &hanging(&lead, &format!("{} ({})", line(&taken.summary), taken.what), look);
+    }
+    if let Some(more) = undone.taken.len().checked_sub(most).filter(|&more| more > 0) {
+        let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
+    }
     for left in &undone.unmoved {
         out += &folded("! ", &format!("{} stays as it is: {}", left.id, line(&left.why)), look);
     }
-    out
+    let event = Some(undone.event).filter(|event| undone.origin.is_some() && *event > 0);
+    out + &undo(event, look)
 }
 
 /// `bower feedback`.
@@ -177,7 +208,8 @@ mod tests {
     use super::*;
     use crate::render::sample;
     use bower_core::item::MemoryType;
-    use bower_core::request::{Cluster, Refused, Unmoved, Wording};
+    use bower_core::item::{Origin, TakenHow};
+    use bower_core::request::{Cluster, Refused, Taken, Unmoved, Wording};
 
     fn turn(turn: Turn, why: &str, strength: f64) -> Turned {
         Turned {
@@ -205,6 +237,19 @@ mod tests {
             took_ms: 12.0,
             ..Swept::default()
         };
+        let jump = ClockJump {
+            trusted_time: sample::time("2026-11-24T00:00:00Z"),
+            now: sample::time("2036-11-21T12:30:00Z"),
+            acts_from: sample::time("2036-11-22T12:30:00Z"),
+        };
+        let jumped = swept(&Swept { clock_jump: Some(jump), ..Swept::default() }, &look);
+        assert_eq!(
+            jumped,
+            "nothing turned (0.0 ms)
+! the clock says 2036-11-21 and this store last trusted 2026-11-24: if the clock
+! is right, a sweep acts from 2036-11-22 12:30 UTC on
+"
+        );
         insta::assert_snapshot!("swept", swept(&some, &look) + &swept(&Swept::default(), &look));
         let weak = Pruned {
             pruned: 1,
@@ -252,11 +297,30 @@ mod tests {
         }
         let back = Undone {
             event: 90,
-            undoes: 77,
+            undoes: Some(77),
+            origin: None,
             action: "sweep".into(),
             items: vec!["x".into(), "y".into()],
+            taken: Vec::new(),
+            dry_run: false,
             unmoved: vec![Unmoved { id: "3f2a9c0011223344".into(), why: "it changed since".into() }],
         };
-        insta::assert_snapshot!("undone", undone(&back, &look));
+        let taken = Taken {
+            id: "3f2a9c0011223344".into(),
+            summary: "The new IBAN is DE02".into(),
+            what: TakenHow::Archived,
+        };
+        let origin = Undone {
+            undoes: None,
+            origin: Some(Origin { session: Some("s1".into()), ..Origin::default() }),
+            action: "origin".into(),
+            taken: vec![taken],
+            ..back.clone()
+        };
+        let dry = Undone { event: 0, dry_run: true, ..origin.clone() };
+        insta::assert_snapshot!(
+            "undone",
+            undone(&back, &look) + &undone(&origin, &look) + &undone(&dry, &look)
+        );
     }
 }

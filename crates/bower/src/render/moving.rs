@@ -55,6 +55,7 @@ pub fn imported(imported: &Imported, look: &Look) -> String {
     some(imported.unchanged, "unchanged");
     some(imported.newer, "newer here");
     some(imported.refused, "refused by the gate");
+    some(imported.redacted, &format!("{would}without their secrets"));
     some(imported.conflicting, "in conflict");
     some(imported.failed, "not understood");
     let mut out =
@@ -105,6 +106,15 @@ pub fn migrated(migrated: &Migrated, look: &Look) -> String {
         "{}",
         look.paint(style::DIM, &format!(" ({} passed over)", count(migrated.skipped, "made file")))
     );
+    if migrated.redacted > 0 {
+        let note = format!("{} without the secrets that they held", memories(migrated.redacted));
+        out += &folded("! ", &note, look);
+    }
+    if migrated.migrated > 0 && !migrated.dry_run {
+        let note =
+            "no briefing has them before somebody kept them: bower review keep --source brv, or ID by ID";
+        out += &folded("? ", note, look);
+    }
     problems(&mut out, "not understood", &migrated.errors, migrated.errors.len() as u64, look);
     out
 }

@@ -1,6 +1,6 @@
 //! Answers for people: scores and excerpts, then the evidence where it was asked for.
 
-use bower_core::item::{Band, Channel, Part, Status, Tier};
+use bower_core::item::{Band, Channel, Status, Tier};
 use bower_core::rank::candidate::Step;
 use bower_core::request::{Answer, Hit, Item};
 use bower_core::text::QueryTerm;
@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::excerpt::{Layout, excerpt, terms, wrap};
+use super::store::lacks;
 use super::table::{Column, Table};
 use super::{Look, columns, count, cut, cut_start, duration, evidence, folded, line, style, thousands};
 
@@ -23,8 +24,11 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     for (at, hit) in answer.hits.iter().enumerate() {
         out.push_str(&one(at + 1, hit, &question, look));
         if explain {
+            let told = format!("said by {}", super::item::said_by(&hit.memory));
+            let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &told));
             out.push_str(&signals(hit, look));
-            out.push_str(&factors(hit, look));
+            out.push_str(&factors(hit, answer.effort.candidates, look));
+            out.push_str(&odds(hit, look));
         }
         out.push('\n');
     }
@@ -42,12 +46,7 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
         out.push_str(&effort(answer, look));
     }
     for degraded in &answer.degraded {
-        let what = match degraded.channel {
-            Part::Channel(_) => "searched",
-            Part::Step(_) => "done",
-        };
-        let note = format!("not {what}: {}: {}", degraded.channel, line(&degraded.reason));
-        out.push_str(&folded("! ", &note, look));
+        out.push_str(&folded("! ", &lacks(degraded, "searched"), look));
     }
     out
 }
@@ -165,6 +164,7 @@ fn labels(item: &Item, look: &Look) -> String {
         (Status::Superseded | Status::Archived, _) => plain.push(item.status.to_string()),
         (Status::Candidate | Status::Active, _) => {}
     }
+    plain.extend(item.provenance.mark(item.kind, item.status));
     let plain = plain.join(" · ");
     let id = item.id.get(..8).unwrap_or(&item.id);
     let room = look.width.saturating_sub(INDENT + columns(&plain) + columns(id) + 4);
@@ -226,12 +226,23 @@ fn signals(hit: &Hit, look: &Look) -> String {
     table.print(look)
 }
 
-/// What the score is made of, in the order in which it counts.
-fn factors(hit: &Hit, look: &Look) -> String {
+/// What the place is made of, in the order in which it counts.
+fn factors(hit: &Hit, candidates: usize, look: &Look) -> String {
     if hit.factors.is_empty() {
         return String::new();
     }
+    let lead = " ".repeat(INDENT);
+    // It is made of differences. Those that are left are of the rounding.
+    let is_apart = hit.factors.iter().any(|factor| factor.step != Step::Note && factor.value.abs() >= 5e-4);
     let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().right()]);
+    if !is_apart {
+        let told = if candidates == 1 {
+            "its place is made of nothing: it is the only candidate"
+        } else {
+            "its place is made of nothing that sets it apart from the other candidates"
+        };
+        return folded(&lead, told, look);
+    }
     table.row(["made of", ""]);
     for factor in &hit.factors {
         let value = match factor.step {
@@ -250,6 +261,23 @@ fn factors(hit: &Hit, look: &Look) -> String {
         let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &told));
     }
     out
+}
+
+/// What the score is made of where it is a probability.
+fn odds(hit: &Hit, look: &Look) -> String {
+    if hit.odds.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().right()]);
+    table.row(["score", "log odds"]);
+    // Nothing is neither more nor less.
+    let told = |value: f32| if value.abs() < 5e-4 { "0".to_owned() } else { format!("{value:+.3}") };
+    for term in &hit.odds {
+        table.row([term.name, &told(term.value)]);
+    }
+    let sum: f32 = hit.odds.iter().map(|term| term.value).sum();
+    table.row([&format!("together {:.2}", hit.score), &told(sum)]);
+    table.print(look)
 }
 
 /// What the answer cost, one sentence a line.
@@ -299,6 +327,7 @@ fn footer(answer: &Answer, look: &Look) -> String {
 mod tests {
     use super::*;
     use crate::render::sample;
+    use bower_core::rank::candidate::Factor;
 
     #[test]
     fn an_answer_in_80_columns() {
@@ -313,6 +342,34 @@ mod tests {
         let text = text(&sample::answer(), true, &sample::look(120));
         assert!(text.lines().all(|line| columns(line) <= 120), "{text}");
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_lonely_hit_says_what_its_score_is_made_of() {
+        let mut answer = sample::answer();
+        answer.hits.truncate(1);
+        answer.effort.candidates = 1;
+        answer.hits[0].factors = vec![
+            Factor::plus("words", 0.0),
+            Factor::note("trust in meaning", 0.7),
+            Factor::plus("meaning", 0.0),
+        ];
+        answer.hits[0].odds = vec![
+            Factor::plus("base", 0.56),
+            Factor::plus("standing", 0.0),
+            Factor::plus("share of the words", 1.79),
+            Factor::plus("rank", -0.0),
+        ];
+        let text = text(&answer, true, &sample::look(80));
+        for told in [
+            "    its place is made of nothing: it is the only candidate\n",
+            "    score               log odds\n    base                  +0.560\n",
+            "    standing                   0\n    share of the words    +1.790\n    rank                       0\n",
+            "    together 0.91         +2.350\n",
+        ] {
+            assert!(text.contains(told), "{told:?} in\n{text}");
+        }
+        assert!(!text.contains("made of \n") && !text.contains("trust in meaning"), "{text}");
     }
 
     #[test]

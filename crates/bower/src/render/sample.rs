@@ -2,7 +2,7 @@
 
 use bower_core::evidence::{Evidence, Piece};
 use bower_core::item::Band;
-use bower_core::item::{Channel, Kind, MemoryType, RowId, Scope, Status, Tier};
+use bower_core::item::{Author, Channel, Kind, MemoryType, Provenance, RowId, Scope, Status, Tier};
 use bower_core::rank::candidate::Factor;
 use bower_core::rank::rerank::Reranked;
 use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, Review, Signal};
@@ -51,6 +51,10 @@ pub fn memory() -> Item {
         owner: Some("ada".into()),
         status: Status::Active,
         tier: Tier::Pinned,
+        damaged: false,
+        provenance: Provenance::told(Author::User),
+        source: "bower".into(),
+        host: None,
     }
 }
 
@@ -78,6 +82,9 @@ pub fn chunk() -> Item {
         collection: "documents".into(),
         owner: None,
         tier: Tier::Active,
+        damaged: false,
+        provenance: Provenance::FILE,
+        source: "index".into(),
         create_time: time("2026-09-01T10:00:00Z"),
         ..memory()
     }
@@ -107,6 +114,7 @@ pub fn answer_with_evidence() -> Answer {
         path: Some("/home/ada/work/docs/api/v2/webhooks.md".into()),
         heading: Some("API > Webhooks > Retries".into()),
         lines: Some((120, 126)),
+        mark: None,
         score: 0.913,
         tokens: 54,
         is_code: false,
@@ -151,6 +159,7 @@ pub fn answer() -> Answer {
                     Factor::note("trust in meaning", 1.2),
                     Factor::plus("meaning", 0.8),
                 ],
+                odds: Vec::new(),
             },
             Hit {
                 memory: memory(),
@@ -163,6 +172,7 @@ pub fn answer() -> Answer {
                 semantic: None,
                 signals: vec![signal(Channel::Text, Some(12), 8.02)],
                 factors: vec![Factor::plus("words", -0.1), Factor::times("time", 0.5)],
+                odds: Vec::new(),
             },
             Hit {
                 memory: hostile(),
@@ -175,6 +185,7 @@ pub fn answer() -> Answer {
                 semantic: None,
                 signals: Vec::new(),
                 factors: Vec::new(),
+                odds: Vec::new(),
             },
         ],
         evidence: None,

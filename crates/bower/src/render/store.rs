@@ -1,7 +1,9 @@
 //! The store as a person sees it: status, doctor, copies.
 
-use bower_core::item::Fate;
-use bower_core::request::{Check, Curated, Degraded, Held, ModelState, Outcome, StatusReport, StoreCopy};
+use bower_core::item::{Fate, Part, Step};
+use bower_core::request::{
+    Check, Curated, Degraded, Held, Loss, ModelState, Outcome, Salvaged, StatusReport, StoreCopy,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -19,7 +21,8 @@ const KEY: Column = Column::new().style(style::DIM);
 pub fn curated(curated: &Curated, look: &Look) -> String {
     let mut out =
         curated.id.as_ref().map_or_else(String::new, |id| format!("{}  ", look.paint(style::NAME, id)));
-    let kept = format!("kept as {}", curated.memory_type);
+    let kept = if curated.is_candidate { "waits as" } else { "kept as" };
+    let kept = format!("{kept} {}", curated.memory_type);
     let other = curated.other.as_ref().map(|other| {
         let age = look.age(other.create_time);
         let id = look.paint(style::NAME, &other.id[..other.id.len().min(SHORT_ID)]);
@@ -44,8 +47,15 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
         out += &folded("? ", &format!("which is right? bower review accept|reject|both {review}"), look);
     }
     if !curated.redacted.is_empty() {
-        let note = format!("cut out before it was kept: {}", line(&curated.redacted.join(", ")));
+        let mut note = format!("cut out before it was kept: {}", line(&curated.redacted.join(", ")));
+        if !curated.redacted_fields.is_empty() {
+            let _ = write!(note, " (fields: {})", curated.redacted_fields.join(", "));
+        }
         out += &folded("! ", &note, look);
+    }
+    if let Some(id) = curated.id.as_ref().filter(|_| curated.is_candidate) {
+        let note = format!("it comes from outside: bower review keep|drop {id}");
+        out += &folded("? ", &note, look);
     }
     out + &degraded(&curated.degraded, "cannot be found yet by", look)
 }
@@ -53,8 +63,63 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
 /// Channels that cannot find what was written.
 pub fn degraded(degraded: &[Degraded], what: &str, look: &Look) -> String {
     degraded.iter().fold(String::new(), |all, one| {
-        let note = format!("{what} {}: {}", one.channel, line(&one.reason));
+        let note = match one.channel {
+            Part::Step(Step::Store) => line(&one.reason),
+            Part::Channel(_) | Part::Step(Step::Rerank | Step::Tokens) => {
+                format!("{what} {}: {}", one.channel, line(&one.reason))
+            }
+        };
         all + &folded("! ", &note, look)
+    })
+}
+
+/// What an answer lacks, in one line.
+pub fn lacks(one: &Degraded, what: &str) -> String {
+    match one.channel {
+        Part::Channel(channel) => format!("not {what}: {channel}: {}", line(&one.reason)),
+        Part::Step(Step::Rerank | Step::Tokens) => {
+            format!("not done: {}: {}", one.channel, line(&one.reason))
+        }
+        Part::Step(Step::Store) => line(&one.reason),
+    }
+}
+
+/// `bower doctor --salvage`.
+pub fn salvaged(salvaged: &Salvaged, look: &Look) -> String {
+    let into = salvaged.into.display();
+    let mut out = format!(
+        "{into}: {}, {} in {}\n",
+        super::memories(salvaged.memories),
+        count(salvaged.chunks, "chunk"),
+        count(salvaged.documents, "document"),
+    );
+    for id in &salvaged.damaged {
+        out += &folded(
+            "! ",
+            &format!("the text of item {id} is not as it was written: it has the tag damaged"),
+            look,
+        );
+    }
+    if let Some(file) = &salvaged.unplaced_file {
+        let texts = count(salvaged.unplaced as u64, "text");
+        let file = line(&file.display().to_string());
+        out += &folded("! ", &format!("{texts} of items that could not be read: {file}"), look);
+    }
+    for what in salvaged.unreadable.iter().chain(&salvaged.findings) {
+        out += &folded("! ", &line(what), look);
+    }
+    out + &format!(
+        "look at it with bower --home {into} list; bower restore {into}/memory.db puts it in the home's place\n"
+    )
+}
+
+/// `bower doctor --accept-loss`.
+pub fn accepted(losses: &[Loss]) -> String {
+    if losses.is_empty() {
+        return "nothing is missing\n".to_owned();
+    }
+    losses.iter().fold(String::new(), |all, loss| {
+        all + &format!("accepted: changes {} to {} are missing\n", loss.first_change, loss.last_change)
     })
 }
 
@@ -126,7 +191,8 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
     };
     table.row(["vectors", &format!("{}{unembedded}", report.vector_index_tier)]);
     table.row(["model", &model(&report.model)]);
-    table.print(look)
+    let lost = report.losses.iter().map(|loss| folded("! ", &line(&loss.sentence()), look));
+    table.print(look) + &lost.collect::<String>()
 }
 
 /// The same to whoever is bound to a part of it.
@@ -251,6 +317,7 @@ mod tests {
                 Held { scope: Scope::Agent, owner: Some("ada".into()), memories: 42, limit: 0 },
             ],
             last_runs: [("sweep".to_owned(), sample::time("2026-01-01T00:00:00Z"))].into(),
+            losses: Vec::new(),
         }
     }
 
@@ -292,6 +359,8 @@ mod tests {
             durability: Durability::Lasting,
             other: None,
             redacted: Vec::new(),
+            redacted_fields: Vec::new(),
+            is_candidate: false,
             review: None,
             degraded: vec![Degraded {
                 channel: Channel::Vector.into(),

@@ -1,14 +1,15 @@
 //! Answers that the engine does not give as they are.
 
 use bower_core::engine::Engine;
-use bower_core::item::Scope;
-use bower_core::request::{Held, Item, ModelState, Review, StatusReport};
+use bower_core::item::{Scope, Visibility};
+use bower_core::request::{Held, Item, ModelState, Review, StatusReport, VisibleStatus};
 use bower_core::strength::strength;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+use super::Bounds;
 use crate::failure::Result;
 
 /// An item, and what it counts now.
@@ -27,8 +28,8 @@ pub struct Got {
 
 impl Got {
     /// Looks up what is not in the item itself.
-    pub fn new(engine: &Engine, memory: Item, now: Timestamp) -> Result<Self> {
-        let given = engine.exposure(&memory)?;
+    pub fn new(engine: &Engine, visibility: &Visibility, memory: Item, now: Timestamp) -> Result<Self> {
+        let given = engine.exposure(visibility, &memory)?;
         Ok(Self {
             strength: (strength(&memory.facts(), now) * 1e3).round() / 1e3,
             given_count: given.map_or(0, |(times, _)| times),
@@ -81,6 +82,26 @@ pub struct StorePart {
     pub index_healthy: bool,
     /// The local model and whether it is there.
     pub model: ModelState,
+}
+
+impl StorePart {
+    /// What was counted within some bounds.
+    pub(super) fn new(bounds: &Bounds, counted: VisibleStatus) -> Self {
+        Self {
+            bound_to: BoundTo {
+                scope: bounds.scope,
+                owner: bounds.owner.clone(),
+                collections: bounds.collections.clone(),
+            },
+            total_memories: counted.total_memories,
+            total_chunks: counted.total_chunks,
+            by_type: counted.by_type,
+            by_collection: counted.by_collection,
+            scopes: counted.scopes,
+            index_healthy: counted.index_healthy,
+            model: counted.model,
+        }
+    }
 }
 
 /// What somebody is bound to.

@@ -4,7 +4,9 @@
 #![expect(clippy::doc_markdown, reason = "doc comments here are what a schema says to models and programs")]
 
 use bower_core::filter::Filter;
-use bower_core::item::{Briefing, Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When};
+use bower_core::item::{
+    Author, Briefing, Gate, Kind, MemoryType, Origin, Profile, Rerank, Scope, Status, Verdict, When,
+};
 use bower_core::request::{Clocks, ForgetRequest, Selection, Settlement};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
@@ -63,6 +65,9 @@ pub struct SelectBody {
     /// Only documents at these paths or below, and memories of these sources or conversations.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
+    /// Only what one of these said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub said_by: Vec<Author>,
     /// Only memories, or only chunks of documents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
@@ -117,6 +122,7 @@ pub fn select(body: &SelectBody, words: Words, now: Timestamp) -> Result<Selecti
         scope: body.scope,
         owner: body.owner.clone(),
         sources: body.sources.clone(),
+        said_by: body.said_by.clone(),
         statuses: body.statuses.clone(),
         clocks,
     })
@@ -245,6 +251,10 @@ pub struct CurateBody {
     /// How closely it is looked at before it is kept.
     #[serde(default)]
     pub gate: Option<Gate>,
+    /// Who says it; an agent unless told. What comes from a tool, a document, an import or the web is a candidate, until somebody
+    /// keeps it. None but whoever may do everything speaks for the user.
+    #[serde(default)]
+    pub said_by: Option<Author>,
 }
 
 /// Turns of a conversation.
@@ -277,6 +287,10 @@ pub struct TurnBody {
     /// When, as an RFC 3339 time; now unless told.
     #[serde(default)]
     pub time: Option<Timestamp>,
+    /// The least trusted of what its speaker had read for it: user where that was nothing, web where it was a page. Of an agent
+    /// that does not tell, a tool's output.
+    #[serde(default)]
+    pub least_trusted: Option<Author>,
 }
 
 /// A page of items.
@@ -337,10 +351,12 @@ pub struct SettleBody {
 
 impl SettleBody {
     /// As the engine takes it.
-    pub(super) fn settlement(&self) -> Result<Settlement> {
+    pub(super) fn settlement(&self, said_by: Author) -> Result<Settlement> {
         use bower_core::item::Ruling;
         match (self.ruling, self.text.as_deref()) {
-            (Ruling::Merge, Some(text)) if !text.trim().is_empty() => Ok(Settlement::Merge(text.to_owned())),
+            (Ruling::Merge, Some(text)) if !text.trim().is_empty() => {
+                Ok(Settlement::Merge { text: text.to_owned(), said_by })
+            }
             (Ruling::Merge, _) => {
                 Err(Failure::usage("merge needs a text", "give the text that takes the place of both"))
             }
@@ -441,12 +457,51 @@ pub struct BriefBody {
     pub owner: Option<String>,
 }
 
-/// What is to be taken back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// What is to be taken back: what an event did, or all that one origin wrote.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct UndoBody {
     /// The event's number, as an answer or a history tells it.
-    pub event: u64,
+    pub event: Option<u64>,
+    /// All that this conversation wrote.
+    pub session: Option<String>,
+    /// All that was written by agents and sessions of this program.
+    pub host: Option<String>,
+    /// All that carries this source.
+    pub source: Option<String>,
+    /// Only look, where an origin is named.
+    pub dry_run: bool,
+}
+
+/// What an [`UndoBody`] asks for.
+pub(super) enum Undoing {
+    /// What an event did.
+    Event(u64),
+    /// All that an origin wrote.
+    Origin(Origin),
+}
+
+impl UndoBody {
+    /// As the engine takes it.
+    pub(super) fn what(&self) -> Result<Undoing> {
+        let Self { event, session, host, source, dry_run } = self.clone();
+        let origin = Origin { session, host, source };
+        match (event, origin.is_nothing()) {
+            (Some(event), true) if !dry_run => Ok(Undoing::Event(event)),
+            (None, false) => Ok(Undoing::Origin(origin)),
+            (Some(_), true) => Err(Failure::usage(
+                "dry_run is for an origin",
+                "memory_history or the event's own answer tells what it did",
+            )),
+            (Some(_), false) => {
+                Err(Failure::usage("both an event and an origin are named", "name one of them"))
+            }
+            (None, true) => Err(Failure::usage(
+                "nothing says what to take back",
+                "name an event, or a session, host or source",
+            )),
+        }
+    }
 }
 
 /// Paths to index, on the server's machine.

@@ -1,7 +1,8 @@
 //! What somebody who asks over a wire may reach: bounds that no argument of a request can leave. One rule for every wire.
 
-use bower_core::item::{Reach, Scope};
-use bower_core::request::{Item, Selection};
+use bower_core::Error;
+use bower_core::item::{Author, Scope, Visibility};
+use bower_core::request::Selection;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,10 @@ pub struct Bounds {
     pub collections: Vec<String>,
     /// What may be done.
     pub access: Access,
+    /// The program that whoever asks runs in, for all that they write.
+    pub host: Option<String>,
+    /// Whoever asks is an agent, whatever it may do: it never speaks for the user.
+    pub is_agent: bool,
 }
 
 /// Why a request was not served.
@@ -68,6 +73,21 @@ impl From<Failure> for Refused {
     }
 }
 
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        let is_outside = matches!(error, Error::Outside { .. } | Error::WholeStore { .. });
+        let hint = match &error {
+            Error::Outside { what, bound, .. } => Some(format!("leave it out, or name {what} {bound}")),
+            _ => None,
+        };
+        let mut failure = Failure::from(error);
+        if hint.is_some() {
+            failure.hint = hint;
+        }
+        if is_outside { Self::Outside(failure) } else { Self::Failed(failure) }
+    }
+}
+
 /// Where something new goes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Place {
@@ -89,22 +109,32 @@ impl Place {
 impl Bounds {
     /// Whether they hold no item back.
     pub fn is_everything(&self) -> bool {
-        self.reach().is_everything() && self.collections.is_empty()
+        self.visibility().is_everything()
     }
 
-    /// Scope and owner, as the engine knows them.
-    pub fn reach(&self) -> Reach {
-        Reach { scope: self.scope, owner: self.owner.clone() }
+    /// What they let be seen, as the engine takes it.
+    pub fn visibility(&self) -> Visibility {
+        let collections = Some(&self.collections).filter(|names| !names.is_empty());
+        Visibility {
+            scope: self.scope,
+            owner: self.owner.clone(),
+            collections: collections.map(|names| names.iter().cloned().collect()),
+        }
     }
 
-    /// Whether an item is within.
-    pub fn holds(&self, item: &Item) -> bool {
-        item.is_within(&self.reach()) && self.has_collection(&item.collection)
-    }
-
-    /// Whether a collection is within.
-    pub fn has_collection(&self, name: &str) -> bool {
-        self.collections.is_empty() || self.collections.iter().any(|allowed| allowed == name)
+    /// Who says what whoever asks keeps: an agent, unless they say that it is from elsewhere. Only who may do everything speaks
+    /// for the user.
+    pub fn author(&self, told: Option<Author>) -> Result<Author, Refused> {
+        match told {
+            Some(Author::User) if self.is_agent || self.access < Access::Admin => {
+                Err(Refused::Outside(Failure::usage(
+                    "said_by user: whoever asks is not the user",
+                    "leave it out: an agent's word is kept as an agent's",
+                )))
+            }
+            Some(author) => Ok(author),
+            None => Ok(Author::Agent),
+        }
     }
 
     /// Refuses whoever may not do this.
@@ -130,36 +160,14 @@ impl Bounds {
         )))
     }
 
-    /// Refuses whoever is bound to some collections what no collection bounds.
-    pub fn all_collections(&self, what: &str) -> Result<(), Refused> {
-        if self.collections.is_empty() {
-            return Ok(());
-        }
-        Err(Refused::Outside(Failure::usage(
-            format!("{what} goes through all collections, and whoever asks is bound to some"),
-            "ask without collections that bind",
-        )))
-    }
-
-    /// A reach as far as it is within; an error where it names what is outside.
-    pub fn within(&self, wanted: &Reach) -> Result<Reach, Refused> {
-        let scope = narrowed(self.scope.as_ref(), wanted.scope.as_ref(), "scope")?;
-        let owner = narrowed(self.owner.as_ref(), wanted.owner.as_ref(), "owner")?;
-        Ok(Reach { scope, owner })
+    /// What a request that names a scope and an owner may see; an error where it names what is outside.
+    pub fn narrowed(&self, scope: Option<Scope>, owner: Option<&str>) -> Result<Visibility, Refused> {
+        Ok(self.visibility().narrowed(scope, owner)?)
     }
 
     /// A selection as far as it is within; an error where it names what is outside.
-    pub fn narrow(&self, select: Selection) -> Result<Selection, Refused> {
-        let Reach { scope, owner } = self.within(&select.reach())?;
-        let collections = if select.collections.is_empty() {
-            self.collections.clone()
-        } else {
-            if let Some(outside) = select.collections.iter().find(|name| !self.has_collection(name)) {
-                return Err(outside_of("collection", outside, self.collections.join(", ")));
-            }
-            select.collections
-        };
-        Ok(Selection { scope, owner, collections, ..select })
+    pub fn narrow(&self, select: &Selection) -> Result<Selection, Refused> {
+        Ok(select.within(&self.visibility())?)
     }
 
     /// Where something new goes that names these, or none of them.
@@ -175,13 +183,12 @@ impl Bounds {
                 return Err(Refused::Failed(failure));
             }
         }
-        let wanted = Reach { scope, owner: owner.map(str::to_owned) };
-        let Reach { scope, owner } = self.within(&wanted)?;
+        let visibility = self.narrowed(scope, owner)?;
         let collection = match (collection, self.collections.as_slice()) {
-            (Some(name), _) if !self.has_collection(name) => {
-                return Err(outside_of("collection", name, self.collections.join(", ")));
+            (Some(name), _) => {
+                visibility.check_collection(name)?;
+                Some(name.to_owned())
             }
-            (Some(name), _) => Some(name.to_owned()),
             (None, []) => None,
             (None, [only]) => Some(only.clone()),
             (None, several) => {
@@ -191,25 +198,7 @@ impl Bounds {
                 )));
             }
         };
+        let Visibility { scope, owner, .. } = visibility;
         Ok(Place { collection, scope: scope.unwrap_or(Scope::Project), owner })
     }
-}
-
-/// What is bound, else what is wanted; an error where both are there and differ.
-fn narrowed<T: Clone + PartialEq + std::fmt::Display>(
-    bound: Option<&T>,
-    wanted: Option<&T>,
-    what: &str,
-) -> Result<Option<T>, Refused> {
-    match (bound, wanted) {
-        (Some(bound), Some(wanted)) if bound != wanted => Err(outside_of(what, wanted, bound)),
-        (bound, wanted) => Ok(bound.or(wanted).cloned()),
-    }
-}
-
-fn outside_of(what: &str, wanted: impl std::fmt::Display, bound: impl std::fmt::Display) -> Refused {
-    Refused::Outside(Failure::usage(
-        format!("{what} {wanted} is outside of what whoever asks may reach"),
-        format!("leave it out, or name {what} {bound}"),
-    ))
 }

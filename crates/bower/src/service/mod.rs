@@ -6,20 +6,22 @@
 mod answers;
 mod bodies;
 mod bounds;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 
 use bower_core::engine::Engine;
-use bower_core::item::{Briefing, Kind, MemoryType, Reach};
+use bower_core::item::Briefing;
 use bower_core::request::{
     Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Documents,
-    Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item,
-    Listing, ModelState, Pruned, QueryRequest, Review, Selection, SessionRead, SessionRequest, Swept,
-    ToldTurn, TurnsRequest, Undone,
+    Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest,
+    Listing, Pruned, QueryRequest, Review, SessionRead, SessionRequest, Swept, ToldTurn, TurnsRequest,
+    Undone,
 };
 use jiff::Timestamp;
 
 use crate::failure::{Failure, Result};
 
-pub use answers::{BoundTo, Got, Pinned, Reviews, StorePart, StoreState};
+pub use answers::{Got, Pinned, Reviews, StorePart, StoreState};
 pub use bodies::{
     BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PRUNE_THRESHOLD,
     PinBody, PruneBody, QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words,
@@ -57,7 +59,7 @@ impl Service {
 
     /// Answers a question.
     pub fn query(&self, body: &QueryBody, bounds: &Bounds, now: Timestamp) -> Served<Answer> {
-        let select = bounds.narrow(select(&body.select, Words::Fields, now)?)?;
+        let select = bounds.narrow(&select(&body.select, Words::Fields, now)?)?;
         let limit = body.limit.map(usize::from);
         let budget_tokens = body.budget_tokens.map(|tokens| tokens as usize);
         let default = QueryRequest::default();
@@ -80,7 +82,7 @@ impl Service {
             session: body.session.clone(),
             prefetch: body.prefetch,
         };
-        let mut answer = self.engine.query(&request, now).map_err(Failure::from)?;
+        let mut answer = self.engine.query(&bounds.visibility(), &request, now)?;
         // The budget drew on more hits than a list of them shows.
         answer.hits.truncate(limit.unwrap_or(SHOWN));
         Ok(answer)
@@ -101,8 +103,11 @@ impl Service {
             pinned: body.pinned,
             source_conv_id: body.conversation.clone(),
             gate: body.gate,
+            told_time: None,
+            said_by: bounds.author(body.said_by)?,
+            host: bounds.host.clone(),
         };
-        Ok(self.engine.curate(&request, now).map_err(Failure::from)?)
+        Ok(self.engine.curate(&bounds.visibility(), &request, now)?)
     }
 
     /// Keeps turns of a conversation, and what is worth keeping in them as candidates. Whoever is bound to collections keeps the
@@ -114,6 +119,7 @@ impl Service {
             speaker: turn.speaker.clone(),
             text: turn.text.clone(),
             time: turn.time,
+            least_trusted: turn.least_trusted,
         };
         let request = TurnsRequest {
             conversation: body.conversation.clone(),
@@ -124,32 +130,34 @@ impl Service {
                 scope: place.named_scope(),
                 collection: place.collection,
                 owner: place.owner,
+                host: bounds.host.clone(),
                 ..SessionRequest::default()
             },
         };
-        Ok(self.engine.keep_turns(&request, now).map_err(Failure::from)?)
+        Ok(self.engine.keep_turns(&bounds.visibility(), &request, now)?)
     }
 
     /// One whole item. Who opens an item uses it.
     pub fn get(&self, id: &str, bounds: &Bounds, now: Timestamp) -> Served<Got> {
-        let memory = self.item(id, bounds)?;
-        let got = Got::new(&self.engine, memory, now)?;
-        self.engine.note_used(&got.memory, now);
+        let visibility = bounds.visibility();
+        let memory = self.engine.get(&visibility, id)?;
+        let got = Got::new(&self.engine, &visibility, memory, now)?;
+        self.engine.note_used(&visibility, &got.memory, now);
         Ok(got)
     }
 
     /// A page of items, newest first.
     pub fn list(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Listing> {
-        let select = bounds.narrow(select(&body.select, Words::Fields, now)?)?;
+        let select = bounds.narrow(&select(&body.select, Words::Fields, now)?)?;
         let (limit, offset) = body.page()?;
-        Ok(self.engine.list(&select, limit, offset).map_err(Failure::from)?)
+        Ok(self.engine.list(&bounds.visibility(), &select, limit, offset)?)
     }
 
     /// A page of documents, the last changed first.
     pub fn documents(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Documents> {
-        let select = bounds.narrow(select(&body.select, Words::Fields, now)?)?;
+        let select = bounds.narrow(&select(&body.select, Words::Fields, now)?)?;
         let (limit, offset) = body.page()?;
-        Ok(self.engine.documents(&select, limit, offset).map_err(Failure::from)?)
+        Ok(self.engine.documents(&bounds.visibility(), &select, limit, offset)?)
     }
 
     /// Removes items for good. Without `dry_run` a selection needs `confirm`: it may hold more than its writer thinks.
@@ -164,141 +172,82 @@ impl Service {
                 )
                 .into());
             }
-            ForgetRequest::Selected(wanted) => ForgetRequest::Selected(Box::new(bounds.narrow(*wanted)?)),
-            // Each must be within the bounds before any of them goes.
-            ForgetRequest::Ids(ids) => {
-                let found = ids.iter().map(|id| self.item(id, bounds)).collect::<Served<Vec<_>>>()?;
-                ForgetRequest::Ids(found.into_iter().map(|item| item.id).collect())
-            }
+            what => what,
         };
-        let how = Forgetting {
-            what,
-            keep_derived: body.keep_derived,
-            reach: bounds.reach(),
-            dry_run: body.dry_run,
-        };
-        Ok(self.engine.forget_as(&how, now).map_err(Failure::from)?)
+        let how = Forgetting { what, keep_derived: body.keep_derived, dry_run: body.dry_run };
+        Ok(self.engine.forget(&bounds.visibility(), &how, now)?)
     }
 
     /// What a memory said at each time, and what happened to it.
     pub fn history(&self, id: &str, bounds: &Bounds) -> Served<History> {
-        if !bounds.collections.is_empty() {
-            self.item(id, bounds)?;
-        }
-        Ok(self.engine.history_within(id.trim(), &bounds.reach()).map_err(Failure::from)?)
+        Ok(self.engine.history(&bounds.visibility(), id.trim())?)
     }
 
     /// Contradictions that nothing could settle: the open ones, or all.
     pub fn reviews(&self, all: bool, bounds: &Bounds) -> Served<Reviews> {
-        let mut reviews = self.engine.reviews_within(all, &bounds.reach()).map_err(Failure::from)?;
-        reviews.retain(|review| bounds.holds(&review.newer) && bounds.holds(&review.older));
-        Ok(Reviews { reviews })
+        Ok(Reviews { reviews: self.engine.reviews(&bounds.visibility(), all)? })
     }
 
     /// Ends a review.
     pub fn settle(&self, review: u64, body: &SettleBody, bounds: &Bounds, now: Timestamp) -> Served<Review> {
         bounds.may(Access::Write)?;
-        let how = body.settlement()?;
-        if !bounds.collections.is_empty()
-            && !self.reviews(false, bounds)?.reviews.iter().any(|open| open.review == review)
-        {
-            let missing = bower_core::Error::NotFound { what: "open review", id: review.to_string() };
-            return Err(Failure::from(missing).into());
-        }
-        Ok(self.engine.settle_within(review, &how, now, &bounds.reach()).map_err(Failure::from)?)
+        let how = body.settlement(bounds.author(None)?)?;
+        Ok(self.engine.settle(&bounds.visibility(), review, &how, now)?)
     }
 
     /// Keeps what somebody says of a memory.
     pub fn feedback(&self, body: &FeedbackBody, bounds: &Bounds, now: Timestamp) -> Served<Feedback> {
         bounds.may(Access::Write)?;
-        let item = self.item(&body.id, bounds)?;
-        Ok(self.engine.feedback(&item.id, body.verdict, &bounds.reach(), now).map_err(Failure::from)?)
+        Ok(self.engine.feedback(&bounds.visibility(), &body.id, body.verdict, now)?)
     }
 
     /// Pins a memory, or takes the pin out.
     pub fn pin(&self, body: &PinBody, bounds: &Bounds, now: Timestamp) -> Served<Pinned> {
         bounds.may(Access::Write)?;
-        let item = self.item(&body.id, bounds)?;
-        let memory = self.engine.pin(&item.id, body.pinned, &bounds.reach(), now).map_err(Failure::from)?;
-        Ok(Pinned { memory })
+        Ok(Pinned { memory: self.engine.pin(&bounds.visibility(), &body.id, body.pinned, now)? })
     }
 
     /// Counts, sizes and the state of the indexes. Whoever is bound is told what is within the bounds, counted there.
     pub fn status(&self, bounds: &Bounds) -> Served<StoreState> {
-        let report = self.engine.status().map_err(Failure::from)?;
-        if bounds.is_everything() {
-            return Ok(StoreState::Whole(Box::new(report)));
+        let visibility = bounds.visibility();
+        if visibility.is_everything() {
+            return Ok(StoreState::Whole(Box::new(self.engine.status(&visibility)?)));
         }
-        let within = bounds.narrow(Selection::default())?;
-        let count = |select: Selection| -> Served<u64> {
-            Ok(self.engine.list(&select, 0, 0).map_err(Failure::from)?.total as u64)
-        };
-        let of_kind = |kind| Selection { kinds: vec![kind], ..within.clone() };
-        let by_type = MemoryType::ALL.iter().map(|&memory_type| {
-            let select = Selection { types: vec![memory_type], ..of_kind(Kind::Memory) };
-            Ok((memory_type.to_string(), count(select)?))
-        });
-        let names = report.by_collection.into_keys().filter(|name| bounds.has_collection(name));
-        let by_collection = names.map(|name| {
-            let select = Selection { collections: vec![name.clone()], ..within.clone() };
-            Ok((name, count(select)?))
-        });
-        let some = |counted: Served<(String, u64)>| {
-            counted.map(|one| Some(one).filter(|(_, count)| *count > 0)).transpose()
-        };
-        // What a scope holds in all its collections is more than somebody reaches who is bound to some.
-        let mut scopes = if bounds.collections.is_empty() { report.scopes } else { Vec::new() };
-        scopes.retain(|held| bounds.reach().holds(held.scope, held.owner.as_deref()));
-        Ok(StoreState::Part(Box::new(StorePart {
-            total_memories: count(of_kind(Kind::Memory))?,
-            total_chunks: count(of_kind(Kind::Chunk))?,
-            by_type: by_type.filter_map(some).collect::<Served<_>>()?,
-            by_collection: by_collection.filter_map(some).collect::<Served<_>>()?,
-            scopes,
-            index_healthy: report.index_healthy,
-            // Why a model is not there names folders of this machine.
-            model: ModelState { reason: None, ..report.model },
-            bound_to: BoundTo {
-                scope: bounds.scope,
-                owner: bounds.owner.clone(),
-                collections: bounds.collections.clone(),
-            },
-        })))
+        let counted = self.engine.visible_status(&visibility)?;
+        Ok(StoreState::Part(Box::new(StorePart::new(bounds, counted))))
     }
 
     /// What the day brings, to the whole store.
     pub fn sweep(&self, body: &SweepBody, bounds: &Bounds, now: Timestamp) -> Served<Swept> {
         bounds.may_all("a sweep")?;
-        Ok(self.engine.sweep(body.dry_run, now).map_err(Failure::from)?)
+        Ok(self.engine.sweep(&bounds.visibility(), body.dry_run, now)?)
     }
 
     /// Archives what is too weak, in the whole store.
     pub fn prune(&self, body: &PruneBody, bounds: &Bounds, now: Timestamp) -> Served<Pruned> {
         bounds.may_all("pruning")?;
         let threshold = body.threshold.unwrap_or(PRUNE_THRESHOLD);
-        Ok(self.engine.prune(threshold, body.dry_run, now).map_err(Failure::from)?)
+        Ok(self.engine.prune(&bounds.visibility(), threshold, body.dry_run, now)?)
     }
 
     /// What somebody who begins should know.
     pub fn brief(&self, body: &BriefBody, bounds: &Bounds, now: Timestamp) -> Served<Brief> {
-        bounds.all_collections("a briefing")?;
         let budget = body.budget.unwrap_or(Briefing::Standard);
         if budget == Briefing::Off {
             return Err(Failure::usage("budget off", "use lite, standard or deep").into());
         }
         let folder = body.folder.as_deref().map(bodies::whole).transpose()?;
-        let wanted = Reach { scope: body.scope, owner: body.owner.clone() };
+        let visibility = bounds.narrowed(body.scope, body.owner.as_deref())?;
         let request = BriefRequest {
             budget,
             budget_tokens: body.budget_tokens.map(|tokens| tokens as usize),
             task: body.task.clone(),
             folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
-            reach: bounds.within(&wanted)?,
             session: body.session.clone(),
             repeat: body.repeat,
             fast: body.fast,
         };
-        Ok(self.engine.brief(&request, now).map_err(Failure::from)?)
+        Ok(self.engine.brief(&visibility, &request, now)?)
     }
 
     /// Patterns in the place of memories that say much the same, as long as `go_on` says so.
@@ -310,26 +259,32 @@ impl Service {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Served<Consolidated> {
         bounds.may(Access::Write)?;
-        bounds.all_collections("consolidation")?;
         if let Some(seconds) = body.seconds.filter(|seconds| !(1..=3_600).contains(seconds)) {
             return Err(Failure::usage(format!("seconds {seconds}"), "use 1 to 3,600").into());
         }
-        let wanted = Reach { scope: body.scope, owner: body.owner.clone() };
+        let visibility = bounds.narrowed(body.scope, body.owner.as_deref())?;
         let default = ConsolidateRequest::default();
         let request = ConsolidateRequest {
             similarity: body.similarity.unwrap_or(default.similarity),
             dry_run: body.dry_run,
-            reach: bounds.within(&wanted)?,
             most_ms: body.seconds.map_or(default.most_ms, |seconds| u64::from(seconds) * 1_000),
             llm: body.llm,
         };
-        Ok(self.engine.consolidate(&request, now, go_on).map_err(Failure::from)?)
+        Ok(self.engine.consolidate(&visibility, &request, now, go_on)?)
     }
 
-    /// Takes back what an event did, in the whole store.
+    /// Takes back what an event did, in the whole store; or all that an origin wrote, within the bounds.
     pub fn undo(&self, body: &UndoBody, bounds: &Bounds, now: Timestamp) -> Served<Undone> {
-        bounds.may_all("undo")?;
-        Ok(self.engine.undo(body.event, now).map_err(Failure::from)?)
+        match body.what()? {
+            bodies::Undoing::Event(event) => {
+                bounds.may_all("undo")?;
+                Ok(self.engine.undo(&bounds.visibility(), event, now)?)
+            }
+            bodies::Undoing::Origin(origin) => {
+                bounds.may(Access::Write)?;
+                Ok(self.engine.undo_origin(&bounds.visibility(), &origin, body.dry_run, now)?)
+            }
+        }
     }
 
     /// Indexes files of this machine, as long as `go_on` says so: for whoever may read whatever this process may read.
@@ -352,23 +307,12 @@ impl Service {
             scope: place.scope,
             owner: place.owner,
         };
-        Ok(self.engine.index_while(&request, now, progress, go_on).map_err(Failure::from)?)
+        Ok(self.engine.index(&bounds.visibility(), &request, now, progress, go_on)?)
     }
 
     /// Does what an answer must not wait for.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
         Ok(self.engine.maintain(now)?)
-    }
-
-    /// An item within the bounds, by its id; anything else is not found.
-    pub fn item(&self, id: &str, bounds: &Bounds) -> Served<Item> {
-        let item = self.engine.get_within(id.trim(), &bounds.reach()).map_err(Failure::from)?;
-        if bounds.holds(&item) {
-            Ok(item)
-        } else {
-            let missing = bower_core::Error::NotFound { what: "item", id: id.trim().to_string() };
-            Err(Failure::from(missing).into())
-        }
     }
 }
 

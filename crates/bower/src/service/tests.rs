@@ -4,7 +4,7 @@ use super::bodies::holds_everything;
 use super::*;
 use bower_core::config::Settings;
 use bower_core::filter::Filter;
-use bower_core::item::Verdict;
+use bower_core::item::{Author, Gate, Provenance, Verdict};
 use bower_core::request::Selection;
 use serde_json::json;
 
@@ -98,7 +98,7 @@ fn nothing_of_another_owner_is_reached_by_any_operation() {
     outside(service.curate(&forged, &ann, now()));
     outside(service.prune(&PruneBody::default(), &ann, now()));
     outside(service.sweep(&SweepBody::default(), &ann, now()));
-    outside(service.undo(&UndoBody { event: 1 }, &ann, now()));
+    outside(service.undo(&UndoBody { event: Some(1), ..UndoBody::default() }, &ann, now()));
     let state = part(service.status(&ann));
     assert!(state.scopes.iter().all(|held| held.owner.as_deref() == Some("ann")));
     assert_eq!((state.total_memories, state.total_chunks, state.by_type.values().sum::<u64>()), (1, 0, 1));
@@ -135,11 +135,102 @@ fn nothing_of_another_collection_is_reached() {
     let told = serde_json::to_string(&service.status(&bound).unwrap()).unwrap();
     assert!(!told.contains(home.path().to_str().unwrap()) && !told.contains("total_size_bytes"), "{told}");
     assert!(matches!(service.status(&Bounds::default()).unwrap(), StoreState::Whole(_)));
-    outside(service.consolidate(&ConsolidateBody::default(), &bound, now(), &|| true));
-    outside(service.brief(&BriefBody::default(), &bound, now()));
+    let brief = service.brief(&BriefBody { fast: true, ..BriefBody::default() }, &bound, now()).unwrap();
+    assert!(brief.entries.iter().all(|entry| entry.id == ids[0]), "{brief:?}");
     let new = CurateBody { content: "The lamp in the hall is blue".into(), ..CurateBody::default() };
     let id = service.curate(&new, &bound, now()).unwrap().id.unwrap();
-    assert_eq!(service.item(&id, &bound).unwrap().collection, "open");
+    assert_eq!(service.get(&id, &bound, now()).unwrap().memory.collection, "open");
+}
+
+/// A guess that is kept and then forgotten must not tell who else holds its words.
+#[test]
+fn what_is_forgotten_names_no_holder_in_another_collection() {
+    let home = tempfile::tempdir().unwrap();
+    let secret = "The vault opens at nine on Mondays with the green key";
+    let (service, _) =
+        service(home.path(), &[("ann", "closed", secret), ("ann", "open", "The API port is 8080")]);
+    let bound = Bounds { collections: vec!["open".into()], ..Bounds::default() };
+    let guess = CurateBody {
+        content: "the vault opens at nine".into(),
+        gate: Some(Gate::Off),
+        ..CurateBody::default()
+    };
+    let id = service.curate(&guess, &bound, now()).unwrap().id.unwrap();
+    let look = ForgetBody { ids: vec![id.clone()], dry_run: true, ..ForgetBody::default() };
+    assert_eq!(service.forget(&look, &bound, now()).unwrap().held_by, Vec::<String>::new());
+    assert_eq!(
+        service.forget(&look, &Bounds::default(), now()).unwrap().held_by.len(),
+        1,
+        "whoever sees all is told"
+    );
+    let select = SelectBody { collections: vec!["open".into()], ..SelectBody::default() };
+    let all = ForgetBody { select, confirm: true, ..ForgetBody::default() };
+    assert_eq!(service.forget(&all, &bound, now()).unwrap().held_by, Vec::<String>::new());
+}
+
+/// A text that an answer gave in one collection is no echo in another, for whoever sees that one alone.
+#[test]
+fn an_echo_of_another_collection_is_no_echo() {
+    let home = tempfile::tempdir().unwrap();
+    let text = "The nightly export of the warehouse starts at 02:30 and takes forty minutes.";
+    let (service, _) = service(home.path(), &[("ann", "closed", text)]);
+    let asked = QueryBody { query: "nightly export of the warehouse".into(), ..QueryBody::default() };
+    assert_eq!(service.query(&asked, &Bounds::default(), now()).unwrap().hits.len(), 1);
+    let told = |bounds: &Bounds| {
+        let echo = "According to memory: the nightly export of the warehouse starts at 02:30 and takes forty minutes.";
+        let body = CurateBody {
+            content: echo.into(),
+            owner: Some("ann".into()),
+            collection: Some("open".into()),
+            ..CurateBody::default()
+        };
+        service.curate(&body, bounds, now()).unwrap().accepted
+    };
+    assert!(!told(&Bounds::default()), "whoever sees both is told");
+    assert!(told(&Bounds { collections: vec!["open".into()], ..Bounds::default() }));
+}
+
+/// The id of a memory follows from its place and words, so anybody can make it.
+#[test]
+fn an_id_that_is_guessed_is_answered_as_one_that_does_not_exist() {
+    let home = tempfile::tempdir().unwrap();
+    let told =
+        [("ann", "closed", "The vault opens at nine on Mondays"), ("ann", "open", "The API port is 8080")];
+    let (service, ids) = service(home.path(), &told);
+    let bound = Bounds { collections: vec!["open".into()], ..Bounds::default() };
+    let answers = |id: &str| {
+        let told =
+            |failure: &Failure| (failure.message.replace(id, "ID"), failure.hint.clone(), failure.exit as u8);
+        let ask = |id: &str| {
+            let id = id.to_owned();
+            let verdict = Verdict::Wrong;
+            [
+                told(service.get(&id, &bound, now()).unwrap_err().failure()),
+                told(service.history(&id, &bound).unwrap_err().failure()),
+                told(
+                    service
+                        .pin(&PinBody { id: id.clone(), pinned: true }, &bound, now())
+                        .unwrap_err()
+                        .failure(),
+                ),
+                told(
+                    service
+                        .feedback(&FeedbackBody { id: id.clone(), verdict }, &bound, now())
+                        .unwrap_err()
+                        .failure(),
+                ),
+                told(
+                    service
+                        .forget(&ForgetBody { ids: vec![id], ..ForgetBody::default() }, &bound, now())
+                        .unwrap_err()
+                        .failure(),
+                ),
+            ]
+        };
+        ask(id)
+    };
+    assert_eq!(answers(&ids[0]), answers("0123456789abcdef"));
+    assert_eq!(answers(&ids[0][..7]), answers("0123456"));
 }
 
 #[test]
@@ -208,5 +299,38 @@ fn a_briefing_stays_within_the_bounds() {
         BriefBody { folder: Some("here".into()), ..body },
     ] {
         assert!(matches!(service.brief(&wrong, &owner("ann"), now()), Err(Refused::Failed(_))));
+    }
+}
+
+#[test]
+fn an_agent_speaks_for_itself_and_an_origin_is_taken_back_within_the_bounds() {
+    let home = tempfile::tempdir().unwrap();
+    let (service, _) = service(home.path(), &[]);
+    let body = |text: &str, said_by| CurateBody { content: text.into(), said_by, ..CurateBody::default() };
+    let agent = Bounds { is_agent: true, host: Some("codex".into()), ..Bounds::default() };
+    let told = service.curate(&body("The API port is 8080", None), &agent, now()).unwrap();
+    let got = service.get(&told.id.unwrap(), &agent, now()).unwrap().memory;
+    assert_eq!((got.provenance, got.host.as_deref()), (Provenance::told(Author::Agent), Some("codex")));
+    outside(service.curate(&body("The door is green", Some(Author::User)), &agent, now()));
+    let writer = Bounds { access: Access::Write, ..Bounds::default() };
+    outside(service.curate(&body("The door is green", Some(Author::User)), &writer, now()));
+    let user =
+        service.curate(&body("The door is green", Some(Author::User)), &Bounds::default(), now()).unwrap();
+    assert!(user.accepted && !user.is_candidate);
+    let web =
+        service.curate(&body("The roof leaks in March 2026", Some(Author::Web)), &agent, now()).unwrap();
+    assert!(web.accepted && web.is_candidate);
+
+    let hers = Bounds { host: Some("codex".into()), ..owner("ann") };
+    service.curate(&body("The cellar is dry in May 2026", None), &hers, now()).unwrap();
+    let what = |dry_run| UndoBody { host: Some("codex".into()), dry_run, ..UndoBody::default() };
+    let reader = Bounds { access: Access::Read, ..owner("ann") };
+    outside(service.undo(&what(false), &reader, now()));
+    assert_eq!(service.undo(&what(true), &owner("ann"), now()).unwrap().items.len(), 1);
+    assert_eq!(service.undo(&what(false), &owner("ann"), now()).unwrap().items.len(), 1, "hers alone");
+    assert_eq!(service.undo(&what(false), &Bounds::default(), now()).unwrap().items.len(), 2);
+    missing(service.undo(&what(false), &owner("bob"), now()));
+    for odd in [UndoBody::default(), UndoBody { event: Some(1), ..what(false) }] {
+        assert!(matches!(service.undo(&odd, &Bounds::default(), now()), Err(Refused::Failed(_))), "{odd:?}");
     }
 }

@@ -194,6 +194,10 @@ fn an_existing_context_tree_is_taken_over_once() {
     let folder = home.path("app");
     let text = "---\ntitle: Retry policy\ntags: [http]\n---\n## Facts\n- **client**: The HTTP client retries three times [api]\n";
     home.write("app/.brv/context-tree/api/http/retry-policy.md", text);
+    // A tree may come with somebody else's repository, and hosts put answers into prompts unasked: it waits until somebody keeps it.
+    let held = brv(&home, &folder, &["query", "--", "how often does the HTTP client retry?"]);
+    assert!(held.out.contains("Nothing found"), "{held:?}");
+    home.data(["review", "keep", "--source", "brv"]);
     let found = brv(&home, &folder, &["query", "--", "how often does the HTTP client retry?"]);
     assert!(found.out.contains("retries three times"), "{found:?}");
     let again = brv(&home, &folder.join("src"), &["query", "--", "how often does the HTTP client retry?"]);

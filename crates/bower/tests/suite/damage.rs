@@ -233,3 +233,122 @@ fn a_question_as_long_as_a_book_is_answered_by_its_words() {
     assert_eq!((ended.status, answer["total_found"].as_u64()), (0, Some(1)), "{}", answer["degraded"]);
     assert!(answer["degraded"][0]["reason"].as_str().unwrap().contains("its words in full"), "{answer}");
 }
+
+/// Whatever stands in the files that settings and tokens are read from: an answer, or one line that names the file. A settings file is
+/// its user's, so another number in it is another setting.
+#[test]
+fn damaged_settings_and_tokens_end_no_command_badly() {
+    let home = Home::new();
+    assert_eq!(home.run(["curate", "The zymurgy valve is 42 mm wide."]).status, 0);
+    home.write(
+        "home/config.toml",
+        "candidates = 150\nfold_after = 300\nprofile = \"bower\"\ntime_zone = \"UTC\"\n",
+    );
+    assert_eq!(home.run(["token", "create", "laptop", "--access", "read"]).status, 0);
+    let mut state = 7_u64;
+    let mut dice = |sides: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % sides.max(1)
+    };
+    for (file, commands) in [
+        ("home/config.toml", &[&["query", "zymurgy"][..], &["status"]][..]),
+        ("home/tokens.json", &[&["token", "list"][..]]),
+    ] {
+        let path = home.path(file);
+        let whole = std::fs::read(&path).unwrap();
+        for nth in 0..24 {
+            let (mut bytes, at) = (whole.clone(), dice(whole.len()));
+            match nth % 4 {
+                0 => bytes[at] ^= 1 << dice(8),
+                1 => bytes.iter_mut().skip(at).take(16).for_each(|byte| *byte = dice(256) as u8),
+                2 => bytes.truncate(at),
+                _ => bytes.extend((0..64).map(|_| dice(256) as u8)),
+            }
+            std::fs::write(&path, &bytes).unwrap();
+            for arguments in commands {
+                let ended = Ended::from(home.command(*arguments).output().unwrap());
+                let what = format!("{file} {}: {arguments:?}: {ended:?}", bytes.escape_ascii());
+                assert!([0, 2, 3].contains(&ended.status), "{what}");
+                assert!(!ended.talk.contains("panicked"), "{what}");
+            }
+        }
+        std::fs::write(&path, whole).unwrap();
+    }
+}
+
+/// The store's sentences in a list of what an answer lacks.
+fn of_store(data: &serde_json::Value) -> Vec<String> {
+    let all = data["degraded"].as_array().cloned().unwrap_or_default();
+    all.iter()
+        .filter(|one| one["channel"] == "store")
+        .map(|one| one["reason"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// The command of whoever found it: one byte of the log of four memories.
+#[test]
+fn one_changed_byte_of_the_log_loses_nothing() {
+    let home = Home::new();
+    for text in
+        ["The spare valve is in the cellar.", "The mill grinds.", "The tower is white.", "The well is deep."]
+    {
+        assert_eq!(home.run(["curate", text]).status, 0);
+    }
+    let log = home.path("home/memory.db-wal");
+    let before = std::fs::read(&log).unwrap()[1_000];
+    patch(&log, 1_000, &[before ^ 0xFF]);
+    assert_eq!(home.data(["list"])["total"], 4);
+    assert_eq!(of_store(&home.data(["query", "valve"])), Vec::<String>::new());
+    assert_eq!(home.run(["doctor"]).status, 0);
+}
+
+#[test]
+fn what_is_missing_is_told_by_every_command_until_it_is_accepted() {
+    let home = Home::new();
+    for text in
+        ["The spare valve is in the cellar.", "The mill grinds.", "The tower is white.", "The well is deep."]
+    {
+        assert_eq!(home.run(["curate", text]).status, 0);
+    }
+    let log = home.path("home/memory.db-wal");
+    let frames = (std::fs::metadata(&log).unwrap().len() as usize - 32) / 4_120;
+    patch(&log, 32 + frames * 6 / 10 * 4_120 + 600, &[0xA5; 90]);
+    for arguments in [&["query", "valve"][..], &["list"], &["curate", "The garden is green."], &["brief"]] {
+        let ended = Ended::from(home.command(arguments).output().unwrap());
+        let told = of_store(&ended.json()["data"]);
+        assert!(told.len() == 1 && told[0].contains("doctor --salvage"), "{arguments:?}: {ended:?}");
+    }
+    assert_eq!(home.data(["status"])["losses"].as_array().unwrap().len(), 1);
+    let shown = home.run(["list", "--format", "text"]).out;
+    assert!(shown.contains("acknowledged and are missing"), "{shown}");
+    assert_eq!(home.run(["doctor"]).status, 3);
+
+    let saved = home.run(["doctor", "--salvage", "rescue"]);
+    assert_eq!(saved.json()["data"]["memories"], 5, "{saved:?}");
+    assert_eq!(home.run(["--home", "rescue", "list"]).json()["data"]["total"], 5);
+    assert_eq!(home.run(["restore", "-y", "rescue/memory.db"]).status, 0);
+    assert_eq!(home.data(["list"])["total"], 5);
+    assert_eq!(of_store(&home.data(["list"])), Vec::<String>::new());
+    assert_eq!(home.data(["doctor", "--accept-loss"])["accepted"], serde_json::json!([]));
+    assert_eq!(home.run(["doctor"]).status, 0);
+}
+
+/// SQLite opens it no more: what can be read is saved, and takes its place.
+#[test]
+fn a_store_that_cannot_be_opened_is_salvaged_and_replaced() {
+    let home = filled();
+    let database = home.path("home/memory.db");
+    patch(&database, 0, &[0x5A; 4_096]);
+    assert_eq!(home.run(["list"]).status, 3);
+    let saved = home.run(["doctor", "--salvage", "rescue"]);
+    let data = &saved.json()["data"];
+    assert!(data["chunks"].as_u64().unwrap() >= 40 && data["memories"] == 1, "{saved:?}");
+    let restored = home.run(["restore", "-y", "rescue/memory.db"]);
+    assert_eq!(restored.status, 0, "{restored:?}");
+    assert!(
+        restored.json()["data"]["replaced"].as_str().unwrap().contains("memory.db.broken-"),
+        "{restored:?}"
+    );
+    assert!(!home.data(["query", "zymurgy"])["results"].as_array().unwrap().is_empty());
+    assert_eq!(home.run(["doctor"]).status, 0);
+}

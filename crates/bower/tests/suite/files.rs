@@ -214,8 +214,10 @@ fn a_home_that_cannot_be_written_still_answers() {
     assert_eq!(home.run(["index", "docs"]).status, 0);
     assert_eq!(home.run(["forget", "--yes", "--collection", "documents"]).status, 0);
     program(&home);
-    let database = home.path("home/memory.db");
-    mode(&database, 0o444);
+    // Made for their owner alone: here somebody else has to read them.
+    for file in std::fs::read_dir(home.home()).unwrap().flatten().filter(|entry| entry.path().is_file()) {
+        mode(&file.path(), 0o444);
+    }
     mode(&home.home(), 0o555);
     for folder in std::fs::read_dir(home.home()).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
         let _ = Command::new("chmod").args(["-R", "a-w,a+rX"]).arg(folder.path()).status();

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod agents;
+#[cfg(target_os = "linux")]
+mod bombs;
 #[cfg(unix)]
 mod brv;
 mod command;
@@ -15,9 +17,14 @@ mod evidence;
 mod exits;
 #[cfg(unix)]
 mod files;
+mod hooks;
 mod life;
 mod mcp;
 mod moving;
+mod origins;
+#[cfg(unix)]
+mod private;
+mod prompts;
 #[cfg(unix)]
 mod serve;
 mod setup;

@@ -1,5 +1,7 @@
 //! `bower serve` as its clients see it: a real process, a real listener, real requests.
 
+mod crowded;
+mod early;
 mod refused;
 mod served;
 mod streams;
@@ -57,7 +59,23 @@ impl Got {
 impl Server {
     fn start<const N: usize>(home: &Home, arguments: [&str; N]) -> Self {
         let mut command = home.command(["--format", "json", "serve", "--port", "0"]);
-        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(arguments);
+        Self::of(command)
+    }
+
+    /// Started by a shell that does something first.
+    fn start_with<const N: usize>(home: &Home, script: &str, arguments: [&str; N]) -> Self {
+        let mut command = home.command(["--format", "json", "serve", "--port", "0"]);
+        command.args(arguments);
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", script, "sh"]).arg(command.get_program()).args(command.get_args()).env_clear();
+        shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.current_dir(command.get_current_dir().unwrap()).stdin(Stdio::null());
+        Self::of(shell)
+    }
+
+    fn of(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let reader = {
@@ -120,6 +138,10 @@ impl Server {
         stream
     }
 
+    fn wire(&self) -> Wire {
+        Wire(BufReader::new(self.connect()))
+    }
+
     fn log(&self) -> String {
         self.log.lock().unwrap().clone()
     }
@@ -175,6 +197,63 @@ fn read_answer(mut stream: TcpStream) -> Got {
     let headers = lines.filter_map(|line| line.split_once(": "));
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Got { status, headers, body: body.to_owned() }
+}
+
+/// A connection on which somebody writes requests himself and reads one answer after the other.
+struct Wire(BufReader<TcpStream>);
+
+impl Wire {
+    fn send(&mut self, bytes: &str) {
+        self.0.get_mut().write_all(bytes.as_bytes()).unwrap();
+    }
+
+    /// The next answer; none where the connection has ended.
+    fn answer(&mut self) -> Option<Got> {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if self.0.read_line(&mut head).unwrap_or(0) == 0 {
+                return None;
+            }
+        }
+        let mut lines = head.trim_end().lines();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers = lines.map(|line| line.split_once(": ").unwrap());
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let mut got = Got { status, headers, body: String::new() };
+        let length = got.header("content-length").map_or(0, |length| length.parse().unwrap());
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body).ok()?;
+        got.body = String::from_utf8(body).unwrap();
+        Some(got)
+    }
+
+    /// Sends a request and reads its answer.
+    fn ask(&mut self, request: &str) -> Got {
+        self.send(request);
+        self.answer().unwrap_or_else(|| panic!("no answer to {request:?}"))
+    }
+
+    /// Whether the server has ended it.
+    fn has_ended(&mut self) -> bool {
+        !self.0.get_mut().peek(&mut [0]).is_ok_and(|bytes| bytes > 0)
+    }
+}
+
+/// A request as its bytes; a body is JSON.
+fn request(method: &str, path: &str, token: &str, body: Option<&str>) -> String {
+    let mut request = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n");
+    if !token.is_empty() {
+        request.push_str("Authorization: Bearer ");
+        request.push_str(token);
+        request.push_str("\r\n");
+    }
+    match body {
+        Some(body) => {
+            let length = body.len();
+            request + &format!("Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
+        }
+        None => request + "\r\n",
+    }
 }
 
 /// Makes a token by the command.

@@ -218,6 +218,28 @@ fn a_broken_file_changes_nothing() {
     assert!(ended.status == 3 && ended.talk.contains("somebody else's file"), "{ended:?}");
 }
 
+/// A repository that somebody else made may hold anything in the place of a host's file: reading a pipe or a device never ends.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_read() {
+    let home = user();
+    let refused = |arguments: &[&str]| {
+        let ended = setup(&home, &[&["claude-code", "--yes", "--format", "text"][..], arguments].concat());
+        assert!(
+            ended.status == 3 && ended.talk.contains("is not a file that a host would read"),
+            "{ended:?}"
+        );
+    };
+    std::fs::create_dir_all(home.path("project")).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(home.path("project/.mcp.json")).status().unwrap();
+    assert!(pipe.success());
+    refused(&["--project", "project"]);
+    assert!(!home.path("project/.claude/settings.json").exists(), "nor was the other file written");
+    std::fs::create_dir_all(home.path("user/.claude")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", home.path("user/.claude/settings.json")).unwrap();
+    refused(&[]);
+}
+
 #[test]
 fn nothing_is_written_unasked() {
     let home = user();
@@ -279,4 +301,51 @@ fn links_and_permissions_are_kept() {
     assert_eq!(std::fs::read_to_string(&real).unwrap(), "{}");
     assert!(!home.path("dotfiles/settings.json").exists());
     assert!(std::fs::symlink_metadata(home.path("user/.claude/settings.json")).unwrap().is_symlink());
+}
+
+/// A repository's links may be anybody's: whoever clones it must not write where they lead.
+#[cfg(unix)]
+#[test]
+fn a_projects_links_lead_nowhere_else() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let home = user();
+    let victim = home.write("user/.bashrc.json", "{}");
+    std::fs::create_dir_all(home.path("user/.ssh")).unwrap();
+    std::fs::create_dir_all(home.path("project/.git/hooks")).unwrap();
+    let before = tree(&home.path("user"));
+    let refused = |at: &str, to: &str, host: &str, words: &str| {
+        symlink(to, home.path(at)).unwrap();
+        for arguments in [&["--yes"][..], &["--dry-run"], &["--remove", "--yes"]] {
+            let all = [&[host, "--project", "project", "--format", "text"], arguments].concat();
+            let ended = setup(&home, &all);
+            assert_eq!(ended.status, 3, "{at} -> {to}: {ended:?}");
+            assert!(
+                ended.talk.contains("leads out of the project") && ended.talk.contains(words),
+                "{ended:?}"
+            );
+        }
+        std::fs::remove_file(home.path(at)).unwrap();
+        assert_eq!(tree(&home.path("user")), before, "{at} -> {to}");
+    };
+    let victim = victim.to_str().unwrap();
+    refused("project/.mcp.json", victim, "claude-code", ".bashrc.json");
+    refused("project/.mcp.json", "../user/not-there-yet.json", "claude-code", "not-there-yet.json");
+    refused("project/.claude", "../user/.ssh", "claude-code", ".ssh/settings");
+    refused("project/.cursor", "../user", "cursor", "user/");
+    refused("project/.mcp.json", ".git/config.json", "claude-code", ".git/config.json");
+    refused("project/.opencode", ".git/hooks", "opencode", ".git/hooks");
+    // A link that stays inside is followed, and what really changes is said.
+    std::fs::create_dir_all(home.path("project/config")).unwrap();
+    symlink("config/mcp.json", home.path("project/.mcp.json")).unwrap();
+    let real = home.path("project").canonicalize().unwrap().join("config/mcp.json");
+    let dry = setup(&home, &["claude-code", "--project", "project", "--dry-run", "--format", "text"]);
+    assert!(dry.out.contains(&format!("is a link: what changes is {}", real.display())), "{dry:?}");
+    let made = done(&home, &["claude-code", "--project", "project"]);
+    let files = made["files"].as_array().unwrap();
+    let one = files.iter().find(|file| file["path"].as_str().unwrap().ends_with(".mcp.json")).unwrap();
+    assert_eq!(one["real_path"], real.to_str().unwrap(), "{made}");
+    assert!(files.iter().filter(|file| file.get("real_path").is_some()).count() == 1, "{made}");
+    assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o600, 0o600);
+    done(&home, &["claude-code", "--project", "project", "--remove"]);
+    assert!(!real.exists() && tree(&home.path("user")) == before);
 }

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::testing::{Published, Random, SMALL, WORDS};
+use std::path::PathBuf;
+
 use super::*;
 
 /// A published model in a folder, packed.

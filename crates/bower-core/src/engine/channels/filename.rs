@@ -1,11 +1,13 @@
 //! The filename channel: documents whose name or folders the question's words name, roughly. All chunks of one document
 //! have one score.
 
+use std::collections::BTreeSet;
+
 use super::super::{Engine, LANGUAGE};
 use super::Paths;
 use crate::error::Result;
-use crate::item::{RowId, Scored};
-use crate::store::DocumentRow;
+use crate::item::{RowId, RowSet, Scored};
+use crate::store::{DocumentRow, Store};
 use crate::text::{AskedScan, Compare};
 
 /// A document below this score shares one broad word with the question and says nothing (of five words that matter, one).
@@ -27,6 +29,7 @@ pub fn filename(
     question: &str,
     depth: usize,
     allowed: &dyn Fn(RowId) -> bool,
+    counted: Option<&RowSet>,
 ) -> Result<Vec<Scored>> {
     let mut scan = AskedScan::new(question, LANGUAGE, Compare::Names);
     if scan.is_empty() {
@@ -34,7 +37,12 @@ pub fn filename(
     }
     let store = &*engine.store;
     let mut around = String::new();
-    for (document, folder, name) in Paths::of(engine)?.iter() {
+    let paths = Paths::of(engine)?;
+    let known = counted.map(|counted| known(store, &paths, counted)).transpose()?;
+    for (document, folder, name) in paths.iter() {
+        if known.as_ref().is_some_and(|known| !known.contains(&document)) {
+            continue;
+        }
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
         let (stem, extension) = if stem.is_empty() { (name, "") } else { (stem, extension) };
         around.clear();
@@ -65,4 +73,16 @@ pub fn filename(
     }
     hits.truncate(depth);
     Ok(super::best(hits, depth))
+}
+
+/// The documents of which some rows are chunks: those of one document are all of one place.
+fn known(store: &dyn Store, paths: &Paths, counted: &RowSet) -> Result<BTreeSet<DocumentRow>> {
+    let all: Vec<DocumentRow> = paths.iter().map(|(document, ..)| document).collect();
+    let mut known = BTreeSet::new();
+    for some in all.chunks(AT_ONCE) {
+        let rows = store.document_rows(some, 1)?;
+        let there = some.iter().zip(rows).filter(|(_, rows)| rows.iter().any(|row| counted.contains(*row)));
+        known.extend(there.map(|(document, _)| *document));
+    }
+    Ok(known)
 }

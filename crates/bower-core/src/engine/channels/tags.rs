@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::super::{Engine, LANGUAGE};
 use super::best;
 use crate::error::Result;
-use crate::item::{RowId, Scored};
+use crate::item::{RowId, RowSet, Scored};
+use crate::store::Store;
 use crate::text::{asked_words, query_terms};
 
 /// Allowed items that one tag may give, its newest: a tag that more items have decides nothing among them, and reading all
@@ -23,6 +24,7 @@ pub fn tags(
     question: &str,
     depth: usize,
     allowed: &dyn Fn(RowId) -> bool,
+    counted: Option<&RowSet>,
 ) -> Result<Vec<Scored>> {
     let store = &*engine.store;
     let written = written(question);
@@ -35,9 +37,12 @@ pub fn tags(
     if named.is_empty() {
         return Ok(Vec::new());
     }
-    let all = store.newest_row()?.map_or(1.0, |row| f64::from(row.0.max(1)));
+    let all = match counted {
+        Some(counted) => counted.len().max(1) as f64,
+        None => store.newest_row()?.map_or(1.0, |row| f64::from(row.0.max(1))),
+    };
     let mut missing: HashMap<RowId, f64> = HashMap::new();
-    for (tag, count) in named.iter().zip(store.tag_counts(&named)?) {
+    for (tag, count) in named.iter().zip(counts(store, &named, counted)?) {
         let share = (all / count.max(1) as f64).ln_1p() / all.ln_1p();
         let rarity = if written.contains(tag) { 1.0 } else { share.min(1.0) };
         let mut left = MOST_ROWS.max(depth);
@@ -51,6 +56,20 @@ pub fn tags(
     }
     let scored = missing.into_iter().map(|(row, missing)| Scored { row, score: (1.0 - missing) as f32 });
     Ok(best(scored.collect(), depth))
+}
+
+/// How many rows have each tag, of some where these alone are to be counted.
+fn counts(store: &dyn Store, tags: &[String], counted: Option<&RowSet>) -> Result<Vec<u64>> {
+    let Some(counted) = counted else { return store.tag_counts(tags) };
+    let count = |tag: &String| {
+        let mut count = 0;
+        store.tagged(tag, &mut |row| {
+            count += u64::from(counted.contains(row));
+            true
+        })?;
+        Ok(count)
+    };
+    tags.iter().map(count).collect()
 }
 
 /// Whether all words of a tag are asked for, and the tag as a whole where signs are part of it (`c++`, `1.2`).

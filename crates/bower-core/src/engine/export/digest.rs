@@ -9,7 +9,8 @@ use super::folder::{check_folder, put};
 use super::memories;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::item::{MemoryType, RowId, Tier};
+use crate::item::{Admission, MemoryType, RowId, Tier};
+use crate::prompt::PromptText;
 use crate::rank::budget::estimate_tokens;
 use crate::request::Item;
 use crate::request::moving::{ExportRequest, Exported};
@@ -67,10 +68,14 @@ pub(in crate::engine) fn digest(
     Ok(report)
 }
 
-/// Pinned ones first, then by importance; what nobody has promoted yet is left out.
+/// Pinned ones first, then by importance; what nobody has promoted yet is left out, and what came from outside before somebody
+/// kept it: agents load these files without asking.
 fn ranked(engine: &Engine, rows: &[RowId]) -> Result<Vec<Item>> {
     let mut items: Vec<Item> = engine.store.items(rows)?.into_iter().flatten().collect();
-    items.retain(|item| item.status == crate::item::Status::Active);
+    items.retain(|item| {
+        let admission = item.provenance.admission(item.kind, item.status);
+        !item.damaged && item.status == crate::item::Status::Active && admission != Admission::Held
+    });
     items.sort_by(|a, b| {
         let pinned = |item: &Item| item.tier != Tier::Pinned;
         (pinned(a).cmp(&pinned(b)))
@@ -82,27 +87,29 @@ fn ranked(engine: &Engine, rows: &[RowId]) -> Result<Vec<Item>> {
 }
 
 struct Pages {
-    files: BTreeMap<String, String>,
+    files: BTreeMap<String, PromptText>,
     /// Memories that are in one of them.
     held: usize,
 }
 
 fn pages(items: &[Item], budget_tokens: usize) -> Pages {
-    let mut index = format!("# Memory\n\n{NOTE}\n");
+    let mut index = head("Memory");
     let (mut spent, mut indexed) = (estimate_tokens(&index), estimate_tokens(&index));
-    let mut files: BTreeMap<MemoryType, String> = BTreeMap::new();
+    let mut files: BTreeMap<MemoryType, PromptText> = BTreeMap::new();
     let mut held = 0;
     let most_index = (budget_tokens as f64 * INDEX_SHARE) as usize;
     for item in items {
         let memory_type = item.memory_type.unwrap_or(MemoryType::Fact);
         let head = match files.get(&memory_type) {
-            Some(_) => String::new(),
-            None => format!("# {}\n\n{NOTE}\n", title(memory_type)),
+            Some(_) => PromptText::default(),
+            None => head(&title(memory_type)),
         };
-        let entry = format!("\n## {}\n\n{}\n", anchor(item), item.content.trim());
+        let mut entry = PromptText::own("\n## ");
+        entry.push(&PromptText::line(&(anchor(item) + &mark_of(item))));
+        entry.push_own("\n\n");
+        entry.push(&PromptText::prose(item.content.trim()));
         let cost = estimate_tokens(&head) + estimate_tokens(&entry);
-        let line =
-            format!("- [{}]({}#{}): {}\n", memory_type, file_name(memory_type), anchor(item), short(item));
+        let line = line_of(item, memory_type);
         let line_cost = estimate_tokens(&line);
         let in_index = indexed + line_cost <= most_index;
         let cost = cost + if in_index { line_cost } else { 0 };
@@ -114,18 +121,44 @@ fn pages(items: &[Item], budget_tokens: usize) -> Pages {
         held += 1;
         if in_index {
             if !index.contains("\n- ") {
-                index.push('\n');
+                index.push_own("\n");
             }
-            index.push_str(&line);
+            index.push(&line);
             indexed += line_cost;
         }
         let page = files.entry(memory_type).or_insert(head);
-        page.push_str(&entry);
+        page.push(&entry);
     }
-    let mut named: BTreeMap<String, String> =
+    let mut named: BTreeMap<String, PromptText> =
         files.into_iter().map(|(memory_type, page)| (file_name(memory_type), page)).collect();
     named.insert("MEMORY.md".to_owned(), index);
     Pages { files: named, held }
+}
+
+/// How a file begins.
+fn head(title: &str) -> PromptText {
+    let mut head = PromptText::own("# ");
+    head.push(&PromptText::line(title));
+    head.push_own("\n\n");
+    head.push_own(NOTE);
+    head.push_own("\n");
+    head
+}
+
+/// A memory's line in `MEMORY.md`.
+fn line_of(item: &Item, memory_type: MemoryType) -> PromptText {
+    let mut line = PromptText::own("- ");
+    let link = format!("[{memory_type}]({}#{}): ", file_name(memory_type), anchor(item));
+    line.push(&PromptText::lines(&link));
+    line.push(&PromptText::line(&(short(item) + &mark_of(item))));
+    line.push_own("\n");
+    line
+}
+
+/// What a reader must know of whose words it is.
+fn mark_of(item: &Item) -> String {
+    let mark = item.provenance.mark(item.kind, item.status);
+    mark.map_or_else(String::new, |mark| format!(" [{mark}]"))
 }
 
 fn anchor(item: &Item) -> String {

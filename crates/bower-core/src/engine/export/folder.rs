@@ -4,11 +4,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::Path;
 
 use super::memories;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::ingest::{content_hash, print_page};
 use crate::item::{Status, Tier};
 use crate::memory::judge::{self, judge_text};
@@ -17,6 +19,9 @@ use crate::store::copies::{FORMAT, ItemCopy};
 
 /// Where a folder keeps what it was: beside the files, hidden from those who list them.
 pub(in crate::engine) const MANIFEST: &str = ".bower-export.json";
+
+/// The largest manifest, in bytes: of some 400,000 files.
+const LARGEST_MANIFEST: u64 = 64 << 20;
 
 /// Memories read at once.
 const PAGE: usize = 256;
@@ -50,11 +55,18 @@ impl Manifest {
     /// Reads the manifest of a folder; `None` where there is none.
     pub(in crate::engine) fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(MANIFEST);
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
+        let mut bytes = Vec::new();
+        let opened = std::fs::File::open(&path).map(|file| file.take(LARGEST_MANIFEST + 1));
+        match opened.and_then(|mut file| file.read_to_end(&mut bytes)) {
+            Ok(_) => {}
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(Error::io("read", &path, source)),
-        };
+        }
+        if bytes.len() as u64 > LARGEST_MANIFEST {
+            let reason =
+                format!("it is larger than {} MB, and no export's; delete it", LARGEST_MANIFEST >> 20);
+            return Err(Error::invalid(path.display().to_string(), reason));
+        }
         let manifest: Self = serde_json::from_slice(&bytes).map_err(|error| {
             let reason =
                 format!("{error}; delete that file: ids and times in the heads then say what was changed");
@@ -80,11 +92,18 @@ impl Manifest {
 pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |source| Error::io("write", path, source);
     let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|source| Error::io("create the folder", folder, source))?;
+    files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let aside = path.with_file_name(name);
-    std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, path)).map_err(failed)
+    let written = files::write(&aside, bytes).and_then(|()| {
+        // Whoever let others read the file that is there goes on doing so.
+        if let Ok(there) = std::fs::metadata(path) {
+            std::fs::set_permissions(&aside, there.permissions())?;
+        }
+        std::fs::rename(&aside, path)
+    });
+    written.map_err(failed)
 }
 
 /// Refuses a folder that holds something else.
@@ -159,7 +178,7 @@ pub(in crate::engine) fn folder(engine: &Engine, request: &ExportRequest, folder
             }
         }
     }
-    std::fs::create_dir_all(folder).map_err(|source| Error::io("create the folder", folder, source))?;
+    files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
     manifest.write(folder)?;
     Ok(report)
 }
@@ -222,6 +241,16 @@ pub(in crate::engine) fn page(item: &ItemCopy) -> String {
         ("owner", json!(item.owner)),
         ("conversation", json!(item.source_conv_id)),
         ("source", json!(item.source)),
+        ("host", json!(item.host)),
+        ("said_by", json!(item.provenance().said_by)),
+        (
+            "least_trusted",
+            some(
+                item.provenance().least_trusted != item.provenance().said_by,
+                json!(item.provenance().least_trusted),
+            ),
+        ),
+        ("reviewed", json!(item.provenance().reviewed)),
         ("replaces", json!(item.supersedes_id)),
         ("observations", some(item.observations != 1, json!(item.observations))),
         ("uses", some(item.access_count != 0, json!(item.access_count))),

@@ -4,19 +4,26 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::{BATCH, new_item};
 use crate::engine::curate::{CONFIDENCE, MAX_CONTENT_BYTES, normal_tags};
+use crate::engine::secrets::CleanItem;
 use crate::engine::{ACTOR, Engine, fold};
 use crate::error::{Error, Result};
-use crate::ingest::{Topic, TopicFile, read_topic, topic_file};
-use crate::item::{Kind, MemoryType, Relation, Scope, Status, Tier};
+use crate::ingest::{Topic, TopicFile, read, read_topic, topic_file};
+use crate::item::{Author, Kind, MemoryType, Provenance, Relation, Scope, Status, Tier, Visibility};
 use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
 use crate::request::moving::{Migrated, Problem};
 use crate::store::copies::{Fate, ItemCopy, NewPiece, RelationCopy};
 use crate::store::{Place, Stamp};
+
+/// The largest file of a context tree, in bytes: four of the longest memories.
+const LARGEST_TOPIC: u64 = 4 << 20;
+/// The longest file that says where a context tree is, in bytes: a few paths.
+const LONGEST_POINTER: u64 = 64 << 10;
 
 /// A relation that somebody wrote down is as strong as it gets.
 const WRITTEN: f32 = 1.0;
@@ -88,7 +95,11 @@ fn tree(path: &Path) -> Result<PathBuf> {
         if !at.is_file() {
             break;
         }
-        let text = std::fs::read_to_string(&at).map_err(|source| Error::io("read", &at, source))?;
+        let mut text = String::new();
+        let opened = std::fs::File::open(&at).map(|file| file.take(LONGEST_POINTER));
+        opened
+            .and_then(|mut file| file.read_to_string(&mut text))
+            .map_err(|source| Error::io("read", &at, source))?;
         let to = target(&text).ok_or_else(|| {
             Error::invalid(at.display().to_string(), "it names no folder; give the folder itself with --path")
         })?;
@@ -160,10 +171,10 @@ impl Migration<'_> {
             TopicFile::Archived => Status::Archived,
             TopicFile::Told => Status::Active,
         };
-        let bytes = match std::fs::read(path) {
+        let bytes = match read(path, LARGEST_TOPIC) {
             Ok(bytes) => bytes,
-            Err(source) => {
-                self.error(name, format!("cannot be read: {source}"));
+            Err(skipped) => {
+                self.error(name, skipped.reason);
                 return Ok(());
             }
         };
@@ -287,6 +298,9 @@ impl Migration<'_> {
             status: Status::Active,
             tier: Tier::Active,
             source: "brv".to_owned(),
+            // A tree comes with the project that it lies in: whoever sent that may have written it.
+            provenance: Some(Provenance::picked(Author::Import, Author::Import)),
+            host: None,
             exposed: None,
             part: None,
             vector: None,
@@ -296,20 +310,23 @@ impl Migration<'_> {
     fn put(&mut self, item: ItemCopy) -> Result<()> {
         // What is there has had a life since: it is not looked at again.
         let is_waiting = |piece: &NewPiece| matches!(piece, NewPiece::Item(new) if new.item.id == item.id);
-        if self.batch.iter().any(is_waiting) || !self.engine.store.rows_by_id(&item.id, 1)?.is_empty() {
+        if self.batch.iter().any(is_waiting)
+            || !self.engine.store.rows_by_id(&item.id, &Visibility::everything(), 1)?.is_empty()
+        {
             self.report.unchanged += 1;
             return Ok(());
         }
-        let content = item.content.clone();
+        let id = item.id.clone();
+        let clean = match CleanItem::of(self.engine, item) {
+            Ok(clean) => clean,
+            Err(reason) => {
+                self.error(&id, reason);
+                return Ok(());
+            }
+        };
+        self.report.redacted += u64::from(clean.is_cut);
         let why = Map::from_iter([("from".to_owned(), json!("brv"))]);
-        self.batch.push(NewPiece::Item(Box::new(new_item(
-            self.engine,
-            item,
-            &content,
-            "import",
-            why,
-            false,
-        )?)));
+        self.batch.push(NewPiece::Item(Box::new(new_item(self.engine, clean, None, "import", why, false)?)));
         if self.batch.len() >= BATCH { self.write() } else { Ok(()) }
     }
 

@@ -10,10 +10,11 @@ use super::head::{Fields, differences};
 use super::{Import, new_item, put_in_place};
 use crate::engine::curate::{ANYTHING, MAX_CONTENT_BYTES, free_id};
 use crate::engine::export::folder::{Entry, Manifest};
+use crate::engine::secrets::CleanItem;
 use crate::engine::{ACTOR, LANGUAGE};
 use crate::error::{Error, Result};
-use crate::ingest::{Page, content_hash, read_page};
-use crate::item::{Fate as Outcome, MemoryType, RowId, Scope, Status, Tier};
+use crate::ingest::{Page, content_hash, read, read_page};
+use crate::item::{Author, Fate as Outcome, MemoryType, RowId, Scope, Status, Tier, Visibility};
 use crate::memory::merge::changed;
 use crate::memory::slot::slot;
 use crate::request::CurateRequest;
@@ -108,11 +109,7 @@ fn name_of(folder: &Path, file: &Path) -> String {
 }
 
 fn read_file(path: &Path) -> std::result::Result<Vec<u8>, String> {
-    let length = std::fs::metadata(path).map_err(|source| format!("cannot be read: {source}"))?.len();
-    if length > MAX_FILE_BYTES {
-        return Err(format!("{length} bytes are more than a memory has; bower index takes documents"));
-    }
-    std::fs::read(path).map_err(|source| format!("cannot be read: {source}"))
+    read(path, MAX_FILE_BYTES).map_err(|skipped| format!("{}; bower index takes documents", skipped.reason))
 }
 
 impl Folder<'_, '_> {
@@ -192,6 +189,8 @@ impl Folder<'_, '_> {
             owner: request.owner.clone().or(fields.owner),
             pinned: fields.tier == Tier::Pinned,
             source_conv_id: fields.conversation,
+            told_time: fields.created,
+            said_by: fields.said_by.unwrap_or(if self.is_ours { Author::User } else { Author::Import }),
             ..CurateRequest::new(page.body.trim())
         };
         if request.dry_run {
@@ -199,7 +198,7 @@ impl Folder<'_, '_> {
             self.tell(name, "added", None, "it would be told as bower curate tells a memory");
             return Ok(Ok(None));
         }
-        let curated = self.import.engine.curate(&told, self.import.now)?;
+        let curated = self.import.engine.curate(&Visibility::everything(), &told, self.import.now)?;
         let Some(id) = curated.id else {
             self.import.report.refused += 1;
             let reason = curated.reason.unwrap_or_default();
@@ -220,7 +219,7 @@ impl Folder<'_, '_> {
     }
 
     fn here(&self, id: &str) -> Result<Option<(RowId, ItemCopy)>> {
-        let found = self.import.engine.store.rows_by_id(id, 2)?;
+        let found = self.import.engine.store.rows_by_id(id, &Visibility::everything(), 2)?;
         let Some((row, _)) = found.into_iter().find(|(_, found)| found == id) else { return Ok(None) };
         Ok(self.import.engine.store.copies(&[row])?.pop().flatten().map(|item| (row, item)))
     }
@@ -279,7 +278,18 @@ impl Folder<'_, '_> {
             return Ok(Err(reason.to_owned()));
         }
         let is_same_text = page.body == there.content || page.body.trim() == there.content.trim();
-        let wanted = fields.onto(&there, &page.body, is_same_text);
+        let told = ItemCopy {
+            content: page.body.trim().to_owned(),
+            ..fields.onto(&there, &page.body, is_same_text)
+        };
+        let clean = match CleanItem::of(self.import.engine, told) {
+            Ok(clean) => clean,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        self.import.report.redacted += u64::from(clean.is_cut);
+        let body = clean.item.content.clone();
+        let wanted = ItemCopy { content: there.content.clone(), ..clean.item };
+        let is_same_text = is_same_text || body == there.content.trim();
         let differs = differences(&there, &wanted);
         if is_same_text && differs.is_empty() {
             self.import.report.unchanged += 1;
@@ -299,7 +309,7 @@ impl Folder<'_, '_> {
         if is_same_text {
             self.edit(name, &there, wanted, &differs)
         } else {
-            self.replace(name, page, row, &there, &wanted)
+            self.replace(name, &body, row, &there, &wanted)
         }
     }
 
@@ -327,9 +337,14 @@ impl Folder<'_, '_> {
 
     /// A memory of another store.
     fn adopt(&mut self, name: &str, item: ItemCopy) -> Result<Stands> {
-        let (id, updated, content) = (item.id.clone(), item.update_time, item.content.clone());
+        let (id, updated) = (item.id.clone(), item.update_time);
+        let clean = match CleanItem::of(self.import.engine, item) {
+            Ok(clean) => clean,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        self.import.report.redacted += u64::from(clean.is_cut);
         // No event holds a text, and a file's name is made of one.
-        let new = new_item(self.import.engine, item, &content, "import", Map::new(), false)?;
+        let new = new_item(self.import.engine, clean, None, "import", Map::new(), false)?;
         let piece = NewPiece::Item(Box::new(new));
         let fate =
             self.import.engine.store.take_pieces(&[piece], self.import.request.dry_run, self.stamp())?.pop();
@@ -372,8 +387,9 @@ impl Folder<'_, '_> {
         if matches!(wanted.status, Status::Archived) && there.status != Status::Archived {
             wanted.hidden_time = Some(updated);
         }
-        let content = wanted.content.clone();
-        let new = new_item(self.import.engine, wanted, &content, "edit", Map::new(), false)?;
+        // What the file says was looked at when it was read; the text stays.
+        let clean = CleanItem { item: wanted, is_other_text: false, is_cut: false };
+        let new = new_item(self.import.engine, clean, None, "edit", Map::new(), false)?;
         let pieces = [NewPiece::Item(Box::new(new))];
         let fate =
             self.import.engine.store.take_pieces(&pieces, self.import.request.dry_run, self.stamp())?.pop();
@@ -388,7 +404,7 @@ impl Folder<'_, '_> {
     fn replace(
         &mut self,
         name: &str,
-        page: &Page,
+        content: &str,
         row: RowId,
         there: &ItemCopy,
         wanted: &ItemCopy,
@@ -401,7 +417,6 @@ impl Folder<'_, '_> {
             self.import.report.conflict(name, reason);
             return Ok(Ok(None));
         }
-        let content = page.body.trim();
         let detail = changed(&there.content, content).unwrap_or_default();
         let engine = self.import.engine;
         let place =
@@ -419,6 +434,7 @@ impl Folder<'_, '_> {
             return Ok(Ok(None));
         }
         let memory = NewMemory {
+            create_time: None,
             id,
             collection: there.collection.clone(),
             memory_type: wanted.memory_type.unwrap_or(MemoryType::Fact),
@@ -437,6 +453,8 @@ impl Folder<'_, '_> {
             tier: wanted.tier,
             source: ACTOR.to_owned(),
             source_conv_id: there.source_conv_id.clone(),
+            provenance: wanted.provenance(),
+            host: there.host.clone(),
             slot: slot(content).map(|slot| slot.key),
             valid_from: wanted.valid_from,
             valid_to: wanted.valid_to,

@@ -8,7 +8,7 @@ use crate::engine::ACTOR;
 use crate::engine::curate::{CONFIDENCE, normal_tags};
 use crate::error::Error;
 use crate::ingest::moment;
-use crate::item::{Kind, MemoryType, Scope, Status, Tier};
+use crate::item::{Author, Kind, MemoryType, Provenance, Scope, Status, Tier};
 use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
 use crate::store::copies::ItemCopy;
@@ -32,6 +32,10 @@ pub(super) struct Fields {
     pub(super) owner: Option<String>,
     pub(super) conversation: Option<String>,
     pub(super) source: Option<String>,
+    pub(super) host: Option<String>,
+    pub(super) said_by: Option<Author>,
+    pub(super) least_trusted: Option<Author>,
+    pub(super) reviewed: Option<bool>,
     pub(super) replaces: Option<String>,
     pub(super) observations: Option<u64>,
     pub(super) uses: Option<u64>,
@@ -62,6 +66,10 @@ const NAMES: &[&str] = &[
     "owner",
     "conversation",
     "source",
+    "host",
+    "said_by",
+    "least_trusted",
+    "reviewed",
     "replaces",
     "observations",
     "uses",
@@ -146,6 +154,10 @@ impl Fields {
             owner: words("owner")?,
             conversation: words("conversation")?,
             source: words("source")?,
+            host: words("host")?,
+            said_by: word(words("said_by")?)?,
+            least_trusted: word(words("least_trusted")?)?,
+            reviewed: said("reviewed").map(|_| truth("reviewed")).transpose()?,
             replaces: words("replaces")?,
             observations: count("observations")?,
             uses: count("uses")?,
@@ -191,10 +203,25 @@ impl Fields {
             status: self.status.unwrap_or(Status::Active),
             tier: self.tier,
             source: self.source.clone().unwrap_or_else(|| ACTOR.to_owned()),
+            // Who wrote a file that names neither its speaker nor its source, nobody knows.
+            provenance: self.provenance().or_else(|| {
+                self.source.is_none().then(|| Provenance::picked(Author::Import, Author::Import))
+            }),
+            host: self.host.clone(),
             exposed: None,
             part: None,
             vector: None,
         }
+    }
+
+    /// Whose words it is, where the head says so. What an export says of itself is believed; who does not, names no speaker.
+    fn provenance(&self) -> Option<Provenance> {
+        let said_by = self.said_by?;
+        Some(Provenance {
+            said_by,
+            least_trusted: said_by.less_trusted(self.least_trusted.unwrap_or(said_by)),
+            reviewed: self.reviewed.unwrap_or(!said_by.is_outside()),
+        })
     }
 
     /// What a memory becomes with this head. Its place, source, chain, counts and times are the store's.
@@ -222,6 +249,8 @@ impl Fields {
             ..there.clone()
         };
         if !is_same_text {
+            // Whoever edits the file writes the new text.
+            wanted.provenance = Some(Provenance::told(Author::User));
             // What the old text was judged to be says nothing of the new one; what somebody wrote into the head does.
             let judged = judge_text(body.trim(), memory_type, confidence, &judge::Constants::default());
             if wanted.keywords == there.keywords {

@@ -2,21 +2,27 @@
 
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use super::{BATCH, Import, moved_id, new_item, put_in_place};
 use crate::engine::ACTOR;
+use crate::engine::secrets::CleanItem;
 use crate::error::Result;
-use crate::evidence::one_line;
+use crate::ingest::{Line, MOST_VALUES, check_values, line_too_long, read_line};
 use crate::item::{Kind, indexed_text};
+use crate::prompt::one_line;
 use crate::request::moving::ImportProgress;
 use crate::store::copies::{
     DocumentCopy, EventCopy, FORMAT, Fate, ItemCopy, NewPiece, Piece, RelationCopy, ReviewCopy, VectorCopy,
 };
 use crate::store::{NewVector, Stamp};
 
-/// A longer line is no line of ours: the longest text that the store keeps has 1 MiB, and its vectors some kilobytes.
-const LONGEST_LINE: u64 = 64 << 20;
+/// Pieces are written once their lines have so many bytes together.
+const BATCH_BYTES: u64 = 8 << 20;
+
+/// A document's lines, at most, in bytes: it is written as a whole, so it is held as a whole. One of 10 MB, which is the most that is
+/// indexed unless the settings say otherwise, has some 30 MB with its vectors.
+const LARGEST_DOCUMENT: u64 = 64 << 20;
 
 /// Where a file is.
 struct Reading<'i, 'a> {
@@ -31,6 +37,8 @@ struct Reading<'i, 'a> {
     /// The ids of what moved to another owner or scope, by those that it had.
     moved: HashMap<String, String>,
     batch: Vec<(u64, NewPiece)>,
+    /// Bytes of the batch's lines.
+    batch_bytes: u64,
 }
 
 /// Reads a whole file.
@@ -43,30 +51,34 @@ pub(super) fn read(import: &mut Import<'_>, name: &str, mut reader: impl BufRead
         refused: HashSet::new(),
         moved: HashMap::new(),
         batch: Vec::new(),
+        batch_bytes: 0,
     };
     let mut line = Vec::new();
     for number in 1_u64.. {
-        line.clear();
-        match (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line) {
-            Ok(0) => break,
-            Ok(_) => {}
+        match read_line(&mut reader, &mut line) {
+            Ok(Line::End) => break,
+            Ok(Line::Whole(_)) => {}
+            Ok(Line::TooLong(bytes)) => {
+                reading.error(number, &line_too_long(bytes));
+                continue;
+            }
             Err(source) => {
                 let reason = format!("cannot be read on: {source}; what stands before it was taken in");
                 reading.error(number, &reason);
                 break;
             }
         }
-        if line.len() as u64 >= LONGEST_LINE && line.last() != Some(&b'\n') {
-            reading.error(number, "a line of more than 64 MB; this is no export of bower");
-            break;
-        }
         let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
         if text.is_empty() {
             continue;
         }
+        if let Err(reason) = check_values(text, MOST_VALUES) {
+            reading.error(number, &format!("{reason}; the line was left out"));
+            continue;
+        }
         match serde_json::from_slice::<Piece>(text) {
             Ok(piece) => {
-                if !reading.take(number, piece)? {
+                if !reading.take(number, text.len() as u64, piece)? {
                     return Ok(());
                 }
             }
@@ -85,10 +97,17 @@ impl Reading<'_, '_> {
     }
 
     /// Takes one piece; false where the rest cannot be understood.
-    fn take(&mut self, line: u64, piece: Piece) -> Result<bool> {
-        // A document is written whole: its hash says that all of it is there. So is what happened in one transaction.
-        if self.batch.len() >= BATCH && !is_chunk(&piece) && !self.goes_on(&piece) {
+    fn take(&mut self, line: u64, bytes: u64, piece: Piece) -> Result<bool> {
+        // A document is written whole: its hash says that all of it is there. So is what happened in one transaction, as far as
+        // memory allows.
+        let is_full = self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES;
+        let is_whole = !is_chunk(&piece) && (!self.goes_on(&piece) || self.batch_bytes >= LARGEST_DOCUMENT);
+        if is_full && is_whole {
             self.write()?;
+        }
+        self.batch_bytes += bytes;
+        if is_chunk(&piece) && self.batch_bytes > LARGEST_DOCUMENT {
+            self.leave_out_document(line)?;
         }
         let piece = match piece {
             Piece::Header(header) if header.bower > FORMAT => {
@@ -122,6 +141,27 @@ impl Reading<'_, '_> {
         };
         self.batch.extend(piece.map(|piece| (line, piece)));
         Ok(true)
+    }
+
+    /// Gives up the document whose chunks are being read, and writes what stood before it.
+    fn leave_out_document(&mut self, line: u64) -> Result<()> {
+        let last = self.batch.iter().rposition(|(_, piece)| matches!(piece, NewPiece::Document(_)));
+        let Some((_, NewPiece::Document(document))) = last
+            .map(|at| self.batch.split_off(at))
+            .and_then(|mut rest| (!rest.is_empty()).then(|| rest.swap_remove(0)))
+        else {
+            return Ok(());
+        };
+        self.error(
+            line,
+            &format!(
+                "the document {} is larger than {} MB with its chunks; it was left out: index its file instead",
+                document.path,
+                LARGEST_DOCUMENT >> 20
+            ),
+        );
+        self.refused.insert(document.id);
+        self.write()
     }
 
     /// Whether an event is of the same transaction as the last one.
@@ -192,11 +232,22 @@ impl Reading<'_, '_> {
         };
         let section = item.part.as_ref().and_then(|part| part.section.as_deref());
         let indexed = match item.kind {
-            Kind::Memory => item.content.clone(),
-            Kind::Chunk => indexed_text(title.as_deref(), section, &item.content),
+            Kind::Memory => None,
+            Kind::Chunk => Some(indexed_text(title.as_deref(), section, &item.content)),
         };
+        let id = item.id.clone();
+        let clean = match CleanItem::of(self.import.engine, item) {
+            Ok(clean) => clean,
+            Err(reason) => {
+                self.refused.insert(id);
+                self.error(line, &reason);
+                return Ok(None);
+            }
+        };
+        self.import.report.redacted += u64::from(clean.is_cut);
+        let vector = vector.filter(|_| !clean.is_other_text);
         let why = Map::from_iter([("store".to_owned(), json!(self.from))]);
-        let mut new = new_item(self.import.engine, item, &indexed, "import", why, false)?;
+        let mut new = new_item(self.import.engine, clean, indexed.as_deref(), "import", why, false)?;
         new.vector = vector;
         Ok(Some(NewPiece::Item(Box::new(new))))
     }
@@ -207,9 +258,11 @@ impl Reading<'_, '_> {
         // What hangs on something that was not really written finds nothing to hang on: it is not asked about.
         self.batch.retain(|(_, piece)| !dry_run || identity(piece).is_some());
         if self.batch.is_empty() {
+            self.batch_bytes = 0;
             return Ok(());
         }
         let (lines, pieces): (Vec<u64>, Vec<NewPiece>) = self.batch.drain(..).unzip();
+        self.batch_bytes = 0;
         let stamp = Stamp { now: import.now, actor: ACTOR };
         let fates = import.engine.store.take_pieces(&pieces, dry_run, stamp)?;
         for ((line, piece), fate) in lines.into_iter().zip(&pieces).zip(fates) {
@@ -245,6 +298,10 @@ fn is_chunk(piece: &Piece) -> bool {
     matches!(piece, Piece::Item(item) if item.kind == Kind::Chunk)
 }
 
+/// The largest count that is taken in: SQLite's integers end at 2^63, and one that is counted on past that is no integer any more,
+/// so that nothing could be written to the item again.
+const MOST_COUNTED: u64 = 4_294_967_295;
+
 /// What is wrong with an item that somebody may have written by hand.
 fn flaw(item: &ItemCopy) -> Option<String> {
     let is_id =
@@ -258,6 +315,10 @@ fn flaw(item: &ItemCopy) -> Option<String> {
         Some("importance and confidence are from 0 to 1".to_owned())
     } else if !item.decay_rate.is_finite() || item.decay_rate < 0.0 {
         Some("decay_rate is 0 or more".to_owned())
+    } else if counts(item).iter().any(|count| *count > MOST_COUNTED) {
+        Some(format!("access_count, observations and times are at most {MOST_COUNTED}"))
+    } else if item.kind == Kind::Memory && item.content.trim().is_empty() {
+        Some("a memory has a text".to_owned())
     } else if (item.kind == Kind::Chunk) != item.part.is_some() {
         Some("a chunk has a part and a memory has none".to_owned())
     } else if item.kind == Kind::Memory && item.memory_type.is_none() {
@@ -267,6 +328,10 @@ fn flaw(item: &ItemCopy) -> Option<String> {
     } else {
         None
     }
+}
+
+fn counts(item: &ItemCopy) -> [u64; 3] {
+    [item.access_count, item.observations, item.exposed.as_ref().map_or(0, |exposed| exposed.times)]
 }
 
 fn half_floats(vector: &VectorCopy) -> Result<NewVector, &'static str> {

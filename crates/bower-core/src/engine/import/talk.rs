@@ -10,11 +10,15 @@ use std::path::Path;
 
 use super::{BATCH, Import, new_item};
 use crate::engine::curate::{CONFIDENCE, MAX_CONTENT_BYTES};
+use crate::engine::secrets::CleanItem;
 use crate::engine::when::zone;
 use crate::engine::{ACTOR, DocumentInput, Engine, pipeline};
-use crate::error::Result;
-use crate::ingest::{Element, Transcript, Turn, conversation, each_element};
-use crate::item::{Kind, Scope, Status, Tier};
+use crate::error::{Error, Result};
+use crate::ingest::{
+    Element, Line, MOST_VALUES, Transcript, Turn, check_values, conversation, each_element, each_value,
+    line_too_long, read_line,
+};
+use crate::item::{Author, Kind, Provenance, Scope, Status, Tier, Visibility};
 use crate::memory::gate;
 use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
@@ -25,8 +29,15 @@ use crate::store::{Place, Stamp};
 /// Where conversations go unless somebody says so: the name that Athena has for them.
 pub(in crate::engine) const SESSIONS: &str = "sessions";
 
-/// A longer line of a transcript is refused: a turn with a picture in it has some megabytes.
-pub(in crate::engine) const LONGEST_LINE: u64 = 256 << 20;
+/// What comes out of another program's file: nobody here has looked at it.
+const IMPORTED: Provenance =
+    Provenance { said_by: Author::User, least_trusted: Author::Import, reviewed: false };
+
+/// Turns are written once they have so many bytes together: a few long ones, or hundreds of short ones.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// Conversations in one file, at most: the name of each is held until the end.
+const MOST_CONVERSATIONS: usize = 1_000_000;
 
 /// Turns that have been read and not written yet.
 struct Talk<'i, 'a> {
@@ -34,13 +45,25 @@ struct Talk<'i, 'a> {
     name: String,
     zone: TimeZone,
     turns: Vec<Turn>,
+    /// Bytes of text in them.
+    bytes: usize,
     conversations: HashSet<String>,
+    /// More conversations came than one file may have: nothing more is read.
+    is_full: bool,
 }
 
 impl<'i, 'a> Talk<'i, 'a> {
     fn new(import: &'i mut Import<'a>, name: &str) -> Result<Self> {
         let zone = zone(import.engine)?;
-        Ok(Self { import, name: name.to_owned(), zone, turns: Vec::new(), conversations: HashSet::new() })
+        Ok(Self {
+            import,
+            name: name.to_owned(),
+            zone,
+            turns: Vec::new(),
+            bytes: 0,
+            conversations: HashSet::new(),
+            is_full: false,
+        })
     }
 }
 
@@ -51,18 +74,11 @@ pub(super) fn array(import: &mut Import<'_>, name: &str, reader: impl BufRead) -
     let (mut number, mut failed) = (0_u64, None);
     let outcome = each_element(reader, &mut |value| {
         number += 1;
-        let taken = talk.element(&format!("{name}: element {number}"), value, &mut transcript);
+        let taken = talk.read(&format!("{name}: element {number}"), value, &mut transcript);
         failed = taken.err();
-        failed.is_none()
+        failed.is_none() && !talk.is_full
     });
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    if let Err(error) = outcome {
-        let reason = format!("{error}; what stands before it was taken in; is the file whole?");
-        talk.import.report.error(name, reason);
-    }
-    talk.end()
+    talk.end(outcome, failed)
 }
 
 /// Objects one after the other.
@@ -71,11 +87,15 @@ pub(super) fn objects(import: &mut Import<'_>, name: &str, mut reader: impl BufR
     let mut transcript = Transcript::new(stem(name));
     let mut line = Vec::new();
     for number in 1_u64.. {
-        line.clear();
         let place = format!("{name}:{number}");
-        match (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line) {
-            Ok(0) => break,
-            Ok(_) => {}
+        match read_line(&mut reader, &mut line) {
+            Ok(Line::End) => break,
+            Ok(Line::Whole(_)) => {}
+            // It may be all of a file: one object that is too large to be read as one.
+            Ok(Line::TooLong(bytes)) => {
+                talk.import.report.error(place, line_too_long(bytes));
+                continue;
+            }
             Err(source) => {
                 talk.import.report.error(place, format!("cannot be read on: {source}"));
                 break;
@@ -85,33 +105,50 @@ pub(super) fn objects(import: &mut Import<'_>, name: &str, mut reader: impl BufR
         if text.is_empty() {
             continue;
         }
+        if let Err(reason) = check_values(text, MOST_VALUES) {
+            talk.import.report.error(place, format!("{reason}; the line was left out"));
+            continue;
+        }
         match serde_json::from_slice::<Value>(text) {
             Ok(value) => talk.element(&place, value, &mut transcript)?,
             // One object over many lines.
             Err(error) if number == 1 && error.is_eof() => {
                 let whole = std::io::Cursor::new(std::mem::take(&mut line)).chain(reader);
-                for (nth, value) in
-                    serde_json::Deserializer::from_reader(whole).into_iter::<Value>().enumerate()
-                {
-                    match value {
-                        Ok(value) => {
-                            talk.element(&format!("{name}: object {}", nth + 1), value, &mut transcript)?;
-                        }
-                        Err(error) => {
-                            talk.import.report.error(name, format!("{error}; is the file whole?"));
-                            break;
-                        }
-                    }
-                }
-                break;
+                let (mut number, mut failed) = (0_u64, None);
+                let outcome = each_value(whole, &mut |value| {
+                    number += 1;
+                    let taken = talk.read(&format!("{name}: object {number}"), value, &mut transcript);
+                    failed = taken.err();
+                    failed.is_none() && !talk.is_full
+                });
+                return talk.end(outcome, failed);
             }
             Err(error) => talk.import.report.error(place, format!("{error}; the line was left out")),
         }
+        if talk.is_full {
+            break;
+        }
     }
-    talk.end()
+    talk.end(Ok(()), None)
 }
 
 impl Talk<'_, '_> {
+    /// Takes one element that could be read, or notes why it could not.
+    fn read(
+        &mut self,
+        place: &str,
+        value: std::result::Result<Value, String>,
+        transcript: &mut Transcript,
+    ) -> Result<()> {
+        match value {
+            Ok(value) => self.element(place, value, transcript),
+            Err(reason) => {
+                self.import.report.error(place, format!("{reason}; it was left out"));
+                Ok(())
+            }
+        }
+    }
+
     fn element(&mut self, place: &str, value: Value, transcript: &mut Transcript) -> Result<()> {
         match conversation(value) {
             Ok(Element::Conversation(turns)) => {
@@ -121,12 +158,9 @@ impl Talk<'_, '_> {
             }
             Ok(Element::Other(Value::Object(mut fields))) if fields.contains_key("conversations") => {
                 let inner = fields.remove("conversations").unwrap_or_default();
-                for (number, value) in inner.as_array().into_iter().flatten().enumerate() {
-                    self.element(
-                        &format!("{place}, conversation {}", number + 1),
-                        value.clone(),
-                        transcript,
-                    )?;
+                let Value::Array(inner) = inner else { return Ok(()) };
+                for (number, value) in inner.into_iter().enumerate() {
+                    self.element(&format!("{place}, conversation {}", number + 1), value, transcript)?;
                 }
             }
             Ok(Element::Other(value)) => match transcript.line(&value) {
@@ -142,20 +176,48 @@ impl Talk<'_, '_> {
     }
 
     fn turn(&mut self, turn: Turn) -> Result<()> {
-        if self.conversations.insert(turn.conversation.clone()) {
+        let most = self.import.engine.settings.max_file_bytes;
+        if turn.text.len() as u64 > most {
+            let reason = format!(
+                "{} bytes of text are more than {most}; --set max_file_bytes=N takes longer ones",
+                turn.text.len()
+            );
+            self.import.report.error(format!("{}: turn {}", self.name, turn.id), reason);
+            return Ok(());
+        }
+        if !self.conversations.contains(&turn.conversation) {
+            if self.conversations.len() >= MOST_CONVERSATIONS {
+                let reason = format!(
+                    "it has more than {MOST_CONVERSATIONS} conversations; what stands before was taken in: split the file"
+                );
+                self.import.report.error(&self.name, reason);
+                self.is_full = true;
+                return Ok(());
+            }
+            self.conversations.insert(turn.conversation.clone());
             self.import.report.conversations += 1;
         }
         self.import.report.turns += 1;
+        self.bytes += turn.text.len();
         self.turns.push(turn);
-        if self.turns.len() >= BATCH { self.write() } else { Ok(()) }
+        if self.turns.len() >= BATCH || self.bytes >= BATCH_BYTES { self.write() } else { Ok(()) }
     }
 
-    fn end(mut self) -> Result<()> {
+    /// Writes what is left; `outcome` is what is wrong with the file itself, `failed` with the store.
+    fn end(mut self, outcome: std::result::Result<(), String>, failed: Option<Error>) -> Result<()> {
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if let Err(reason) = outcome {
+            let reason = format!("{reason}; what stands before it was taken in; is the file whole?");
+            self.import.report.error(&self.name, reason);
+        }
         self.write()
     }
 
     fn write(&mut self) -> Result<()> {
         let turns = std::mem::take(&mut self.turns);
+        self.bytes = 0;
         let dealt = turns.len() as u64;
         if self.import.request.as_memories {
             self.keep(turns)?;
@@ -175,9 +237,14 @@ impl Talk<'_, '_> {
             .collect();
         let import = &mut *self.import;
         if import.request.dry_run {
-            let collection = import.request.collection.as_deref().unwrap_or(SESSIONS);
+            let ImportRequest { collection, scope, owner, .. } = &import.request;
+            let place = Place {
+                collection: collection.clone().unwrap_or_else(|| SESSIONS.to_owned()),
+                scope: scope.unwrap_or(Scope::Project),
+                owner: owner.clone(),
+            };
             let paths: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
-            let known = import.engine.store.documents_at(collection, &paths)?;
+            let known = import.engine.store.documents_at(&place, &paths)?;
             let there = known.iter().flatten().count() as u64;
             import.report.unchanged += there;
             import.report.added += known.len() as u64 - there;
@@ -216,13 +283,19 @@ impl Talk<'_, '_> {
                     continue;
                 }
             };
-            if !seen.insert(id.clone()) || !self.import.engine.store.rows_by_id(&id, 1)?.is_empty() {
+            if !seen.insert(id.clone())
+                || !self.import.engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.is_empty()
+            {
                 self.import.report.unchanged += 1;
                 continue;
             }
             let why = Map::from_iter([("conversation".to_owned(), json!(turn.conversation))]);
-            let indexed = item.content.clone();
-            let new = new_item(self.import.engine, item, &indexed, "import", why, false)?;
+            let Ok(clean) = CleanItem::of(self.import.engine, item) else {
+                self.import.report.refused += 1;
+                continue;
+            };
+            self.import.report.redacted += u64::from(clean.is_cut);
+            let new = new_item(self.import.engine, clean, None, "import", why, false)?;
             pieces.push(NewPiece::Item(Box::new(new)));
         }
         let import = &mut *self.import;
@@ -288,6 +361,8 @@ impl Talk<'_, '_> {
             status: Status::Candidate,
             tier: Tier::Active,
             source: turn.origin.to_owned(),
+            provenance: Some(turn.provenance(request.me.as_deref()).and(IMPORTED)),
+            host: None,
             exposed: None,
             part: None,
             vector: None,
@@ -329,6 +404,8 @@ pub(in crate::engine) fn document(
         text: format!("{name}: {}", turn.text.trim()),
         collection: Some(request.collection.clone().unwrap_or_else(|| SESSIONS.to_owned())),
         metadata: fields(&turn, &name),
+        provenance: Some(turn.provenance(request.me.as_deref())),
+        host: Some(turn.origin.to_owned()),
         session: Some(turn.conversation),
     }
 }

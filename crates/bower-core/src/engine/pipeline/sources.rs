@@ -9,27 +9,19 @@ use crate::config::Settings;
 use crate::engine::curate::normal_tags;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Found, Parsed, WalkOptions};
-use crate::item::derive_id;
+use crate::item::{Provenance, derive_id};
 use crate::request::{IndexRequest, Skipped};
-use crate::store::{KeptChunk, KnownDocument, NewChunk, NewDocument};
+use crate::store::{KeptChunk, KnownDocument, NewChunk, NewDocument, Place};
 
 /// The number of the way documents are cut. Another number makes the next run read everything again.
 const RECIPE: u32 = 1;
-
-/// A document that is new or has changed, before its terms and vectors are made.
-#[derive(Clone)]
-pub(super) struct Draft {
-    /// Its number in this run.
-    pub(super) number: u64,
-    pub(super) document: NewDocument,
-}
 
 /// One step of reading.
 pub(super) enum Read {
     /// Something to count.
     Note(Note),
-    /// It is new or has changed.
-    Changed(Box<Draft>),
+    /// It is new or has changed; its terms and vectors are still to be made.
+    Changed(Box<NewDocument>),
 }
 
 /// What became of a file that needs no more work.
@@ -59,6 +51,10 @@ pub struct DocumentInput {
     pub metadata: Map<String, Value>,
     /// The conversation or thread that it is a part of, where several documents are: each counts for the others.
     pub session: Option<String>,
+    /// Whose words it is, where it is no file.
+    pub provenance: Option<Provenance>,
+    /// The program that its writer runs in.
+    pub host: Option<String>,
 }
 
 /// Documents handed in.
@@ -78,7 +74,9 @@ impl Inputs {
         let mut known = Vec::with_capacity(self.documents.len());
         for run in self.documents.chunk_by(|one, next| one.collection == next.collection) {
             let ids: Vec<_> = run.iter().map(|input| input.id.as_str()).collect();
-            known.extend(engine.store.documents_at(collection_of(engine, &run[0]), &ids)?);
+            let collection = collection_of(engine, &run[0]).to_owned();
+            let place = Place { collection, scope: self.scope, owner: self.owner.clone() };
+            known.extend(engine.store.documents_at(&place, &ids)?);
         }
         Ok(known)
     }
@@ -88,17 +86,46 @@ fn collection_of<'a>(engine: &'a Engine, input: &'a DocumentInput) -> &'a str {
     input.collection.as_deref().unwrap_or(&engine.settings.document_collection)
 }
 
+/// For each document, whether the same id comes again later, so that only the last one counts. Both would be compared with
+/// the store before either is in it.
+fn replaced(engine: &Engine, documents: &[DocumentInput]) -> Vec<bool> {
+    let mut last = HashSet::new();
+    let mut replaced: Vec<bool> = documents
+        .iter()
+        .rev()
+        .map(|input| !last.insert((collection_of(engine, input), input.id.as_str())))
+        .collect();
+    replaced.reverse();
+    replaced
+}
+
 impl Source for Inputs {
     fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(Read) -> bool) -> Result<()> {
         let known = self.known(engine)?;
+        let replaced = replaced(engine, &self.documents);
         for (number, input) in std::mem::take(&mut self.documents).into_iter().enumerate() {
+            if replaced[number] {
+                let reason = "it is given again in the same call; the last one counts".into();
+                let skipped = Skipped { path: PathBuf::from(&input.id), reason };
+                if each(Read::Note(Note::Found)) && each(Read::Note(Note::Skipped(skipped))) {
+                    continue;
+                }
+                return Ok(());
+            }
             let collection = collection_of(engine, &input).to_owned();
+            let id = match &known[number] {
+                Some(known) => known.id.clone(),
+                None => id_at(&collection, &input.id, self.scope, self.owner.as_deref()),
+            };
             let file = File {
+                id,
                 path: PathBuf::from(&input.id),
                 collection: &collection,
                 scope: self.scope,
                 owner: self.owner.clone(),
                 session: input.session,
+                provenance: input.provenance.unwrap_or(Provenance::FILE),
+                host: input.host,
             };
             let title = input.title.filter(|title| !title.trim().is_empty());
             let hash = ingest::content_hash(
@@ -118,13 +145,7 @@ impl Source for Inputs {
                 Ok(mut parsed) => {
                     parsed.title = title.or(parsed.title);
                     parsed.metadata.extend(input.metadata);
-                    Read::Changed(Box::new(file.draft(
-                        engine,
-                        number as u64,
-                        parsed,
-                        hash,
-                        text.len() as u64,
-                    )?))
+                    Read::Changed(Box::new(file.draft(engine, parsed, hash, text.len() as u64)?))
                 }
             };
             if !(each(Read::Note(Note::Found)) && each(read)) {
@@ -147,6 +168,8 @@ pub(super) struct Files {
     is_partial: bool,
     known: HashMap<String, KnownDocument>,
     seen: HashSet<String>,
+    /// The paths of files that were met whose names are no text, by the names that they have here.
+    odd: HashMap<String, PathBuf>,
 }
 
 impl Files {
@@ -174,6 +197,7 @@ impl Files {
             known: known_documents(engine, &collection)?,
             collection,
             seen: HashSet::new(),
+            odd: HashMap::new(),
         })
     }
 
@@ -186,11 +210,12 @@ impl Files {
             .known
             .values()
             .filter(|document| !self.seen.contains(&document.path) && below(Path::new(&document.path)))
-            .filter(|document| match std::fs::symlink_metadata(&document.path) {
-                Err(source) => source.kind() == std::io::ErrorKind::NotFound,
-                // Opening what took a file's place (a named pipe, say) could wait for ever.
-                Ok(found) => {
-                    !self.is_partial && (!found.is_file() || std::fs::File::open(&document.path).is_ok())
+            .filter(|document| {
+                let path = self.odd.get(&document.path).map_or(Path::new(&document.path), PathBuf::as_path);
+                match std::fs::symlink_metadata(path) {
+                    Err(source) => source.kind() == std::io::ErrorKind::NotFound,
+                    // Opening what took a file's place (a named pipe, say) could wait for ever.
+                    Ok(found) => !self.is_partial && (!found.is_file() || std::fs::File::open(path).is_ok()),
                 }
             })
             .map(|document| document.id.clone())
@@ -199,13 +224,20 @@ impl Files {
         gone
     }
 
-    fn look(&mut self, engine: &Engine, path: &Path, number: u64) -> Result<Read> {
+    fn look(&mut self, engine: &Engine, path: &Path) -> Result<Read> {
+        let name = name_of(path);
+        if path.to_str().is_none() {
+            self.odd.insert(name.clone(), path.to_path_buf());
+        }
+        if self.seen.contains(&name) {
+            let reason = format!("another file is called {name} here");
+            return Ok(Read::Note(Note::Skipped(Skipped { path: path.to_path_buf(), reason })));
+        }
         let bytes = match ingest::read(path, engine.settings.max_file_bytes) {
             Ok(bytes) => bytes,
             Err(skipped) => return Ok(Read::Note(Note::Skipped(skipped))),
         };
         let hash = ingest::content_hash(&bytes);
-        let name = path.to_string_lossy().into_owned();
         if is_same(self.known.get(&name), &hash, &engine.settings) {
             self.seen.insert(name);
             return Ok(Read::Note(Note::Unchanged));
@@ -213,15 +245,19 @@ impl Files {
         match ingest::parse(path, &bytes, &engine.settings) {
             Err(skipped) => Ok(Read::Note(Note::Skipped(skipped))),
             Ok(parsed) => {
+                let id = derive_id(&["document", &self.collection, &name]);
                 self.seen.insert(name);
                 let file = File {
+                    id,
                     path: path.to_path_buf(),
                     collection: &self.collection,
                     scope: self.scope,
                     owner: self.owner.clone(),
                     session: None,
+                    provenance: Provenance::FILE,
+                    host: None,
                 };
-                Ok(Read::Changed(Box::new(file.draft(engine, number, parsed, hash, bytes.len() as u64)?)))
+                Ok(Read::Changed(Box::new(file.draft(engine, parsed, hash, bytes.len() as u64)?)))
             }
         }
     }
@@ -230,14 +266,14 @@ impl Files {
 impl Source for Files {
     fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(Read) -> bool) -> Result<()> {
         let Some(walk) = self.walk.take() else { return Ok(()) };
-        for (number, found) in walk.enumerate() {
+        for found in walk {
             let go_on = match found {
                 Found::Skipped(skipped) => {
                     each(Read::Note(Note::Found)) && each(Read::Note(Note::Skipped(skipped)))
                 }
                 Found::File { path, .. } => {
                     each(Read::Note(Note::Found)) && {
-                        let read = self.look(engine, &path, number as u64)?;
+                        let read = self.look(engine, &path)?;
                         each(read)
                     }
                 }
@@ -252,8 +288,31 @@ impl Source for Files {
 }
 
 fn known_documents(engine: &Engine, collection: &str) -> Result<HashMap<String, KnownDocument>> {
-    let documents = engine.store.documents(collection)?;
-    Ok(documents.into_iter().map(|document| (document.path.clone(), document)).collect())
+    // A document that was handed in for somebody under the path of a file is not that file.
+    let is_file = |known: &KnownDocument| known.id == derive_id(&["document", collection, &known.path]);
+    let documents = engine.store.documents(collection)?.into_iter().filter(is_file);
+    Ok(documents.map(|document| (document.path.clone(), document)).collect())
+}
+
+/// What a file is called here: its path, with `\xff` for each byte that is no text, so that two such files are two documents.
+#[cfg(unix)]
+fn name_of(path: &Path) -> String {
+    use std::fmt::Write as _;
+    use std::os::unix::ffi::OsStrExt;
+    let mut name = String::new();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        name.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing to a string never fails.
+            let _ = write!(name, "\\x{byte:02x}");
+        }
+    }
+    name
+}
+
+#[cfg(not(unix))]
+fn name_of(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 /// How a document is cut: another answer means reading it again.
@@ -272,20 +331,32 @@ fn is_same(known: Option<&KnownDocument>, hash: &str, settings: &Settings) -> bo
     known.is_some_and(|known| known.hash == hash && known.recipe == recipe(settings))
 }
 
+/// The id of a document that is handed in: its path is a name that others may give to theirs. What is everybody's has the id that a
+/// file of this path has.
+fn id_at(collection: &str, path: &str, scope: Scope, owner: Option<&str>) -> String {
+    match (scope, owner) {
+        (Scope::Project, None) => derive_id(&["document", collection, path]),
+        (scope, owner) => derive_id(&["document", collection, path, scope.word(), owner.unwrap_or("")]),
+    }
+}
+
 /// What is known of a document before it is parsed.
 struct File<'a> {
+    id: String,
     path: PathBuf,
     collection: &'a str,
     scope: Scope,
     owner: Option<String>,
     session: Option<String>,
+    provenance: Provenance,
+    host: Option<String>,
 }
 
 impl File<'_> {
     /// Compares a parsed document with the store's chunks of it.
-    fn draft(self, engine: &Engine, number: u64, parsed: Parsed, hash: String, bytes: u64) -> Result<Draft> {
-        let path = self.path.to_string_lossy().into_owned();
-        let id = derive_id(&["document", self.collection, &path]);
+    fn draft(self, engine: &Engine, parsed: Parsed, hash: String, bytes: u64) -> Result<NewDocument> {
+        let path = name_of(&self.path);
+        let id = self.id;
         // The title is part of what is embedded, and the owner of who may see it: with another, the chunks are others.
         let title = parsed.title.as_deref().unwrap_or("");
         let mut place = vec![title, self.scope.word(), self.owner.as_deref().unwrap_or("")];
@@ -304,12 +375,9 @@ impl File<'_> {
         });
         let kept = kept.collect();
         let added = diff.added.iter().map(|&at| new_chunk(&id, &chunks[at], at)).collect();
-        let document = NewDocument {
+        Ok(NewDocument {
             collection: self.collection.to_owned(),
-            file_name: self
-                .path
-                .file_name()
-                .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned()),
+            file_name: self.path.file_name().map_or_else(|| path.clone(), |name| name_of(Path::new(name))),
             path,
             title: parsed.title,
             version: parsed.version,
@@ -320,12 +388,13 @@ impl File<'_> {
             scope: self.scope,
             owner: self.owner,
             session: self.session,
+            provenance: self.provenance,
+            host: self.host,
             kept,
             added,
             removed: diff.removed,
             id,
-        };
-        Ok(Draft { number, document })
+        })
     }
 }
 

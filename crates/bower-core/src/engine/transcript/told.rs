@@ -14,7 +14,7 @@ use crate::engine::pipeline;
 use crate::engine::when::zone;
 use crate::error::{Error, Result};
 use crate::ingest::{Speaker, Turn};
-use crate::item::{Gate, Switch, derive_id};
+use crate::item::{Author, Gate, Switch, Visibility, derive_id};
 use crate::memory::gate;
 use crate::request::moving::ImportRequest;
 use crate::request::{SessionRead, TurnsRequest};
@@ -25,6 +25,7 @@ const ASSISTANT: &str = "Assistant";
 
 pub(in crate::engine) fn keep_turns(
     engine: &Engine,
+    visibility: &Visibility,
     request: &TurnsRequest,
     now: Timestamp,
 ) -> Result<SessionRead> {
@@ -37,12 +38,13 @@ pub(in crate::engine) fn keep_turns(
         return Ok(SessionRead::default());
     }
     let session = &request.session;
-    let mut reading = Reading::new(engine, session, now);
+    let mut reading = Reading::new(engine, visibility, session, now)?;
     let begun = reading.begun(conversation, Mark::default())?;
     reading.conversations.insert(conversation.to_owned(), begun);
     reading.report.conversations.push(conversation.to_owned());
 
     let collection = request.documents.as_deref().unwrap_or(SESSIONS);
+    visibility.check_collection(collection)?;
     let place = ImportRequest {
         scope: session.scope,
         owner: session.owner.clone(),
@@ -53,13 +55,15 @@ pub(in crate::engine) fn keep_turns(
     let mut seen = HashSet::new();
     let (turns, documents): (Vec<Turn>, Vec<_>) = turns(request, conversation, now)
         .map(|turn| {
-            let document = document(engine, &place, &zone, turn.clone());
+            let mut document = document(engine, &place, &zone, turn.clone());
+            document.host = session.host.clone().or(document.host);
             (turn, document)
         })
         .filter(|(_, document)| seen.insert(document.id.clone()))
         .unzip();
     let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
-    let known = engine.store.documents_at(collection, &ids)?;
+    let at = Place { collection: collection.to_owned(), ..reading.place.clone() };
+    let known = engine.store.documents_at(&at, &ids)?;
     let (mut fresh, mut said) = (Vec::new(), Vec::new());
     for ((turn, document), known) in turns.into_iter().zip(documents).zip(known) {
         if known.is_some() {
@@ -106,6 +110,8 @@ fn turns<'a>(
             speaker,
             time: Some(told.time.unwrap_or(now)),
             text: text.to_owned(),
+            among: told.least_trusted.unwrap_or(Author::Tool),
+            holds: Author::User,
         })
     })
 }

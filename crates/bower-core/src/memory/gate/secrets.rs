@@ -252,6 +252,17 @@ const FORMS: &[Form] = &[
 
 /// Every secret of a text, in its order, none inside another.
 pub(super) fn find(text: &str, constants: &Constants) -> Vec<Found> {
+    let mut found = announced(text, constants);
+    bare(text, constants, &mut found);
+    apart(found)
+}
+
+/// The same but for random characters that neither a form nor a word announces.
+pub(super) fn find_announced(text: &str, constants: &Constants) -> Vec<Found> {
+    apart(announced(text, constants))
+}
+
+fn announced(text: &str, constants: &Constants) -> Vec<Found> {
     let mut found = Vec::new();
     private_keys(text, &mut found);
     for form in FORMS {
@@ -262,7 +273,11 @@ pub(super) fn find(text: &str, constants: &Constants) -> Vec<Found> {
     named(text, constants, &mut found);
     pairs(text, constants, &mut found);
     pins(text, &mut found);
-    bare(text, constants, &mut found);
+    found
+}
+
+/// In the order of the text, those that overlap as one.
+fn apart(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_by(|a, b| a.at.start.cmp(&b.at.start).then(b.at.end.cmp(&a.at.end)).then(a.kind.cmp(&b.kind)));
     let mut kept: Vec<Found> = Vec::with_capacity(found.len());
     for next in found {

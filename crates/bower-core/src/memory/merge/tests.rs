@@ -23,7 +23,14 @@ fn said(text: &str, day: i64, confidence: f32) -> Said {
 impl Said {
     fn told(&self) -> Told<'_> {
         let said::Said { claims, slot, frame } = &self.text;
-        Told { claims, slot: slot.as_ref(), frame, confidence: self.confidence, time: self.time }
+        let (confidence, time) = (self.confidence, self.time);
+        Told { claims, slot: slot.as_ref(), frame, confidence, time, first_told: None }
+    }
+
+    /// The same where whoever tells it says that it was told first at its time, long before now.
+    fn taken_over(&self) -> Told<'_> {
+        let now = Timestamp::from_second(START + 900 * DAY).unwrap();
+        Told { time: now, first_told: Some(self.time), ..self.told() }
     }
 
     fn kept(&self, cosine: Option<f32>) -> Kept<'_> {
@@ -273,7 +280,7 @@ fn a_denial_asks_time_then_confidence_then_somebody() {
     let (yes, no) = ("The retry queue drops duplicate jobs", "The retry queue does not drop duplicate jobs");
     let decided = |kept_day, kept_confidence, told_day, told_confidence| {
         let (kept, told) = (said(yes, kept_day, kept_confidence), said(no, told_day, told_confidence));
-        let decision = decide(&told.told(), &[kept.kept(Some(0.9))], &Bands::default());
+        let decision = decide(&told.taken_over(), &[kept.kept(Some(0.9))], &Bands::default());
         (format!("{}: {}", decision.fate, decision.why), decision.stays)
     };
     // systems.md, section 1: newer by 7 days; else confidence +.2; else both are flagged.
@@ -303,9 +310,38 @@ fn a_denial_of_something_else_is_another_fact() {
 #[test]
 fn what_was_told_late_is_history() {
     let (kept, told) = (said("API port is 9090", 5, 0.5), said("API port is 8080", 1, 0.5));
-    let decision = decide(&told.told(), &[kept.kept(None)], &Bands::default());
+    let decision = decide(&told.taken_over(), &[kept.kept(None)], &Bands::default());
     assert_eq!((decision.fate, decision.stays), (Fate::Supersede, Side::Kept));
     assert_eq!(decision.why.to_string(), "told late, port 8080 was before");
+}
+
+/// The order of telling is that of the changes: a memory that a wrong clock dated ten years ahead was told before all the same.
+#[test]
+fn what_a_wrong_clock_dated_later_is_older_than_what_is_told_now() {
+    let (kept, told) = (said("API port is 8080", 3_650, 0.5), said("API port is 9090", 1, 0.5));
+    let decision = decide(&told.told(), &[kept.kept(None)], &Bands::default());
+    assert_eq!((decision.fate, decision.stays), (Fate::Supersede, Side::Told));
+    assert_eq!(decision.why.to_string(), "port 8080 -> 9090");
+    // Others of the slot give way too, and a remark is added.
+    let decision = decide(&told.told(), &[kept.kept(None), kept.kept(None)], &Bands::default());
+    assert_eq!(decision.also, [1]);
+    let more = said("API port is 8080 because 80 was taken", 1, 0.5);
+    assert_eq!(decide(&more.told(), &[kept.kept(None)], &Bands::default()).fate, Fate::Append);
+    // What denies it is no older for that, and nobody knows by how many days it is newer.
+    let (yes, no) = ("The retry queue drops duplicate jobs", "The retry queue does not drop duplicate jobs");
+    let (kept, told) = (said(yes, 3_650, 0.5), said(no, 1, 0.5));
+    assert_eq!(decide(&told.told(), &[kept.kept(Some(0.9))], &Bands::default()).why.rule, Rule::Undecided);
+}
+
+#[test]
+fn of_a_slot_what_a_wrong_clock_dated_later_counts_as_told_now() {
+    let (wrong, june, told) = (
+        said("API port is 8080", 3_650, 0.5),
+        said("API port is 9090", 30, 0.5),
+        said("API port is 8080", 60, 0.5),
+    );
+    let decision = decide(&told.told(), &[june.kept(None), wrong.kept(None)], &Bands::default());
+    assert_eq!((decision.fate, decision.target), (Fate::Confirm, Some(1)));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(super) fn measure(pieces: &mut [Piece], count: &dyn Fn(&str) -> usize) -> us
 
 /// A citation of the item with the widest numbers that it may get.
 pub(super) fn head_of(item: &Candidate<'_>, most: usize) -> String {
-    cite(item, item.lines).head(most)
+    cite(item, item.lines).head(most).into()
 }
 
 /// The beginning of a sentence that is longer than the budget.
@@ -43,7 +43,7 @@ pub(super) fn cut_piece(item: &Candidate<'_>, unit: &Unit, text: &str) -> Piece 
 
 /// Next to each other in one document, or sharing lines of it.
 fn are_neighbours(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    if a.document.is_none() || a.document != b.document {
+    if a.document.is_none() || a.document != b.document || a.mark != b.mark {
         return false;
     }
     let touch =
@@ -60,6 +60,7 @@ fn cite(item: &Candidate<'_>, lines: Option<(u32, u32)>) -> Piece {
         path: item.path.map(str::to_owned),
         heading: item.heading.filter(|heading| !heading.trim().is_empty()).map(str::to_owned),
         lines,
+        mark: item.mark.map(str::to_owned),
         score: item.score,
         tokens: 0,
         is_code: item.is_code,

@@ -15,6 +15,7 @@ fn memory(row: u32, score: f32, content: &str) -> Candidate<'_> {
         source: SOURCE,
         path: None,
         heading: None,
+        mark: None,
         is_code: false,
         is_beside: false,
         score,
@@ -29,6 +30,7 @@ fn chunk(row: u32, position: u32, lines: (u32, u32), content: &str) -> Candidate
         position,
         lines: Some(lines),
         heading,
+        mark: None,
         path: Some(SOURCE),
         ..memory(row, 1.0, content)
     }

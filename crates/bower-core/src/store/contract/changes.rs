@@ -5,13 +5,13 @@ use super::*;
 #[test]
 fn each_change_is_told_once_with_what_it_did_and_to_whom() {
     with_store(|store, path| {
-        assert_eq!(store.changes(Change(0), 10).unwrap(), []);
+        assert_eq!(store.changes(&Visibility::everything(), Change(0), 10).unwrap().0, []);
         put(store, &memory("one"), stamp(1)).unwrap();
         // Another process's handle: who asks need not be who wrote.
         let other = SqliteStore::open(path, &Settings::default(), at(9)).unwrap();
         put(&other, &memory("one"), stamp(2)).unwrap();
         store.put_documents(&[document("/a.md", &["run it", "stop it"])], stamp(3)).unwrap();
-        let told = store.changes(Change(0), 10).unwrap();
+        let told = store.changes(&Visibility::everything(), Change(0), 10).unwrap().0;
         let last = store.coverage().unwrap().change.0;
         assert_eq!(told.last().unwrap().change, last);
         assert!(told.windows(2).all(|pair| pair[0].change < pair[1].change));
@@ -21,31 +21,38 @@ fn each_change_is_told_once_with_what_it_did_and_to_whom() {
         assert_eq!(actions, [["curate"], ["confirm"], ["index"]]);
         assert_eq!(told[0].subjects, [memory("one").id]);
         // From any of them on, as many as are wanted.
-        let rest = store.changes(Change(told[0].change), 1).unwrap();
+        let rest = store.changes(&Visibility::everything(), Change(told[0].change), 1).unwrap().0;
         assert_eq!(rest, told[1..2]);
-        assert_eq!(store.changes(Change(last), 10).unwrap(), []);
+        assert_eq!(store.changes(&Visibility::everything(), Change(last), 10).unwrap().0, []);
     });
 }
 
+/// Neither ids nor counts of what is not visible.
 #[test]
-fn what_of_a_change_a_selection_holds() {
+fn a_caller_is_told_of_what_it_may_see_alone() {
     with_store(|store, _| {
         put(store, &memory("one"), stamp(1)).unwrap();
         let bobs = NewMemory { owner: Some("bob".into()), ..memory("two") };
         put(store, &bobs, stamp(2)).unwrap();
         let guide = NewDocument { owner: Some("ann".into()), ..document("/a.md", &["run it", "stop it"]) };
         store.put_documents(&[guide.clone(), document("/b.md", &["see it"])], stamp(3)).unwrap();
-        let all: Vec<String> =
-            store.changes(Change(0), 10).unwrap().into_iter().flat_map(|change| change.subjects).collect();
-        assert_eq!(all.len(), 4);
-        let anns =
-            Selection { owner: Some("ann".into()), statuses: Status::ALL.to_vec(), ..Selection::default() };
-        let held = store.held_of(&all, &anns).unwrap();
-        let expected = [memory("one").id, guide.id];
-        assert_eq!(held, expected.into_iter().collect());
-        assert_eq!(store.held_of(&[], &anns).unwrap().len(), 0);
-        let elsewhere = Selection { collections: vec!["attic".into()], ..anns };
-        assert_eq!(store.held_of(&all, &elsewhere).unwrap().len(), 0);
+        store.note("import", &Map::new(), stamp(4)).unwrap();
+        let last = store.coverage().unwrap().change;
+        let told = |visibility: &Visibility| store.changes(visibility, Change(0), 10).unwrap();
+        let (all, looked) = told(&Visibility::everything());
+        assert_eq!((all.len(), looked), (4, last));
+        assert_eq!(all[2].actions["index"], 2);
+        let owner = memory("one").owner;
+        let (anns, looked) = told(&Visibility { owner, ..Visibility::everything() });
+        assert_eq!(looked, last);
+        let subjects: Vec<&String> = anns.iter().flat_map(|change| &change.subjects).collect();
+        assert_eq!(subjects, [&memory("one").id, &guide.id]);
+        assert_eq!(anns[1].actions["index"], 1, "another's document in the same change is not counted");
+        let attic = Visibility { collections: Some(["attic".to_owned()].into()), ..Visibility::everything() };
+        assert_eq!(told(&attic), (vec![], last));
+        // What is looked at goes on where it ended, whoever may see it.
+        let (first, upto) = store.changes(&attic, Change(0), 2).unwrap();
+        assert_eq!((first, upto), (vec![], Change(all[1].change)));
     });
 }
 
@@ -81,7 +88,7 @@ fn a_large_change_names_some_and_counts_the_rest() {
         let documents: Vec<NewDocument> =
             (0..130).map(|n| document(&format!("/{n}.md"), &["text"])).collect();
         store.put_documents(&documents, stamp(1)).unwrap();
-        let told = store.changes(Change(0), 10).unwrap();
+        let told = store.changes(&Visibility::everything(), Change(0), 10).unwrap().0;
         assert_eq!((told.len(), told[0].subjects.len(), told[0].more), (1, 100, 30));
         assert_eq!(told[0].actions["index"], 130);
     });

@@ -2,7 +2,7 @@
 //! nothing of what is there overwritten.
 
 use super::*;
-use crate::item::{Relation, Ruling};
+use crate::item::{Relation, Ruling, Visibility};
 use crate::store::copies::{EventCopy, Fate, ItemCopy, Moving, NewItem, NewPiece, Piece, ReviewCopy};
 
 /// Everything in a store, its header left out.
@@ -116,7 +116,8 @@ fn what_left_a_store_comes_in_as_it_was() {
 }
 
 fn item(store: &dyn Store, content: &str) -> ItemCopy {
-    let (row, _) = store.rows_by_id(&memory(content).id, 1).unwrap().pop().unwrap();
+    let (row, _) =
+        store.rows_by_id(&memory(content).id, &Visibility::everything(), 1).unwrap().pop().unwrap();
     store.copies(&[row]).unwrap().pop().unwrap().unwrap()
 }
 

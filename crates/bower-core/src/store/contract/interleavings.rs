@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::copies::{all, coming};
 use super::*;
-use crate::item::{Relation, Ruling};
+use crate::item::{Origin, Relation, Ruling, Visibility};
 use crate::store::copies::{NewItem, NewPiece, Piece};
 use crate::store::{NewPattern, OWN, Seen, Turning};
 
@@ -19,6 +19,7 @@ enum Step {
         standing: u8,
         other: usize,
         observed: bool,
+        from: u8,
     },
     Also {
         text: u8,
@@ -45,6 +46,10 @@ enum Step {
     Undo {
         event: usize,
     },
+    UndoOrigin {
+        session: u8,
+        dry_run: bool,
+    },
     Use {
         row: usize,
     },
@@ -63,8 +68,8 @@ fn step() -> impl Strategy<Value = Step> {
     let row = any::<usize>;
     let rows = || proptest::collection::vec(any::<usize>(), 1..4);
     prop_oneof![
-        6 => (text.clone(), 0_u8..6, row(), any::<bool>())
-            .prop_map(|(text, standing, other, observed)| Step::Tell { text, standing, other, observed }),
+        6 => (text.clone(), 0_u8..6, row(), any::<bool>(), 0_u8..9)
+            .prop_map(|(text, standing, other, observed, from)| Step::Tell { text, standing, other, observed, from }),
         1 => (text.clone(), rows()).prop_map(|(text, others)| Step::Also { text, others }),
         2 => (rows(), 0_u8..3, 0_u8..3, any::<bool>(), any::<bool>())
             .prop_map(|(rows, status, tier, ends, as_run)| Step::Turn { rows, status, tier, ends, as_run }),
@@ -72,11 +77,17 @@ fn step() -> impl Strategy<Value = Step> {
         1 => row().prop_map(|row| Step::Forget { row }),
         1 => (1_u64..4, 0_u8..4).prop_map(|(review, ruling)| Step::Settle { review, ruling }),
         3 => row().prop_map(|event| Step::Undo { event }),
+        1 => (0_u8..2, proptest::bool::weighted(0.2))
+            .prop_map(|(session, dry_run)| Step::UndoOrigin { session, dry_run }),
         1 => row().prop_map(|row| Step::Use { row }),
         1 => Just(Step::Export),
         2 => (proptest::option::of((row(), 0_u8..4, 0_u8..3, -9_i64..9)), proptest::bool::weighted(0.2))
             .prop_map(|(other, dry_run)| Step::Import { other, dry_run }),
     ]
+}
+
+fn session(number: u8) -> String {
+    format!("s{number}")
 }
 
 struct World<'a> {
@@ -108,7 +119,7 @@ impl World<'_> {
         let mut content = format!("text {text}");
         loop {
             let memory = memory(&content);
-            let row = self.store.rows_by_id(&memory.id, 1).unwrap().pop();
+            let row = self.store.rows_by_id(&memory.id, &Visibility::everything(), 1).unwrap().pop();
             let item = row.and_then(|(row, _)| self.store.items(&[row]).unwrap().remove(0));
             if item.is_none_or(|item| item.status != Status::Superseded) {
                 return memory;
@@ -117,8 +128,19 @@ impl World<'_> {
         }
     }
 
-    fn tell(&mut self, text: u8, standing: Standing, also: Vec<RowId>, is_observed: bool) {
-        let (memory, stamp) = (self.memory(text), self.stamp());
+    fn tell(&mut self, text: u8, standing: Standing, also: Vec<RowId>, is_observed: bool, from: u8) {
+        let provenance = [
+            Provenance::told(Author::User),
+            Provenance::picked(Author::Agent, Author::Tool),
+            Provenance::told(Author::Web),
+        ][usize::from(from / 3)];
+        let memory = NewMemory {
+            source_conv_id: from.checked_rem(3).filter(|session| *session < 2).map(session),
+            status: if provenance.reviewed { Status::Active } else { Status::Candidate },
+            provenance,
+            ..self.memory(text)
+        };
+        let stamp = self.stamp();
         let why = Map::from_iter([("rule".to_owned(), json!("test"))]);
         let decided = Decided { also, why, is_observed, ..decided(standing) };
         self.store.put_memory(&memory, &decided, stamp).unwrap();
@@ -126,7 +148,7 @@ impl World<'_> {
 
     fn apply(&mut self, step: &Step) {
         match step {
-            Step::Tell { text, standing, other, observed } => {
+            Step::Tell { text, standing, other, observed, from } => {
                 let other = self.pick(*other);
                 let standing = match standing {
                     0 => Standing::Alone,
@@ -136,11 +158,11 @@ impl World<'_> {
                     4 => Standing::Disputes(other),
                     _ => Standing::Yields(other),
                 };
-                self.tell(*text, standing, Vec::new(), *observed);
+                self.tell(*text, standing, Vec::new(), *observed, *from);
             }
             Step::Also { text, others } => {
                 let others: Vec<RowId> = others.iter().map(|&other| self.pick(other)).collect();
-                self.tell(*text, Standing::Replaces(others[0]), others, true);
+                self.tell(*text, Standing::Replaces(others[0]), others, true, 0);
             }
             Step::Turn { rows, status, tier, ends, as_run } => {
                 let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();
@@ -164,6 +186,7 @@ impl World<'_> {
                         confidence: item.confidence * 0.9,
                         ends: *ends,
                         is_use: false,
+                        is_review: false,
                         why: Map::new(),
                     })
                     .collect();
@@ -203,6 +226,11 @@ impl World<'_> {
                 let event = last.saturating_sub(event % 12) as u64;
                 let stamp = self.stamp();
                 self.store.undo(event, stamp).unwrap();
+            }
+            Step::UndoOrigin { session: name, dry_run } => {
+                let origin = Origin { session: Some(session(*name)), ..Origin::default() };
+                let stamp = self.stamp();
+                self.store.undo_origin(&Visibility::everything(), &origin, *dry_run, stamp).unwrap();
             }
             Step::Export => self.saved = all(self.store),
             Step::Import { other, dry_run } => self.import(*other, *dry_run),
@@ -287,6 +315,9 @@ impl World<'_> {
             "valid_from",
             "valid_to",
             "supersedes_id",
+            "said_by",
+            "least_trusted",
+            "reviewed",
         ];
         let mut statement =
             self.file.prepare(&format!("SELECT id, {} FROM items", columns.join(", "))).unwrap();
@@ -295,6 +326,9 @@ impl World<'_> {
                 let mut state = Map::new();
                 for (at, column) in (1..).zip(columns) {
                     let value = match row.get_ref(at)? {
+                        rusqlite::types::ValueRef::Integer(number) if column == "reviewed" => {
+                            json!(number != 0)
+                        }
                         rusqlite::types::ValueRef::Integer(number) => json!(number),
                         rusqlite::types::ValueRef::Real(number) => json!(number),
                         rusqlite::types::ValueRef::Text(text) => json!(String::from_utf8_lossy(text)),

@@ -20,6 +20,7 @@ fn turning(store: &dyn Store, row: RowId, status: Status, tier: Tier) -> Turning
         confidence: item.confidence,
         ends: false,
         is_use: false,
+        is_review: false,
         why: Map::from_iter([("rule".to_owned(), json!("unused"))]),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, json};
 
 use super::{at, memory, put, stamp, with_store};
-use crate::item::{MemoryType, Reach, Scope, Status, Tier, derive_id};
+use crate::item::{MemoryType, Scope, Status, Tier, Visibility, derive_id};
 use crate::store::{NewMemory, SqliteStore, Store};
 
 #[test]
@@ -63,22 +63,27 @@ fn the_newest_of_some_types_are_found() {
         let three = keep("three", MemoryType::Decision, Status::Candidate, ann, 3);
         let four = keep("four", MemoryType::Decision, Status::Active, None, 4);
         store.put_documents(&[super::document("/a.md", &["a chunk"])], stamp(5)).unwrap();
-        let find = |types: &[MemoryType], status, reach: Reach, most| {
-            store.newest(types, status, &reach, most).unwrap()
+        let find = |types: &[MemoryType], status, visibility: Visibility, most| {
+            store.newest(types, status, &visibility, most).unwrap()
         };
-        let anyone = Reach::default;
+        let anyone = Visibility::everything;
         assert_eq!(store.number(Status::Active, &anyone()).unwrap(), 3);
         assert_eq!(
-            store.number(Status::Active, &Reach { owner: ann.map(str::to_owned), ..anyone() }).unwrap(),
+            store.number(Status::Active, &Visibility { owner: ann.map(str::to_owned), ..anyone() }).unwrap(),
             1
         );
         assert_eq!(find(&[MemoryType::Decision], Status::Active, anyone(), 9), [one, four]);
         assert_eq!(find(&[], Status::Active, anyone(), 9), [one, four, two]);
         assert_eq!(find(&[], Status::Active, anyone(), 1), [one]);
         assert_eq!(find(&[], Status::Candidate, anyone(), 9), [three]);
-        let of_ann = Reach { owner: ann.map(str::to_owned), ..anyone() };
+        let of_ann = Visibility { owner: ann.map(str::to_owned), ..anyone() };
         assert_eq!(find(&[], Status::Active, of_ann, 9), [one]);
-        let agents = Reach { scope: Some(Scope::Agent), ..anyone() };
+        let agents = Visibility { scope: Some(Scope::Agent), ..anyone() };
         assert_eq!(find(&[], Status::Active, agents, 9), []);
+        let of = |name: &str| Visibility { collections: Some([name.to_owned()].into()), ..anyone() };
+        assert_eq!(find(&[], Status::Active, of("memories"), 9), [one, four, two]);
+        assert_eq!(find(&[], Status::Active, of("others"), 9), []);
+        assert_eq!((store.number(Status::Active, &of("memories")).unwrap()), 3);
+        assert_eq!((store.number(Status::Active, &of("others")).unwrap()), 0);
     });
 }

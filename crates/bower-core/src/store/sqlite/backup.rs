@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::SqliteStore;
+use super::schema::KEEPS_CHECKSUMS;
 use crate::config::Settings;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::request::StoreCopy;
 use crate::store::Store;
 
@@ -45,9 +47,17 @@ impl SqliteStore {
 
     fn copy_through(&self, partial: &Path, to: &Path) -> Result<StoreCopy> {
         let reader = self.reader()?;
+        // SQLite would make it as the umask says; into an empty file it copies too.
+        files::create_new(partial).map_err(|source| Error::io("create", partial, source))?;
         reader
             .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
             .map_err(|source| self.failed("copy the store", source))?;
+        if self.schema >= KEEPS_CHECKSUMS {
+            // Put in the place of its store it is older, and nothing of it is missing.
+            Connection::open(partial)
+                .and_then(|copy| copy.execute("UPDATE store SET copy = random()", []))
+                .map_err(|source| self.failed("copy the store", source))?;
+        }
         let copy = Self::open_copy(partial, &self.settings)?;
         let copied = copy.describe()?;
         drop(copy);
@@ -88,21 +98,63 @@ impl SqliteStore {
         let copy = Self::open_copy(from, settings)?;
         let mut copied = copy.describe()?;
         drop(copy);
-        let store = Self::open(path, settings, now)?;
-        if store.coverage()?.change.0 > 0 {
-            let aside = with_suffix(path, &format!("replaced-{}", now.as_second()));
-            store.copy_to(&aside)?;
-            copied.replaced = Some(aside);
-        }
+        let aside = with_suffix(path, &format!("replaced-{}", now.as_second()));
+        let kept = Self::open(path, settings, now).and_then(|store| {
+            let holds = store.coverage()?.change.0 > 0;
+            if holds {
+                store.copy_to(&aside)?;
+            }
+            Ok((store, holds))
+        });
+        let (store, replaced) = match kept {
+            Err(Error::Corrupt { .. } | Error::Store { .. } | Error::NotAStore { .. }) if path.exists() => {
+                // It cannot be copied: its files are kept as they are.
+                let broken = with_suffix(path, &format!("broken-{}", now.as_second()));
+                Self::move_aside(path, &broken)?;
+                (Self::open(path, settings, now)?, Some(broken))
+            }
+            other => other.map(|(store, holds)| (store, holds.then_some(aside)))?,
+        };
+        copied.replaced = replaced;
         store.replace_by(from)?;
+        store.note_head()?;
         Ok(copied)
     }
 
+    /// Gives the files of a store that cannot be read another name. Its head goes with it: what replaces it lacks nothing.
+    fn move_aside(path: &Path, aside: &Path) -> Result<()> {
+        let beside = |path: &Path, end: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        for end in ["", "-wal", "-head"] {
+            let (from, to) = (beside(path, end), beside(aside, end));
+            match std::fs::rename(&from, &to) {
+                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("rename", &from, source));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        match std::fs::remove_file(beside(path, "-shm")) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("remove", path, source))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
     fn replace_by(&self, from: &Path) -> Result<()> {
-        let failed = |source| self.failed("restore the store", source);
-        let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
         let mut reader = self.reader()?;
         let connection = reader.connection.as_mut().expect("a reader on loan has its connection");
+        self.copy_over(from, connection)
+    }
+
+    /// Puts a file in the store's place, in one transaction.
+    pub(super) fn copy_over(&self, from: &Path, connection: &mut Connection) -> Result<()> {
+        let failed = |source| self.failed("restore the store", source);
+        let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
         let start = Instant::now();
         let backup = Backup::new(&source, connection).map_err(failed)?;
         loop {

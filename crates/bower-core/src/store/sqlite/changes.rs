@@ -1,54 +1,58 @@
 //! What changed after a change: the events of each transaction as one, and whom they concern.
 
-use rusqlite::types::Value;
 use rusqlite::{Result, params_from_iter};
-use std::collections::BTreeSet;
 
 use super::read::timestamp;
 use super::{SqliteStore, select};
-use crate::item::Change;
-use crate::request::{Selection, StoreChange};
+use crate::item::{Change, Visibility};
+use crate::request::StoreChange;
 
 impl SqliteStore {
-    pub(super) fn read_changes(&self, after: Change, most: usize) -> crate::Result<Vec<StoreChange>> {
+    pub(super) fn read_changes(
+        &self,
+        visibility: &Visibility,
+        after: Change,
+        most: usize,
+    ) -> crate::Result<(Vec<StoreChange>, Change)> {
+        let visible = select::visible(visibility);
+        // An event without a subject is of the whole store.
+        let is_visible = if visibility.is_everything() {
+            "1".to_owned()
+        } else {
+            format!(
+                "e.subject IS NOT NULL AND (EXISTS (SELECT 1 FROM items i WHERE i.id = e.subject AND {0})
+                 OR EXISTS (SELECT 1 FROM documents d JOIN items i ON i.document = d.row WHERE d.id = e.subject AND {0}))",
+                visible.sql
+            )
+        };
+        let sql = format!(
+            "SELECT e.change, e.time, e.action, e.subject, {is_visible} FROM events e WHERE e.change > {}
+             ORDER BY e.change, e.event",
+            after.0
+        );
         self.read("read the changes", |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT change, time, action, subject FROM events WHERE change > ?1 ORDER BY change, event",
-            )?;
-            let mut rows = statement.query([after.0])?;
-            let mut changes: Vec<StoreChange> = Vec::new();
+            let mut statement = connection.prepare(&sql)?;
+            let mut rows = statement.query(params_from_iter(visible.values.iter().chain(&visible.values)))?;
+            let (mut changes, mut looked, mut last): (Vec<StoreChange>, usize, Change) =
+                (Vec::new(), 0, after);
             while let Some(row) = rows.next()? {
-                let change = row.get::<_, i64>(0)?.unsigned_abs();
-                if changes.last().is_none_or(|last| last.change != change) {
-                    if changes.len() == most {
+                let change = Change(row.get::<_, i64>(0)?.unsigned_abs());
+                if change != last {
+                    if looked == most {
                         break;
                     }
-                    changes.push(StoreChange::new(change, timestamp(row.get(1)?)?));
+                    (looked, last) = (looked + 1, change);
                 }
-                let last = changes.last_mut().expect("one was pushed");
-                last.add(row.get(2)?, row.get(3)?);
+                if !row.get::<_, bool>(4)? {
+                    continue;
+                }
+                if changes.last().is_none_or(|told| told.change != change.0) {
+                    changes.push(StoreChange::new(change.0, timestamp(row.get(1)?)?));
+                }
+                let told = changes.last_mut().expect("one was pushed");
+                told.add(row.get(2)?, row.get(3)?);
             }
-            Result::Ok(changes)
-        })
-    }
-
-    pub(super) fn read_held_of(
-        &self,
-        ids: &[String],
-        selection: &Selection,
-    ) -> crate::Result<BTreeSet<String>> {
-        let condition = select::condition(selection);
-        let sql = format!(
-            "SELECT i.id FROM json_each(?) s CROSS JOIN items i ON i.id = s.value WHERE {0}
-             UNION SELECT d.id FROM json_each(?) s CROSS JOIN documents d ON d.id = s.value
-             WHERE EXISTS (SELECT 1 FROM items i WHERE i.document = d.row AND {0})",
-            condition.sql
-        );
-        let ids = Value::Text(serde_json::json!(ids).to_string());
-        let half = || std::iter::once(&ids).chain(&condition.values);
-        self.read("look up the ids", |connection| {
-            let mut statement = connection.prepare(&sql)?;
-            statement.query_map(params_from_iter(half().chain(half())), |row| row.get(0))?.collect()
+            Result::Ok((changes, last))
         })
     }
 }

@@ -5,10 +5,11 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use std::collections::HashMap;
 
 use super::SqliteStore;
+use super::checksums::is_damaged;
 use super::halves::half;
 use super::read::{json_field, parse_word, timestamp};
 use super::write::row_id;
-use crate::item::{Kind, RowId, Tier, hex};
+use crate::item::{Kind, Provenance, RowId, Tier, hex};
 use crate::store::copies::{
     DocumentCopy, EventCopy, Exposed, FORMAT, Header, ItemCopy, Part, Piece, Pieces, RelationCopy,
     ReviewCopy, VectorCopy,
@@ -48,12 +49,17 @@ const CARRIED: &[&str] = &[
     "text_change",
     "slot",
     "hidden_time",
+    "said_by",
+    "least_trusted",
+    "reviewed",
+    "host",
 ];
 
 const COPY: &str = "SELECT i.id, i.kind, i.collection, i.type, i.importance, i.confidence, i.decay_rate, i.access_count,
  i.observations, i.create_time, i.access_time, i.update_time, i.valid_from, i.valid_to, i.scope, i.owner, i.status, i.tier,
  i.metadata, i.source, i.source_conv_id, i.supersedes_id, i.position, i.first_line, i.last_line, i.slot, i.hidden_time,
- t.summary, t.section, t.key, t.content, t.keywords, d.id, e.time, e.times
+ t.summary, t.section, t.key, t.content, t.keywords, d.id, e.time, e.times,
+ coalesce(i.said_by, 'document'), coalesce(i.least_trusted, 'document'), i.reviewed, i.host
  FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document
  LEFT JOIN exposures e ON e.row = i.row WHERE i.row = ?1";
 
@@ -194,6 +200,16 @@ fn read_document(row: &Row<'_>) -> Result<DocumentCopy> {
 /// An item by its row; the error is `QueryReturnedNoRows` where there is none.
 pub(super) fn item_at(connection: &Connection, row: RowId, vectors: bool) -> Result<ItemCopy> {
     let mut item = connection.prepare_cached(COPY)?.query_row([row.0], read_copy)?;
+    if is_damaged(connection, row)? {
+        // Taken in elsewhere it would pass for what was written.
+        let reason =
+            format!("the text of item {} is not as it was written: forget it, or salvage the store", item.id);
+        return Err(rusqlite::Error::FromSqlConversionFailure(
+            30,
+            rusqlite::types::Type::Text,
+            reason.into(),
+        ));
+    }
     item.tags = connection
         .prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?
         .query_map([row.0], |row| row.get(0))?
@@ -263,6 +279,14 @@ fn read_copy(row: &Row<'_>) -> Result<ItemCopy> {
         tags: Vec::new(),
         exposed,
         part,
+        // Of a file it goes without saying.
+        provenance: Some(Provenance {
+            said_by: parse_word(&row.get::<_, String>(35)?)?,
+            least_trusted: parse_word(&row.get::<_, String>(36)?)?,
+            reviewed: row.get(37)?,
+        })
+        .filter(|provenance| kind == Kind::Memory || *provenance != Provenance::FILE),
+        host: row.get(38)?,
         vector: None,
     })
 }

@@ -1,17 +1,39 @@
 //! The reads of the smaller channels: tags, paths, canonical lines, and the facts that ranking asks for. Each costs by what
 //! it finds, never by the store's whole size, but for the one scan of paths.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, params, params_from_iter};
 use std::collections::BTreeSet;
 
-use super::SqliteStore;
 use super::read::{first, parse_word, timestamp, word};
 use super::write::row_id;
+use super::{SqliteStore, select};
 use crate::error::Result;
-use crate::item::{Facts, RowId, Tier};
+use crate::item::{Facts, RowId, Tier, Visibility};
 use crate::store::{DocumentRow, Passage};
 
 impl SqliteStore {
+    pub(super) fn read_rows_by_id(
+        &self,
+        prefix: &str,
+        visibility: &Visibility,
+        most: usize,
+    ) -> crate::Result<Vec<(RowId, String)>> {
+        let visible = select::visible(visibility);
+        let sql = format!(
+            "SELECT i.row, i.id FROM items i WHERE i.id >= ? AND i.id < ? || 'g' AND {} ORDER BY i.id LIMIT {most}",
+            if visible.sql.is_empty() { "1" } else { &visible.sql }
+        );
+        let prefix = rusqlite::types::Value::Text(prefix.to_owned());
+        self.read("look up the id", |connection| {
+            connection
+                .prepare_cached(&sql)?
+                .query_map(params_from_iter([&prefix, &prefix].into_iter().chain(&visible.values)), |row| {
+                    Ok((first(row)?, row.get(1)?))
+                })?
+                .collect()
+        })
+    }
+
     pub(super) fn find_facts(&self, rows: &[RowId]) -> Result<Vec<Option<Facts>>> {
         self.read("read the items' facts", |connection| {
             let mut statement = connection.prepare_cached(

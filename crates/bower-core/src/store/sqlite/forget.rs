@@ -7,11 +7,12 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::checksums::seal_event;
 use super::halves::half;
 use super::read::{first, json_field};
 use super::write::{cache_key, json_text, next_change, record, remove_row};
 use super::{SqliteStore, lock, pages};
-use crate::item::{Change, Kind, Relation, RowId, hex};
+use crate::item::{Change, Kind, Relation, RowId, Visibility, hex};
 use crate::request::Receipt;
 use crate::store::{Link, Stamp, Store};
 use crate::vector::{ExactQuery, floats};
@@ -22,8 +23,21 @@ const SAME: f32 = 0.95;
 
 /// Fields of events that hold one of our own words, or an id: they outlive what they describe. Every other word was written by
 /// somebody (tags, paths) and goes with the item.
-const OUR_WORDS: &[&str] =
-    &["rule", "other", "by", "replaces", "type", "ruling", "action", "status", "tier", "scope", "sha256"];
+const OUR_WORDS: &[&str] = &[
+    "rule",
+    "other",
+    "by",
+    "replaces",
+    "type",
+    "ruling",
+    "action",
+    "status",
+    "tier",
+    "scope",
+    "sha256",
+    "said_by",
+    "least_trusted",
+];
 
 /// The row of the mark that a purge is due, in the list of removed rows; no item has it.
 const MARK: i64 = 0;
@@ -186,7 +200,7 @@ impl SqliteStore {
         let copy = Self::open(copy, &self.settings, stamp.now)?;
         let mut rows = Vec::new();
         for id in ids {
-            rows.extend(copy.rows_by_id(id, 1)?.into_iter().map(|(row, _)| row));
+            rows.extend(copy.rows_by_id(id, &Visibility::everything(), 1)?.into_iter().map(|(row, _)| row));
         }
         if rows.is_empty() {
             // Opening it may have made it a newer store; nothing else was done to it.
@@ -199,13 +213,16 @@ impl SqliteStore {
         Ok(removed)
     }
 
-    /// Leaves no log beside the file.
+    /// Leaves no log and no head beside the file.
     fn one_file(&self) -> crate::Result<()> {
         let connections: Vec<Connection> = lock(&self.idle).drain(..).collect();
         let connection = connections.into_iter().next().map_or_else(|| self.connect(), Ok)?;
         connection
             .pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
-            .map_err(|source| self.failed("empty the log", source))
+            .map_err(|source| self.failed("empty the log", source))?;
+        lock(&self.head)
+            .remove()
+            .map_err(|source| crate::Error::io("remove the head of", self.path(), source))
     }
 
     pub(super) fn write_anew(&self) -> crate::Result<()> {
@@ -352,6 +369,7 @@ fn clean_events(connection: &Connection, subject: &str) -> Result<usize> {
             connection
                 .prepare_cached("UPDATE events SET detail = ?2 WHERE event = ?1")?
                 .execute(params![event, json_text(&clean)?])?;
+            seal_event(connection, event)?;
             cleaned += 1;
         }
     }

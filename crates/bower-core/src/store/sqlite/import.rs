@@ -8,11 +8,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use super::SqliteStore;
+use super::checksums::{seal, seal_document};
 use super::export::{document_of, item_at};
 use super::journal::{restart, row_of, start};
 use super::life::LONGEST_CHAIN;
-use super::write::{json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
-use crate::item::{Change, Kind, RowId, Status};
+use super::write::{author, json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
+use crate::item::{Change, Kind, Provenance, RowId, Status};
 use crate::store::Stamp;
 use crate::store::copies::{
     DocumentCopy, EventCopy, Fate, ItemCopy, Moving, NewItem, NewPiece, Piece, Pieces, RelationCopy,
@@ -147,6 +148,7 @@ impl Batch<'_> {
                 document.create_time.as_microsecond(),
                 document.update_time.as_microsecond(),
             ])?;
+        seal_document(self.connection, self.connection.last_insert_rowid())?;
         let detail = json!({ "path": document.path });
         record(self.connection, self.change()?, self.stamp, "import", Some(&document.id), &detail)?;
         Ok(Fate::Added)
@@ -241,14 +243,15 @@ impl Batch<'_> {
 
     fn insert(&self, new: &NewItem, item: &ItemCopy, document: Option<i64>) -> Result<()> {
         let (connection, change) = (self.connection, self.change()?);
-        let part = item.part.as_ref();
+        let (part, provenance) = (item.part.as_ref(), item.provenance());
         connection
             .prepare_cached(
                 "INSERT INTO items (id, kind, collection, type, importance, confidence, decay_rate, access_count, observations,
                  create_time, access_time, update_time, valid_from, valid_to, scope, owner, status, tier, metadata, source,
-                 source_conv_id, supersedes_id, document, position, first_line, last_line, text_change, slot, hidden_time)
+                 source_conv_id, supersedes_id, document, position, first_line, last_line, text_change, slot, hidden_time, said_by,
+                 least_trusted, reviewed, host)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                 ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
+                 ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)",
             )?
             .execute(params![
                 item.id,
@@ -280,6 +283,10 @@ impl Batch<'_> {
                 change.0,
                 item.slot,
                 item.hidden_time.map(Timestamp::as_microsecond),
+                author(provenance.said_by),
+                author(provenance.least_trusted),
+                provenance.reviewed,
+                item.host,
             ])?;
         let row = row_id(connection.last_insert_rowid())?;
         connection
@@ -299,6 +306,7 @@ impl Batch<'_> {
         if let Some(vector) = &new.vector {
             put_vector(connection, row, vector, change)?;
         }
+        seal(connection, row)?;
         if let Some(exposed) = item.exposed {
             connection
                 .prepare_cached("INSERT INTO exposures (row, time, times) VALUES (?1, ?2, ?3)")?
@@ -314,13 +322,13 @@ impl Batch<'_> {
 
     /// Gives an item other fields; its text, place and row stay.
     fn update(&self, row: RowId, new: &NewItem, there: &ItemCopy, item: &ItemCopy) -> Result<()> {
-        let (connection, change) = (self.connection, self.change()?);
+        let (connection, change, provenance) = (self.connection, self.change()?, item.provenance());
         connection
             .prepare_cached(
                 "UPDATE items SET type = ?2, importance = ?3, confidence = ?4, decay_rate = ?5, access_count = ?6,
                  observations = ?7, create_time = ?8, access_time = ?9, update_time = ?10, valid_from = ?11, valid_to = ?12,
                  status = ?13, tier = ?14, metadata = ?15, source = ?16, source_conv_id = ?17, supersedes_id = ?18,
-                 slot = ?19, hidden_time = ?20 WHERE row = ?1",
+                 slot = ?19, hidden_time = ?20, said_by = ?21, least_trusted = ?22, reviewed = ?23, host = ?24 WHERE row = ?1",
             )?
             .execute(params![
                 row.0,
@@ -343,12 +351,17 @@ impl Batch<'_> {
                 item.supersedes_id,
                 item.slot,
                 item.hidden_time.map(Timestamp::as_microsecond),
+                author(provenance.said_by),
+                author(provenance.least_trusted),
+                provenance.reviewed,
+                item.host,
             ])?;
         connection
             .prepare_cached("UPDATE texts SET summary = ?2, keywords = ?3 WHERE row = ?1")?
             .execute(params![row.0, item.summary, json_text(&item.keywords)?])?;
         connection.prepare_cached("DELETE FROM tags WHERE row = ?1")?.execute([row.0])?;
         put_tags(connection, row, &item.tags)?;
+        seal(connection, row)?;
         let mut why = new.why.clone();
         why.insert("changed".to_owned(), json!(differences(there, item)));
         restart(connection, row, &mut why)?;
@@ -470,6 +483,8 @@ fn normal(item: &ItemCopy) -> ItemCopy {
     let mut item = item.clone();
     item.tags.sort_unstable();
     item.tags.dedup();
+    let provenance = item.provenance();
+    item.provenance = Some(provenance).filter(|one| item.kind == Kind::Memory || *one != Provenance::FILE);
     item.hidden_time = match item.status {
         Status::Candidate | Status::Active => None,
         Status::Superseded | Status::Archived => Some(item.hidden_time.unwrap_or(item.update_time)),
@@ -519,6 +534,8 @@ fn differences(one: &ItemCopy, other: &ItemCopy) -> Vec<&'static str> {
         ("status", one.status != other.status),
         ("tier", one.tier != other.tier),
         ("source", one.source != other.source),
+        ("provenance", one.provenance() != other.provenance()),
+        ("host", one.host != other.host),
         ("place in its document", one.part != other.part),
     ]
     .into_iter()

@@ -3,22 +3,27 @@
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
+use super::checksums::{fits, of_text};
 use super::read::{json_field, parse_word, timestamp};
-use super::schema::KEEPS_LIFE;
+use super::schema::{KEEPS_LIFE, KEEPS_PROVENANCE};
 use super::write::row_id;
 use crate::error::Error;
-use crate::item::{Kind, Tier};
+use crate::item::{Kind, Provenance, Tier};
 use crate::request::Item;
 
 /// The columns of an item, in the order in which [`read_item`] takes them.
 macro_rules! item {
-    ($successor:literal) => {
+    ($successor:literal, $checksum:literal, $provenance:literal) => {
         concat!(
             "SELECT i.row, i.id, i.kind, i.collection, i.type, i.importance, i.confidence, i.decay_rate, i.access_count,
  i.create_time, i.access_time, i.scope, i.owner, i.status, i.tier, i.metadata, i.source_conv_id, i.supersedes_id, ",
             $successor,
-            ", i.valid_from, i.valid_to, t.summary, t.content, t.keywords, t.section, i.first_line, i.last_line,
- d.id, d.path, d.file_name, d.title, d.version, d.metadata
+            ", i.valid_from, i.valid_to, i.source, ",
+            $provenance,
+            ", t.summary, t.content, t.keywords, t.section, i.first_line, i.last_line,
+ d.id, d.path, d.file_name, d.title, d.version, d.metadata, t.key, ",
+            $checksum,
+            "
  FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1"
         )
     };
@@ -27,16 +32,34 @@ macro_rules! item {
 /// An item as it stands.
 const ITEM: &str = item!(
     "CASE i.status WHEN 'superseded' THEN (SELECT n.id FROM items n WHERE n.supersedes_id = i.id
- UNION ALL SELECT n.id FROM relations r JOIN items n ON n.row = r.row WHERE r.other = i.row AND r.relation = 'supersedes') END"
+ UNION ALL SELECT n.id FROM relations r JOIN items n ON n.row = r.row WHERE r.other = i.row AND r.relation = 'supersedes') END",
+    "(SELECT c.text FROM checksums c WHERE c.row = i.row)",
+    "coalesce(i.said_by, 'document'), coalesce(i.least_trusted, 'document'), i.reviewed, i.host"
+);
+
+/// An item of a store without checksums and provenance that cannot be brought up to date: it is trusted as little as may be.
+const ITEM_UNCHECKED: &str = item!(
+    "CASE i.status WHEN 'superseded' THEN (SELECT n.id FROM items n WHERE n.supersedes_id = i.id
+ UNION ALL SELECT n.id FROM relations r JOIN items n ON n.row = r.row WHERE r.other = i.row AND r.relation = 'supersedes') END",
+    "NULL",
+    "'import', 'import', 0, NULL"
 );
 
 /// An item of a store that is older than chains and cannot be brought up to date.
-const ITEM_ALONE: &str = item!("NULL");
+const ITEM_ALONE: &str = item!("NULL", "NULL", "'import', 'import', 0, NULL");
 
 /// The statement that reads an item of a store of this schema.
 pub(super) fn statement(schema: u32) -> &'static str {
-    if schema >= KEEPS_LIFE { ITEM } else { ITEM_ALONE }
+    match schema {
+        KEEPS_PROVENANCE.. => ITEM,
+        KEEPS_LIFE.. => ITEM_UNCHECKED,
+        _ => ITEM_ALONE,
+    }
 }
+
+/// The columns of row, id, summary, section, key, content and keywords, and the text's checksum.
+const TEXT: [usize; 7] = [0, 1, 26, 29, 38, 27, 28];
+const CHECKSUM: usize = 39;
 
 /// Takes the columns of a row one after the other. By its name a column is looked for among all names, letter by letter:
 /// for ten items that took as long as reading them.
@@ -61,6 +84,8 @@ impl Columns<'_> {
 }
 
 pub(super) fn read_item(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Item> {
+    let sum = of_text(row, TEXT)?;
+    let damaged = !fits(row.get(CHECKSUM)?, || sum);
     let mut columns = Columns { row, next: 0 };
     let id = row_id(columns.take()?)?;
     let mut tags = connection.prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?;
@@ -87,10 +112,18 @@ pub(super) fn read_item(connection: &Connection, row: &Row<'_>) -> rusqlite::Res
         superseded_by_id: columns.take()?,
         valid_from: columns.take::<Option<i64>>()?.map(timestamp).transpose()?,
         valid_to: columns.take::<Option<i64>>()?.map(timestamp).transpose()?,
+        source: columns.take()?,
+        provenance: Provenance {
+            said_by: columns.word()?,
+            least_trusted: columns.word()?,
+            reviewed: columns.take()?,
+        },
+        host: columns.take()?,
         summary: columns.take()?,
         content: columns.take()?,
         keywords: columns.json()?,
         tags,
+        damaged,
     };
     if item.kind == Kind::Chunk {
         complete_chunk(&mut item, &mut columns)?;

@@ -1,15 +1,19 @@
 //! What events keep of an item's life: what each change made of it, and what it had been. From `is` alone the state of every
 //! memory can be made again; by `was` a change is taken back. Neither holds a word of a text.
 
+mod origin;
+
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
+use super::checksums::seal_fields;
 use super::lives::HEADS;
-use super::read::{first, json_field};
+use super::read::{first, json_field, parse_word};
+use super::trust::repaired;
 use super::write::{next_change, record};
-use crate::item::{Change, Relation, RowId, Status};
+use crate::item::{Author, Change, Provenance, Relation, RowId, Status};
 use crate::request::{Undone, Unmoved};
 use crate::store::Stamp;
 
@@ -24,6 +28,16 @@ pub(super) struct State {
     pub valid_from: Option<i64>,
     pub valid_to: Option<i64>,
     pub supersedes_id: Option<String>,
+    #[serde(default = "anybody")]
+    pub said_by: String,
+    #[serde(default = "anybody")]
+    pub least_trusted: String,
+    #[serde(default)]
+    pub reviewed: bool,
+}
+
+fn anybody() -> String {
+    Author::Import.word().to_owned()
 }
 
 impl State {
@@ -31,8 +45,8 @@ impl State {
     pub(super) fn of(connection: &Connection, row: RowId) -> Result<Option<Self>> {
         connection
             .prepare_cached(
-                "SELECT status, tier, confidence, observations, hidden_time, valid_from, valid_to, supersedes_id
-                 FROM items WHERE row = ?1",
+                "SELECT status, tier, confidence, observations, hidden_time, valid_from, valid_to, supersedes_id,
+                 coalesce(said_by, 'document'), coalesce(least_trusted, 'document'), reviewed FROM items WHERE row = ?1",
             )?
             .query_row([row.0], |row| {
                 Ok(Self {
@@ -44,6 +58,9 @@ impl State {
                     valid_from: row.get(5)?,
                     valid_to: row.get(6)?,
                     supersedes_id: row.get(7)?,
+                    said_by: row.get(8)?,
+                    least_trusted: row.get(9)?,
+                    reviewed: row.get(10)?,
                 })
             })
             .optional()
@@ -61,6 +78,25 @@ impl State {
             Status::Superseded | Status::Archived => Some(now),
         };
         Self { status: status.word().to_owned(), hidden_time, ..self }
+    }
+
+    /// Whose words it is.
+    pub(super) fn provenance(&self) -> Result<Provenance> {
+        Ok(Provenance {
+            said_by: parse_word(&self.said_by)?,
+            least_trusted: parse_word(&self.least_trusted)?,
+            reviewed: self.reviewed,
+        })
+    }
+
+    /// Says whose words it is from now on.
+    pub(super) fn with_provenance(self, provenance: Provenance) -> Self {
+        Self {
+            said_by: provenance.said_by.word().to_owned(),
+            least_trusted: provenance.least_trusted.word().to_owned(),
+            reviewed: provenance.reviewed,
+            ..self
+        }
     }
 
     fn fields(&self) -> Map<String, Value> {
@@ -83,7 +119,8 @@ pub(super) fn turn(
     connection
         .prepare_cached(
             "UPDATE items SET status = ?2, tier = ?3, confidence = ?4, observations = ?5, hidden_time = ?6, valid_from = ?7,
-             valid_to = ?8, supersedes_id = ?9, update_time = ?10 WHERE row = ?1",
+             valid_to = ?8, supersedes_id = ?9, update_time = ?10, said_by = ?11, least_trusted = ?12, reviewed = ?13
+             WHERE row = ?1",
         )?
         .execute(params![
             row.0,
@@ -96,7 +133,11 @@ pub(super) fn turn(
             after.valid_to,
             after.supersedes_id,
             stamp.now.as_microsecond(),
+            Some(&after.said_by).filter(|word| *word != Author::Document.word()),
+            Some(&after.least_trusted).filter(|word| *word != Author::Document.word()),
+            after.reviewed,
         ])?;
+    seal_fields(connection, row)?;
     let (was, mut is) = (before.fields(), after.fields());
     is.retain(|key, value| was.get(key) != Some(value));
     let was: Map<String, Value> = was.into_iter().filter(|(key, _)| is.contains_key(key)).collect();
@@ -126,6 +167,7 @@ pub(super) fn restart(connection: &Connection, row: RowId, detail: &mut Map<Stri
 
 /// One event of a change.
 struct Entry {
+    event: i64,
     action: String,
     subject: Option<String>,
     detail: Map<String, Value>,
@@ -140,6 +182,30 @@ fn stands(now: &Map<String, Value>, is: &Map<String, Value>) -> bool {
         }
         (present, left) => present == Some(left) || (present.is_none() && left.is_null()),
     })
+}
+
+/// Figures that each confirmation adds to.
+const COUNTED: [&str; 2] = ["observations", "confidence"];
+
+/// Whether nothing changed but what is counted.
+fn counts_alone(was: &Map<String, Value>) -> bool {
+    !was.is_empty() && was.keys().all(|key| COUNTED.contains(&key.as_str()))
+}
+
+/// Takes from each figure what a confirmation had added to it.
+fn uncount(fields: &mut Map<String, Value>, was: &Map<String, Value>, is: &Map<String, Value>) {
+    let number = |of: &Map<String, Value>, key: &str| of.get(key).and_then(Value::as_f64);
+    if let (Some(now), Some(was), Some(is)) =
+        (number(fields, "confidence"), number(was, "confidence"), number(is, "confidence"))
+    {
+        fields.insert("confidence".to_owned(), json!((now - (is - was)).clamp(0.0, 1.0)));
+    }
+    let count = |of: &Map<String, Value>, key: &str| of.get(key).and_then(Value::as_i64);
+    if let (Some(now), Some(was), Some(is)) =
+        (count(fields, "observations"), count(was, "observations"), count(is, "observations"))
+    {
+        fields.insert("observations".to_owned(), json!((now - (is - was)).max(1)));
+    }
 }
 
 fn object<'a>(detail: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
@@ -212,19 +278,40 @@ impl SqliteStore {
     }
 }
 
+/// The events of a change, the last first.
+fn entries(connection: &Connection, change: Change) -> Result<Vec<Entry>> {
+    connection
+        .prepare_cached(
+            "SELECT event, action, subject, detail FROM events WHERE change = ?1 ORDER BY event DESC",
+        )?
+        .query_map([change.0], |row| {
+            let detail: String = row.get(3)?;
+            Ok(Entry {
+                event: row.get(0)?,
+                action: row.get(1)?,
+                subject: row.get(2)?,
+                detail: json_field(&detail)?,
+            })
+        })?
+        .collect()
+}
+
 /// Takes back what one transaction did: of a run over many memories what still stands, of anything else all or nothing.
 fn undo(connection: &Connection, change: Change, event: u64, stamp: Stamp<'_>) -> Result<Undone> {
-    let entries: Vec<Entry> = connection
-        .prepare_cached("SELECT action, subject, detail FROM events WHERE change = ?1 ORDER BY event DESC")?
-        .query_map([change.0], |row| {
-            let detail: String = row.get(2)?;
-            Ok(Entry { action: row.get(0)?, subject: row.get(1)?, detail: json_field(&detail)? })
-        })?
-        .collect::<Result<_>>()?;
+    let entries = entries(connection, change)?;
     let head = entries.iter().find(|entry| entry.subject.is_none());
     let action = head.or(entries.last()).map_or_else(String::new, |entry| entry.action.clone());
     let is_run = head.is_some_and(|head| HEADS.contains(&head.action.as_str()));
-    let mut undone = Undone { event: 0, undoes: event, action, items: Vec::new(), unmoved: Vec::new() };
+    let mut undone = Undone {
+        event: 0,
+        undoes: Some(event),
+        origin: None,
+        action,
+        items: Vec::new(),
+        taken: Vec::new(),
+        unmoved: Vec::new(),
+        dry_run: false,
+    };
     let now = next_change(connection)?;
     for entry in &entries {
         let Some(id) = &entry.subject else { continue };
@@ -263,14 +350,23 @@ fn back(
     let Some(row) = row_of(connection, id)? else { return Ok(Some(GONE)) };
     let Some(present) = State::of(connection, row)? else { return Ok(Some(GONE)) };
     let fields = present.fields();
-    let mut detail = Map::from_iter([("undoes".to_owned(), json!(entry.action))]);
-    let after = match (object(&entry.detail, "was"), object(&entry.detail, "is")) {
+    let mut detail =
+        Map::from_iter([("undoes".to_owned(), json!(entry.action)), ("of".to_owned(), json!(entry.event))]);
+    let of_event = |key| {
+        let mut state = object(&entry.detail, key).cloned();
+        state.as_mut().map_or(Ok(()), |state| repaired(connection, state)).map(|()| state)
+    };
+    let after = match (of_event("was")?, of_event("is")?) {
         (Some(was), Some(is)) => {
-            if !stands(&fields, is) {
+            let mut fields = fields;
+            if stands(&fields, &is) {
+                fields.extend(was);
+            } else if entry.action == "confirm" && counts_alone(&was) {
+                // Others confirmed it since: their part stays.
+                uncount(&mut fields, &was, &is);
+            } else {
                 return Ok(Some(MOVED));
             }
-            let mut fields = fields;
-            fields.extend(was.clone());
             let text = serde_json::to_string(&fields).map_err(|_| rusqlite::Error::InvalidQuery)?;
             let mut after = json_field::<State>(&text)?;
             if present.is_seen() && !after.is_seen() {

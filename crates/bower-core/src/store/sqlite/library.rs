@@ -1,12 +1,30 @@
 //! The documents that have a chunk in a selection, a page at a time.
 
-use rusqlite::{Row, params_from_iter};
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
-use super::read::{json_field, timestamp, word};
+use super::read::{json_field, read_known, timestamp, word};
 use super::{SqliteStore, select};
 use crate::request::{Document, Documents, Selection};
+use crate::store::{KnownDocument, Place};
 
 impl SqliteStore {
+    pub(super) fn read_documents_at(
+        &self,
+        place: &Place,
+        paths: &[&str],
+    ) -> crate::Result<Vec<Option<KnownDocument>>> {
+        let Place { collection, scope, owner } = place;
+        self.read("look up the documents", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, path, hash, recipe FROM documents d WHERE collection = ?1 AND path = ?2 AND EXISTS
+                 (SELECT 1 FROM items i WHERE i.document = d.row AND i.scope = ?3 AND i.owner IS ?4)",
+            )?;
+            let mut find =
+                |path: &&str| statement.query_row(params![collection, path, scope.word(), owner], read_known);
+            paths.iter().map(|path| find(path).optional()).collect()
+        })
+    }
+
     pub(super) fn read_documents(
         &self,
         selection: &Selection,

@@ -2,16 +2,18 @@
 //! text: what changed is read from both sides of a chain.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params, params_from_iter};
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
+use super::checksums::{seal, seal_vector};
 use super::journal::{State, start, turn};
 use super::read::{first, json_field, parse_word, timestamp};
 use super::schema::KEEPS_LIFE;
-use super::write::{json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
-use crate::item::{Change, Kind, Relation, RowId, Ruling, Status, Turn};
-use crate::store::{Decided, Kept, NewMemory, Place, ReviewRow, Stamp, Standing};
+use super::select;
+use super::write::{author, json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
+use crate::item::{Change, Kind, Origin, Relation, RowId, Ruling, Status, Turn};
+use crate::store::{Audience, Decided, Kept, NewMemory, Place, ReviewRow, Stamp, Standing};
 
 /// What one more observation adds to a memory's confidence (systems.md, section 2: a merge raises it by .05).
 const OBSERVED: f64 = 0.05;
@@ -85,7 +87,7 @@ impl SqliteStore {
             // An item may have been forgotten since; it must not come back here.
             let mut insert = connection.prepare_cached(
                 "INSERT INTO exposures (row, time, times) SELECT ?1, ?2, 1 WHERE EXISTS (SELECT 1 FROM items WHERE row = ?1)
-                 ON CONFLICT (row) DO UPDATE SET time = max(time, ?2), times = times + 1",
+                 ON CONFLICT (row) DO UPDATE SET time = ?2, times = times + 1",
             )?;
             given.iter().try_for_each(|(row, time)| {
                 insert.execute(params![row.0, time.as_microsecond()]).map(drop)
@@ -105,14 +107,40 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn read_exposed(&self, since: Timestamp, most: usize) -> crate::Result<Vec<RowId>> {
+    pub(super) fn read_exposed(
+        &self,
+        to: &Audience<'_>,
+        since: Timestamp,
+        most: usize,
+    ) -> crate::Result<Vec<RowId>> {
+        // Whoever may know everything is spared the look at each item.
+        let known = if to.knows_everything() { select::Condition::default() } else { select::known_to(to) };
+        let known_sql = match known.sql.as_str() {
+            "" => String::new(),
+            sql => format!("AND EXISTS (SELECT 1 FROM items i WHERE i.row = e.row AND {sql})"),
+        };
+        let sql = format!(
+            "SELECT e.row FROM exposures e WHERE e.time >= {} {known_sql} ORDER BY e.time DESC, e.row LIMIT {most}",
+            since.as_microsecond()
+        );
         self.read("read what answers gave", |connection| {
-            connection
-                .prepare_cached(
-                    "SELECT row FROM exposures WHERE time >= ?1 ORDER BY time DESC, row LIMIT ?2",
-                )?
-                .query_map(params![since.as_microsecond(), most.cast_signed()], first)?
-                .collect()
+            connection.prepare(&sql)?.query_map(params_from_iter(&known.values), first)?.collect()
+        })
+    }
+
+    pub(super) fn read_known_to(&self, to: &Audience<'_>, rows: &[RowId]) -> crate::Result<Vec<RowId>> {
+        if rows.is_empty() || to.knows_everything() {
+            return Ok(rows.to_vec());
+        }
+        let known = select::known_to(to);
+        let sql = format!(
+            "SELECT r.value FROM json_each(?) r CROSS JOIN items i ON i.row = r.value WHERE {} ORDER BY r.key",
+            known.sql
+        );
+        let list = rusqlite::types::Value::Text(serde_json::json!(rows).to_string());
+        self.read("look up what may be known", |connection| {
+            let values = std::iter::once(&list).chain(&known.values);
+            connection.prepare(&sql)?.query_map(params_from_iter(values), first)?.collect()
         })
     }
 
@@ -183,10 +211,11 @@ impl SqliteStore {
 /// Somebody's word makes a memory of what was only picked out of a session.
 fn promote(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
     let Some(before) = State::of(connection, row)? else { return Ok(()) };
-    if before.status != Status::Candidate.word() {
+    if before.status != Status::Candidate.word() && before.reviewed {
         return Ok(());
     }
-    let after = before.clone().with_status(Status::Active, stamp.now.as_microsecond());
+    let after =
+        State { reviewed: true, ..before.clone().with_status(Status::Active, stamp.now.as_microsecond()) };
     let mut detail = Map::from_iter([("rule".to_owned(), json!("told"))]);
     turn(connection, row, &before, &after, &mut detail, stamp)?;
     let id = id_of(connection, row)?;
@@ -444,13 +473,16 @@ pub(super) fn insert_memory(
     stamp: Stamp<'_>,
 ) -> Result<RowId> {
     let now = stamp.now.as_microsecond();
+    // By a clock that is behind, a new memory would be one that nobody has used for years.
     connection
         .prepare_cached(
             "INSERT INTO items (id, kind, collection, type, importance, confidence, decay_rate, create_time, access_time,
              update_time, scope, owner, status, tier, metadata, source, source_conv_id, text_change, slot, valid_from,
-             valid_to, hidden_time)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-             CASE WHEN ?11 IN ('superseded', 'archived') THEN ?8 END)",
+             valid_to, hidden_time, said_by, least_trusted, reviewed, host)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?20,
+             max(?8, coalesce((SELECT CASE WHEN is_trusted THEN jump_time ELSE time END FROM clock), ?8)),
+             ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+             CASE WHEN ?11 IN ('superseded', 'archived') THEN ?8 END, ?21, ?22, ?23, ?24)",
         )?
         .execute(params![
             memory.id,
@@ -472,6 +504,11 @@ pub(super) fn insert_memory(
             memory.slot,
             memory.valid_from.map(Timestamp::as_microsecond),
             memory.valid_to.map(Timestamp::as_microsecond),
+            memory.create_time.unwrap_or(stamp.now).as_microsecond(),
+            author(memory.provenance.said_by),
+            author(memory.provenance.least_trusted),
+            memory.provenance.reviewed,
+            memory.host,
         ])?;
     let row = row_id(connection.last_insert_rowid())?;
     connection
@@ -482,13 +519,28 @@ pub(super) fn insert_memory(
     if let Some(vector) = &memory.vector {
         put_vector(connection, row, vector, change)?;
     }
+    seal(connection, row)?;
     let mut detail = Map::from_iter([
         ("type".to_owned(), json!(memory.memory_type.word())),
         ("collection".to_owned(), json!(memory.collection)),
     ]);
+    note_writer(memory, &mut detail);
     start(connection, row, &mut detail)?;
     record(connection, change, stamp, "curate", Some(&memory.id), &Value::Object(detail))?;
     Ok(row)
+}
+
+/// Where a telling came from, in its event: by this all that one origin told is found again.
+fn note_writer(memory: &NewMemory, detail: &mut Map<String, Value>) {
+    if memory.source_conv_id.is_none() && memory.host.is_none() {
+        return;
+    }
+    let origin = Origin {
+        session: memory.source_conv_id.clone(),
+        host: memory.host.clone(),
+        source: Some(memory.source.clone()),
+    };
+    detail.insert("origin".to_owned(), json!(origin));
 }
 
 /// The same again: one more observation, and a little more confidence. Tags and metadata are merged, an archived memory comes
@@ -505,23 +557,38 @@ fn observe(
         .prepare_cached("SELECT id, metadata FROM items WHERE row = ?1")?
         .query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some(before) = State::of(connection, row)? else { return Err(rusqlite::Error::QueryReturnedNoRows) };
-    let mut after = State { tier: before.tier.min(memory.tier as i64 + 1), ..before.clone() };
+    let (kept, told) = (before.provenance()?, memory.provenance);
+    // What nobody reviewed gives its fields to nothing that somebody did, and what came from outside confirms nothing.
+    let is_heard = told.reviewed || !kept.reviewed;
+    let mut after = before.clone();
+    if is_heard {
+        after.tier = before.tier.min(memory.tier as i64 + 1);
+    }
     if before.status == Status::Archived.word() {
         after = after.with_status(memory.status, stamp.now.as_microsecond());
         // It is so again.
         after.valid_to = memory.valid_to.map(Timestamp::as_microsecond);
+    } else if before.status == Status::Candidate.word() && told.reviewed && memory.id == id {
+        // Somebody tells the very words that were only picked so far.
+        after = after.with_status(Status::Active, stamp.now.as_microsecond());
     }
-    if decided.is_observed {
+    if memory.id == id {
+        after = after.with_provenance(kept.said_again(told));
+    }
+    if decided.is_observed && (told.reviewed || !told.is_outside()) {
         after.observations += 1;
         after.confidence = (after.confidence + OBSERVED).min(1.0);
     }
     let mut merged: Map<String, Value> = json_field(&metadata)?;
-    merged.extend(memory.metadata.clone());
+    if is_heard {
+        merged.extend(memory.metadata.clone());
+    }
     // Told again it is in use, though nobody asked for it.
     connection
         .prepare_cached("UPDATE items SET metadata = ?2, access_time = max(access_time, ?3) WHERE row = ?1")?
         .execute(params![row.0, json_text(&merged)?, stamp.now.as_microsecond()])?;
-    let added = put_tags(connection, row, &memory.tags)?;
+    let tags: &[String] = if is_heard { &memory.tags } else { &[] };
+    let added = put_tags(connection, row, tags)?;
     // The vector is of this text alone: another text that says the same has its own.
     if let Some(vector) = memory.vector.as_ref().filter(|_| memory.id == id) {
         let same: Option<String> = connection
@@ -530,13 +597,15 @@ fn observe(
             .optional()?;
         if same.as_ref() != Some(&vector.model) {
             put_vector(connection, row, vector, change)?;
+            seal_vector(connection, row)?;
         }
     }
     // The same id confirms whatever was decided; why something else was is no reason for it.
     let is_decided = matches!(decided.standing, Standing::Confirms(_));
     let mut detail = if is_decided { decided.why.clone() } else { Map::new() };
-    detail.insert("tags".to_owned(), json!(memory.tags));
+    detail.insert("tags".to_owned(), json!(tags));
     detail.insert("added".to_owned(), json!(added));
+    note_writer(memory, &mut detail);
     turn(connection, row, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "confirm", Some(&id), &Value::Object(detail))?;
     Ok(Kept { row, id, is_update: true, review: None })

@@ -6,12 +6,13 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
+use super::checksums::seal_fields;
 use super::journal::{State, row_of, turn};
 use super::life::{id_of, insert_memory, relate};
 use super::read::{first, parse_word, timestamp};
 use super::write::{next_change, record};
 use super::{SqliteStore, schema};
-use crate::item::{Change, Facts, Kind, Relation, RowId, Scope, Status, Tier, Turn};
+use crate::item::{Change, Facts, Kind, Provenance, Relation, RowId, Scope, Status, Tier, Turn};
 use crate::store::{Life, NewPattern, OWN, Stamp, Turned, Turning};
 
 /// What runs over many memories call themselves, in the one event of theirs that has no subject.
@@ -36,9 +37,14 @@ impl SqliteStore {
                 .prepare_cached("SELECT coalesce(max(row), 0) FROM items")?
                 .query_row([], |row| row.get(0))?;
             let how = if 2 * memories > rows { "NOT INDEXED" } else { "" };
+            let provenance = if self.schema >= schema::KEEPS_PROVENANCE {
+                "coalesce(said_by, 'document'), coalesce(least_trusted, 'document'), reviewed"
+            } else {
+                "'import', 'import', 0"
+            };
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT row, id, type, status, tier, importance, confidence, observations, decay_rate, access_count,
-                 create_time, access_time, scope, owner, collection, source
+                 create_time, access_time, scope, owner, collection, source, {provenance}
                  FROM items {how} WHERE kind = 'memory' AND status IN ('candidate', 'active')",
             ))?;
             let mut rows = statement.query([])?;
@@ -54,6 +60,11 @@ impl SqliteStore {
                     owner: row.get_ref(13)?.as_str_or_null()?,
                     collection: text(14)?,
                     is_own: text(15)? == OWN,
+                    provenance: Provenance {
+                        said_by: parse_word(text(16)?)?,
+                        least_trusted: parse_word(text(17)?)?,
+                        reviewed: row.get(18)?,
+                    },
                     facts: Facts {
                         kind: Kind::Memory,
                         memory_type,
@@ -234,6 +245,7 @@ fn apply(connection: &Connection, one: &Turning, change: Change, stamp: Stamp<'_
     if one.ends {
         after.valid_to = after.valid_to.or(Some(now));
     }
+    after.reviewed |= one.is_review;
     if one.is_use {
         add_use(connection, one.row, now)?;
     }
@@ -248,7 +260,7 @@ fn add_use(connection: &Connection, row: RowId, time: i64) -> Result<()> {
             "UPDATE items SET access_count = access_count + 1, access_time = max(access_time, ?2) WHERE row = ?1",
         )?
         .execute(params![row.0, time])?;
-    Ok(())
+    seal_fields(connection, row)
 }
 
 /// Whether what is kept of each scope and owner differs from what they hold.

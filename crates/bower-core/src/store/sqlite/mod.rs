@@ -2,12 +2,14 @@
 
 mod backup;
 mod changes;
+mod checksums;
 mod clocks;
 mod dated;
 mod export;
 mod find;
 mod forget;
 mod halves;
+mod head;
 mod import;
 mod item;
 mod journal;
@@ -16,6 +18,7 @@ mod library;
 mod life;
 mod lives;
 mod lookup;
+mod loss;
 mod marks;
 mod pages;
 mod read;
@@ -23,18 +26,26 @@ mod schema;
 mod select;
 mod sessions;
 mod sound;
+mod trust;
+mod vectors;
 mod write;
+
+pub(super) use checksums::of_text_values;
+pub(super) use loss::{is_behind_head, kept_aside};
 
 use jiff::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::config::{Settings, Sync};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::item::derive_id;
+use crate::request::Loss;
 
 /// The log's length before a commit copies it into the file, in pages of 4 KiB: the next process reads at most this much
 /// to find its way in the log (about a millisecond).
@@ -69,6 +80,14 @@ pub struct SqliteStore {
     selected: known::KnownSets,
     /// One writer at a time in this process; other processes are waited for in SQLite.
     writing: Mutex<()>,
+    /// The last change, outside of the file.
+    head: Mutex<head::HeadFile>,
+    /// What is missing from a store that cannot be written, and so cannot say so itself.
+    missing: Option<Loss>,
+    /// When it was opened.
+    opened: Timestamp,
+    /// What was read and was not as it was written.
+    damaged: Mutex<BTreeSet<(&'static str, u32)>>,
 }
 
 /// Why a store was opened for reading only.
@@ -115,10 +134,20 @@ impl SqliteStore {
     pub fn open(path: &Path, settings: &Settings, now: Timestamp) -> Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("."));
         if !path.exists() {
-            make_private_folder(folder)?;
+            files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
+            // SQLite makes files as the umask says, and its log after the database file. Where none can be made it says why.
+            let _ = files::create_new(path);
         }
-        let mut store = Self::unopened(path, settings);
-        let connection = match store.connect().and_then(|connection| store.prepare(connection, now)) {
+        let mut store = Self::unopened(path, settings, now);
+        // Before the store is read: a change that comes meanwhile is not missing.
+        let head = store.read_head();
+        if let Some(head) = head.as_ref().filter(|head| head.change.0 > 0)
+            && std::fs::metadata(path).map_or(0, |file| file.len()) == 0
+        {
+            // SQLite removes the log of an empty file.
+            store.keep_aside(head)?;
+        }
+        let mut connection = match store.connect().and_then(|connection| store.prepare(connection, now)) {
             Err(Error::ReadOnly { .. }) if path.exists() => {
                 store.read_only = Some(store.read_only_mode());
                 let connection = store.connect()?;
@@ -137,6 +166,7 @@ impl SqliteStore {
             }
             other => other?,
         };
+        store.look_for_losses(&mut connection, head)?;
         store.identity = store.read_identity(&connection)?;
         lock(&store.idle).push(connection);
         Ok(store)
@@ -144,7 +174,7 @@ impl SqliteStore {
 
     /// Opens a store that lies anywhere for reading alone: nothing is made beside it.
     fn reading(path: &Path, settings: &Settings) -> Result<Self> {
-        let mut store = Self::unopened(path, settings);
+        let mut store = Self::unopened(path, settings, Timestamp::UNIX_EPOCH);
         store.read_only = Some(store.read_only_mode());
         let connection = store.connect()?;
         store.schema = store.check_schema(&connection)?;
@@ -156,7 +186,7 @@ impl SqliteStore {
         Ok(store)
     }
 
-    fn unopened(path: &Path, settings: &Settings) -> Self {
+    fn unopened(path: &Path, settings: &Settings, now: Timestamp) -> Self {
         Self {
             path: path.to_path_buf(),
             identity: String::new(),
@@ -166,6 +196,10 @@ impl SqliteStore {
             idle: Mutex::new(Vec::new()),
             selected: known::KnownSets::default(),
             writing: Mutex::new(()),
+            head: Mutex::new(head::HeadFile::of(path)),
+            missing: None,
+            opened: now,
+            damaged: Mutex::default(),
         }
     }
 
@@ -265,21 +299,41 @@ impl SqliteStore {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         // Another process may have been here while this one waited: read the number again inside the transaction.
         let from = self.check_schema(&transaction)?;
+        let lost = self.read_head().filter(|head| from == 0 && head.change.0 > 0);
+        if let Some(head) = &lost {
+            // What follows overwrites the log of a store that was here.
+            self.keep_aside(head)?;
+        }
         for step in &schema::MIGRATIONS[from as usize..] {
             transaction.execute_batch(step).map_err(failed)?;
         }
         if from == 0 {
-            let identity = fresh_identity(&transaction, &self.path, now).map_err(failed)?;
+            let fresh = || fresh_identity(&transaction, &self.path, now);
+            let (identity, copy) = match lost {
+                Some(head) => (head.identity, Some(head.copy)),
+                None => (fresh().map_err(failed)?, None),
+            };
             transaction
                 .execute(
-                    "INSERT INTO store (one, identity, change, create_time) VALUES (1, ?1, 0, ?2)",
-                    (identity, now.as_microsecond()),
+                    "INSERT INTO store (one, identity, change, create_time, copy)
+                     VALUES (1, ?1, 0, ?2, coalesce(?3, random()))",
+                    (identity, now.as_microsecond(), copy),
                 )
                 .map_err(failed)?;
             transaction.pragma_update(None, "application_id", schema::APPLICATION_ID).map_err(failed)?;
+        } else if from < schema::KEEPS_PROVENANCE {
+            // Whose words an item is must not change unseen either.
+            checksums::seal_all(&transaction).map_err(failed)?;
+            if from < schema::KEEPS_CHECKSUMS {
+                transaction.execute("UPDATE store SET copy = random()", []).map_err(failed)?;
+            }
         }
         transaction.pragma_update(None, "user_version", schema::NEWEST).map_err(failed)?;
         transaction.commit().map_err(failed)?;
+        if from == 0 {
+            // What every log builds on is in the file before there is one: a damaged log never takes the tables along.
+            read::empty_log(&connection).map_err(failed)?;
+        }
         Ok(connection)
     }
 
@@ -356,11 +410,15 @@ impl SqliteStore {
         let keep_pages = |connection: &Connection, kib: u64| {
             connection.pragma_update(None, "cache_size", -kib.cast_signed())
         };
-        let result = (|| {
+        let mut body = Some(body);
+        let mut attempt = |connection: &mut Connection| -> rusqlite::Result<Option<(T, Option<head::Head>)>> {
             // A large write that has no room for its pages writes them twice.
             keep_pages(connection, self.cache_kib().max(WRITING_KIB))?;
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let Some(before) = self.complete_state(&transaction)? else { return Ok(None) };
+            let body = body.take().expect("only an attempt without a body is made twice");
             let value = body(&transaction)?;
+            let head = Self::next_head(&transaction, &before)?;
             if log_pages == LOG_PAGES {
                 transaction.commit()?;
             } else {
@@ -369,8 +427,21 @@ impl SqliteStore {
                 connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
             }
             keep_pages(connection, self.cache_kib() / AT_REST as u64)?;
+            Ok(Some((value, head)))
+        };
+        let mut result = attempt(connection);
+        if let Ok(None) = result {
+            // Acknowledged changes are missing: nothing is written over what still holds them.
+            self.settle(connection)?;
+            result = attempt(connection);
+        }
+        let result = result.and_then(|done| {
+            let (value, head) = done.ok_or(rusqlite::Error::InvalidQuery)?;
+            if let Some(head) = head {
+                self.keep_head(&head);
+            }
             Ok(value)
-        })();
+        });
         if result.is_err() {
             // A connection that failed half way is not trusted with the next write.
             reader.connection = None;
@@ -443,13 +514,11 @@ fn fresh_identity(connection: &Connection, path: &Path, now: Timestamp) -> rusql
     Ok(derive_id(&[&random, &path.to_string_lossy(), &now.to_string()]))
 }
 
-/// Memories are private: the folder is made for its owner alone.
-fn make_private_folder(folder: &Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|source| Error::io("create the folder", folder, source))
+/// The log of a store's file.
+pub(super) fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    PathBuf::from(log)
 }
 
 /// A path inside a `file:` URI.

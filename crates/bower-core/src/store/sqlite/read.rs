@@ -3,24 +3,27 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::halves::half;
 use super::item::{self, read_item};
-use super::write::{cache_key, row_id};
-use super::{LOG_BYTES, SqliteStore, is_busy, schema, select};
+use super::vectors::waiting;
+use super::write::row_id;
+use super::{LOG_BYTES, SqliteStore, is_busy, lock, schema, select};
 use crate::error::{Error, Result};
 use crate::item::{
-    Change, Coverage, Facts, MemoryType, Reach, RowId, RowSet, Ruling, Scope, Status, derive_id, indexed_text,
+    Change, Coverage, Facts, MemoryType, Origin, RowId, RowSet, Ruling, Scope, Status, Visibility, derive_id,
+    indexed_text,
 };
-use crate::request::{Clocks, Documents, Event, Item, Receipt, Selection, StoreChange, StoreCopy, Undone};
+use crate::request::{
+    Clocks, Documents, Event, Item, Loss, Receipt, Selection, StoreChange, StoreCopy, Undone,
+};
 use crate::store::{
-    Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument, Life, Link,
-    NewDocument, NewMemory, NewPattern, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp, Store,
-    TailText, Turned, Turning, Written,
+    Audience, Counts, DatedText, Decided, DocumentRow, Given, IndexedText, Kept, KeptTerms, KnownDocument,
+    Life, Link, NewDocument, NewMemory, NewPattern, NewTokens, NewVector, Passage, Place, ReviewRow, Stamp,
+    Store, TailText, Turned, Turning, Written,
 };
 
 impl SqliteStore {
@@ -142,12 +145,12 @@ pub(super) fn scan(connection: &Connection, selection: &Selection) -> rusqlite::
     connection.prepare(&sql)?.query_map(params_from_iter(condition.values), first)?.collect()
 }
 
-fn read_known(row: &Row<'_>) -> rusqlite::Result<KnownDocument> {
+pub(super) fn read_known(row: &Row<'_>) -> rusqlite::Result<KnownDocument> {
     Ok(KnownDocument { id: row.get(0)?, path: row.get(1)?, hash: row.get(2)?, recipe: row.get(3)? })
 }
 
 /// Copies the log into the file and cuts it off, as far as other readers allow.
-fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
@@ -222,12 +225,18 @@ impl Store for SqliteStore {
         self.read_pinned()
     }
 
-    fn newest(&self, types: &[MemoryType], status: Status, reach: &Reach, most: usize) -> Result<Vec<RowId>> {
-        self.read_newest(types, status, reach, most)
+    fn newest(
+        &self,
+        types: &[MemoryType],
+        status: Status,
+        visibility: &Visibility,
+        most: usize,
+    ) -> Result<Vec<RowId>> {
+        self.read_newest(types, status, visibility, most)
     }
 
-    fn number(&self, status: Status, reach: &Reach) -> Result<u64> {
-        self.read_number(status, reach)
+    fn number(&self, status: Status, visibility: &Visibility) -> Result<u64> {
+        self.read_number(status, visibility)
     }
 
     fn titles(&self, rows: &[RowId]) -> Result<Vec<Option<(String, String)>>> {
@@ -257,6 +266,16 @@ impl Store for SqliteStore {
 
     fn undo(&self, event: u64, stamp: Stamp<'_>) -> Result<Option<Undone>> {
         self.undo_event(event, stamp)
+    }
+
+    fn undo_origin(
+        &self,
+        visibility: &Visibility,
+        origin: &Origin,
+        dry_run: bool,
+        stamp: Stamp<'_>,
+    ) -> Result<Option<Undone>> {
+        self.undo_all_of(visibility, origin, dry_run, stamp)
     }
 
     fn last_runs(&self) -> Result<BTreeMap<String, Timestamp>> {
@@ -291,8 +310,12 @@ impl Store for SqliteStore {
         self.read_exposure(row)
     }
 
-    fn exposed(&self, since: Timestamp, most: usize) -> Result<Vec<RowId>> {
-        self.read_exposed(since, most)
+    fn exposed(&self, to: &Audience<'_>, since: Timestamp, most: usize) -> Result<Vec<RowId>> {
+        self.read_exposed(to, since, most)
+    }
+
+    fn known_to(&self, to: &Audience<'_>, rows: &[RowId]) -> Result<Vec<RowId>> {
+        self.read_known_to(to, rows)
     }
 
     fn put_documents(&self, documents: &[NewDocument], stamp: Stamp<'_>) -> Result<Vec<Written>> {
@@ -383,21 +406,19 @@ impl Store for SqliteStore {
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>> {
         self.read("read the items", |connection| {
             let mut statement = connection.prepare_cached(item::statement(self.schema))?;
-            rows.iter()
-                .map(|row| statement.query_row([row.0], |row| read_item(connection, row)).optional())
-                .collect()
+            let mut read = |row: &RowId| {
+                let item = statement.query_row([row.0], |row| read_item(connection, row)).optional()?;
+                if item.as_ref().is_some_and(|item| item.damaged) {
+                    self.note_damage("text", *row);
+                }
+                Ok(item)
+            };
+            rows.iter().map(&mut read).collect()
         })
     }
 
-    fn rows_by_id(&self, prefix: &str, most: usize) -> Result<Vec<(RowId, String)>> {
-        self.read("look up the id", |connection| {
-            connection
-                .prepare_cached(
-                    "SELECT row, id FROM items WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT ?2",
-                )?
-                .query_map(params![prefix, most], |row| Ok((first(row)?, row.get(1)?)))?
-                .collect()
-        })
+    fn rows_by_id(&self, prefix: &str, visibility: &Visibility, most: usize) -> Result<Vec<(RowId, String)>> {
+        self.read_rows_by_id(prefix, visibility, most)
     }
 
     fn select(&self, selection: &Selection) -> Result<Option<Arc<RowSet>>> {
@@ -438,13 +459,8 @@ impl Store for SqliteStore {
         })
     }
 
-    fn documents_at(&self, collection: &str, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>> {
-        self.read("look up the documents", |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT id, path, hash, recipe FROM documents WHERE collection = ?1 AND path = ?2",
-            )?;
-            paths.iter().map(|path| statement.query_row([collection, path], read_known).optional()).collect()
-        })
+    fn documents_at(&self, place: &Place, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>> {
+        self.read_documents_at(place, paths)
     }
 
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>> {
@@ -541,14 +557,15 @@ impl Store for SqliteStore {
 
     fn tail_terms(&self, rows: &[RowId]) -> Result<Vec<KeptTerms>> {
         self.read("read the newest texts", |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT i.document, i.source_conv_id, i.collection, l.terms FROM items i LEFT JOIN tail l ON l.row = i.row
-                 WHERE i.row = ?1",
-            )?;
+            let mut statement = connection.prepare_cached(&self.with_checksum(
+                "SELECT i.document, i.source_conv_id, i.collection, l.terms, {l.checksum} FROM items i
+                     LEFT JOIN tail l ON l.row = i.row WHERE i.row = ?1",
+            ))?;
             let mut kept = Vec::with_capacity(rows.len());
             for row in rows {
                 let read = |found: &Row<'_>| {
-                    Ok(KeptTerms { row: *row, parent: read_parent(found)?, terms: found.get(3)? })
+                    let terms = waiting(*row, found, 3)?.map(<[u8]>::to_vec);
+                    Ok(KeptTerms { row: *row, parent: read_parent(found)?, terms })
                 };
                 kept.extend(statement.query_row([row.0], read).optional()?);
             }
@@ -567,15 +584,16 @@ impl Store for SqliteStore {
 
     fn tail_texts(&self, after: Change, each: &mut dyn FnMut(RowId, TailText<'_>)) -> Result<usize> {
         self.read("read the newest texts", |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT i.row, l.terms FROM items i LEFT JOIN tail l ON l.row = i.row WHERE i.text_change > ?1",
-            )?;
+            let mut statement = connection.prepare_cached(&self.with_checksum(
+                "SELECT i.row, l.terms, {l.checksum} FROM items i LEFT JOIN tail l ON l.row = i.row
+                 WHERE i.text_change > ?1",
+            ))?;
             let mut indexed = connection.prepare_cached(INDEXED)?;
             let mut rows = statement.query([after.0])?;
             let mut count = 0;
             while let Some(row) = rows.next()? {
                 let id = first(row)?;
-                match row.get_ref(1)?.as_blob_or_null()? {
+                match waiting(id, row, 1)? {
                     Some(terms) => each(id, TailText::Terms(terms)),
                     None => each(id, TailText::Text(indexed.query_row([id.0], read_indexed)?)),
                 }
@@ -599,37 +617,11 @@ impl Store for SqliteStore {
     }
 
     fn tail_vectors(&self, model: &str, after: Change, each: &mut dyn FnMut(RowId, &[u8])) -> Result<usize> {
-        self.read("read the newest vectors", |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT v.row, v.vector FROM vectors v
-                 WHERE v.model = (SELECT row FROM models WHERE name = ?1) AND v.change > ?2",
-            )?;
-            let mut rows = statement.query(params![model, after.0])?;
-            let (mut count, mut buffer) = (0, Vec::new());
-            while let Some(row) = rows.next()? {
-                if let Some(half) = half(row, 1, &mut buffer)? {
-                    each(first(row)?, half);
-                    count += 1;
-                }
-            }
-            Ok(count)
-        })
+        self.read_tail_vectors(model, after, each)
     }
 
     fn vectors(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>> {
-        self.read("read the vectors", |connection| {
-            let model: Option<i64> = connection
-                .prepare_cached("SELECT row FROM models WHERE name = ?1")?
-                .query_row([model], |row| row.get(0))
-                .optional()?;
-            let mut statement =
-                connection.prepare_cached("SELECT vector FROM vectors WHERE row = ?1 AND model = ?2")?;
-            let mut buffer = Vec::new();
-            let mut vector = |row: &Row<'_>| Ok(half(row, 0, &mut buffer)?.map(<[u8]>::to_vec));
-            rows.iter()
-                .map(|row| Ok(statement.query_row(params![row.0, model], &mut vector).optional()?.flatten()))
-                .collect()
-        })
+        self.read_vectors(model, rows)
     }
 
     fn unembedded(&self, model: &str, most: usize) -> Result<Vec<RowId>> {
@@ -659,20 +651,7 @@ impl Store for SqliteStore {
     }
 
     fn cached_vector(&self, model: &str, text: &str) -> Result<Option<NewVector>> {
-        self.read("look up the query's vector", |connection| {
-            connection
-                .prepare_cached(
-                    "SELECT c.vector, m.name, c.tokens FROM embedding_cache c
-                     LEFT JOIN models m ON m.row = c.tokens_model WHERE c.key = ?1",
-                )?
-                .query_row([cache_key(model, text)], |row| {
-                    let named: Option<String> = row.get(1)?;
-                    let bytes: Option<Vec<u8>> = row.get(2)?;
-                    let tokens = named.zip(bytes).map(|(model, bytes)| NewTokens { model, bytes });
-                    Ok(NewVector { model: model.to_owned(), half: row.get(0)?, tokens })
-                })
-                .optional()
-        })
+        self.read_cached_vector(model, text)
     }
 
     fn code_rows(&self, model: &str, after: Change, upto: Change) -> Result<Vec<RowId>> {
@@ -689,12 +668,7 @@ impl Store for SqliteStore {
     }
 
     fn codes(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>> {
-        self.read("read the token codes", |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT t.codes FROM token_tail t JOIN models m ON m.row = t.model WHERE t.row = ?1 AND m.name = ?2",
-            )?;
-            rows.iter().map(|row| statement.query_row(params![row.0, model], |row| row.get(0)).optional()).collect()
-        })
+        self.read_codes(model, rows)
     }
 
     fn events(&self, subject: &str) -> Result<Vec<Event>> {
@@ -718,16 +692,17 @@ impl Store for SqliteStore {
         })
     }
 
-    fn changes(&self, after: Change, most: usize) -> Result<Vec<StoreChange>> {
-        self.read_changes(after, most)
+    fn changes(
+        &self,
+        visibility: &Visibility,
+        after: Change,
+        most: usize,
+    ) -> Result<(Vec<StoreChange>, Change)> {
+        self.read_changes(visibility, after, most)
     }
 
     fn document_page(&self, select: &Selection, limit: usize, offset: usize) -> Result<Documents> {
         self.read_documents(select, limit, offset)
-    }
-
-    fn held_of(&self, ids: &[String], select: &Selection) -> Result<BTreeSet<String>> {
-        self.read_held_of(ids, select)
     }
 
     fn counts(&self) -> Result<Counts> {
@@ -783,5 +758,17 @@ impl Store for SqliteStore {
 
     fn verify(&self) -> Result<Vec<String>> {
         self.read_findings()
+    }
+
+    fn losses(&self) -> Result<Vec<Loss>> {
+        self.read_losses()
+    }
+
+    fn accept_losses(&self, stamp: Stamp<'_>) -> Result<u64> {
+        self.write_accepted(stamp)
+    }
+
+    fn damage(&self) -> usize {
+        lock(&self.damaged).len()
     }
 }

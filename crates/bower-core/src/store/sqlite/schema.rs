@@ -4,8 +4,9 @@
 pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
-pub const MIGRATIONS: &[&str] =
-    &[SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS];
+pub const MIGRATIONS: &[&str] = &[
+    SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS, CLOCK, CHECKSUMS, PROVENANCE,
+];
 
 /// The schema from which on numbers are kept.
 pub const KEEPS_COUNTS: u32 = 4;
@@ -21,6 +22,13 @@ pub const KEEPS_HOLDERS: u32 = 8;
 
 /// The schema from which on the newest memories and the pinned ones have indexes.
 pub const KEEPS_NEWS: u32 = 9;
+
+/// The schema from which on a store remembers the time that it trusts.
+pub const KEEPS_CLOCK: u32 = 10;
+/// The schema from which on rows have checksums, and what was lost is written down.
+pub const KEEPS_CHECKSUMS: u32 = 11;
+/// The schema from which on provenance is kept.
+pub const KEEPS_PROVENANCE: u32 = 12;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -436,8 +444,101 @@ CREATE INDEX events_runs ON events (action, event) WHERE subject IS NULL;
 );
 
 /// A briefing reads the newest memories of some types and the pinned ones, and counts candidates: over 100,000 memories that took
-/// 140 ms without these. Reach is in the index, so that whose a memory is costs no look at its row.
+/// 140 ms without these. Scope and owner are in the index, so that whose a memory is costs no look at its row.
 const NEWS: &str = "
 CREATE INDEX items_newest ON items (status, type, create_time, scope, owner) WHERE kind = 'memory';
 CREATE INDEX items_pinned ON items (status) WHERE kind = 'memory' AND tier = 1;
+";
+
+/// The last time that the store trusted, with its last change then, and where the clock has been since it jumped away from there;
+/// an older store trusts its last event. `clock_repairs` is what a wrong clock wrote and what stands in its place, so that events,
+/// which keep what they said, can still be taken back.
+const CLOCK: &str = "
+CREATE TABLE clock (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  time INTEGER NOT NULL,
+  change INTEGER NOT NULL,
+  jump_time INTEGER,
+  jump_change INTEGER,
+  first_time INTEGER,
+  mark_time INTEGER,
+  is_trusted INTEGER NOT NULL
+) STRICT;
+INSERT INTO clock (one, time, change, is_trusted)
+  SELECT 1, coalesce((SELECT time FROM events ORDER BY event DESC LIMIT 1), create_time), change, 0 FROM store;
+
+CREATE TABLE clock_repairs (
+  wrong INTEGER PRIMARY KEY,
+  time INTEGER NOT NULL
+) STRICT;
+";
+
+/// Checksums of rows; whoever brings a store here gives old rows theirs. `copy` is a random number that each backup gets anew, so that
+/// the head beside the file is never compared with another copy of the same store. A loss is a range of changes that were acknowledged
+/// and are not there; `open_losses` counts those that nobody has accepted, so that a question learns of them from the row that it reads
+/// anyway. `aside` names the folder beside the file that keeps what could be read.
+const CHECKSUMS: &str = "
+CREATE TABLE checksums (
+  row INTEGER PRIMARY KEY REFERENCES items (row),
+  text INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  vector INTEGER
+) STRICT;
+ALTER TABLE documents ADD COLUMN checksum INTEGER;
+ALTER TABLE events ADD COLUMN checksum INTEGER;
+ALTER TABLE tail ADD COLUMN checksum INTEGER;
+ALTER TABLE token_tail ADD COLUMN checksum INTEGER;
+ALTER TABLE embedding_cache ADD COLUMN checksum INTEGER;
+
+ALTER TABLE store ADD COLUMN copy INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE store ADD COLUMN open_losses INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE losses (
+  loss INTEGER PRIMARY KEY AUTOINCREMENT,
+  first_change INTEGER NOT NULL,
+  last_change INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  aside TEXT,
+  accept_time INTEGER
+) STRICT;
+";
+
+/// Whose words an item is. The words of the columns are those of `Author`; nothing stands for `document`, for most items are
+/// chunks of files, and a filter reads all of their rows. What is there already is told by its source, with as little trust as fits
+/// (`Provenance::of_source` says the same): nobody knows whether a person told it or an agent, what was picked from a session is
+/// reviewed where somebody kept it, and a pattern where nothing that was picked is among its examples.
+///
+/// A briefing reads the newest memories that somebody reviewed or that came from nowhere else: both are in its index.
+const PROVENANCE: &str = "
+ALTER TABLE items ADD COLUMN said_by TEXT;
+ALTER TABLE items ADD COLUMN least_trusted TEXT;
+ALTER TABLE items ADD COLUMN reviewed INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE items ADD COLUMN host TEXT;
+
+UPDATE items SET said_by = 'import', least_trusted = 'import', reviewed = 0
+WHERE kind = 'chunk' AND source_conv_id IS NOT NULL;
+
+UPDATE items SET
+  said_by = CASE
+    WHEN source IN ('bower', 'cli', 'consolidate') THEN 'agent'
+    WHEN source IN ('claude-code', 'codex', 'copilot', 'gemini', 'transcript', 'agent')
+      THEN CASE WHEN lower(json_extract(metadata, '$.speaker')) = 'user' THEN 'user' ELSE 'agent' END
+    ELSE 'import' END,
+  reviewed = status <> 'candidate'
+WHERE kind = 'memory';
+UPDATE items SET least_trusted = said_by WHERE kind = 'memory';
+UPDATE items SET host = source
+WHERE source IN ('claude-code', 'codex', 'copilot', 'gemini') AND kind = 'memory';
+
+UPDATE items SET reviewed = 0
+WHERE kind = 'memory' AND source IN ('claude-code', 'codex', 'copilot', 'gemini', 'transcript', 'agent')
+  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.subject = items.id AND e.action = 'promote'
+    AND json_extract(e.detail, '$.rule') = 'told');
+UPDATE items SET reviewed = 0
+WHERE kind = 'memory' AND source = 'consolidate' AND EXISTS (
+  SELECT 1 FROM relations r JOIN items m ON m.row = r.row
+  WHERE r.other = items.row AND r.relation = 'example_of' AND m.reviewed = 0);
+
+DROP INDEX items_newest;
+CREATE INDEX items_newest ON items (status, type, create_time, scope, owner, reviewed, least_trusted)
+WHERE kind = 'memory';
 ";

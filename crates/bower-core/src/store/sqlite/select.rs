@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::clocks;
 use super::lookup::{self, Lookup};
 use crate::filter::{Filter, Test};
-use crate::item::Status;
+use crate::item::{Scope, Status, Visibility};
 use crate::request::{Clocks, Selection};
+use crate::store::Audience;
 
 /// A condition over `items i` and the values it binds, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,6 +97,7 @@ pub(super) fn conjuncts(select: &Selection) -> Vec<Conjunct> {
     if let Some(owner) = &select.owner {
         and(Condition::of("i.owner = ?", owner.clone()), None);
     }
+    and(Condition::within("coalesce(i.said_by, 'document')", &select.said_by), None);
     if !select.sources.is_empty() {
         and(from_sources(&select.sources), None);
     }
@@ -110,6 +112,34 @@ pub(super) fn conjuncts(select: &Selection) -> Vec<Conjunct> {
         None => {}
     }
     all
+}
+
+/// The condition of what a caller may see; none where that is everything.
+pub(super) fn visible(visibility: &Visibility) -> Condition {
+    let Visibility { scope, owner, collections } = visibility;
+    let none = || Condition { sql: "0".to_owned(), values: Vec::new() };
+    let collections = collections.as_ref().map(|names| {
+        let names: Vec<&String> = names.iter().collect();
+        if names.is_empty() { none() } else { Condition::within("i.collection", &names) }
+    });
+    let scope = scope.map(|scope| Condition::of("i.scope = ?", scope.word().to_owned()));
+    let owner = owner.as_ref().map(|owner| Condition::of("i.owner = ?", owner.clone()));
+    every([collections, scope, owner].into_iter().flatten())
+}
+
+/// The condition of what an audience may know of: [`Visibility::is_known_at`] as SQL.
+pub(super) fn known_to(to: &Audience<'_>) -> Condition {
+    let visible = visible(to.visibility);
+    let known = match &to.place.owner {
+        None => Condition { sql: "i.owner IS NULL".to_owned(), values: Vec::new() },
+        Some(owner) => {
+            let scopes: Vec<Scope> =
+                Scope::ALL.iter().copied().filter(|scope| to.place.scope.is_within(*scope)).collect();
+            let owned = Condition::of("(i.owner IS NULL OR i.owner = ?)", owner.clone());
+            every([owned, Condition::within("i.scope", &scopes)].into_iter())
+        }
+    };
+    every([visible, known].into_iter().filter(|part| !part.sql.is_empty()))
 }
 
 /// The condition of a selection, its statuses included.
@@ -209,6 +239,9 @@ const COLUMNS: &[(&str, &str)] = &[
     ("owner", "SELECT i.owner AS value WHERE i.owner IS NOT NULL"),
     ("importance", "SELECT i.importance AS value"),
     ("confidence", "SELECT i.confidence AS value"),
+    ("said_by", "SELECT coalesce(i.said_by, 'document') AS value"),
+    ("least_trusted", "SELECT coalesce(i.least_trusted, 'document') AS value"),
+    ("host", "SELECT i.host AS value WHERE i.host IS NOT NULL"),
 ];
 
 const METADATA: &str = "SELECT j.atom AS value, j.type AS type FROM json_each(i.metadata) j WHERE j.key = ?

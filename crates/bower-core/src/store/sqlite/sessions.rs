@@ -5,6 +5,7 @@ use rusqlite::params;
 
 use super::SqliteStore;
 use super::read::first;
+use super::trust::outlasts;
 use crate::item::RowId;
 use crate::store::Given;
 
@@ -43,9 +44,12 @@ impl SqliteStore {
             for Given { row: RowId(row), text_hash } in given {
                 insert.execute(params![session, row, text_hash, now.as_microsecond()])?;
             }
-            connection
-                .prepare_cached("DELETE FROM injections WHERE time < ?1")?
-                .execute([keep_after.as_microsecond()])?;
+            // By a clock that jumped ahead all of them would be old.
+            if outlasts(connection, now)? {
+                connection
+                    .prepare_cached("DELETE FROM injections WHERE time < ?1")?
+                    .execute([keep_after.as_microsecond()])?;
+            }
             Ok(())
         })
     }

@@ -4,13 +4,13 @@ use super::halves::damaged;
 use super::life::broken_chains;
 use super::lives::is_miscounted;
 use super::read::read_counts;
-use super::{SqliteStore, schema};
+use super::{SqliteStore, checksums, schema};
 use crate::error::Result;
 
 impl SqliteStore {
     /// What is wrong, in words; nothing where all is sound.
     pub(super) fn read_findings(&self) -> Result<Vec<String>> {
-        self.read("examine the store", |connection| {
+        let mut examined = self.read("examine the store", |connection| {
             let mut findings = connection
                 .prepare("PRAGMA integrity_check(20)")?
                 .query_map([], |row| row.get::<_, String>(0))?
@@ -23,6 +23,9 @@ impl SqliteStore {
                 findings.push(format!("a row of {table} names a row of {parent} that is not there"));
             }
             findings.extend(damaged(connection)?);
+            if self.schema >= schema::KEEPS_CHECKSUMS {
+                findings.extend(checksums::findings(connection)?);
+            }
             if self.schema >= schema::KEEPS_LIFE {
                 findings.extend(broken_chains(connection)?);
             }
@@ -59,6 +62,8 @@ impl SqliteStore {
                 }
             }
             Ok(findings)
-        })
+        })?;
+        examined.extend(self.head_findings());
+        Ok(examined)
     }
 }

@@ -4,9 +4,10 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::checksums::{of_cached, of_event, of_waiting, seal, seal_document, seal_fields, seal_vector};
 use super::halves::kept;
 use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore};
-use crate::item::{Change, Kind, RowId, Status};
+use crate::item::{Author, Change, Kind, RowId, Status};
 use crate::store::{NewChunk, NewDocument, NewTokens, NewVector, Stamp, Written};
 
 /// The next change number. Taken inside the transaction, so numbers appear in the order of commits.
@@ -25,18 +26,14 @@ pub(super) fn record(
     subject: Option<&str>,
     detail: &Value,
 ) -> Result<u64> {
+    let (time, detail) = (stamp.now.as_microsecond(), detail.to_string());
+    let checksum = of_event(change.0, time, (action, subject, stamp.actor), &detail);
     connection
         .prepare_cached(
-            "INSERT INTO events (change, time, action, subject, actor, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO events (change, time, action, subject, actor, detail, checksum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
-        .execute(params![
-            change.0,
-            stamp.now.as_microsecond(),
-            action,
-            subject,
-            stamp.actor,
-            detail.to_string()
-        ])?;
+        .execute(params![change.0, time, action, subject, stamp.actor, detail, checksum])?;
     Ok(connection.last_insert_rowid().unsigned_abs())
 }
 
@@ -73,9 +70,9 @@ fn put_codes(connection: &Connection, row: RowId, tokens: &NewTokens, change: Ch
     let model = model_row(connection, &tokens.model)?;
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO token_tail (row, model, change, codes) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT OR REPLACE INTO token_tail (row, model, change, codes, checksum) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
-        .execute(params![row.0, model, change.0, tokens.bytes])?;
+        .execute(params![row.0, model, change.0, tokens.bytes, of_waiting(row, &tokens.bytes)])?;
     Ok(())
 }
 
@@ -84,6 +81,11 @@ fn stands(connection: &Connection, row: RowId, upto: Change) -> Result<bool> {
     connection
         .prepare_cached("SELECT 1 FROM items WHERE row = ?1 AND text_change <= ?2")?
         .exists(params![row.0, upto.0])
+}
+
+/// An author as its column has it: nothing stands for a file's.
+pub(super) fn author(author: Author) -> Option<&'static str> {
+    (author != Author::Document).then(|| author.word())
 }
 
 /// Adds tags; those that were not there.
@@ -104,8 +106,8 @@ pub(super) fn put_tags<'a>(
 
 pub(super) fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
     connection
-        .prepare_cached("INSERT OR REPLACE INTO tail (row, change, terms) VALUES (?1, ?2, ?3)")?
-        .execute(params![row.0, change.0, terms])?;
+        .prepare_cached("INSERT OR REPLACE INTO tail (row, change, terms, checksum) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![row.0, change.0, terms, of_waiting(row, terms)])?;
     Ok(())
 }
 
@@ -116,7 +118,7 @@ pub(super) fn remove_row(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<bool> {
-    for table in ["tags", "vectors", "token_tail", "tail", "injections", "exposures", "texts"] {
+    for table in ["tags", "vectors", "token_tail", "tail", "injections", "exposures", "checksums", "texts"] {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
     }
     super::life::unlink(connection, row, change, stamp)?;
@@ -182,6 +184,7 @@ impl SqliteStore {
             for (row, vector) in vectors {
                 if stands(connection, *row, upto)? {
                     put_vector(connection, *row, vector, change)?;
+                    seal_vector(connection, *row)?;
                     written += 1;
                 }
             }
@@ -231,31 +234,40 @@ impl SqliteStore {
             for (text, vector) in vectors {
                 let model = model_row(connection, &vector.model)?;
                 let tokens = vector.tokens.as_ref();
+                let key = cache_key(&vector.model, text);
+                let checksum = of_cached(&key, &vector.half, tokens.map(|tokens| &tokens.bytes[..]));
                 let tokens_model =
                     tokens.map(|tokens| model_row(connection, &tokens.model)).transpose()?;
                 connection
                     .prepare_cached(
-                        "INSERT OR REPLACE INTO embedding_cache (key, model, used_time, vector, tokens_model, tokens)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                        "INSERT OR REPLACE INTO embedding_cache (key, model, used_time, vector, tokens_model, tokens, checksum)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                     )?
                     .execute(params![
-                        cache_key(&vector.model, text),
+                        key,
                         model,
                         stamp.now.as_microsecond(),
                         vector.half,
                         tokens_model,
                         tokens.map(|tokens| &tokens.bytes),
+                        checksum,
                     ])?;
             }
             let held: usize = connection
                 .prepare_cached("SELECT count(*) FROM embedding_cache")?
                 .query_row([], |row| row.get(0))?;
-            connection
-                .prepare_cached(
-                    "DELETE FROM embedding_cache WHERE key IN
-                     (SELECT key FROM embedding_cache ORDER BY used_time, key LIMIT ?1)",
-                )?
-                .execute([held.saturating_sub(most)])?;
+            let mut over = held.saturating_sub(most);
+            // What a wrong clock dated later than this use goes first, or nothing new would be kept until then.
+            for which in ["WHERE used_time > ?2 ORDER BY used_time DESC", "WHERE ?2 NOT NULL ORDER BY used_time"] {
+                if over > 0 {
+                    over -= connection
+                        .prepare_cached(&format!(
+                            "DELETE FROM embedding_cache WHERE key IN
+                             (SELECT key FROM embedding_cache {which}, key LIMIT ?1)"
+                        ))?
+                        .execute(params![over, stamp.now.as_microsecond()])?;
+                }
+            }
             Ok(())
         })
     }
@@ -318,6 +330,7 @@ fn write_document(
             ],
             |row| row.get(0),
         )?;
+    seal_document(connection, row)?;
     let mut written = Written::default();
     for gone in &document.removed {
         written.removed += usize::from(remove_row(connection, *gone, change, stamp)?);
@@ -326,6 +339,7 @@ fn write_document(
         connection
             .prepare_cached("UPDATE items SET position = ?2, first_line = ?3, last_line = ?4 WHERE row = ?1")?
             .execute(params![kept.row.0, kept.position, kept.lines.0, kept.lines.1])?;
+        seal_fields(connection, kept.row)?;
     }
     for chunk in &document.added {
         written.added += usize::from(insert_chunk(connection, document, row, chunk, change, now)?);
@@ -349,8 +363,9 @@ fn insert_chunk(
         .prepare_cached(
             "INSERT INTO items (id, kind, collection, importance, confidence, decay_rate, create_time, access_time,
              update_time, scope, owner, status, tier, metadata, source, document, position, first_line, last_line, text_change,
-             source_conv_id)
-             VALUES (?1, ?2, ?3, .5, 1, .01, ?4, ?4, ?4, ?5, ?6, ?7, 2, '{}', 'index', ?8, ?9, ?10, ?11, ?12, ?13)
+             source_conv_id, said_by, least_trusted, reviewed, host)
+             VALUES (?1, ?2, ?3, .5, 1, .01, ?4, ?4, ?4, ?5, ?6, ?7, 2, '{}', 'index', ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+             ?17)
              ON CONFLICT (id) DO NOTHING",
         )?
         .execute(params![
@@ -367,6 +382,10 @@ fn insert_chunk(
             chunk.lines.1,
             change.0,
             document.session,
+            author(document.provenance.said_by),
+            author(document.provenance.least_trusted),
+            document.provenance.reviewed,
+            document.host,
         ])?;
     if added == 0 {
         return Ok(false);
@@ -380,5 +399,6 @@ fn insert_chunk(
     if let Some(vector) = &chunk.vector {
         put_vector(connection, row, vector, change)?;
     }
+    seal(connection, row)?;
     Ok(true)
 }

@@ -122,7 +122,7 @@ mod tests {
         put(dir.path(), 1, &[], &rows);
         let index = TextIndex::open(dir.path()).unwrap().unwrap();
         let terms = query_terms("cod elf", Language::English);
-        let question = index.prepare(&terms, &Tail::empty()).unwrap();
+        let question = index.prepare(&terms, &Tail::empty(), None).unwrap();
         let keep: RowSet = [6, 7, 300, 798, 900].into_iter().map(RowId).collect();
         let allowed = Allowed { keep: Some(&keep), drop: &RowSet::new() };
         let found = index.search(&question, 10, allowed, &Tail::empty()).unwrap();

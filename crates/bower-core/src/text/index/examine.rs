@@ -266,7 +266,7 @@ mod tests {
         let tail = scan.finish();
         let index = TextIndex::open(dir.path()).unwrap().unwrap();
         let rows = [50, 12, 31, 41, 40, 7, 51].map(RowId);
-        let question = index.prepare(&terms, &tail).unwrap();
+        let question = index.prepare(&terms, &tail, None).unwrap();
         let found = index.examine(&question, &names, &rows, &tail).unwrap();
         let all = Allowed { keep: None, drop: &RowSet::new() };
         for hit in index.search(&question, 10, all, &tail).unwrap() {

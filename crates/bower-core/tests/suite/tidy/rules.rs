@@ -12,28 +12,31 @@ const MOST_MAP_LINES: usize = 250;
 /// The pure rooms know values only; `engine` knows all and nobody knows it.
 const ARROWS: &[(&str, &[&str])] = &[
     ("error", &[]),
+    ("checksum", &[]),
+    ("files", &[]),
     ("item", &["error"]),
     ("config", &["item", "error", "rank"]),
     ("strength", &["item"]),
     ("filter", &["item", "error"]),
-    ("evidence", &["item"]),
+    ("prompt", &[]),
+    ("evidence", &["item", "prompt"]),
     ("request", &["item", "error", "filter", "evidence", "rank"]),
-    ("text", &["item", "error"]),
-    ("generation", &["item", "error"]),
+    ("text", &["item", "error", "checksum", "files"]),
+    ("generation", &["item", "error", "checksum", "files"]),
     ("vector", &["item", "error", "generation"]),
     ("tokens", &["item", "error", "generation"]),
     ("graph", &["item", "error"]),
-    ("rank", &["item", "error", "evidence", "strength"]),
+    ("rank", &["item", "error", "evidence", "prompt", "strength"]),
     ("memory", &["item", "error", "text", "strength"]),
-    ("embed", &["item", "error", "config"]),
-    ("llm", &["item", "error", "config"]),
+    ("embed", &["item", "error", "config", "checksum", "files"]),
+    ("llm", &["item", "error", "config", "prompt"]),
     ("ingest", &["item", "error", "config", "request"]),
-    ("store", &["item", "error", "request", "filter", "config", "vector"]),
+    ("store", &["item", "error", "files", "request", "filter", "config", "vector"]),
     (
         "engine",
         &[
-            "item", "error", "config", "filter", "evidence", "request", "text", "vector", "tokens", "graph",
-            "rank", "strength", "memory", "embed", "llm", "ingest", "store",
+            "item", "error", "files", "config", "filter", "evidence", "prompt", "request", "text", "vector",
+            "tokens", "graph", "rank", "strength", "memory", "embed", "llm", "ingest", "store",
         ],
     ),
 ];
@@ -63,6 +66,29 @@ const OUT_OF_BOUNDS: &[&[&str]] = &[
     &["eprint", "!"],
     &["eprintln", "!"],
     &["dbg", "!"],
+];
+
+/// What makes files and folders with the mode that the umask leaves.
+const MAKES_FILES: &[[&str; 2]] = &[
+    ["File", "create"],
+    ["File", "create_new"],
+    ["File", "options"],
+    ["OpenOptions", "new"],
+    ["DirBuilder", "new"],
+    ["fs", "write"],
+    ["fs", "copy"],
+    ["fs", "create_dir"],
+    ["fs", "create_dir_all"],
+];
+
+/// What becomes a part of a prompt over the Model Context Protocol.
+const PROMPT_CONTENT: &[&[&str]] = &[
+    &["ContentBlock", "text"],
+    &["ContentBlock", "resource"],
+    &["ResourceContents", "text"],
+    &["PromptMessage", "new_text"],
+    &["PromptMessage", "new"],
+    &["CallToolResult", "structured"],
 ];
 
 /// The crates of the workspace that a crate may name.
@@ -118,6 +144,59 @@ pub fn pure_core(path: &str, text: &str) -> Vec<String> {
                     named.parts.join("::").replace("::!", "!")
                 )
             })
+        })
+        .collect()
+}
+
+/// What a model reads is made of texts that may enter a prompt, in one place.
+pub fn prompts(path: &str, text: &str) -> Vec<String> {
+    // The other file is the server of a test suite.
+    let is_made_here =
+        ["crates/bower/src/mcp/content.rs", "crates/bower/src/mcp/conformance.rs"].contains(&path);
+    if is_made_here || !path.starts_with("crates/bower/src/") {
+        return Vec::new();
+    }
+    named(&without_tests(&tokens(text)))
+        .iter()
+        .filter(|named| {
+            PROMPT_CONTENT
+                .iter()
+                .any(|made| named.parts.windows(2).any(|pair| pair[0] == made[0] && pair[1] == made[1]))
+        })
+        .map(|named| {
+            format!(
+                "{path}:{}: {} is made in mcp/content.rs, of a PromptText",
+                named.line,
+                named.parts.join("::")
+            )
+        })
+        .collect()
+}
+
+/// Files and folders are made in one place, for their owner alone. Measuring makes what it likes.
+pub fn private_files(path: &str, text: &str) -> Vec<String> {
+    if path == "crates/bower-core/src/files.rs"
+        || path.starts_with("crates/bower-bench/")
+        || !path.contains("/src/")
+        || path.ends_with("tests.rs")
+        || path.ends_with("testing.rs")
+        || path.starts_with("crates/bower/src/interference")
+        || path.starts_with("crates/bower-core/src/store/contract")
+    {
+        return Vec::new();
+    }
+    named(&without_tests(&tokens(text)))
+        .iter()
+        .filter(|named| {
+            let made = |pair: &[String]| MAKES_FILES.iter().any(|makes| pair[0] == makes[0] && pair[1] == makes[1]);
+            named.parts.windows(2).any(made)
+        })
+        .map(|named| {
+            format!(
+                "{path}:{}: {} makes a file as the umask says; bower_core::files makes one for its owner alone",
+                named.line,
+                named.parts.join("::")
+            )
         })
         .collect()
 }
@@ -233,6 +312,29 @@ pub fn map_rows(map: &str, sources: &[&str]) -> Vec<String> {
     missing.chain(dead).collect()
 }
 
+/// Every test that `docs/security.md` names exists: `part::of::its_path::name`, or the path of a file that holds some. `files` are
+/// paths with their texts.
+pub fn named_tests(page: &str, files: &[(&str, &str)]) -> Vec<String> {
+    let is_there = |name: &str| {
+        let Some((room, test)) = name.rsplit_once("::") else {
+            return files.iter().any(|(path, _)| *path == name);
+        };
+        let (room, test) = (format!("/{}/", room.replace("::", "/")), format!("fn {test}("));
+        let holds = |(path, text): &(&str, &str)| {
+            let path = path.strip_suffix(".rs").unwrap_or(path);
+            let path = path.strip_suffix("/mod").unwrap_or(path);
+            format!("/{path}/").ends_with(&room) && text.contains("#[test]") && text.contains(&test)
+        };
+        files.iter().any(holds)
+    };
+    page.lines()
+        .flat_map(quoted)
+        .filter(|span| !span.contains(' ') && (span.contains("::") || span.starts_with("tools/")))
+        .filter(|name| !is_there(name))
+        .map(|name| format!("docs/security.md: no test {name}"))
+        .collect()
+}
+
 /// Every `make TARGET` that the README shows can be run.
 pub fn make_targets(readme: &str, makefile: &str) -> Vec<String> {
     let targets: Vec<&str> = makefile
@@ -289,8 +391,8 @@ pub fn portable(path: &str, text: &str) -> Vec<String> {
                 wrong.push(format!("{path}:{at}: names a folder of one machine, {folder}"));
             }
         }
-        // The lock file is cargo's own, and names where each crate comes from.
-        for host in hosts.iter().filter(|_| path != "Cargo.lock") {
+        // Lock files are cargo's own, and name where each crate comes from.
+        for host in hosts.iter().filter(|_| !path.ends_with("Cargo.lock")) {
             if line.contains(host) {
                 wrong.push(format!("{path}:{at}: names the package registry {host}"));
             }
@@ -358,6 +460,37 @@ mod tests {
         assert!(pure_core(core, "fn f(now: Timestamp) { println(\"eprintln!\") }").is_empty());
         assert!(pure_core(core, &format!("fn g() {{}}\n#[cfg(test)]\nmod tests {{ {bad} }}")).is_empty());
         assert!(pure_core("crates/bower/src/main.rs", bad).is_empty());
+    }
+
+    #[test]
+    fn what_a_model_reads_is_made_in_one_place() {
+        let text = "fn f() { ContentBlock::text(text); }\n#[cfg(test)]\nmod tests { fn g() { ContentBlock::text(text); } }";
+        assert!(prompts("crates/bower/src/mcp/content.rs", text).is_empty());
+        assert_eq!(
+            told(&prompts("crates/bower/src/mcp/said.rs", text)),
+            "crates/bower/src/mcp/said.rs:1: ContentBlock::text is made in mcp/content.rs, of a PromptText"
+        );
+    }
+
+    #[test]
+    fn files_are_made_in_one_place() {
+        let check = |path: &str, text: &str, wrong: usize| {
+            assert_eq!(private_files(path, text).len(), wrong, "{text}");
+        };
+        let file = "crates/bower/src/model.rs";
+        for bad in [
+            "fn f() { std::fs::write(path, text) }",
+            "fn f() { fs::create_dir_all(folder) }",
+            "fn f() { File::create(path) }",
+            "fn f() { std::fs::File::options().append(true) }",
+            "use std::fs::OpenOptions; fn f() { OpenOptions::new() }",
+        ] {
+            check(file, bad, 1);
+            check("crates/bower-core/src/files.rs", bad, 0);
+            check("crates/bower-bench/src/main.rs", bad, 0);
+            check(file, &format!("fn g() {{}}\n#[cfg(test)]\nmod tests {{ {bad} }}"), 0);
+        }
+        check(file, "fn f() { files::write(path, text); std::fs::read(path); File::open(path) }", 0);
     }
 
     #[test]
@@ -450,6 +583,18 @@ mod tests {
             "README.md: make dmo is not a target of the Makefile\nREADME.md: make later is not a target of the Makefile"
         );
         assert_eq!(make_targets("`make PARTS`", makefile).len(), 1);
+    }
+
+    #[test]
+    fn a_promise_names_tests_that_exist() {
+        let files =
+            [("crates/a/src/http/auth.rs", "#[test]\n fn a_page_is_refused() {"), ("tools/crash.py", "")];
+        let page = "| x | `http::auth::a_page_is_refused`, `auth::a_page_is_refused`, `tools/crash.py` | `/ready` `tools/x --y`";
+        assert!(named_tests(page, &files).is_empty());
+        let wrong = "`http::a_page_is_refused`, `auth::a_page`, `tools/soak/x.toml`";
+        let names: Vec<String> = named_tests(wrong, &files);
+        assert_eq!(names.len(), 3, "{names:?}");
+        assert_eq!(names[1], "docs/security.md: no test auth::a_page");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bower_core::engine::{Depth, MAX_LIMIT, Ranking};
-use bower_core::item::{Channel, Profile, RowId, RowSet};
+use bower_core::item::{Channel, Profile, RowId, RowSet, Visibility};
 use bower_core::request::QueryRequest;
 
 use super::bench::{Bench, Put, Rows, selection};
@@ -111,7 +111,7 @@ pub(super) fn budgets(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Budget>
                     budget_tokens: Some(budget_tokens),
                     ..QueryRequest::default()
                 };
-                bench.engine.query(&request, bench.now)?.evidence
+                bench.engine.query(&Visibility::everything(), &request, bench.now)?.evidence
             }
             .unwrap_or_default();
             let pieces: Vec<(String, String)> = evidence

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use bower_core::config::Settings;
 use bower_core::engine::{Depth, DocumentInput, Engine, RankRequest, Ranking};
-use bower_core::item::{Channel, Profile, RowId, RowSet, Scored, When};
+use bower_core::item::{Channel, Profile, RowId, RowSet, Scope, Scored, Visibility, When};
 use bower_core::rank::fuse::reciprocal_rank;
 use bower_core::rank::profile::channels;
 use bower_core::request::Selection;
@@ -148,7 +148,8 @@ impl<'a> Bench<'a> {
         let now = now();
         let engine = Engine::open(folder.path(), settings.clone(), now)?;
         session.out.note(&format!("indexing {} documents …", set.documents.len()));
-        let report = engine.add_documents(documents(set), now)?;
+        let report =
+            engine.add_documents(&Visibility::everything(), documents(set), (Scope::Project, None), now)?;
         for skipped in &report.skipped {
             session.out.note(&format!("left out {}: {}", skipped.path.display(), skipped.reason));
         }
@@ -183,25 +184,29 @@ impl<'a> Bench<'a> {
 
     /// One question, as `bower query` would put it.
     pub(super) fn rank(&self, engine: &Engine, query: &Query, put: &Put<'_>) -> bower_core::Result<Ranking> {
-        engine.rank(&RankRequest {
-            text: &query.text,
-            depth: put.depth,
-            fast: false,
-            profile: Some(put.profile),
-            select: &selection(query),
-            hide: put.hide,
-            when: When::Soft,
-            without: put.without,
-            now: self.now,
-        })
+        engine.rank(
+            &Visibility::everything(),
+            &RankRequest {
+                text: &query.text,
+                depth: put.depth,
+                fast: false,
+                profile: Some(put.profile),
+                select: &selection(query),
+                hide: put.hide,
+                when: When::Soft,
+                without: put.without,
+                now: self.now,
+            },
+        )
     }
 
     /// Which rows are which documents'.
     pub(super) fn rows(&self) -> Result<Rows> {
-        let everything = self.engine.list(&Selection::default(), usize::MAX >> 1, 0)?.memories;
+        let everything =
+            self.engine.list(&Visibility::everything(), &Selection::default(), usize::MAX >> 1, 0)?.memories;
         let all: Vec<Scored> = everything.iter().map(|item| Scored { row: item.row, score: 0.0 }).collect();
         let mut rows = Rows::default();
-        for (hit, document) in all.iter().zip(self.engine.sources(&all)?) {
+        for (hit, document) in all.iter().zip(self.engine.sources(&Visibility::everything(), &all)?) {
             rows.rows.entry(document.clone()).or_default().push(hit.row);
             rows.documents.insert(hit.row, document);
         }
@@ -223,16 +228,19 @@ pub(super) fn selection(query: &Query) -> Selection {
 fn lists(engine: &Engine, rrf_k: f32, ranking: &Ranking, took_ms: f64) -> bower_core::Result<RunLists> {
     let mut channels = BTreeMap::new();
     for (channel, rows) in &ranking.channels {
-        channels.insert(channel.word().to_owned(), engine.sources(rows)?);
+        channels.insert(channel.word().to_owned(), engine.sources(&Visibility::everything(), rows)?);
     }
     if ranking.channels.len() > 1 {
         // The usual way of making one list of several, to compare with.
         let all: Vec<&[Scored]> = ranking.channels.iter().map(|(_, rows)| rows.as_slice()).collect();
-        channels.insert("rrf".to_owned(), engine.sources(&reciprocal_rank(&all, rrf_k))?);
+        channels.insert(
+            "rrf".to_owned(),
+            engine.sources(&Visibility::everything(), &reciprocal_rank(&all, rrf_k))?,
+        );
     }
     let fused: Vec<Scored> =
         ranking.fused.iter().map(|one| Scored { row: one.row, score: one.score }).collect();
-    Ok(RunLists { fused: engine.sources(&fused)?, channels, took_ms })
+    Ok(RunLists { fused: engine.sources(&Visibility::everything(), &fused)?, channels, took_ms })
 }
 
 fn documents(set: &Set) -> Vec<DocumentInput> {
@@ -256,6 +264,7 @@ fn documents(set: &Set) -> Vec<DocumentInput> {
             collection: Some(collection(document.group.as_deref()).into_owned()),
             metadata: serde_json::Map::new(),
             session: document.group.as_deref().and_then(|group| session(group, &document.title)),
+            ..DocumentInput::default()
         })
         .collect()
 }

@@ -133,7 +133,7 @@ fn query(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     };
     let answer = call.service.query(&asked, call.bounds, call.now)?;
     let block = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
-    let result = if block.is_empty() { NOTHING.to_owned() } else { block };
+    let result = if block.is_empty() { NOTHING.to_owned() } else { block.into() };
     let found = Found {
         status: "completed",
         result: result.clone(),
@@ -191,7 +191,7 @@ fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         };
         let report = call.service.index(&index, call.bounds, call.now, call.progress, call.go_on)?;
         let gap = if done.message.is_empty() { "" } else { "\n" };
-        done.message = format!("{}{gap}{}", done.message, said::indexed(&report, call.now).text.trim_end());
+        done.message = format!("{}{gap}{}", done.message, said::indexed(&report, call.now).text().trim_end());
     }
     let text = done.message.clone();
     Ok(Said::new(&done, text))

@@ -126,7 +126,14 @@ fn names(folder: &TempDir) -> Vec<String> {
 }
 
 fn is_installed(folder: &TempDir) {
-    let expected = ["config.json", "cross.i8-1.packed", "model.safetensors", "origin.json", "vocab.txt"];
+    let expected = [
+        "config.json",
+        "cross.i8-1.packed",
+        "cross.i8-1.sums",
+        "model.safetensors",
+        "origin.json",
+        "vocab.txt",
+    ];
     assert_eq!(names(folder), expected);
     for name in [REPOSITORY, "small"] {
         let status = super::super::status(folder.path(), name).unwrap();

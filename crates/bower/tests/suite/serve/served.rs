@@ -348,3 +348,61 @@ fn the_document_describes_the_routes_and_every_schema_is_there() {
     assert_eq!(body["$ref"], "#/components/schemas/QueryBody");
     assert!(document["components"]["schemas"]["QueryBody"]["properties"]["limit"]["maximum"] == 50);
 }
+
+/// The text index is overwritten under a running server: it answers, keeps, forgets with proof, and is whole again by itself.
+#[test]
+fn a_damaged_index_under_a_server_stops_nothing() {
+    let home = Home::new();
+    for nth in 0..40 {
+        let text = format!("Fact {nth}: the zymurgy valve {nth} is {} mm wide. ", nth * 7).repeat(30);
+        home.write(&format!("docs/{nth}.md"), format!("# Valve {nth}\n\n{text}"));
+    }
+    let kept = home.data(["curate", "The quagga keeper is called Wilhelmina Achterberg."]);
+    assert_eq!(home.data(["index", "docs"])["indexed"], 40);
+    let server = Server::start(&home, []);
+    let is_ready = || {
+        while server.get("/ready").status == 503 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert_eq!(server.get("/ready").status, 200);
+    };
+    is_ready();
+    let question = json!({"query": "zymurgy valve", "limit": 5});
+    let sound = server.post("/api/v1/query", &question).json();
+    let mut hurt = 0;
+    for folder in std::fs::read_dir(home.home().join("index")).unwrap() {
+        for file in std::fs::read_dir(folder.unwrap().path().join("text")).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|kind| kind == "term") {
+                let mut file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+                let len = file.metadata().unwrap().len();
+                for at in [len / 2, len - 300, len - 160] {
+                    std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(at)).unwrap();
+                    file.write_all(&[0xDE, 0xAD, 0xBE, 0xEF, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 255, 254])
+                        .unwrap();
+                    hurt += 1;
+                }
+            }
+        }
+    }
+    assert!(hurt >= 3);
+    let ids = |answer: &serde_json::Value| -> Vec<String> {
+        let hits = answer["results"].as_array().unwrap().iter();
+        hits.map(|hit| hit["memory"]["id"].as_str().unwrap().to_owned()).collect()
+    };
+    for nth in 0..3 {
+        let answer = server.post("/api/v1/query", &question);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let text = format!("The gate number {nth} of the paddock opens at seven.");
+        let kept = server.post("/api/v1/curate", &json!({"content": text}));
+        assert_eq!(kept.status, 200, "{kept:?}");
+    }
+    let forgotten = server.post("/api/v1/forget", &json!({"ids": [kept["id"]]}));
+    assert_eq!(forgotten.status, 200, "{forgotten:?}");
+    assert_eq!(forgotten.json()["erased"]["complete"], true, "{forgotten:?}");
+    is_ready();
+    assert_eq!(ids(&server.post("/api/v1/query", &question).json()), ids(&sound));
+    let residue = home.run(["doctor", "--residue", "Achterberg"]);
+    assert_eq!(residue.json()["data"]["found"], false, "{residue:?}");
+    assert_eq!(home.data(["doctor"])["healthy"], true);
+}

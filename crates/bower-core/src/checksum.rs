@@ -1,0 +1,278 @@
+//! Checksums of files, one for each block, compared when a block is first read. A block that differs is told, never trusted.
+//!
+//! CRC-32 (the polynomial of zlib, as in tantivy's files) of blocks of a page: on the machine of `docs/performance.md` it runs at
+//! 43 GB/s in the second cache and 23 GB/s from memory, and a page that is read anyway is all that a look at one row costs.
+
+use std::io;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of a block: a page, so that no page is read for its checksum alone.
+pub const BLOCK: usize = 4_096;
+
+/// What a file with checksums starts with.
+const MAGIC: [u8; 8] = *b"BOWERSUM";
+/// Magic, the CRC-32 of all that follows it, bytes of a block, length of the file that it is of, a key of 32 bytes.
+const HEAD: usize = 8 + 4 + 4 + 8 + KEY;
+/// What binds checksums to the contents that they are of: a SHA-256.
+const KEY: usize = 32;
+
+/// The checksum of each block of a file, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockSums {
+    /// Length of the file.
+    len: usize,
+    sums: Vec<u32>,
+}
+
+impl BlockSums {
+    /// Those of a whole file.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self { len: bytes.len(), sums: bytes.chunks(BLOCK).map(crc32fast::hash).collect() }
+    }
+
+    /// Length of the file that they are of, in bytes.
+    pub fn file_len(&self) -> usize {
+        self.len
+    }
+
+    /// As bytes that tell damage of their own; `key` binds them to what they are of.
+    pub fn to_bytes(&self, key: &[u8; KEY]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD + 4 * self.sums.len());
+        bytes.extend(MAGIC);
+        bytes.extend([0; 4]);
+        bytes.extend((BLOCK as u32).to_le_bytes());
+        bytes.extend((self.len as u64).to_le_bytes());
+        bytes.extend(key);
+        bytes.extend(self.sums.iter().flat_map(|sum| sum.to_le_bytes()));
+        let own = crc32fast::hash(&bytes[12..]);
+        bytes[8..12].copy_from_slice(&own.to_le_bytes());
+        bytes
+    }
+
+    /// What [`BlockSums::to_bytes`] gave; `None` where the bytes are damaged, of another block size or of other contents.
+    pub fn from_bytes(bytes: &[u8], key: &[u8; KEY]) -> Option<Self> {
+        let (head, sums) = bytes.split_at_checked(HEAD)?;
+        let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let is_whole = head[..8] == MAGIC && number(8) == crc32fast::hash(&bytes[12..]);
+        if !is_whole || number(12) as usize != BLOCK || head[24..] != key[..] {
+            return None;
+        }
+        let len = (u64::from(number(20)) << 32 | u64::from(number(16))) as usize;
+        let (words, rest) = sums.as_chunks::<4>();
+        let sums: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        (rest.is_empty() && sums.len() == len.div_ceil(BLOCK)).then_some(Self { len, sums })
+    }
+
+    /// The sums alone, where their reader knows the length and keeps a checksum of them.
+    pub fn sums(&self) -> &[u32] {
+        &self.sums
+    }
+
+    /// From sums alone; `None` where a file of this length has another number of blocks.
+    pub fn from_sums(len: usize, sums: Vec<u32>) -> Option<Self> {
+        (sums.len() == len.div_ceil(BLOCK)).then_some(Self { len, sums })
+    }
+}
+
+/// Sums up a file while it is written.
+#[derive(Debug, Default)]
+pub struct Summing {
+    sums: Vec<u32>,
+    block: crc32fast::Hasher,
+    /// Bytes in the last block.
+    filled: usize,
+    len: usize,
+}
+
+impl Summing {
+    /// Takes the next bytes.
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        self.len += bytes.len();
+        while !bytes.is_empty() {
+            let (next, rest) = bytes.split_at(bytes.len().min(BLOCK - self.filled));
+            self.block.update(next);
+            self.filled += next.len();
+            if self.filled == BLOCK {
+                self.sums.push(std::mem::take(&mut self.block).finalize());
+                self.filled = 0;
+            }
+            bytes = rest;
+        }
+    }
+
+    /// The checksums of all that was taken.
+    pub fn finish(mut self) -> BlockSums {
+        if self.filled > 0 {
+            self.sums.push(self.block.finalize());
+        }
+        BlockSums { len: self.len, sums: self.sums }
+    }
+}
+
+/// Which blocks of an opened file were compared with their checksums. Without checksums everything passes.
+#[derive(Debug, Default)]
+pub struct Checked {
+    sums: Option<BlockSums>,
+    /// A bit a block.
+    whole: Box<[AtomicU64]>,
+    /// The first damaged block that somebody met.
+    damaged: OnceLock<usize>,
+}
+
+impl Checked {
+    /// Of a file that nobody has read yet.
+    pub fn new(sums: Option<BlockSums>) -> Self {
+        let blocks = sums.as_ref().map_or(0, |sums| sums.sums.len());
+        let whole = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Self { sums, whole, damaged: OnceLock::new() }
+    }
+
+    /// Whether there are checksums to compare with.
+    pub fn has_sums(&self) -> bool {
+        self.sums.is_some()
+    }
+
+    /// What is compared with.
+    pub fn sums(&self) -> Option<&BlockSums> {
+        self.sums.as_ref()
+    }
+
+    /// Forgets what was compared: somebody changed the file in place.
+    pub fn forget(&self) {
+        self.whole.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+
+    /// Compares everything anew, whatever was compared before: a mapped file may have been changed in place since.
+    pub fn check_again(&self, file: &[u8]) -> bool {
+        self.forget();
+        self.check(file, 0..file.len())
+    }
+
+    /// Where the first damaged block begins that somebody met.
+    pub fn damaged(&self) -> Option<usize> {
+        self.damaged.get().map(|block| block * BLOCK)
+    }
+
+    /// Whether the blocks that a range of a file touches are those that were written, comparing what nobody has compared.
+    /// `file` is all of it.
+    pub fn check(&self, file: &[u8], range: Range<usize>) -> bool {
+        let read = |blocks: Range<usize>, sum: &mut dyn FnMut(&[u8])| {
+            blocks.for_each(|block| {
+                let start = (block * BLOCK).min(file.len());
+                sum(&file[start..(start + BLOCK).min(file.len())]);
+            });
+            Ok(())
+        };
+        // Nothing that is mapped fails to be read.
+        self.check_by(range, read).unwrap_or(false)
+    }
+
+    /// The same for a file of which `read` gives the bytes of some blocks, one after the other.
+    pub fn check_by(
+        &self,
+        range: Range<usize>,
+        mut read: impl FnMut(Range<usize>, &mut dyn FnMut(&[u8])) -> io::Result<()>,
+    ) -> io::Result<bool> {
+        let Some(sums) = &self.sums else { return Ok(true) };
+        if range.is_empty() {
+            return Ok(true);
+        }
+        let mut is_whole = true;
+        let (mut block, end) = (range.start / BLOCK, range.end.div_ceil(BLOCK).min(sums.sums.len()));
+        while block < end {
+            if self.is_compared(block) {
+                // A whole word at once: a scan asks for thousands.
+                block = if block.is_multiple_of(64)
+                    && self.whole[block / 64].load(Ordering::Relaxed) == u64::MAX
+                {
+                    block + 64
+                } else {
+                    block + 1
+                };
+                continue;
+            }
+            let run = block..(block..end).find(|&next| self.is_compared(next)).unwrap_or(end);
+            read(run.clone(), &mut |bytes| {
+                if crc32fast::hash(bytes) == sums.sums[block] {
+                    self.whole[block / 64].fetch_or(1 << (block % 64), Ordering::Relaxed);
+                } else {
+                    self.damaged.get_or_init(|| block);
+                    is_whole = false;
+                }
+                block += 1;
+            })?;
+            block = block.max(run.end);
+        }
+        Ok(is_whole)
+    }
+
+    fn is_compared(&self, block: usize) -> bool {
+        self.whole[block / 64].load(Ordering::Relaxed) >> (block % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn file(len: usize) -> Vec<u8> {
+        (0..len).map(|at| ((at * 31) >> 3) as u8).collect()
+    }
+
+    /// The check value of CRC-32/ISO-HDLC in the catalogue of parametrised CRC algorithms.
+    #[test]
+    fn the_checksum_is_the_common_crc32() {
+        assert_eq!(BlockSums::of(b"123456789").sums, [0xcbf4_3926]);
+    }
+
+    #[test]
+    fn a_changed_block_is_told_and_the_others_are_not() {
+        let whole = file(5 * BLOCK + 7);
+        for at in [0, 1, BLOCK, 3 * BLOCK + 5, 5 * BLOCK, 5 * BLOCK + 6] {
+            let mut changed = whole.clone();
+            changed[at] ^= 0x10;
+            let checked = Checked::new(Some(BlockSums::of(&whole)));
+            for block in 0..6 {
+                let range = block * BLOCK..(block * BLOCK + 1).min(changed.len());
+                assert_eq!(checked.check(&changed, range), block != at / BLOCK, "{at} {block}");
+            }
+            assert_eq!(checked.damaged(), Some(at / BLOCK * BLOCK));
+            assert!(!checked.check(&changed, 0..changed.len()));
+        }
+        let checked = Checked::new(Some(BlockSums::of(&whole)));
+        assert!(checked.check(&whole, 0..whole.len()) && checked.damaged().is_none());
+        // What was compared once is not read again, unless somebody wants it.
+        assert!(checked.check(&[], 0..whole.len()));
+        let mut changed = whole.clone();
+        changed[9_000] ^= 1;
+        assert!(checked.check(&changed, 0..whole.len()) && !checked.check_again(&changed));
+        assert!(Checked::default().check(&[1], 0..1));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn sums_made_while_writing_are_those_of_the_file(len in 0_usize..20_000, step in 1_usize..9_000) {
+            let bytes = file(len);
+            let mut summing = Summing::default();
+            bytes.chunks(step).for_each(|part| summing.update(part));
+            let sums = summing.finish();
+            prop_assert_eq!(&sums, &BlockSums::of(&bytes));
+            prop_assert_eq!(&BlockSums::from_bytes(&sums.to_bytes(&[7; 32]), &[7; 32]), &Some(sums));
+        }
+
+        #[test]
+        fn a_changed_byte_of_the_sums_is_noticed(at in any::<prop::sample::Index>(), flip in 1_u8.., cut in any::<prop::sample::Index>()) {
+            let mut bytes = BlockSums::of(&file(9_000)).to_bytes(&[7; 32]);
+            prop_assert!(BlockSums::from_bytes(&bytes[..cut.index(bytes.len())], &[7; 32]).is_none());
+            prop_assert!(BlockSums::from_bytes(&bytes, &[8; 32]).is_none());
+            let at = at.index(bytes.len());
+            bytes[at] ^= flip;
+            prop_assert!(BlockSums::from_bytes(&bytes, &[7; 32]).is_none());
+        }
+    }
+}

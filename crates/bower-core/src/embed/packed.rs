@@ -1,0 +1,165 @@
+//! A packed model's file, opened. What a pass reads of it is compared with its checksums before it is first used.
+//!
+//! The checksums of its blocks stand in a file beside it (`.sums`), since the packed file itself is of one known content. Where they are
+//! missing, as after an older version, the file is used as it is until [`Packed::add_sums`] has read it whole and made them.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use bower_kernels::Mapped;
+
+use super::layout::{Layout, damaged};
+use super::pack::replace;
+use crate::checksum::{BlockSums, Checked};
+use crate::error::{Error, Result};
+
+/// How often it is looked whether somebody wrote into the opened file: a microsecond each time.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The section with the vocabulary, and that with a row for each word, of which a text needs a few.
+const VOCABULARY: usize = 0;
+const WORDS: usize = 1;
+
+/// A mapped file with a checked header.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) path: PathBuf,
+    pub(super) layout: Layout,
+    map: Mapped,
+    checked: Checked,
+    /// Whether all that every pass reads was compared and is whole.
+    is_whole: AtomicBool,
+    /// When it was looked whether somebody wrote into the file, and when somebody last did.
+    looked: Mutex<(Instant, Option<SystemTime>)>,
+}
+
+impl Packed {
+    /// Maps a file; checks its header and no more.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let map = Mapped::open(path).map_err(|cause| Error::io("open the model", path, cause))?;
+        let layout = Layout::read(map.bytes())?;
+        let sums = std::fs::read(sums_path(path)).ok();
+        let sums = sums.and_then(|bytes| BlockSums::from_bytes(&bytes, layout.contents()));
+        let checked = Checked::new(sums.filter(|sums| sums.file_len() == map.bytes().len()));
+        let (is_whole, looked) = (AtomicBool::new(false), Mutex::new((Instant::now(), map.modified())));
+        Ok(Self { path: path.to_path_buf(), layout, map, checked, is_whole, looked })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.map.bytes()
+    }
+
+    /// Compares what every text is cut with; all is compared anew where somebody wrote into the file.
+    pub(super) fn check_vocabulary(&self) -> Result<()> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.0.elapsed() >= LOOK_EVERY {
+            let modified = self.map.modified();
+            if modified != looked.1 {
+                self.is_whole.store(false, Ordering::Relaxed);
+                self.checked.forget();
+            }
+            *looked = (Instant::now(), modified);
+        }
+        drop(looked);
+        self.check(self.layout.range(VOCABULARY))
+    }
+
+    /// Compares what a pass over some words reads: all but the rows of other words, `width` bytes each.
+    pub(super) fn check_pass(&self, ids: &[u32], width: usize) -> Result<()> {
+        if !self.checked.has_sums() {
+            return Ok(());
+        }
+        if !self.is_whole.load(Ordering::Relaxed) {
+            for section in (0..self.layout.count()).filter(|section| *section != WORDS) {
+                self.check(self.layout.range(section))?;
+            }
+            self.is_whole.store(true, Ordering::Relaxed);
+        }
+        let rows = self.layout.range(WORDS).start;
+        ids.iter().try_for_each(|id| {
+            let at = rows + *id as usize * width;
+            self.check(at..at + width)
+        })
+    }
+
+    fn check(&self, range: Range<usize>) -> Result<()> {
+        if self.checked.check(self.bytes(), range) {
+            return Ok(());
+        }
+        let at = self.checked.damaged().unwrap_or_default();
+        Err(damaged(format!("has damaged contents: its bytes from {at} on do not match their checksum")))
+    }
+
+    /// Checks all bytes against their checksum: reads the whole file.
+    pub(super) fn verify(&self) -> Result<()> {
+        self.layout.verify(self.bytes())
+    }
+
+    /// Makes the checksums of its blocks where it has none, once all of it was compared. A folder that cannot be written keeps none.
+    pub(super) fn add_sums(&self) -> Result<()> {
+        if self.checked.has_sums() || !is_writable(&self.path) {
+            return Ok(());
+        }
+        self.verify()?;
+        write_sums(&self.path, &self.layout, self.bytes())
+    }
+}
+
+/// Writes the checksums of a packed file's blocks beside it.
+pub(super) fn write_sums(path: &Path, layout: &Layout, file: &[u8]) -> Result<()> {
+    replace(&sums_path(path), &BlockSums::of(file).to_bytes(layout.contents()))
+}
+
+/// The file with the checksums of a packed file.
+fn sums_path(packed: &Path) -> PathBuf {
+    packed.with_extension("sums")
+}
+
+/// Whether a file can be made beside another: asked before all of that is read.
+fn is_writable(path: &Path) -> bool {
+    let probe = path.with_extension(format!("sums.{}", std::process::id()));
+    let made = crate::files::create(&probe).is_ok();
+    made && std::fs::remove_file(probe).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embed::layout;
+
+    #[test]
+    fn a_damaged_section_is_told_before_it_is_used_and_other_words_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.packed");
+        let sections = [vec![1; 5_000], vec![2; 50_000], vec![3; 9_000]];
+        let whole = layout::write("model", &sections);
+        let layout = Layout::read(&whole).unwrap();
+        std::fs::write(&path, &whole).unwrap();
+        // As an older version left it: without checksums, until they are made.
+        let bare = Packed::open(&path).unwrap();
+        assert!(!bare.checked.has_sums());
+        bare.add_sums().unwrap();
+        let word = |packed: &Packed, id: u32| packed.check_pass(&[id], 100);
+        assert!(word(&Packed::open(&path).unwrap(), 7).is_ok());
+        for (section, at, words) in [(0, 4_999, false), (1, 20_000, true), (1, 30_000, true), (2, 0, false)] {
+            let mut changed = whole.clone();
+            changed[layout.range(section).start + at] ^= 1;
+            std::fs::write(&path, &changed).unwrap();
+            let packed = Packed::open(&path).unwrap();
+            assert!(packed.checked.has_sums());
+            let far = if at < 25_000 { 400 } else { 3 };
+            assert_eq!(word(&packed, far).is_ok(), words, "section {section} at {at}");
+            assert!(word(&packed, (at / 100) as u32).is_err(), "section {section} at {at}");
+        }
+        // Checksums of other contents are none.
+        let other = layout::write("model", &[vec![9; 5_000], vec![2; 50_000], vec![3; 9_000]]);
+        std::fs::write(&path, other).unwrap();
+        assert!(!Packed::open(&path).unwrap().checked.has_sums());
+        std::fs::write(sums_path(&path), b"broken").unwrap();
+        std::fs::write(&path, &whole).unwrap();
+        assert!(!Packed::open(&path).unwrap().checked.has_sums());
+    }
+}

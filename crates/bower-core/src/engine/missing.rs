@@ -1,0 +1,42 @@
+//! What of the store is missing or damaged, as every answer tells it.
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::item::Step;
+use crate::request::{Degraded, Item};
+
+/// A line for each loss that nobody accepted, and one for what was read and is not as it was written.
+pub(super) fn degraded(engine: &Engine) -> Result<Vec<Degraded>> {
+    let mut all: Vec<Degraded> = engine.store.losses()?.iter().map(|loss| note(loss.sentence())).collect();
+    let damaged = engine.store.damage();
+    if damaged > 0 {
+        all.push(note(format!(
+            "{damaged} texts or vectors are not as they were written, and were left out: bower doctor names them"
+        )));
+    }
+    Ok(all)
+}
+
+/// What an answer says of an item that it leaves out.
+pub(super) fn left_out(item: &Item) -> Degraded {
+    note(reason(item))
+}
+
+/// The same where the item was asked for by name.
+pub(super) fn refuse(engine: &Engine, item: Item) -> Result<Item> {
+    if item.damaged {
+        return Err(Error::Corrupt { path: engine.home.join("memory.db"), reason: reason(&item) });
+    }
+    Ok(item)
+}
+
+fn reason(item: &Item) -> String {
+    format!(
+        "the text of item {} is not as it was written: restore it from a backup, or forget it and keep it again",
+        item.id
+    )
+}
+
+fn note(reason: String) -> Degraded {
+    Degraded { channel: Step::Store.into(), reason }
+}

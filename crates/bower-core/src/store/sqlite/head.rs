@@ -1,0 +1,271 @@
+//! The store's head: its last change and that change's fingerprint, kept in a file beside the database.
+//!
+//! `SQLite` takes a log only as far as its checksums hold, and is silent about the rest. The head is what tells that something is
+//! missing: a head that is ahead of the database names a change that was acknowledged and is not there. A head that is behind says
+//! nothing: its writer was killed between the commit and the head.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::item::Change;
+
+/// What is added to the name of the store's file.
+const SUFFIX: &str = "-head";
+const MAGIC: &[u8; 8] = b"BOWRHD01";
+/// A record, its checksum included, in bytes.
+const RECORD: usize = 64;
+/// The two records stand so far apart, in bytes: a write that is torn at a sector of the disk leaves the other whole.
+const APART: usize = 512;
+/// The whole file, in bytes.
+const LENGTH: usize = APART + RECORD;
+/// Digits of a store's identity.
+const IDENTITY: usize = 16;
+
+/// How often a writer tries for the lock of the head, and how long it waits between. Whoever has it needs microseconds; a head that
+/// is not written is behind, which is allowed.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// One state of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The store's identity.
+    pub identity: String,
+    /// The number of this copy of the store: a backup gets another.
+    pub copy: i64,
+    /// The last change.
+    pub change: Change,
+    /// Its fingerprint; 0 where it left no event.
+    pub mark: u64,
+}
+
+impl Head {
+    /// Whether it speaks of the same copy of the same store.
+    pub fn is_of(&self, other: &Self) -> bool {
+        (&self.identity, self.copy) == (&other.identity, other.copy)
+    }
+
+    fn record(&self, sequence: u64) -> Option<[u8; RECORD]> {
+        let identity: [u8; IDENTITY] = self.identity.as_bytes().try_into().ok()?;
+        let mut record = [0; RECORD];
+        record[..8].copy_from_slice(MAGIC);
+        record[8..24].copy_from_slice(&identity);
+        record[24..32].copy_from_slice(&self.copy.to_le_bytes());
+        record[32..40].copy_from_slice(&self.change.0.to_le_bytes());
+        record[40..48].copy_from_slice(&self.mark.to_le_bytes());
+        record[48..56].copy_from_slice(&sequence.to_le_bytes());
+        let checksum = crc32fast::hash(&record[..56]);
+        record[56..60].copy_from_slice(&checksum.to_le_bytes());
+        Some(record)
+    }
+
+    /// A record with its sequence number; `None` where it is damaged or was never written.
+    fn of_record(record: &[u8]) -> Option<(u64, Self)> {
+        let number = |at: usize| record[at..at + 8].try_into().map(u64::from_le_bytes).ok();
+        let sound = &record[..8] == MAGIC && record[56..60] == crc32fast::hash(&record[..56]).to_le_bytes();
+        let identity = str::from_utf8(&record[8..24]).ok().filter(|_| sound)?.to_owned();
+        let head = Self {
+            identity,
+            copy: number(24)?.cast_signed(),
+            change: Change(number(32)?),
+            mark: number(40)?,
+        };
+        Some((number(48)?, head))
+    }
+}
+
+/// The file of the head.
+#[derive(Debug)]
+pub(super) struct HeadFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+/// The right to settle what is missing; it ends when dropped, or with its process.
+pub(super) struct HeadLock(File);
+
+impl Drop for HeadLock {
+    fn drop(&mut self) {
+        // Closing the file ends it too.
+        let _ = self.0.unlock();
+    }
+}
+
+impl HeadFile {
+    /// The head of the store at `store`.
+    pub fn of(store: &Path) -> Self {
+        let mut path = store.as_os_str().to_owned();
+        path.push(SUFFIX);
+        Self { path: PathBuf::from(path), file: None }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The newest record that is whole; `None` where there is none.
+    pub fn read(&mut self) -> io::Result<Option<Head>> {
+        if self.file.is_none() {
+            match File::open(&self.path) {
+                Ok(mut file) => return Ok(newest(&mut file)?.map(|(_, _, head)| head)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        let file = self.file.as_mut().expect("it was just seen to be open");
+        Ok(newest(file)?.map(|(_, _, head)| head))
+    }
+
+    /// Writes a head, unless that of a later change of the same copy is there. Overwrites in place, and waits for the disk only where
+    /// `synced` says so.
+    pub fn write(&mut self, head: &Head, synced: bool) -> io::Result<()> {
+        let file = self.opened()?;
+        if !try_lock(file)? {
+            return Ok(());
+        }
+        let written = put(file, head, synced);
+        file.unlock()?;
+        written
+    }
+
+    /// The same for whoever has the lock.
+    pub fn write_locked(&mut self, head: &Head, synced: bool) -> io::Result<()> {
+        put(self.opened()?, head, synced)
+    }
+
+    /// Waits for the right to settle what is missing.
+    pub fn lock(&mut self) -> io::Result<HeadLock> {
+        self.opened()?;
+        // A handle of its own: the lock goes with it.
+        let file = crate::files::open_or_create(&self.path)?;
+        file.lock()?;
+        Ok(HeadLock(file))
+    }
+
+    /// Removes the file: a copy that stands for itself has none.
+    pub fn remove(&mut self) -> io::Result<()> {
+        self.file = None;
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    fn opened(&mut self) -> io::Result<&mut File> {
+        if self.file.is_none() {
+            self.file = Some(crate::files::open_or_create(&self.path)?);
+        }
+        Ok(self.file.as_mut().expect("it was just opened"))
+    }
+}
+
+fn try_lock(file: &File) -> io::Result<bool> {
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
+/// The newest whole record: where it stands, its sequence number, and what it says.
+fn newest(file: &mut File) -> io::Result<Option<(usize, u64, Head)>> {
+    let mut bytes = [0; LENGTH];
+    file.seek(SeekFrom::Start(0))?;
+    let mut read = 0;
+    while read < LENGTH {
+        match file.read(&mut bytes[read..]) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let record = |at: usize| {
+        let (sequence, head) = Head::of_record(&bytes[at * APART..at * APART + RECORD])?;
+        Some((at, sequence, head))
+    };
+    Ok([0, 1].into_iter().filter_map(record).max_by_key(|(_, sequence, _)| *sequence))
+}
+
+fn put(file: &mut File, head: &Head, synced: bool) -> io::Result<()> {
+    let there = newest(file)?;
+    if there.as_ref().is_some_and(|(_, _, there)| there.is_of(head) && there.change >= head.change) {
+        return Ok(());
+    }
+    let (at, sequence) = there.map_or((0, 1), |(at, sequence, _)| (1 - at, sequence + 1));
+    let Some(record) = head.record(sequence) else {
+        return Err(io::Error::other("a store's identity has 16 digits"));
+    };
+    file.seek(SeekFrom::Start((at * APART) as u64))?;
+    file.write_all(&record)?;
+    if synced { file.sync_data() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(change: u64) -> Head {
+        Head { identity: "0123456789abcdef".into(), copy: -7, change: Change(change), mark: change * 3 }
+    }
+
+    #[test]
+    fn the_newest_whole_record_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut file = HeadFile::of(&path);
+        assert_eq!(file.read().unwrap(), None);
+        file.write(&head(4), false).unwrap();
+        file.write(&head(6), true).unwrap();
+        // A slower writer comes later.
+        file.write(&head(5), false).unwrap();
+        assert_eq!(HeadFile::of(&path).read().unwrap(), Some(head(6)));
+        // Another copy of the store begins anew, though its change is older.
+        let other = Head { copy: 8, ..head(2) };
+        file.write(&other, false).unwrap();
+        assert_eq!(file.read().unwrap(), Some(other));
+        assert_eq!(std::fs::metadata(file.path()).unwrap().len(), LENGTH as u64);
+    }
+
+    /// One record is damaged at a time: the other is there, and says an older change or the same.
+    #[test]
+    fn a_damaged_record_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = HeadFile::of(&folder.path().join("memory.db"));
+        for change in 1..=2 {
+            file.write(&head(change), false).unwrap();
+        }
+        let whole = std::fs::read(file.path()).unwrap();
+        for at in 0..LENGTH {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x10;
+            std::fs::write(file.path(), &bytes).unwrap();
+            let change = HeadFile::of(&folder.path().join("memory.db")).read().unwrap().unwrap().change;
+            let is_newest = (APART..APART + 60).contains(&at);
+            assert_eq!(change, Change(if is_newest { 1 } else { 2 }), "byte {at}");
+        }
+        for length in [0, 10, RECORD - 5] {
+            std::fs::write(file.path(), &whole[..length]).unwrap();
+            assert_eq!(HeadFile::of(&folder.path().join("memory.db")).read().unwrap(), None, "{length}");
+        }
+    }
+
+    #[test]
+    fn whoever_finds_the_head_locked_leaves_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = HeadFile::of(&folder.path().join("memory.db"));
+        file.write(&head(1), false).unwrap();
+        let held = file.lock().unwrap();
+        HeadFile::of(&folder.path().join("memory.db")).write(&head(2), false).unwrap();
+        assert_eq!(file.read().unwrap(), Some(head(1)));
+        file.write_locked(&head(3), false).unwrap();
+        drop(held);
+        file.write(&head(4), false).unwrap();
+        assert_eq!(file.read().unwrap(), Some(head(4)));
+    }
+}

@@ -1,0 +1,412 @@
+//! Acknowledged changes that are missing. They are noticed by the head when a store is opened and before it is written to; what the
+//! files still hold is kept aside before anything overwrites it. Where the log proves what it held, all of it is put back; otherwise the
+//! loss is written down, and told until somebody accepts it.
+
+use rusqlite::{Connection, OpenFlags, Result, TransactionBehavior, params};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+use super::head::Head;
+use super::read::{mark, timestamp};
+use super::schema::KEEPS_CHECKSUMS;
+use super::write::{next_change, record};
+use super::{SqliteStore, lock};
+use crate::error::Error;
+use crate::item::Change;
+use crate::request::Loss;
+use crate::store::Stamp;
+use crate::store::salvage::{Beyond, Image};
+
+/// What is added to the name of the store's file for the folder in which damaged files are kept.
+const ASIDE: &str = "-damaged";
+/// The log, as it was found.
+const LOG: &str = "memory.db-wal";
+/// The database with all of the log that could be read.
+pub(super) const IMAGE: &str = "memory.db";
+
+/// Who writes down what is missing, in events.
+const ACTOR: &str = "bower";
+
+/// The folder in which a store's damaged files are kept.
+pub(super) fn aside_folder(store: &Path) -> PathBuf {
+    let mut folder = store.as_os_str().to_owned();
+    folder.push(ASIDE);
+    PathBuf::from(folder)
+}
+
+/// What the row of a store says, with the number of losses that nobody accepted.
+pub(super) fn state(connection: &Connection) -> Result<(Head, u64)> {
+    let (identity, copy, change, losses) = connection
+        .prepare_cached("SELECT identity, copy, change, open_losses FROM store")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, Change(row.get(2)?), row.get(3)?)))?;
+    Ok((Head { identity, copy, change, mark: 0 }, losses))
+}
+
+/// The state of a store with the fingerprint of its last change.
+fn marked(connection: &Connection) -> Result<Head> {
+    let (head, _) = state(connection)?;
+    let mark = mark(connection, head.change)?.unwrap_or(0);
+    Ok(Head { mark, ..head })
+}
+
+/// Whether a head names a change that is not in the store as it was then.
+fn is_ahead(connection: &Connection, head: &Head, store: &Head) -> Result<bool> {
+    if !head.is_of(store) || head.change == Change(0) {
+        return Ok(false);
+    }
+    Ok(head.change > store.change || (head.mark != 0 && mark(connection, head.change)? != Some(head.mark)))
+}
+
+/// The first change that a head speaks of and the store lacks. Where the store has another one of the head's number, that one.
+fn first_missing(store: &Head, head: &Head) -> u64 {
+    (store.change.0 + 1).min(head.change.0)
+}
+
+impl SqliteStore {
+    /// The head as its file has it. One that cannot be read says nothing; `doctor` names it.
+    pub(super) fn read_head(&self) -> Option<Head> {
+        lock(&self.head).read().ok().flatten()
+    }
+
+    /// Notes the store's last change outside of it, after a commit. The write stands whether this succeeds or not.
+    pub(super) fn keep_head(&self, head: &Head) {
+        let synced = self.settings.sync == crate::config::Sync::Full;
+        // A head that is behind says nothing wrong; `doctor` names one that cannot be written.
+        let _ = lock(&self.head).write(head, synced);
+    }
+
+    /// The head that belongs to what a transaction has done, where that was a change.
+    pub(super) fn next_head(connection: &Connection, before: &Head) -> Result<Option<Head>> {
+        let (after, _) = state(connection)?;
+        if after.change == before.change {
+            return Ok(None);
+        }
+        marked(connection).map(Some)
+    }
+
+    /// The present state, within a transaction; `None` where acknowledged changes are missing, which is to be settled first.
+    pub(super) fn complete_state(&self, connection: &Connection) -> Result<Option<Head>> {
+        let (store, _) = state(connection)?;
+        match self.read_head() {
+            Some(head) if is_ahead(connection, &head, &store)? => Ok(None),
+            Some(_) | None => Ok(Some(store)),
+        }
+    }
+
+    /// Looks for missing changes when the store is opened. `head` was read before the store was: a change that is made meanwhile is
+    /// not missing.
+    pub(super) fn look_for_losses(
+        &mut self,
+        connection: &mut Connection,
+        head: Option<Head>,
+    ) -> crate::Result<()> {
+        if self.schema < KEEPS_CHECKSUMS {
+            return Ok(());
+        }
+        let failed = |source| self.failed("look for missing changes", source);
+        let (store, _) = state(connection).map_err(failed)?;
+        let Some(head) = head else { return Ok(()) };
+        if !is_ahead(connection, &head, &store).map_err(failed)? {
+            return Ok(());
+        }
+        if self.is_read_only() {
+            self.missing = Some(Loss {
+                first_change: first_missing(&store, &head),
+                last_change: head.change.0,
+                time: self.opened,
+                kept: None,
+            });
+            return Ok(());
+        }
+        self.settle(connection)
+    }
+
+    /// Keeps what the files hold, puts back what can be proven, or writes down what is missing. Nobody writes meanwhile: each writer
+    /// looks at the head within his transaction, and comes here.
+    pub(super) fn settle(&self, connection: &mut Connection) -> crate::Result<()> {
+        let mut head_file = lock(&self.head);
+        let path = head_file.path().to_path_buf();
+        let _settling = head_file.lock().map_err(|source| Error::io("lock", &path, source))?;
+        let Some(head) = head_file.read().map_err(|source| Error::io("read", &path, source))? else {
+            return Ok(());
+        };
+        let failed = |source| self.failed("settle what is missing", source);
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let (store, _) = state(&transaction).map_err(failed)?;
+        if !is_ahead(&transaction, &head, &store).map_err(failed)? {
+            // Somebody else has settled it.
+            return Ok(());
+        }
+        let aside = self.keep_aside(&head)?;
+        drop(transaction);
+        let mut is_mended = false;
+        if let Some(folder) = &aside {
+            is_mended = self.mend(connection, &folder.join(IMAGE), &head)?;
+            if is_mended {
+                remove_folder(folder)?;
+                // It holds nothing more, unless something else was kept.
+                let _ = std::fs::remove_dir(aside_folder(&self.path));
+            }
+        }
+        let stamp = Stamp { now: self.opened, actor: ACTOR };
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let first = first_missing(&store, &head);
+        let missing = json!({ "first_change": first, "last_change": head.change.0 });
+        let written = (|| {
+            if is_mended {
+                let change = next_change(&transaction)?;
+                record(&transaction, change, stamp, "mend", None, &missing)?;
+            } else {
+                let name = aside.as_ref().and_then(|folder| folder.file_name()?.to_str());
+                transaction.execute(
+                    "INSERT INTO losses (first_change, last_change, time, aside) VALUES (?1, ?2, ?3, ?4)",
+                    params![first, head.change.0, stamp.now.as_microsecond(), name],
+                )?;
+                // No number that was acknowledged ever means another change.
+                transaction.execute(
+                    "UPDATE store SET change = max(change, ?1), open_losses = open_losses + 1",
+                    [head.change.0],
+                )?;
+                let change = next_change(&transaction)?;
+                record(&transaction, change, stamp, "loss", None, &missing)?;
+            }
+            let head = marked(&transaction)?;
+            transaction.commit()?;
+            Ok(head)
+        })()
+        .map_err(failed)?;
+        head_file.write_locked(&written, true).map_err(|source| Error::io("write", &path, source))
+    }
+
+    /// Copies what the store's files hold into a folder beside them, the log read beyond its damage; the folder. `None` where there is
+    /// nothing that the store does not say itself.
+    pub(super) fn keep_aside(&self, head: &Head) -> crate::Result<Option<PathBuf>> {
+        let all = aside_folder(&self.path);
+        let folder = all.join(format!("{}-{:016x}", head.change.0, head.mark));
+        if folder.exists() {
+            return Ok(Some(folder));
+        }
+        let log_path = super::log_of(&self.path);
+        let log = match std::fs::read(&log_path) {
+            Ok(log) => log,
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(source) => return Err(Error::io("read", &log_path, source)),
+        };
+        let mut image = Image::open(&self.path, &log, Beyond::Take)
+            .map_err(|source| Error::io("read", &self.path, source))?;
+        if !image.holds_more {
+            return Ok(None);
+        }
+        let partial = all.join("partial");
+        remove_folder(&partial)?;
+        crate::files::create_folder(&partial)
+            .map_err(|source| Error::io("create the folder", &partial, source))?;
+        let log_copy = partial.join(LOG);
+        write_private(&log_copy, &log).map_err(|source| Error::io("write", &log_copy, source))?;
+        let to = partial.join(IMAGE);
+        if let Some(repaired) = self.repaired(&log, image.alternatives, &to, head)? {
+            image = repaired;
+        }
+        image.write(&to).map_err(|source| Error::io("write", &to, source))?;
+        if image.is_exact() {
+            // An image of which every page is proven may be put back.
+            let proof = partial.join("exact");
+            write_private(&proof, &[]).map_err(|source| Error::io("write", &proof, source))?;
+        }
+        std::fs::rename(&partial, &folder).map_err(|source| Error::io("rename to", &folder, source))?;
+        Ok(Some(folder))
+    }
+
+    /// Looks for the one way to repair a frame that makes a store which is sound in every row and ends with the change that the head
+    /// names. The other ways leave the damage where it is and damage something else.
+    fn repaired(
+        &self,
+        log: &[u8],
+        alternatives: usize,
+        to: &Path,
+        head: &Head,
+    ) -> crate::Result<Option<Image>> {
+        let open = |choice| {
+            Image::choosing(&self.path, log, Beyond::Take, Some(choice))
+                .map_err(|source| Error::io("read", &self.path, source))
+        };
+        let mut found = Vec::new();
+        for choice in 0..alternatives {
+            open(choice)?.write(to).map_err(|source| Error::io("write", to, source))?;
+            let is_sound = Self::reading(to, &self.settings).and_then(|store| {
+                let ends = store.read("read the last change", marked)? == *head;
+                Ok(ends && store.read_findings()?.is_empty())
+            });
+            // What cannot even be read is not it.
+            if is_sound.unwrap_or(false) {
+                found.push(choice);
+            }
+            std::fs::remove_file(to).map_err(|source| Error::io("remove", to, source))?;
+        }
+        if let [choice] = found[..] { open(choice).map(Some) } else { Ok(None) }
+    }
+
+    /// Puts an image in the store's place, where every page of it is proven, it is sound, and it ends with the change that the head
+    /// names; false where it is not so.
+    fn mend(&self, connection: &mut Connection, image: &Path, head: &Head) -> crate::Result<bool> {
+        if !image.with_file_name("exact").exists() {
+            return Ok(false);
+        }
+        let check = || -> Result<bool> {
+            let source = Connection::open_with_flags(image, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            let sound: String = source.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
+            Ok(sound == "ok" && marked(&source)? == *head)
+        };
+        // What cannot even be read proves nothing.
+        if !check().unwrap_or(false) {
+            return Ok(false);
+        }
+        self.copy_over(image, connection)?;
+        Ok(true)
+    }
+
+    /// Notes the store's last change outside of it, whatever is noted there of another copy.
+    pub(super) fn note_head(&self) -> crate::Result<()> {
+        let head = self.read("read the last change", marked)?;
+        self.keep_head(&head);
+        Ok(())
+    }
+
+    /// What is missing and was not accepted, oldest first.
+    pub(super) fn read_losses(&self) -> crate::Result<Vec<Loss>> {
+        if self.schema < KEEPS_CHECKSUMS {
+            return Ok(Vec::new());
+        }
+        let mut losses: Vec<Loss> = self.read("read what is missing", |connection| {
+            if state(connection)?.1 == 0 {
+                return Ok(Vec::new());
+            }
+            connection
+                .prepare_cached(
+                    "SELECT first_change, last_change, time, aside FROM losses WHERE accept_time IS NULL ORDER BY loss",
+                )?
+                .query_map([], |row| {
+                    let aside: Option<String> = row.get(3)?;
+                    Ok(Loss {
+                        first_change: row.get::<_, i64>(0)?.unsigned_abs(),
+                        last_change: row.get::<_, i64>(1)?.unsigned_abs(),
+                        time: timestamp(row.get(2)?)?,
+                        kept: aside.map(|name| aside_folder(&self.path).join(name)).filter(|kept| kept.exists()),
+                    })
+                })?
+                .collect()
+        })?;
+        losses.extend(self.missing.clone());
+        Ok(losses)
+    }
+
+    /// Ends the telling of what is missing, and removes what was kept of it; how many losses that were.
+    pub(super) fn write_accepted(&self, stamp: Stamp<'_>) -> crate::Result<u64> {
+        let accepted = self.write("accept what is missing", |connection| {
+            let open = state(connection)?.1;
+            if open == 0 {
+                return Ok(0);
+            }
+            let change = next_change(connection)?;
+            connection.execute(
+                "UPDATE losses SET accept_time = ?1 WHERE accept_time IS NULL",
+                [stamp.now.as_microsecond()],
+            )?;
+            connection.execute("UPDATE store SET open_losses = 0", [])?;
+            record(connection, change, stamp, "accept_loss", None, &json!({ "losses": open }))?;
+            Ok(open)
+        })?;
+        remove_folder(&aside_folder(&self.path))?;
+        Ok(accepted)
+    }
+
+    /// What is wrong with the head, in words.
+    pub(super) fn head_findings(&self) -> Vec<String> {
+        let mut head = lock(&self.head);
+        let path = head.path().to_path_buf();
+        match head.read() {
+            Ok(Some(_) | None) => Vec::new(),
+            Err(error) => vec![format!(
+                "{} cannot be read ({error}): what is missing from a damaged log would not be noticed",
+                path.display()
+            )],
+        }
+    }
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = crate::files::create_new(path)?;
+    std::io::Write::write_all(&mut file, bytes)?;
+    file.sync_all()
+}
+
+fn remove_folder(folder: &Path) -> crate::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io("remove", folder, source))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Whether the head beside a store names a change that its row, as it was read from its pages, does not have: identity, number of the
+/// copy and change. Where there is no such row, everything is missing.
+pub(in crate::store) fn is_behind_head(store: &Path, row: Option<(&str, i64, u64)>) -> bool {
+    let head = super::head::HeadFile::of(store).read().ok().flatten();
+    match (head, row) {
+        (Some(head), Some((identity, copy, change))) => {
+            head.identity == identity && head.copy == copy && head.change.0 > change
+        }
+        (_, None) => true,
+        (None, Some(_)) => false,
+    }
+}
+
+/// The databases that were kept aside of a store, the newest first.
+pub(in crate::store) fn kept_aside(store: &Path) -> crate::Result<Vec<PathBuf>> {
+    let folder = aside_folder(store);
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(Error::io("read", &folder, source)),
+    };
+    let change =
+        |path: &PathBuf| -> Option<u64> { path.file_name()?.to_str()?.split_once('-')?.0.parse().ok() };
+    let mut kept: Vec<(u64, PathBuf)> = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|source| Error::io("read", &folder, source))?.path();
+        if let Some(change) = change(&path) {
+            kept.push((change, path.join(IMAGE)));
+        }
+    }
+    kept.sort_unstable_by(|one, other| other.cmp(one));
+    Ok(kept.into_iter().map(|(_, image)| image).collect())
+}
+
+impl SqliteStore {
+    /// Fills a new store with rows of another, in one transaction, and gives them their checksums.
+    pub(in crate::store) fn fill(
+        &self,
+        stamp: Stamp<'_>,
+        body: impl FnOnce(&Connection) -> Result<()>,
+    ) -> crate::Result<()> {
+        let failed = |source| self.failed("fill the store", source);
+        let mut connection = self.connect()?;
+        connection.pragma_update(None, "foreign_keys", false).map_err(failed)?;
+        let transaction = connection.transaction().map_err(failed)?;
+        let filled = (|| {
+            body(&transaction)?;
+            super::checksums::seal_all(&transaction)?;
+            let change = next_change(&transaction)?;
+            record(&transaction, change, stamp, "salvage", None, &json!({}))?;
+            let head = marked(&transaction)?;
+            transaction.commit()?;
+            Ok(head)
+        })()
+        .map_err(failed)?;
+        self.keep_head(&filled);
+        super::read::empty_log(&connection).map_err(failed)
+    }
+}

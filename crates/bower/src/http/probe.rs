@@ -1,0 +1,118 @@
+//! For tests: what the HTTP server answers to one caller, without a connection and at a time that the test tells.
+
+use axum::body::Bytes;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::auth::Caller;
+use super::operations::{self, Operation, Raw};
+use super::problem::Problem;
+use super::{App, events, export, openapi};
+use crate::service::{Bounds, Service};
+
+thread_local! {
+    static CLOCK: Cell<Option<Timestamp>> = const { Cell::new(None) };
+}
+
+/// The time that a test told on this thread.
+pub fn clock() -> Option<Timestamp> {
+    CLOCK.get()
+}
+
+/// From now on it is this time on this thread.
+pub fn set_clock(now: Timestamp) {
+    CLOCK.set(Some(now));
+}
+
+/// Every route with its method, as the server's own description has them: `POST /api/v1/query`.
+pub fn routes() -> Vec<String> {
+    let document = openapi::document();
+    let paths = document["paths"].as_object().expect("the document lists paths").iter();
+    let methods = paths.flat_map(|(path, item)| {
+        let methods = item.as_object().into_iter().flat_map(serde_json::Map::keys);
+        methods.map(move |method| format!("{} {path}", method.to_uppercase()))
+    });
+    methods.collect()
+}
+
+/// A server as one caller knows it.
+pub struct Probe {
+    app: Arc<App>,
+    caller: Caller,
+    operations: Vec<Operation>,
+}
+
+impl Probe {
+    /// On a store, for a caller with these bounds who may index some folders.
+    pub fn new(service: Service, home: &Path, bounds: Bounds, folders: Vec<PathBuf>) -> Self {
+        let app = App::sample_of(service, home);
+        Self { app, caller: Caller::bound(bounds, folders), operations: operations::all() }
+    }
+
+    /// What it serves.
+    pub fn service(&self) -> &Service {
+        &self.app.service
+    }
+
+    /// The operations by their names in the description, each with its route.
+    pub fn operations(&self) -> Vec<(&'static str, String)> {
+        let method = |operation: &Operation| if operation.takes_body() { "POST" } else { "GET" };
+        self.operations.iter().map(|one| (one.id, format!("{} {}", method(one), one.path))).collect()
+    }
+
+    /// What an operation answers.
+    pub fn call(&self, operation: &str, id: &str, query: &str, body: &Value) -> String {
+        let run = self.operations.iter().find(|one| one.id == operation).map(|one| &one.run);
+        let run = run.unwrap_or_else(|| panic!("no operation {operation}"));
+        let body = Bytes::from(body.to_string());
+        match run(&self.app, &self.caller, Raw { id: id.into(), query: query.into(), body }) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(problem) => told(problem),
+        }
+    }
+
+    /// What a stream of changes tells from the beginning on. Numbers are opaque to the caller: only their order is given.
+    pub fn events(&self) -> String {
+        let (mut text, mut after) = (String::new(), 0);
+        loop {
+            match events::page(&self.app, Some(&self.caller), after) {
+                Ok(page) => {
+                    for mut change in page.changes {
+                        change.change = 0;
+                        let _ = writeln!(text, "{}", json!(change));
+                    }
+                    if page.last == after {
+                        return text;
+                    }
+                    after = page.last;
+                }
+                Err(problem) => return text + &told(problem),
+            }
+        }
+    }
+
+    /// The lines of an export.
+    pub fn export(&self, body: &Value) -> String {
+        let body = serde_json::from_value(body.clone()).expect("the test knows the body");
+        let wanted = match export::wanted(&body, &self.caller.bounds) {
+            Ok(wanted) => wanted,
+            Err(problem) => return told(problem),
+        };
+        let mut out = Vec::new();
+        let engine = self.service().engine();
+        let visibility = self.caller.bounds.visibility();
+        match engine.export_lines(&visibility, &wanted, &mut out, Path::new("the answer"), super::now()) {
+            Ok(_) => String::from_utf8_lossy(&out).into_owned(),
+            Err(error) => told(error.into()),
+        }
+    }
+}
+
+fn told(problem: Problem) -> String {
+    let status = problem.status;
+    format!("{status} {}", json!(problem.told()))
+}

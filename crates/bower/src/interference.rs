@@ -1,0 +1,370 @@
+//! Non-interference: two runs that differ only in what a caller may not see, and in what others do there, give that caller the same
+//! answers, byte for byte, on every route, tool and resource. Times are told, and what a wall clock measured is left out.
+//!
+//! What the statistics of words may tell is compared in two ways. With `statistics = own` the others write whatever they like. With
+//! `shared` they write the same words in another order, so that rarities and lengths are equal, and everything else must be.
+//!
+//! `BOWER_SOAK_STATE`, `BOWER_SOAK_SECONDS` and `BOWER_SOAK_SEED` make a soak of the short run: see `tools/soak/bounds.toml`.
+
+mod acts;
+mod requests;
+
+use bower_core::Engine;
+use bower_core::config::Settings;
+use bower_core::embed::Embedder;
+use bower_core::item::{Scope, Statistics};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::http::probe::{Probe, set_clock};
+use crate::service::{Access, Bounds, Service};
+use acts::Others;
+use requests::{Known, Request};
+
+/// Pairs of the short run.
+const SHORT: u64 = 24;
+/// Pairs that a soak writes down together.
+const TOGETHER: u64 = 20;
+/// Requests between the beginning and the last look at everything.
+const REQUESTS: usize = 28;
+
+/// Numbers that follow from a seed (Knuth's MMIX constants).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// From a seed.
+    pub fn new(seed: u64) -> Self {
+        let mut random = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03);
+        random.below(2);
+        random
+    }
+
+    /// Less than `most`.
+    pub fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most.max(1)
+    }
+
+    /// Once in so many times.
+    pub fn one_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    /// One of them.
+    pub fn of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+}
+
+/// Vectors without a model: a word's letters say which of 32 numbers it raises.
+struct Letters;
+
+impl Embedder for Letters {
+    fn model(&self) -> &'static str {
+        "letters"
+    }
+
+    fn dimension(&self) -> usize {
+        32
+    }
+
+    fn embed(&self, text: &str) -> bower_core::Result<Vec<f32>> {
+        let mut vector = vec![0.1_f32; 32];
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let place =
+                word.bytes().fold(7_usize, |sum, byte| sum * 31 + usize::from(byte.to_ascii_lowercase()));
+            vector[place % 32] += 1.0;
+        }
+        let length = vector.iter().map(|one| one * one).sum::<f32>().sqrt();
+        Ok(vector.into_iter().map(|one| one / length).collect())
+    }
+
+    fn count_pieces(&self, text: &str) -> bower_core::Result<usize> {
+        Ok(text.split_whitespace().count())
+    }
+}
+
+/// What a pair is about.
+#[derive(Clone, Debug)]
+struct Plan {
+    seed: u64,
+    /// What the caller is bound to.
+    bounds: Bounds,
+    /// What the others are bound to: nothing that they may see is visible to the caller.
+    others: Bounds,
+    statistics: Statistics,
+    /// Whether there are vectors. Then the others make no index be folded: see `docs/scopes.md`.
+    vectors: bool,
+}
+
+impl Plan {
+    fn new(seed: u64) -> Self {
+        let random = &mut Random::new(seed);
+        let (ann, bob) = (Some("ann".to_owned()), Some("bob".to_owned()));
+        let free = Bounds { access: Access::Admin, ..Bounds::default() };
+        let anywhere = |random: &mut Random| vec![random.of(&["attic", "cellar", "memories"]).to_owned()];
+        // Scope, owner, collection, and two of them at once.
+        let (bounds, others) = match random.below(6) {
+            0 => (
+                Bounds { owner: ann, ..free.clone() },
+                Bounds { owner: bob, collections: anywhere(random), ..free },
+            ),
+            1 => (
+                Bounds { scope: Some(Scope::Agent), ..free.clone() },
+                Bounds {
+                    scope: Some(random.of(&[Scope::Project, Scope::User, Scope::Mission])),
+                    owner: random.of(&[None, ann]),
+                    collections: anywhere(random),
+                    ..free
+                },
+            ),
+            2 => (
+                Bounds { collections: vec!["attic".into()], ..free.clone() },
+                Bounds { collections: vec!["cellar".into()], owner: random.of(&[None, ann, bob]), ..free },
+            ),
+            3 => (
+                Bounds { collections: vec!["attic".into(), "loft".into()], ..free.clone() },
+                Bounds { collections: vec!["cellar".into()], ..free },
+            ),
+            4 => (
+                Bounds { owner: ann.clone(), collections: vec!["attic".into()], ..free.clone() },
+                if random.one_in(2) {
+                    Bounds { owner: ann, collections: vec!["cellar".into()], ..free }
+                } else {
+                    Bounds { owner: bob, collections: vec!["attic".into()], ..free }
+                },
+            ),
+            _ => (
+                Bounds { scope: Some(Scope::User), owner: ann.clone(), ..free.clone() },
+                Bounds {
+                    scope: Some(Scope::Project),
+                    owner: random.of(&[ann, bob]),
+                    collections: anywhere(random),
+                    ..free
+                },
+            ),
+        };
+        let statistics = random.of(&[Statistics::Own, Statistics::Own, Statistics::Shared]);
+        Self { seed, bounds, others, statistics, vectors: random.one_in(2) }
+    }
+}
+
+/// A store in one of the two runs.
+struct World {
+    probe: Probe,
+    now: Timestamp,
+    _home: tempfile::TempDir,
+}
+
+impl World {
+    fn new(plan: &Plan, folder: &Path) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let now: Timestamp = "2026-05-01T12:00:00Z".parse().unwrap();
+        let settings = Settings {
+            model: "none".into(),
+            statistics: plan.statistics,
+            // Nothing happens by itself at a time that hangs on how much others write.
+            sweep_hours: 0,
+            fold_after: 1 << 30,
+            time_zone: "UTC".into(),
+            ..Settings::default()
+        };
+        let mut engine = Engine::open(home.path(), settings, now).unwrap();
+        if plan.vectors {
+            engine = engine.with_embedder(Box::new(Letters));
+        }
+        let folders = vec![folder.to_path_buf()];
+        let probe = Probe::new(Service::new(engine), home.path(), plan.bounds.clone(), folders);
+        let world = Self { probe, now, _home: home };
+        set_clock(world.now);
+        world
+    }
+
+    fn tick(&mut self) {
+        self.now += SignedDuration::from_mins(97);
+        set_clock(self.now);
+    }
+}
+
+/// One run: what the caller asked, and what it was answered. Where `asked` says what, that is asked again. The others act as with
+/// statistics of a kind.
+fn run(
+    plan: &Plan,
+    acting: Statistics,
+    folder: &Path,
+    second: bool,
+    asked: Option<&[Request]>,
+) -> (Vec<Request>, Vec<String>) {
+    let mut world = World::new(plan, folder);
+    let mut others = Others::new(plan.seed, &plan.others, second, acting, !plan.vectors);
+    let random = &mut Random::new(plan.seed ^ 0xA5A5);
+    let mut known = Known::default();
+    let (mut requests, mut answers) = (Vec::new(), Vec::new());
+    let all = Request::everything(&world.probe);
+    for at in 0..REQUESTS + all.len() {
+        others.act(world.probe.service(), world.now);
+        world.tick();
+        known.others.clone_from(&others.ids);
+        let request = match asked {
+            Some(asked) => asked[at].clone(),
+            // At first what fills the store, then whatever there is, and at last everything once.
+            None if at < 8 => Request::writes(random, plan),
+            None if at < REQUESTS => all[random.below(all.len())].fill(random, plan, &known, folder),
+            None => all[at - REQUESTS].fill(random, plan, &known, folder),
+        };
+        let answer = request.ask(&world.probe, &plan.bounds, world.now);
+        known.learn(&answer);
+        requests.push(request);
+        answers.push(answer);
+        world.probe.service().maintain(world.now).unwrap();
+    }
+    (requests, answers)
+}
+
+/// Where the answers of a pair differ; none where they do not.
+fn difference(seed: u64, folder: &Path) -> Option<String> {
+    let plan = Plan::new(seed);
+    let (requests, first) = run(&plan, plan.statistics, folder, false, None);
+    let (_, second) = run(&plan, plan.statistics, folder, true, Some(&requests));
+    let at = first.iter().zip(&second).position(|(one, two)| one != two)?;
+    Some(format!("{plan:?}\nrequest {at}: {:?}\n1: {}\n2: {}", requests[at], first[at], second[at]))
+}
+
+/// A folder with a few documents, the same for both runs.
+fn documents() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("CANONICAL.md", "# Facts\n\nThe gateway port is 8001 and the queue runs in the cellar.\n"),
+        (
+            "guide.md",
+            "# Guide\n\n## Backup\n\nThe backup of the warehouse starts at two and is encrypted. #ops\n",
+        ),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn others_change_no_answer() {
+    let folder = documents();
+    let told = |name: &str| std::env::var(name).ok();
+    let (Some(state), Some(seconds), Some(seed)) =
+        (told("BOWER_SOAK_STATE"), told("BOWER_SOAK_SECONDS"), told("BOWER_SOAK_SEED"))
+    else {
+        // A fold rounds the vectors of all, and others may bring one about: with vectors a cosine still differs in its sixth digit.
+        for seed in (0..).filter(|seed| !Plan::new(*seed).vectors).take(SHORT as usize) {
+            if let Some(difference) = difference(seed, folder.path()) {
+                panic!("seed {seed}: {difference}");
+            }
+        }
+        return;
+    };
+    let (most, mut seed): (f64, u64) = (seconds.parse().unwrap(), seed.parse().unwrap());
+    let record = Path::new(&state).join("done.jsonl");
+    let (start, mut found) = (Instant::now(), 0);
+    while start.elapsed() < Duration::from_secs_f64(most) {
+        let (first, began) = (seed, Instant::now());
+        let mut findings = Vec::new();
+        while seed < first + TOGETHER {
+            if let Some(difference) = difference(seed, folder.path()) {
+                eprintln!("seed {seed}: {difference}");
+                let again = format!("BOWER_BOUNDS_SEED={seed} cargo test -p bower --lib one_pair");
+                findings.push(json!({"seed": seed, "what": difference, "again": again}));
+            }
+            seed += 1;
+        }
+        found += findings.len();
+        let seconds = began.elapsed().as_secs_f64();
+        let line = json!({"seed": first, "next": seed, "done": seed - first, "seconds": seconds, "findings": findings});
+        let mut file = OpenOptions::new().create(true).append(true).open(&record).unwrap();
+        file.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+    // What the soak looks at is the record; the status says the same.
+    assert_eq!(found, 0, "pairs differ");
+}
+
+/// The pair of one seed, to look at what a soak found.
+#[test]
+fn one_pair() {
+    let Some(seed) = std::env::var("BOWER_BOUNDS_SEED").ok() else { return };
+    let folder = documents();
+    if let Some(difference) = difference(seed.parse().unwrap(), folder.path()) {
+        panic!("seed {seed}: {difference}");
+    }
+}
+
+/// A route, a tool or a resource that nobody wrote a request for fails here, by name.
+#[test]
+fn every_route_tool_and_resource_is_asked() {
+    let folder = documents();
+    let plan = Plan::new(0);
+    let world = World::new(&plan, folder.path());
+    let random = &mut Random::new(0);
+    for request in Request::everything(&world.probe) {
+        let _ = request.fill(random, &plan, &Known::default(), folder.path());
+    }
+    // These tell nothing of items, or are refused to whoever is bound (`suite/serve/refused.rs`).
+    let beside = [
+        "GET /health",
+        "GET /ready",
+        "GET /metrics",
+        "GET /openapi.json",
+        "POST /mcp",
+        "GET /mcp",
+        "DELETE /mcp",
+    ];
+    let mut asked: Vec<String> = world.probe.operations().into_iter().map(|(_, route)| route).collect();
+    asked.extend(["GET /api/v1/events", "POST /api/v1/export"].map(str::to_owned));
+    for route in crate::http::probe::routes() {
+        assert!(asked.contains(&route) || beside.contains(&route.as_str()), "{route} is not asked");
+    }
+}
+
+/// What is shared is written down, and nothing is added without a change here.
+#[test]
+fn three_things_are_shared_and_named() {
+    let page = include_str!("../../../docs/scopes.md");
+    let section = page.split("\n## ").find(|section| section.starts_with("What is shared")).unwrap();
+    let named: Vec<&str> = section.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+    assert_eq!(
+        named,
+        [
+            "how rare a word is (inverse document frequency)",
+            "how long a text is on average",
+            "how similar vectors are at large, where nothing is selected",
+        ]
+    );
+}
+
+/// The harness finds what it is there for: with shared statistics and other words, answers differ.
+#[test]
+fn what_is_shared_is_seen() {
+    let folder = documents();
+    let differs = (0..12).any(|seed| {
+        let plan = Plan { statistics: Statistics::Shared, vectors: false, ..Plan::new(seed) };
+        let (requests, first) = run(&plan, Statistics::Own, folder.path(), false, None);
+        first != run(&plan, Statistics::Own, folder.path(), true, Some(&requests)).1
+    });
+    assert!(differs, "the rarity of words is that of the whole store, and no answer shows it");
+}
+
+/// What the wall clock measured, and what two stores never share, is taken out.
+pub fn without_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !name.ends_with("_ms") && name != "model_share");
+            if fields.contains_key("bower") && fields.contains_key("counts") {
+                fields.remove("store");
+            }
+            fields.values_mut().for_each(without_times);
+        }
+        Value::Array(all) => all.iter_mut().for_each(without_times),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

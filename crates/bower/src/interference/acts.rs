@@ -1,0 +1,167 @@
+//! What others do where the caller may not see it, in the first run one way and in the second another.
+
+use bower_core::engine::DocumentInput;
+use bower_core::item::{Gate, Ruling, Scope, Statistics, Verdict};
+use jiff::Timestamp;
+
+use super::Random;
+use super::requests::{no_fields, sentence, shuffled};
+use crate::service::{
+    Bounds, BriefBody, CurateBody, FeedbackBody, ForgetBody, PinBody, QueryBody, Service, SettleBody,
+    TurnBody, TurnsBody,
+};
+
+/// Somebody whom the caller does not see.
+#[derive(Debug)]
+pub struct Others {
+    bounds: Bounds,
+    /// What they do and say; another one in the second run.
+    random: Random,
+    /// In which order they say it, where the words must be the same in both runs.
+    order: Random,
+    statistics: Statistics,
+    forgets: bool,
+    is_away: bool,
+    documents: usize,
+    /// What they kept.
+    pub ids: Vec<String>,
+}
+
+impl Others {
+    /// Of a seed. With shared statistics they write the same words in both runs.
+    pub fn new(seed: u64, bounds: &Bounds, second: bool, statistics: Statistics, forgets: bool) -> Self {
+        let another = if second { 0x5EED } else { 0xF1E1D };
+        let own = Random::new(seed.wrapping_add(another));
+        let (random, is_away) = match statistics {
+            Statistics::Own => (own.clone(), second && seed.is_multiple_of(5)),
+            Statistics::Shared => (Random::new(seed), false),
+        };
+        Self {
+            bounds: bounds.clone(),
+            random,
+            order: own,
+            statistics,
+            forgets,
+            is_away,
+            documents: 0,
+            ids: Vec::new(),
+        }
+    }
+
+    /// Does a few things.
+    pub fn act(&mut self, service: &Service, now: Timestamp) {
+        if self.is_away {
+            return;
+        }
+        match self.statistics {
+            Statistics::Own => (0..self.random.below(4)).for_each(|_| self.anything(service, now)),
+            Statistics::Shared => {
+                if self.documents < 12 {
+                    self.document(service, now);
+                }
+                self.ask(service, now);
+            }
+        }
+    }
+
+    fn ask(&mut self, service: &Service, now: Timestamp) {
+        let body = QueryBody {
+            query: sentence(&mut self.order),
+            session: Some(self.order.of(&["monday", "tuesday"]).to_owned()),
+            budget_tokens: self.order.one_in(2).then_some(300),
+            ..QueryBody::default()
+        };
+        service.query(&body, &self.bounds, now).unwrap();
+    }
+
+    fn document(&mut self, service: &Service, now: Timestamp) {
+        self.documents += 1;
+        let mut text = format!("{} {}", sentence(&mut self.random), sentence(&mut self.random));
+        let id = match self.statistics {
+            Statistics::Own => self.random.of(&["wiki", "log", "/etc/motd"]).to_owned(),
+            Statistics::Shared => {
+                text = shuffled(&text, &mut self.order);
+                format!("note {}", self.documents)
+            }
+        };
+        let input = DocumentInput {
+            id,
+            title: None,
+            text,
+            collection: self.bounds.collections.first().cloned(),
+            metadata: no_fields(),
+            session: None,
+            provenance: None,
+            host: None,
+        };
+        let place = (self.bounds.scope.unwrap_or(Scope::Project), self.bounds.owner.clone());
+        service.engine().add_documents(&self.bounds.visibility(), vec![input], place, now).unwrap();
+    }
+
+    fn id(&mut self) -> Option<String> {
+        let at = self.random.below(self.ids.len());
+        self.ids.get(at).cloned()
+    }
+
+    fn anything(&mut self, service: &Service, now: Timestamp) {
+        let bounds = self.bounds.clone();
+        let session = self.random.of(&["monday", "tuesday"]).to_owned();
+        match self.random.below(10) {
+            0..=3 => {
+                let body = CurateBody {
+                    content: sentence(&mut self.random),
+                    tags: vec![self.random.of(&["ops", "build", "quicksave"]).to_owned()],
+                    gate: Some(self.random.of(&[Gate::Off, Gate::Normal])),
+                    pinned: self.random.one_in(6),
+                    conversation: Some(session),
+                    ..CurateBody::default()
+                };
+                self.ids.extend(service.curate(&body, &bounds, now).unwrap().id);
+            }
+            4 => {
+                self.order = self.random.clone();
+                self.ask(service, now);
+                self.random.below(2);
+            }
+            5 => self.document(service, now),
+            6 => {
+                let turn = |speaker: &str, text| TurnBody {
+                    speaker: speaker.into(),
+                    text,
+                    time: None,
+                    least_trusted: None,
+                };
+                let turns = vec![
+                    turn("user", format!("{} Remember that.", sentence(&mut self.random))),
+                    turn("assistant", sentence(&mut self.random)),
+                ];
+                let body = TurnsBody { conversation: session, turns, ..TurnsBody::default() };
+                service.keep_turns(&body, &bounds, now).unwrap();
+            }
+            7 => {
+                let body = BriefBody { session: Some(session), fast: true, ..BriefBody::default() };
+                service.brief(&body, &bounds, now).unwrap();
+                let open = service.reviews(false, &bounds).unwrap().reviews;
+                if let Some(review) = open.first() {
+                    let body =
+                        SettleBody { ruling: self.random.of(&[Ruling::Accept, Ruling::Both]), text: None };
+                    service.settle(review.review, &body, &bounds, now).unwrap();
+                }
+            }
+            8 => {
+                // What was forgotten or folded into another is not there.
+                if let Some(id) = self.id() {
+                    let verdict = self.random.of(&[Verdict::Useful, Verdict::Wrong, Verdict::Stale]);
+                    drop(service.feedback(&FeedbackBody { id: id.clone(), verdict }, &bounds, now));
+                    drop(service.pin(&PinBody { id, pinned: true }, &bounds, now));
+                }
+            }
+            _ => {
+                if let Some(id) = self.id().filter(|_| self.forgets) {
+                    let body = ForgetBody { ids: vec![id], ..ForgetBody::default() };
+                    drop(service.forget(&body, &bounds, now));
+                }
+            }
+        }
+    }
+}

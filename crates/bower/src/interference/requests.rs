@@ -1,0 +1,437 @@
+//! What a caller may ask, by every way in: one request for each operation, tool, resource and prompt that there is, filled with words
+//! that others use too, and with ids that are its own, another's or nobody's.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+use super::{Plan, Random, without_times};
+use crate::http::probe::Probe;
+use crate::mcp::compat::System;
+use crate::mcp::completions::{self, What};
+use crate::mcp::tools::{self, Call, Choice, Given};
+use crate::mcp::{prompts, resources, trouble};
+use crate::service::Bounds;
+
+const THINGS: &[&str] = &["gateway", "queue", "backup", "warehouse", "harbour", "ledger"];
+const TAGS: &[&str] = &["ops", "build", "quicksave"];
+
+/// A sentence that may be a memory. There are some hundred, so that the same things are said in different places.
+pub fn sentence(random: &mut Random) -> String {
+    let thing = random.of(THINGS);
+    match random.below(7) {
+        0 => format!("The {thing} port is {}.", 8_000 + random.below(4)),
+        1 => format!("We decided to move the {thing} to the cellar because the attic is too hot."),
+        2 => format!("The {thing} is{} encrypted before it leaves the building.", random.of(&["", " not"])),
+        3 => format!("To restart the {thing}, stop the {} first and then drain it.", random.of(THINGS)),
+        4 => format!("The {thing} runs every {} hours and takes forty minutes.", 2 + random.below(3)),
+        5 => format!("I prefer that the {thing} logs to a file of its own."),
+        _ => format!("The {thing} belongs to the team of {}.", random.of(&["Ada", "Grace", "Edsger"])),
+    }
+}
+
+/// What a caller learned, and what it guesses.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    ids: Vec<String>,
+    reviews: Vec<u64>,
+    /// Ids of what it may not see: anybody can make the id of a text that he knows.
+    pub others: Vec<String>,
+}
+
+impl Known {
+    /// Takes the ids out of an answer.
+    pub fn learn(&mut self, answer: &str) {
+        if let Ok(value) = serde_json::from_str(answer) {
+            self.take(&value);
+        }
+    }
+
+    fn take(&mut self, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match value {
+                        Value::String(id) if name == "id" && id.len() == 16 && !self.ids.contains(id) => {
+                            self.ids.push(id.clone());
+                        }
+                        Value::Number(number) if name == "review" => self.reviews.extend(number.as_u64()),
+                        other => self.take(other),
+                    }
+                }
+            }
+            Value::Array(all) => all.iter().for_each(|value| self.take(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// One of its own ids mostly, or another's, or nobody's; sometimes only the first digits.
+    fn id(&self, random: &mut Random) -> String {
+        let mut id = match random.below(5) {
+            0 | 1 if !self.others.is_empty() => random.of(&self.others),
+            4 => format!("{:016x}", random.below(1 << 30) * 7_919),
+            _ if !self.ids.is_empty() => random.of(&self.ids),
+            _ => "0123456789abcdef".to_owned(),
+        };
+        if random.one_in(4) {
+            id.truncate(6 + random.below(6));
+        }
+        id
+    }
+
+    /// A review of its own, or a number that the store may have given to another's.
+    fn review(&self, random: &mut Random) -> u64 {
+        if self.reviews.is_empty() || random.one_in(3) {
+            1 + random.below(6) as u64
+        } else {
+            random.of(&self.reviews)
+        }
+    }
+}
+
+/// One request. What is to be filled in is null until then.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Of the HTTP server, by its name in the description.
+    Operation {
+        /// The name.
+        id: &'static str,
+        /// The parameter in the path.
+        path: String,
+        /// Behind the question mark.
+        query: String,
+        /// The body.
+        body: Value,
+    },
+    /// The stream of changes, from the beginning.
+    Events,
+    /// An export.
+    Export(Value),
+    /// An MCP tool of ours, or of a system that is stood in for.
+    Tool(Option<System>, &'static str, Value),
+    /// An MCP resource.
+    Resource(Option<System>, String),
+    /// The prompt that brings what is known.
+    Recall(Value),
+    /// A suggestion for something that is being typed.
+    Complete(What, String),
+    /// What is offered at all.
+    Offers,
+}
+
+/// The systems whose tools can be offered.
+const SYSTEMS: [Option<System>; 4] = [None, Some(System::Athena), Some(System::Ade), Some(System::Brv)];
+
+impl Request {
+    /// One of each, not filled in.
+    pub fn everything(probe: &Probe) -> Vec<Self> {
+        let operation =
+            |(id, _)| Self::Operation { id, path: String::new(), query: String::new(), body: Value::Null };
+        let mut all: Vec<Self> = probe.operations().into_iter().map(operation).collect();
+        all.extend([Self::Events, Self::Export(Value::Null), Self::Recall(Value::Null), Self::Offers]);
+        for system in SYSTEMS {
+            let offered = tools::offered(&Choice::All, system).unwrap();
+            // Every system has ours beside its own.
+            let new = offered.iter().map(|one| one.tool.name).filter(|name| {
+                system.is_none() || !tools::TOOLS.iter().chain(tools::MORE).any(|ours| ours.name == *name)
+            });
+            all.extend(new.map(|name| Self::Tool(system, name, Value::Null)));
+            let listed = resources::listed(system).into_iter().map(|resource| resource.uri.clone());
+            all.extend(listed.map(|uri| Self::Resource(system, uri)));
+        }
+        let templates = resources::templates().into_iter().map(|template| template.uri_template.clone());
+        all.extend(templates.map(|uri| Self::Resource(None, uri)));
+        for what in [What::Id, What::Session, What::Collection, What::Type, What::Tag, What::Free] {
+            all.push(Self::Complete(what, String::new()));
+        }
+        all
+    }
+
+    /// Something that is kept.
+    pub fn writes(random: &mut Random, plan: &Plan) -> Self {
+        let body = if random.one_in(6) { documents(random) } else { curate(random) };
+        let id = if body.get("documents").is_some() { "addDocuments" } else { "curate" };
+        Self::Operation { id, path: String::new(), query: String::new(), body: placed(body, plan) }
+    }
+
+    /// The same with what it asks.
+    pub fn fill(&self, random: &mut Random, plan: &Plan, known: &Known, folder: &Path) -> Self {
+        match self {
+            Self::Operation { id, .. } => operation(id, random, plan, known, folder),
+            Self::Events => Self::Events,
+            Self::Export(_) => {
+                Self::Export(json!({"all": random.one_in(2), "documents": true, "vectors": random.one_in(3)}))
+            }
+            Self::Tool(system, name, _) => Self::Tool(*system, name, tool(name, random, plan, known, folder)),
+            Self::Resource(system, uri) => {
+                let uri = uri.replace("{id}", &known.id(random)).replace("{name}", random.of(SESSIONS));
+                Self::Resource(*system, uri)
+            }
+            Self::Recall(_) => Self::Recall(json!({"topic": sentence(random)})),
+            Self::Complete(what, _) => {
+                Self::Complete(*what, random.of(&["", "a", "ce", "0", "s"]).to_owned())
+            }
+            Self::Offers => Self::Offers,
+        }
+    }
+
+    /// What it is answered.
+    pub fn ask(&self, probe: &Probe, bounds: &Bounds, now: Timestamp) -> String {
+        let service = probe.service();
+        match self {
+            Self::Operation { id, path, query, body } => plain(&probe.call(id, path, query, body)),
+            Self::Events => probe.events(),
+            Self::Export(body) => probe.export(body).lines().map(|line| plain(line) + "\n").collect(),
+            Self::Tool(system, name, arguments) => {
+                let offered = tools::offered(&Choice::All, *system).unwrap();
+                let one = offered.iter().find(|one| one.tool.name == *name).unwrap();
+                let call = Call {
+                    service,
+                    bounds,
+                    now,
+                    session: Some("monday"),
+                    progress: &|_| {},
+                    go_on: &|| true,
+                };
+                let arguments = arguments.as_object().cloned().unwrap_or_default();
+                match (one.tool.call)(&call, Given { tool: one.tool.name, arguments, body: &one.body }) {
+                    Ok(said) => {
+                        let (fields, text) = said.into_parts();
+                        let mut fields = Value::Object(fields);
+                        without_times(&mut fields);
+                        format!("{fields}\n{}", without_durations(text.as_str()))
+                    }
+                    Err(refused) => trouble::text(name, refused.failure()).to_string(),
+                }
+            }
+            Self::Resource(system, uri) => match resources::wanted(uri, *system) {
+                None => "no such resource".to_owned(),
+                Some(wanted) => match resources::read(uri, &wanted, service, bounds, Some("monday"), now) {
+                    Ok(read) => json!(read).to_string(),
+                    Err(refused) => format!("{:?}", resources::trouble(uri, &refused)),
+                },
+            },
+            Self::Recall(arguments) => match prompts::recall(arguments.as_object(), service, bounds, now) {
+                Ok(prompt) => json!(prompt).to_string(),
+                Err(refused) => format!("{:?}", prompts::trouble("recall", &refused)),
+            },
+            Self::Complete(what, typed) => {
+                format!("{:?}", completions::values(*what, typed, service, bounds, now).ok())
+            }
+            Self::Offers => {
+                let offered = tools::offered(&Choice::All, None).unwrap();
+                let names: Vec<_> = offered
+                    .iter()
+                    .filter(|one| one.tool.is_within(bounds))
+                    .map(|one| one.tool.name)
+                    .collect();
+                format!("{names:?} {}", json!(prompts::listed(bounds)))
+            }
+        }
+    }
+}
+
+/// JSON without what a wall clock measured; anything else as it is.
+fn plain(answer: &str) -> String {
+    let Ok(mut value) = serde_json::from_str::<Value>(answer) else { return answer.to_owned() };
+    without_times(&mut value);
+    value.to_string()
+}
+
+const SESSIONS: &[&str] = &["monday", "tuesday"];
+const VERDICTS: &[&str] = &["useful", "wrong", "stale"];
+
+/// A body with a place, where the caller's bounds leave one open.
+fn placed(mut body: Value, plan: &Plan) -> Value {
+    if plan.bounds.collections.len() > 1 {
+        body["collection"] = json!(plan.bounds.collections[0]);
+    }
+    body
+}
+
+fn curate(random: &mut Random) -> Value {
+    let mut body = json!({
+        "content": sentence(random),
+        "tags": [random.of(TAGS)],
+        "gate": random.of(&["off", "normal", "strict"]),
+        "pinned": random.one_in(8),
+        "conversation": random.of(SESSIONS),
+    });
+    if random.one_in(4) {
+        body["content"] = json!(format!("According to memory: {}", sentence(random)));
+    }
+    body
+}
+
+fn documents(random: &mut Random) -> Value {
+    let text = format!("# {}\n\n{} {}\n", random.of(THINGS), sentence(random), sentence(random));
+    json!({"documents": [{"id": random.of(&["wiki", "log", "/etc/motd"]), "text": text, "title": random.of(THINGS)}]})
+}
+
+fn turns(random: &mut Random) -> Value {
+    json!({"conversation": random.of(SESSIONS), "turns": [
+        {"speaker": "user", "text": format!("{} Remember that.", sentence(random))},
+        {"speaker": "assistant", "text": sentence(random)},
+    ]})
+}
+
+fn query(random: &mut Random) -> Value {
+    let mut body = json!({
+        "query": format!("{} #ops", sentence(random)),
+        "limit": 1 + random.below(20),
+        "fast": random.one_in(3),
+        "prefetch": random.one_in(4),
+        "strict": random.one_in(4),
+        "profile": random.of(&["bower", "bower", "athena", "atlas", "ade", "seed"]),
+    });
+    if random.one_in(2) {
+        body["session"] = json!(random.of(SESSIONS));
+    }
+    if random.one_in(2) {
+        body["budget_tokens"] = json!(200 + random.below(800));
+    }
+    body
+}
+
+fn brief(random: &mut Random) -> Value {
+    let mut body = json!({"fast": random.one_in(2), "budget": random.of(&["lite", "standard", "deep"])});
+    if random.one_in(2) {
+        body["session"] = json!(random.of(SESSIONS));
+    }
+    if random.one_in(2) {
+        body["task"] = json!(sentence(random));
+    }
+    body
+}
+
+fn listed(random: &mut Random) -> Value {
+    let mut body = json!({"limit": 200});
+    if random.one_in(2) {
+        body["statuses"] = json!(["candidate", "active", "superseded", "archived"]);
+    }
+    if random.one_in(3) {
+        body["tags"] = json!([random.of(TAGS)]);
+    }
+    body
+}
+
+fn forget(random: &mut Random, known: &Known) -> Value {
+    let dry_run = random.below(3) > 0;
+    if random.one_in(5) {
+        return json!({"tags": [random.of(TAGS)], "dry_run": dry_run, "confirm": true});
+    }
+    json!({"ids": [known.id(random)], "dry_run": dry_run, "keep_derived": random.one_in(3)})
+}
+
+fn settle(random: &mut Random) -> Value {
+    match random.of(&["accept", "reject", "both", "merge"]) {
+        "merge" => json!({"ruling": "merge", "text": sentence(random)}),
+        ruling => json!({ "ruling": ruling }),
+    }
+}
+
+/// The request of an operation. One that nobody wrote a request for stops here.
+fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, folder: &Path) -> Request {
+    let (mut path, mut query_text) = (String::new(), String::new());
+    let body = match id {
+        "query" => query(random),
+        "brief" => brief(random),
+        "status" | "collections" | "models" => Value::Null,
+        "list" => {
+            query_text = random.of(&["limit=100", "status=superseded", "kind=chunk&limit=9"]).to_owned();
+            Value::Null
+        }
+        "listSelected" => listed(random),
+        "get" | "history" | "run" => {
+            path = known.id(random);
+            Value::Null
+        }
+        "documents" => {
+            query_text = random.of(&["", "limit=1", "source=/etc"]).to_owned();
+            Value::Null
+        }
+        "reviews" => {
+            query_text = format!("all={}", random.one_in(2));
+            Value::Null
+        }
+        "curate" => placed(curate(random), plan),
+        "keepTurns" => placed(turns(random), plan),
+        "addDocuments" => placed(documents(random), plan),
+        "index" => placed(json!({ "paths": [folder] }), plan),
+        "feedback" => json!({"id": known.id(random), "verdict": random.of(VERDICTS)}),
+        "pin" => json!({"id": known.id(random), "pinned": random.one_in(2)}),
+        "settle" => {
+            path = known.review(random).to_string();
+            settle(random)
+        }
+        "forget" => forget(random, known),
+        "sweep" | "prune" => json!({"dry_run": true}),
+        "consolidate" => json!({"dry_run": random.one_in(2), "similarity": 0.8, "seconds": 600}),
+        "undo" => json!({"event": 1 + random.below(40)}),
+        other => panic!("operation {other} has no request here: write one in interference/requests.rs"),
+    };
+    Request::Operation { id, path, query: query_text, body }
+}
+
+/// The arguments of a tool. One that nobody wrote arguments for stops here.
+fn tool(name: &str, random: &mut Random, plan: &Plan, known: &Known, folder: &Path) -> Value {
+    match name {
+        "memory_search" => query(random),
+        "memory_store" => placed(curate(random), plan),
+        "memory_get" | "memory_history" => json!({"id": known.id(random)}),
+        "memory_list" => listed(random),
+        "memory_forget" => forget(random, known),
+        "memory_review" if random.one_in(2) => json!({"all": random.one_in(2)}),
+        "memory_review" => {
+            let mut body = settle(random);
+            body["review"] = json!(known.review(random));
+            body
+        }
+        "memory_feedback" => json!({"id": known.id(random), "verdict": random.of(VERDICTS)}),
+        "memory_status" | "health_check" | "list_memory_paths" => json!({}),
+        "memory_prune" => json!({"dry_run": true}),
+        "memory_consolidate" => json!({"dry_run": random.one_in(2), "similarity": 0.8, "seconds": 600}),
+        "memory_index" => placed(json!({ "paths": [folder] }), plan),
+        "memory_turns" => placed(turns(random), plan),
+        "memory_brief" => brief(random),
+        "memory_pin" | "memoryPin" => json!({"id": known.id(random), "pinned": random.one_in(2)}),
+        "memory_undo" => json!({"event": 1 + random.below(40)}),
+        "smart_search" => json!({"query": sentence(random), "strict": random.one_in(3)}),
+        "recall_session" => json!({"lines": 20}),
+        "quicksave" => json!({"summary": sentence(random)}),
+        "memorySearch" => json!({"query": sentence(random)}),
+        "memoryAdd" => json!({"content": sentence(random), "category": "fact"}),
+        "brv-query" => json!({"query": sentence(random), "cwd": folder}),
+        "brv-curate" => json!({"context": sentence(random), "cwd": folder}),
+        other => panic!("tool {other} has no arguments here: write some in interference/requests.rs"),
+    }
+}
+
+/// Words as they were, in another order: rarities and lengths stay.
+pub fn shuffled(text: &str, random: &mut Random) -> String {
+    let mut words: Vec<&str> = text.split(' ').collect();
+    for at in (1..words.len()).rev() {
+        words.swap(at, random.below(at + 1));
+    }
+    words.join(" ")
+}
+
+/// Free fields are none.
+pub fn no_fields() -> Map<String, Value> {
+    Map::new()
+}
+
+/// A text without the times that something took: `kept as fact (1.8 ms)`.
+fn without_durations(text: &str) -> String {
+    let mut rest = text;
+    let mut out = String::new();
+    while let Some(end) = rest.find(" ms") {
+        let number = rest[..end].trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        out.push_str(number);
+        rest = &rest[end..];
+        let (unit, after) = rest.split_at(3);
+        out.push_str(unit);
+        rest = after;
+    }
+    out + rest
+}
