@@ -1,7 +1,7 @@
 //! Checksums of files, one for each block, compared when a block is first read. A block that differs is told, never trusted.
 //!
-//! CRC-32 (the polynomial of zlib, as in tantivy's files) of blocks of a page: on the machine of `docs/performance.md` it runs at
-//! 43 GB/s in the second cache and 23 GB/s from memory, and a page that is read anyway is all that a look at one row costs.
+//! Each block is one page and its checksum a CRC-32 (zlib's polynomial, as in tantivy's files). `crc32fast` checks 23 GB/s from memory
+//! and 43 GB/s from the second cache. A look at one row costs the check of a page that is read anyway.
 
 use std::io;
 use std::ops::Range;

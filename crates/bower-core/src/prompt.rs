@@ -13,9 +13,9 @@
 //! - **Structure stays ours:** [`PromptText::line`] is one line, and [`PromptText::prose`] and [`PromptText::code`] hold no
 //!   heading and no open fence.
 //!
-//! A delimiter is recognised in any case, with attributes, with white space, dashes and invisible characters between its letters,
-//! in other letters and brackets that look like its own (`alike.txt`), and across the seam of two texts. "Human:" and "User:"
-//! at the beginning of a line stay: transcripts and prose have them, and no template of today ends a turn at them.
+//! The functions recognise a delimiter in any case and with attributes. White space, dashes and invisible characters may stand between
+//! its letters. Look-alike letters and brackets count as its own (`alike.txt`). A delimiter may span two joined texts. "Human:" and
+//! "User:" at the beginning of a line stay: transcripts and prose have them, and no template of today ends a turn at them.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -9,9 +9,10 @@ static LINE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 #[cfg(unix)]
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// From now on an abort, a stack that overflows or memory that is not there (a mapped file that was cut) ends this process at once
-/// with status 0 and this line on standard error, where that can be written without waiting. Nothing is cleaned up, as after a
-/// kill. Elsewhere than on Unix it does nothing.
+/// Makes fatal signals end this process at once with status 0 and `line` on standard error.
+///
+/// The signals are those of an abort, a stack overflow and a mapped file that was cut. The line is dropped where writing it would
+/// block. Nothing is cleaned up, as after a kill. Outside of Unix this does nothing.
 pub fn end_with_success(line: &'static str) {
     #[cfg(unix)]
     {

@@ -29,8 +29,8 @@ pub use sources::DocumentInput;
 
 /// Chunks that may wait between two stages: enough that no stage waits for another, few enough to stay small.
 const QUEUE: usize = 64;
-/// Units that may be with the embedders or wait for an earlier one: an embedder can be so far ahead of another that has a
-/// long unit, and what waits stays below 10 MB (16 chunks a unit, some 2.5 kB a chunk with its vector and codes).
+/// Units that may be with the embedders or wait for an earlier one. It is how far one embedder may run ahead of another that has
+/// a long unit. The waiting units stay below 10 MB: 16 chunks a unit, some 2.5 kB a chunk with its vector and codes.
 const WINDOW: usize = 4 * QUEUE;
 /// A commit holds at least this many chunks, and a document without new ones counts as one: about a second of two
 /// embedders' work, which is what a killed run loses, while other writers wait for some 25 ms.
