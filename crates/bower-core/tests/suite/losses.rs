@@ -107,7 +107,8 @@ fn one_changed_byte_in_the_log_is_undone_or_told() {
         assert_eq!(contents(&asked(&engine, "mill")), ["The mill grinds on Wednesdays."]);
         assert!(!file(&copy, "memory.db-damaged").join("partial").exists());
     }
-    assert!(undone > 0, "none of 24");
+    // Of the rest several repairs fit: no text, checksum or page tells which is right.
+    assert!(undone >= 22, "{undone} of 24");
 }
 
 /// More than a word is gone: what stood behind it is missing, every answer says so, and it can be saved.
@@ -235,6 +236,25 @@ fn an_older_file_in_the_stores_place_is_told() {
     let place = filled(2);
     let older = copied(&place);
     keep(&place.open(), &told(2));
+    for name in ["memory.db", "memory.db-wal"] {
+        std::fs::copy(file(&older, name), file(&place, name)).unwrap();
+    }
+    std::fs::remove_file(file(&place, "memory.db-shm")).ok();
+    let engine = place.open();
+    let losses = engine.losses().unwrap();
+    assert_eq!((losses.len(), losses[0].first_change, losses[0].last_change), (1, 3, 3));
+    assert_eq!(listed(&engine).len(), 2);
+}
+
+/// The disk loses a store that was restored: what is there again is the store before it, and what that lacks is told.
+#[test]
+fn a_restored_store_that_the_disk_loses_is_told() {
+    let place = filled(2);
+    let backup = place.home().join("old.db");
+    place.open().backup(&Visibility::everything(), &backup).unwrap();
+    let older = copied(&place);
+    keep(&place.open(), &told(2));
+    Engine::restore(&place.home(), &backup, place.settings.clone(), now()).unwrap();
     for name in ["memory.db", "memory.db-wal"] {
         std::fs::copy(file(&older, name), file(&place, name)).unwrap();
     }

@@ -4,6 +4,7 @@
 //! missing: a head that is ahead of the database names a change that was acknowledged and is not there. A head that is behind says
 //! nothing: its writer was killed between the commit and the head.
 
+use std::cmp::Reverse;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -76,6 +77,23 @@ impl Head {
     }
 }
 
+/// What a head file says: its whole records, the newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Heads([Option<Head>; 2]);
+
+impl Heads {
+    /// The record that was written last.
+    pub fn newest(&self) -> Option<&Head> {
+        self.0[0].as_ref()
+    }
+
+    /// The newest record of the same copy of the same store. It is not always the last one written: a restore writes that of the
+    /// copy, and a disk that loses the restored store leaves the one before.
+    pub fn of(&self, store: &Head) -> Option<&Head> {
+        self.0.iter().flatten().find(|head| head.is_of(store))
+    }
+}
+
 /// The file of the head.
 #[derive(Debug)]
 pub(super) struct HeadFile {
@@ -105,17 +123,17 @@ impl HeadFile {
         &self.path
     }
 
-    /// The newest record that is whole; `None` where there is none.
-    pub fn read(&mut self) -> io::Result<Option<Head>> {
-        if self.file.is_none() {
-            match File::open(&self.path) {
-                Ok(mut file) => return Ok(newest(&mut file)?.map(|(_, _, head)| head)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(error),
-            }
+    /// The records that are whole; none where there is no file.
+    pub fn read(&mut self) -> io::Result<Heads> {
+        let read = match &mut self.file {
+            Some(file) => records(file),
+            None => File::open(&self.path).and_then(|mut file| records(&mut file)),
+        };
+        match read {
+            Ok(records) => Ok(Heads(records.map(|record| record.map(|(_, _, head)| head)))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Heads::default()),
+            Err(error) => Err(error),
         }
-        let file = self.file.as_mut().expect("it was just seen to be open");
-        Ok(newest(file)?.map(|(_, _, head)| head))
     }
 
     /// Writes a head, unless that of a later change of the same copy is there. Overwrites in place, and waits for the disk only where
@@ -172,8 +190,8 @@ fn try_lock(file: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// The newest whole record: where it stands, its sequence number, and what it says.
-fn newest(file: &mut File) -> io::Result<Option<(usize, u64, Head)>> {
+/// The whole records, the newest first: where each stands, its sequence number, and what it says.
+fn records(file: &mut File) -> io::Result<[Option<(usize, u64, Head)>; 2]> {
     let mut bytes = [0; LENGTH];
     file.seek(SeekFrom::Start(0))?;
     let mut read = 0;
@@ -189,11 +207,13 @@ fn newest(file: &mut File) -> io::Result<Option<(usize, u64, Head)>> {
         let (sequence, head) = Head::of_record(&bytes[at * APART..at * APART + RECORD])?;
         Some((at, sequence, head))
     };
-    Ok([0, 1].into_iter().filter_map(record).max_by_key(|(_, sequence, _)| *sequence))
+    let mut records = [0, 1].map(record);
+    records.sort_by_key(|record| Reverse(record.as_ref().map(|(_, sequence, _)| *sequence)));
+    Ok(records)
 }
 
 fn put(file: &mut File, head: &Head, synced: bool) -> io::Result<()> {
-    let there = newest(file)?;
+    let [there, _] = records(file)?;
     if there.as_ref().is_some_and(|(_, _, there)| there.is_of(head) && there.change >= head.change) {
         return Ok(());
     }
@@ -219,16 +239,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("memory.db");
         let mut file = HeadFile::of(&path);
-        assert_eq!(file.read().unwrap(), None);
+        assert_eq!(file.read().unwrap(), Heads::default());
         file.write(&head(4), false).unwrap();
         file.write(&head(6), true).unwrap();
         // A slower writer comes later.
         file.write(&head(5), false).unwrap();
-        assert_eq!(HeadFile::of(&path).read().unwrap(), Some(head(6)));
+        assert_eq!(HeadFile::of(&path).read().unwrap().newest(), Some(&head(6)));
         // Another copy of the store begins anew, though its change is older.
         let other = Head { copy: 8, ..head(2) };
         file.write(&other, false).unwrap();
-        assert_eq!(file.read().unwrap(), Some(other));
+        let heads = file.read().unwrap();
+        assert_eq!(heads.newest(), Some(&other));
+        // The disk may lose the copy: what is said of the store before it counts still.
+        assert_eq!((heads.of(&head(1)), heads.of(&other)), (Some(&head(6)), Some(&other)));
+        assert_eq!(heads.of(&Head { copy: 9, ..head(1) }), None);
         assert_eq!(std::fs::metadata(file.path()).unwrap().len(), LENGTH as u64);
     }
 
@@ -245,13 +269,18 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x10;
             std::fs::write(file.path(), &bytes).unwrap();
-            let change = HeadFile::of(&folder.path().join("memory.db")).read().unwrap().unwrap().change;
+            let change =
+                HeadFile::of(&folder.path().join("memory.db")).read().unwrap().newest().unwrap().change;
             let is_newest = (APART..APART + 60).contains(&at);
             assert_eq!(change, Change(if is_newest { 1 } else { 2 }), "byte {at}");
         }
         for length in [0, 10, RECORD - 5] {
             std::fs::write(file.path(), &whole[..length]).unwrap();
-            assert_eq!(HeadFile::of(&folder.path().join("memory.db")).read().unwrap(), None, "{length}");
+            assert_eq!(
+                HeadFile::of(&folder.path().join("memory.db")).read().unwrap(),
+                Heads::default(),
+                "{length}"
+            );
         }
     }
 
@@ -262,10 +291,10 @@ mod tests {
         file.write(&head(1), false).unwrap();
         let held = file.lock().unwrap();
         HeadFile::of(&folder.path().join("memory.db")).write(&head(2), false).unwrap();
-        assert_eq!(file.read().unwrap(), Some(head(1)));
+        assert_eq!(file.read().unwrap().newest(), Some(&head(1)));
         file.write_locked(&head(3), false).unwrap();
         drop(held);
         file.write(&head(4), false).unwrap();
-        assert_eq!(file.read().unwrap(), Some(head(4)));
+        assert_eq!(file.read().unwrap().newest(), Some(&head(4)));
     }
 }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags, Result, TransactionBehavior, params};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-use super::head::Head;
+use super::head::{Head, HeadFile, Heads};
 use super::read::{mark, timestamp};
 use super::schema::KEEPS_CHECKSUMS;
 use super::write::{next_change, record};
@@ -19,8 +19,8 @@ use crate::store::salvage::{Beyond, Image};
 
 /// What is added to the name of the store's file for the folder in which damaged files are kept.
 const ASIDE: &str = "-damaged";
-/// The log, as it was found.
-const LOG: &str = "memory.db-wal";
+/// The log, as it was found. Not `memory.db-wal`: SQLite would read it with the image beside it, and undo what was repaired.
+const LOG: &str = "damaged-wal";
 /// The database with all of the log that could be read.
 pub(super) const IMAGE: &str = "memory.db";
 
@@ -49,12 +49,12 @@ fn marked(connection: &Connection) -> Result<Head> {
     Ok(Head { mark, ..head })
 }
 
-/// Whether a head names a change that is not in the store as it was then.
-fn is_ahead(connection: &Connection, head: &Head, store: &Head) -> Result<bool> {
-    if !head.is_of(store) || head.change == Change(0) {
-        return Ok(false);
-    }
-    Ok(head.change > store.change || (head.mark != 0 && mark(connection, head.change)? != Some(head.mark)))
+/// The head that names a change of the store which is not in it as it was then; `None` where nothing is missing.
+fn ahead(connection: &Connection, heads: &Heads, store: &Head) -> Result<Option<Head>> {
+    let Some(head) = heads.of(store).filter(|head| head.change > Change(0)) else { return Ok(None) };
+    let is_ahead =
+        head.change > store.change || (head.mark != 0 && mark(connection, head.change)? != Some(head.mark));
+    Ok(is_ahead.then(|| head.clone()))
 }
 
 /// The first change that a head speaks of and the store lacks. Where the store has another one of the head's number, that one.
@@ -64,8 +64,8 @@ fn first_missing(store: &Head, head: &Head) -> u64 {
 
 impl SqliteStore {
     /// The head as its file has it. One that cannot be read says nothing; `doctor` names it.
-    pub(super) fn read_head(&self) -> Option<Head> {
-        lock(&self.head).read().ok().flatten()
+    pub(super) fn read_heads(&self) -> Heads {
+        lock(&self.head).read().unwrap_or_default()
     }
 
     /// Notes the store's last change outside of it, after a commit. The write stands whether this succeeds or not.
@@ -87,28 +87,22 @@ impl SqliteStore {
     /// The present state, within a transaction; `None` where acknowledged changes are missing, which is to be settled first.
     pub(super) fn complete_state(&self, connection: &Connection) -> Result<Option<Head>> {
         let (store, _) = state(connection)?;
-        match self.read_head() {
-            Some(head) if is_ahead(connection, &head, &store)? => Ok(None),
-            Some(_) | None => Ok(Some(store)),
-        }
+        Ok(if ahead(connection, &self.read_heads(), &store)?.is_some() { None } else { Some(store) })
     }
 
-    /// Looks for missing changes when the store is opened. `head` was read before the store was: a change that is made meanwhile is
+    /// Looks for missing changes when the store is opened. `heads` were read before the store was: a change that is made meanwhile is
     /// not missing.
     pub(super) fn look_for_losses(
         &mut self,
         connection: &mut Connection,
-        head: Option<Head>,
+        heads: &Heads,
     ) -> crate::Result<()> {
         if self.schema < KEEPS_CHECKSUMS {
             return Ok(());
         }
         let failed = |source| self.failed("look for missing changes", source);
         let (store, _) = state(connection).map_err(failed)?;
-        let Some(head) = head else { return Ok(()) };
-        if !is_ahead(connection, &head, &store).map_err(failed)? {
-            return Ok(());
-        }
+        let Some(head) = ahead(connection, heads, &store).map_err(failed)? else { return Ok(()) };
         if self.is_read_only() {
             self.missing = Some(Loss {
                 first_change: first_missing(&store, &head),
@@ -127,17 +121,15 @@ impl SqliteStore {
         let mut head_file = lock(&self.head);
         let path = head_file.path().to_path_buf();
         let _settling = head_file.lock().map_err(|source| Error::io("lock", &path, source))?;
-        let Some(head) = head_file.read().map_err(|source| Error::io("read", &path, source))? else {
-            return Ok(());
-        };
+        let heads = head_file.read().map_err(|source| Error::io("read", &path, source))?;
         let failed = |source| self.failed("settle what is missing", source);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let (store, _) = state(&transaction).map_err(failed)?;
-        if !is_ahead(&transaction, &head, &store).map_err(failed)? {
+        let Some(head) = ahead(&transaction, &heads, &store).map_err(failed)? else {
             // Somebody else has settled it.
             return Ok(());
-        }
+        };
         let aside = self.keep_aside(&head)?;
         drop(transaction);
         let mut is_mended = false;
@@ -327,7 +319,7 @@ impl SqliteStore {
         let mut head = lock(&self.head);
         let path = head.path().to_path_buf();
         match head.read() {
-            Ok(Some(_) | None) => Vec::new(),
+            Ok(_) => Vec::new(),
             Err(error) => vec![format!(
                 "{} cannot be read ({error}): what is missing from a damaged log would not be noticed",
                 path.display()
@@ -354,14 +346,10 @@ fn remove_folder(folder: &Path) -> crate::Result<()> {
 /// Whether the head beside a store names a change that its row, as it was read from its pages, does not have: identity, number of the
 /// copy and change. Where there is no such row, everything is missing.
 pub(in crate::store) fn is_behind_head(store: &Path, row: Option<(&str, i64, u64)>) -> bool {
-    let head = super::head::HeadFile::of(store).read().ok().flatten();
-    match (head, row) {
-        (Some(head), Some((identity, copy, change))) => {
-            head.identity == identity && head.copy == copy && head.change.0 > change
-        }
-        (_, None) => true,
-        (None, Some(_)) => false,
-    }
+    let Some((identity, copy, change)) = row else { return true };
+    let here = Head { identity: identity.to_owned(), copy, change: Change(change), mark: 0 };
+    let heads = HeadFile::of(store).read().unwrap_or_default();
+    heads.of(&here).is_some_and(|head| head.change > here.change)
 }
 
 /// The databases that were kept aside of a store, the newest first.

@@ -38,7 +38,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::config::{Settings, Sync};
@@ -64,6 +64,9 @@ const WRITING_KIB: u64 = 8 << 10;
 /// Connections at rest: a question takes two or three, so this is enough for some at once. Each keeps its share of the pages
 /// that may be kept.
 const AT_REST: usize = 8;
+/// How long a reader waits for a connection on loan before it opens another. Opening one takes about as long (SQLite reads the schema
+/// anew, 2.7 million instructions), so waiting costs at most twice the better of the two; most loans are shorter by far.
+const LOAN_WAIT: Duration = Duration::from_micros(600);
 
 /// An opened store file.
 #[derive(Debug)]
@@ -74,8 +77,10 @@ pub struct SqliteStore {
     schema: u32,
     settings: Settings,
     read_only: Option<ReadOnly>,
-    /// Connections at rest: a reader takes one or opens another, so channels can read side by side.
+    /// Connections at rest: a reader takes one, waits a little for one, or opens another, so channels can read side by side.
     idle: Mutex<Vec<Connection>>,
+    /// Told when a connection comes back to rest.
+    returned: Condvar,
     /// The rows of the last selections.
     selected: known::KnownSets,
     /// One writer at a time in this process; other processes are waited for in SQLite.
@@ -122,6 +127,7 @@ impl Drop for Reader<'_> {
             let mut idle = lock(&self.store.idle);
             if idle.len() < AT_REST {
                 idle.push(connection);
+                self.store.returned.notify_one();
             }
         }
     }
@@ -140,8 +146,8 @@ impl SqliteStore {
         }
         let mut store = Self::unopened(path, settings, now);
         // Before the store is read: a change that comes meanwhile is not missing.
-        let head = store.read_head();
-        if let Some(head) = head.as_ref().filter(|head| head.change.0 > 0)
+        let heads = store.read_heads();
+        if let Some(head) = heads.newest().filter(|head| head.change.0 > 0)
             && std::fs::metadata(path).map_or(0, |file| file.len()) == 0
         {
             // SQLite removes the log of an empty file.
@@ -166,7 +172,7 @@ impl SqliteStore {
             }
             other => other?,
         };
-        store.look_for_losses(&mut connection, head)?;
+        store.look_for_losses(&mut connection, &heads)?;
         store.identity = store.read_identity(&connection)?;
         lock(&store.idle).push(connection);
         Ok(store)
@@ -196,6 +202,7 @@ impl SqliteStore {
             idle: Mutex::new(Vec::new()),
             selected: known::KnownSets::default(),
             writing: Mutex::new(()),
+            returned: Condvar::new(),
             head: Mutex::new(head::HeadFile::of(path)),
             missing: None,
             opened: now,
@@ -299,8 +306,9 @@ impl SqliteStore {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         // Another process may have been here while this one waited: read the number again inside the transaction.
         let from = self.check_schema(&transaction)?;
-        let lost = self.read_head().filter(|head| from == 0 && head.change.0 > 0);
-        if let Some(head) = &lost {
+        let heads = self.read_heads();
+        let lost = heads.newest().filter(|head| from == 0 && head.change.0 > 0);
+        if let Some(head) = lost {
             // What follows overwrites the log of a store that was here.
             self.keep_aside(head)?;
         }
@@ -310,7 +318,7 @@ impl SqliteStore {
         if from == 0 {
             let fresh = || fresh_identity(&transaction, &self.path, now);
             let (identity, copy) = match lost {
-                Some(head) => (head.identity, Some(head.copy)),
+                Some(head) => (head.identity.clone(), Some(head.copy)),
                 None => (fresh().map_err(failed)?, None),
             };
             transaction
@@ -374,8 +382,13 @@ impl SqliteStore {
 
     /// A connection for reading.
     fn reader(&self) -> Result<Reader<'_>> {
-        let idle = lock(&self.idle).pop();
-        let connection = match idle {
+        let (mut idle, _) = self
+            .returned
+            .wait_timeout_while(lock(&self.idle), LOAN_WAIT, |idle| idle.is_empty())
+            .unwrap_or_else(PoisonError::into_inner);
+        let at_rest = idle.pop();
+        drop(idle);
+        let connection = match at_rest {
             Some(connection) => connection,
             None => self.connect()?,
         };
