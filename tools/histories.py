@@ -471,6 +471,15 @@ class State:
             self.rounds = [json.loads(line) for line in self.file.read_text(encoding='utf8').splitlines()]
         self.operations = sum(each['operations'] for each in self.rounds)
 
+    def numbers(self, count):
+        """The first of so many numbers for memories that no round has had, not even one that was stopped and left its own behind."""
+        file = self.folder / 'numbers'
+        first = int(file.read_text(encoding='utf8')) if file.exists() else 0
+        aside = file.with_suffix('.new')
+        aside.write_text(str(first + count), encoding='utf8')
+        aside.replace(file)
+        return first
+
     def home(self):
         """The home of the next round, and what earlier rounds left in it."""
         number = len(self.rounds) // HOME_ROUNDS
@@ -512,9 +521,7 @@ def run(arguments, tell=lambda line: print(line, file=sys.stderr, flush=True)):
             chance = random.Random(arguments.seed * 1_000_003 + number)
             recheck(program, settled, chance)
             operations = min(ROUND, arguments.operations - state.operations)
-            # Numbers of their own for each round and each try: a round that was stopped leaves memories behind.
-            first = (int(time.time()) % 1_000_000) * 4 if arguments.state else number * ROUND
-            once = Round(program, chance.random(), first, operations)
+            once = Round(program, chance.random(), state.numbers(ROUND), operations)
             left = once.run()
             doctor(program)
             state.passed({'round': number, 'operations': once.record.count, 'killed': once.record.killed, **once.kills,

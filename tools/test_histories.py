@@ -176,6 +176,7 @@ def curate(text, tags):
         there = key in items
         if FLAW != 'loses' or hash(key) % 7:
             items[key] = {{'id': key, 'content': text, 'tags': tags, 'status': 'active'}}
+            kept[key] = items[key]
     return {{'id': key, 'is_update': there, 'outcome': 'confirm' if there else 'create'}}
 def forget(key):
     with Locked() as items:
@@ -252,6 +253,12 @@ class Runner(unittest.TestCase):
                 code, told = self.trial(flaw, 250)
                 self.assertEqual(code, 1, told)
                 self.assertIn(expected, told)
+
+    def test_no_two_rounds_share_a_number_however_soon_they_follow(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # The second is of a run that goes on after one that was stopped.
+            firsts = [histories.State(pathlib.Path(folder)).numbers(64) for _ in range(2)]
+            self.assertGreaterEqual(firsts[1], firsts[0] + 64)
 
     def test_a_run_that_was_stopped_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:
