@@ -232,20 +232,25 @@ fn nothing_is_missed_where_nothing_is_missing() {
     sound(&broken, 4);
 }
 
+/// With the older files of two changes in the store's place, the third is told as a loss.
+fn assert_third_change_is_missed(place: &Place, older: &Place) {
+    for name in ["memory.db", "memory.db-wal"] {
+        std::fs::copy(file(older, name), file(place, name)).unwrap();
+    }
+    std::fs::remove_file(file(place, "memory.db-shm")).ok();
+    let engine = place.open();
+    let losses = engine.losses().unwrap();
+    assert_eq!((losses.len(), losses[0].first_change, losses[0].last_change), (1, 3, 3));
+    assert_eq!(listed(&engine).len(), 2);
+}
+
 /// An older copy of the file in the store's place is a loss: it is told until it is accepted.
 #[test]
 fn an_older_file_in_the_stores_place_is_told() {
     let place = filled(2);
     let older = copied(&place);
     keep(&place.open(), &told(2));
-    for name in ["memory.db", "memory.db-wal"] {
-        std::fs::copy(file(&older, name), file(&place, name)).unwrap();
-    }
-    std::fs::remove_file(file(&place, "memory.db-shm")).ok();
-    let engine = place.open();
-    let losses = engine.losses().unwrap();
-    assert_eq!((losses.len(), losses[0].first_change, losses[0].last_change), (1, 3, 3));
-    assert_eq!(listed(&engine).len(), 2);
+    assert_third_change_is_missed(&place, &older);
 }
 
 /// The disk loses a store that was restored: what is there again is the store before it, and what that lacks is told.
@@ -257,14 +262,7 @@ fn a_restored_store_that_the_disk_loses_is_told() {
     let older = copied(&place);
     keep(&place.open(), &told(2));
     Engine::restore(&place.home(), &backup, place.settings.clone(), now()).unwrap();
-    for name in ["memory.db", "memory.db-wal"] {
-        std::fs::copy(file(&older, name), file(&place, name)).unwrap();
-    }
-    std::fs::remove_file(file(&place, "memory.db-shm")).ok();
-    let engine = place.open();
-    let losses = engine.losses().unwrap();
-    assert_eq!((losses.len(), losses[0].first_change, losses[0].last_change), (1, 3, 3));
-    assert_eq!(listed(&engine).len(), 2);
+    assert_third_change_is_missed(&place, &older);
 }
 
 /// A process that has the store open writes nothing over a log that turns out to be damaged.

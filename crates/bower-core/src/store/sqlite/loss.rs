@@ -63,7 +63,7 @@ fn first_missing(store: &Head, head: &Head) -> u64 {
 }
 
 impl SqliteStore {
-    /// The head as its file has it. One that cannot be read says nothing; `doctor` names it.
+    /// The records of the head's file. A file that cannot be read says nothing; `doctor` names it.
     pub(super) fn read_heads(&self) -> Heads {
         lock(&self.head).read().unwrap_or_default()
     }
@@ -87,7 +87,7 @@ impl SqliteStore {
     /// The present state, within a transaction; `None` where acknowledged changes are missing, which is to be settled first.
     pub(super) fn complete_state(&self, connection: &Connection) -> Result<Option<Head>> {
         let (store, _) = state(connection)?;
-        Ok(if ahead(connection, &self.read_heads(), &store)?.is_some() { None } else { Some(store) })
+        Ok(ahead(connection, &self.read_heads(), &store)?.is_none().then_some(store))
     }
 
     /// Looks for missing changes when the store is opened. `heads` were read before the store was: a change that is made meanwhile is
