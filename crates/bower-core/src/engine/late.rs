@@ -14,7 +14,7 @@ use crate::vector::{floats, halves};
 
 /// What the model, or the cache, made of a question.
 pub(super) struct Question {
-    /// Unit length.
+    /// Unit length, but for the rounding to half floats.
     pub(super) vector: Vec<f32>,
     /// Its tokens; `None` where the model gives no token states.
     pub(super) tokens: Option<TokenQuery>,
@@ -23,7 +23,7 @@ pub(super) struct Question {
 }
 
 /// A question's vector and tokens: from the cache, or from the model, and then kept for the cache until
-/// [`Engine::maintain`] writes them.
+/// [`Engine::maintain`] writes them. Both give the same numbers, so scores never tell whether somebody asked it before.
 pub(super) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> Result<Question> {
     if let Some(kept) = engine.store.cached_vector(embedder.model(), text)? {
         let tokens = embedder.tokens().map(|scheme| {
@@ -38,14 +38,12 @@ pub(super) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> 
     }
     let made = embedder.embed_question(text)?;
     let bytes = made.tokens.as_deref().map(tokens::to_bytes);
-    let kept = NewVector {
-        model: embedder.model().to_owned(),
-        half: halves(&made.vector),
-        tokens: new_tokens(embedder, bytes),
-    };
+    let half = halves(&made.vector);
+    let vector = floats(&half);
+    let kept = NewVector { model: embedder.model().to_owned(), half, tokens: new_tokens(embedder, bytes) };
     engine.fresh_queries.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_owned(), kept));
     let tokens = made.tokens.map(|tokens| TokenQuery::new(&tokens));
-    Ok(Question { vector: made.vector, tokens, cached: false })
+    Ok(Question { vector, tokens, cached: false })
 }
 
 /// How close each row's tokens are to the question's, in the order of `rows`: about -1 to 1, higher is closer, 0 for a text

@@ -1,6 +1,5 @@
 //! The two channels of every question: each finds its own candidates, over its index and its tail, side by side.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Instant;
 
@@ -17,7 +16,7 @@ use crate::item::{Allowed, Change, Channel, Coverage, Profile, RowId, RowSet, Sc
 use crate::request::ModelState;
 use crate::text::{self, QueryTerm, Tail, TailScan};
 use crate::tokens::TokenQuery;
-use crate::vector::ExactQuery;
+use crate::vector;
 
 /// A longer question, in bytes, is searched by its words alone: the model takes about 29 ms for each 1,000 characters
 /// (256 tokens), so this is half a second of it, and so long a text has no one meaning to compare.
@@ -312,39 +311,37 @@ pub(super) fn by_vector<'a>(
         || engine.indexes.vector(&model, store),
         |after| engine.tails.vectors(store, scope.newest, &model, after),
     )?;
-    let exact = ExactQuery::new(&vector);
     let newest = new.rows.iter().filter(|(row, _)| scope.contains(**row));
-    let newest: BTreeMap<RowId, f32> = newest.map(|(row, half)| (*row, exact.cosine_f16(half))).collect();
+    let tail = vector::score_tail(&vector, newest.map(|(row, half)| (*row, &**half)));
     let scorer = Arc::new(VectorScorer {
         model,
         vector,
         tokens,
         index,
-        tail: newest,
+        tail,
         keep: scope.keep,
         drop: scope.dropped(&new.gone),
         background: OnceLock::new(),
     });
     ready(Arc::clone(&scorer));
-    let (mut rows, folded) = match scorer.index.good() {
+    let mut exact = |rows: &[RowId]| {
+        let mut vectors: Vec<_> =
+            rows.iter().map(|row| new.rows.get(row).map(|half| half.to_vec())).collect();
+        let folded: Vec<RowId> = rows.iter().filter(|row| !new.rows.contains_key(row)).copied().collect();
+        let empty = vectors.iter_mut().filter(|vector| vector.is_none());
+        empty.zip(store.vectors(&scorer.model, &folded)?).for_each(|(place, vector)| *place = vector);
+        Ok(vectors)
+    };
+    let (rows, folded) = match scorer.index.good() {
         Some(index) => {
-            let mut exact = |rows: &[RowId]| store.vectors(&scorer.model, rows);
             let (rows, background) = index.ask(|index| {
-                index.search_with_background(&scorer.vector, depth, scorer.allowed(), &mut exact)
+                index.search_with_tail(&scorer.vector, depth, scorer.allowed(), &scorer.tail, &mut exact)
             })?;
             scorer.know(background);
             (rows, index.rows() as usize)
         }
-        None => (Vec::new(), 0),
+        None => (vector::search_tail(&scorer.vector, depth, &scorer.tail, &mut exact)?, 0),
     };
-    let newest = &scorer.tail;
-    if !newest.is_empty() {
-        // A vector given to an old row late stands in the tail and, until it is folded, in the index too.
-        rows.retain(|hit| !newest.contains_key(&hit.row));
-        rows.extend(newest.iter().map(|(&row, &score)| Scored { row, score }));
-        rows.sort_unstable_by(Scored::cmp_best_first);
-        rows.truncate(depth);
-    }
     let tail_rows = new.rows.len();
     let stale = new.gone.len().saturating_sub(tail_rows);
     let searched = (folded.saturating_sub(stale) + tail_rows) as u64;

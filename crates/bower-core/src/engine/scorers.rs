@@ -1,6 +1,5 @@
 //! What each channel needs to score any row, whoever found it: an index as one question sees it, and its tail.
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::indexes::Found as Opened;
@@ -10,7 +9,7 @@ use crate::error::Result;
 use crate::item::{Allowed, RowId, RowSet};
 use crate::text::{self, Examined, Prepared, Tail, TextIndex};
 use crate::tokens::TokenQuery;
-use crate::vector::{self, Background, Quantised, VectorIndex};
+use crate::vector::{self, Background, Quantised, TailScores, VectorIndex};
 
 /// The words of a question beside those of the rows.
 pub(super) struct TextScorer {
@@ -38,8 +37,8 @@ pub(super) struct VectorScorer<'a> {
     pub(super) vector: Vec<f32>,
     pub(super) tokens: Option<TokenQuery>,
     pub(super) index: Opened<VectorIndex>,
-    /// Every row of the tail that may be found, with its cosine.
-    pub(super) tail: BTreeMap<RowId, f32>,
+    /// Every row of the tail that may be found, with its cosine by int8.
+    pub(super) tail: TailScores,
     pub(super) keep: Option<&'a RowSet>,
     /// Rows that the index must leave out.
     pub(super) drop: RowSet,
@@ -51,13 +50,13 @@ impl VectorScorer<'_> {
         Allowed { keep: self.keep, drop: &self.drop }
     }
 
-    /// The cosine of each row to the question; `None` where a row has no vector. That of the index is by int8.
+    /// The cosine of each row to the question, by int8; `None` where a row has no vector.
     pub(super) fn cosines(&self, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
         let folded = self.index.ask(|index| Ok(index.cosines(&self.vector, rows)))?;
         let mut cosines = folded.unwrap_or_else(|| vec![None; rows.len()]);
         if !self.tail.is_empty() {
             for (row, cosine) in rows.iter().zip(&mut cosines) {
-                *cosine = self.tail.get(row).copied().or(*cosine);
+                *cosine = self.tail.get(row).map(|score| score.clamp(-1.0, 1.0)).or(*cosine);
             }
         }
         Ok(cosines)

@@ -319,7 +319,9 @@ mod tests {
             for folder in [&ascending, &moved] {
                 let index = folder.open().unwrap();
                 let fetch = &mut |rows: &[RowId]| Ok(vec![None; rows.len()]);
-                let (_, found) = index.search_with_background(query, 10, allowed, fetch).unwrap();
+                let (_, found) = index
+                    .search_with_tail(query, 10, allowed, &crate::vector::TailScores::new(), fetch)
+                    .unwrap();
                 assert_eq!(found, Some(index.background(query, allowed)), "whoever asks first");
                 let found = found.unwrap();
                 assert!((found.rows - 6_000.0).abs() < 0.5, "{found:?}");

@@ -12,6 +12,7 @@ mod packed;
 mod quantise;
 mod search;
 mod segment;
+mod tail;
 #[cfg(any(test, feature = "fuzzing"))]
 #[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "fuzzers use a part of it"))]
 #[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
@@ -26,6 +27,7 @@ pub use near::{NearPair, near_pairs};
 pub use packed::{pack, unpack};
 pub use quantise::{ByteRows, Quantised};
 pub use search::Fetch;
+pub use tail::{TailScores, score_tail, search_tail};
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
 pub use threads::in_order;

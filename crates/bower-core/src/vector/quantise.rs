@@ -4,21 +4,9 @@ use bower_kernels::Isa;
 use bower_kernels::scan::rotate::Rotation;
 use bower_kernels::scan::{bits, bytes};
 
-/// Scales a vector to unit length and writes it as int8 with 128 added, padded to `out`'s length; returns the scale that
-/// makes a byte a coordinate again. A vector without direction (zero, not finite) gets the scale 0 and scores 0.
+/// [`bower_kernels::scan::quantise::quantise`] by the best instructions here.
 pub fn quantise(vector: &[f32], out: &mut [u8]) -> f32 {
-    out.fill(128);
-    let norm = vector.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>().sqrt();
-    let largest = vector.iter().fold(0f32, |most, value| most.max(value.abs()));
-    if !norm.is_finite() || largest == 0.0 {
-        return 0.0;
-    }
-    let to_byte = 127.0 / largest;
-    for (byte, value) in out.iter_mut().zip(vector) {
-        // Rounds by cutting off: `round` is a call where the compiler may not assume SSE 4.1.
-        *byte = (value * to_byte + 128.5).clamp(1.0, 255.0) as u8;
-    }
-    (f64::from(largest) / (127.0 * norm)) as f32
+    bower_kernels::scan::quantise::quantise(Isa::best(), vector, out)
 }
 
 /// A vector as int8.

@@ -9,7 +9,7 @@ use super::clusters::Near;
 use super::examine::{Background, sample_step};
 use super::quantise::{ByteQuery, bit_query, shared};
 use super::segment::{Segment, VectorRows};
-use super::{ExactQuery, VectorIndex};
+use super::{ExactQuery, TailScores, VectorIndex};
 use crate::error::{Error, Result};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 
@@ -22,7 +22,7 @@ const CANDIDATES_PER_RESULT: usize = 5;
 /// rows there is one more: among more rows more are as near as the tenth but for int8's error. Recall@10 of 400 questions on
 /// 100,000 real passages, many of them alike, is .9975 with 20, .9972 with 14 and .9900 with 10. (On a million, where the clusters
 /// decided, 24 gave .9790 for .9788 with 14.)
-const RESCORED: usize = 14;
+pub(super) const RESCORED: usize = 14;
 const ROWS_PER_RESCORED: usize = 100_000;
 
 /// A filter that keeps at most one in this many vectors is walked row by row with int8; above, the codes are scanned.
@@ -58,14 +58,22 @@ pub type Fetch<'a> = dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<u8>>>> + 'a;
 
 /// A vector on its way through the stages.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+pub(super) struct Candidate {
     score: f32,
     row: RowId,
     segment: u32,
     position: u32,
 }
 
+/// The segment of a candidate that no index holds yet.
+const TAIL: u32 = u32::MAX;
+
 impl Candidate {
+    /// A row that no index holds yet, with its int8 score.
+    pub(super) fn of_tail(row: RowId, score: f32) -> Self {
+        Self { score, row, segment: TAIL, position: 0 }
+    }
+
     fn cmp_best_first(a: &Self, b: &Self) -> std::cmp::Ordering {
         b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))
     }
@@ -255,16 +263,18 @@ impl VectorIndex {
         allowed: Allowed<'_>,
         exact: &mut Fetch<'_>,
     ) -> Result<Vec<Scored>> {
-        Ok(self.search_with_background(query, k, allowed, exact)?.0)
+        Ok(self.search_with_tail(query, k, allowed, &TailScores::new(), exact)?.0)
     }
 
-    /// [`VectorIndex::search`], and [`VectorIndex::background`] where that costs nothing: a narrow filter's rows are all
+    /// [`VectorIndex::search`] among the index's rows and those of a tail, whose scores stand for what the index may hold of the
+    /// same rows. Also [`VectorIndex::background`] of the index's rows where that costs nothing: a narrow filter's rows are all
     /// scored anyway, and all rows are where no segment has codes.
-    pub fn search_with_background(
+    pub fn search_with_tail(
         &self,
         query: &[f32],
         k: usize,
         allowed: Allowed<'_>,
+        tail: &TailScores,
         exact: &mut Fetch<'_>,
     ) -> Result<(Vec<Scored>, Option<Background>)> {
         if query.len() != self.dimension() {
@@ -276,13 +286,14 @@ impl VectorIndex {
         }
         let bytes = ByteQuery::new(query);
         let rows: usize = self.segments.iter().map(Segment::rows).sum();
-        if bytes.scale == 0.0 || k == 0 || rows == 0 {
+        if bytes.scale == 0.0 || k == 0 || rows + tail.len() == 0 {
             return Ok((Vec::new(), None));
         }
-        let k = k.min(rows);
+        let k = k.min(rows + tail.len());
         let cold = !self.room.warmed.swap(true, Ordering::Relaxed);
         let rescored = RESCORED + rows / ROWS_PER_RESCORED;
-        let mut best = Best::new(k.max(rescored), rows);
+        // A row may stand in the index and in the tail: room for both, until the older one is left out.
+        let mut best = Best::new(k.max(rescored) + tail.len().min(k), rows + tail.len());
         let background = match allowed.keep {
             Some(keep) if keep.len() <= rows / NARROW => {
                 Some(self.score_kept(&bytes, keep, allowed, &mut best))
@@ -293,7 +304,13 @@ impl VectorIndex {
                 (allowed.keep.is_none() && self.scores_all()).then_some(small)
             }
         };
-        Ok((self.rescore(query, k, best.into_kept(), rescored, exact)?, background))
+        tail.iter().for_each(|(&row, &score)| best.push(Candidate::of_tail(row, score)));
+        let mut kept = best.into_kept();
+        if !tail.is_empty() {
+            kept.retain(|candidate| candidate.segment == TAIL || !tail.contains_key(&candidate.row));
+        }
+        let fail = |cause| Error::index("rescore results of", &self.dir, cause);
+        Ok((rescore(query, k, kept, rescored, exact, fail)?, background))
     }
 
     /// The rows that a narrow filter keeps, by int8, and their background.
@@ -437,45 +454,44 @@ impl VectorIndex {
         }
         scores
     }
+}
 
-    /// Replaces the best scores by cosines of the stored vectors and orders the results.
-    fn rescore(
-        &self,
-        query: &[f32],
-        k: usize,
-        mut kept: Vec<Candidate>,
-        rescored: usize,
-        exact: &mut Fetch<'_>,
-    ) -> Result<Vec<Scored>> {
-        kept.sort_unstable_by(Candidate::cmp_best_first);
-        let mut found: Vec<Scored> =
-            kept.iter().map(|candidate| Scored { row: candidate.row, score: candidate.score }).collect();
-        let rest = found.split_off(found.len().min(rescored));
-        let mut rows: Vec<RowId> = found.iter().map(|scored| scored.row).collect();
-        rows.sort_unstable();
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        let vectors = exact(&rows)?;
-        if vectors.len() != rows.len() {
-            let cause = format!("{} vectors came for {} rows", vectors.len(), rows.len());
-            return Err(Error::index("rescore results of", &self.dir, cause));
-        }
-        let query = ExactQuery::new(query);
-        let mut results = Vec::with_capacity(rows.len() + rest.len());
-        for (row, vector) in rows.into_iter().zip(vectors) {
-            let Some(vector) = vector else { continue };
-            if vector.len() != 2 * self.dimension() {
-                let cause = format!("the vector of row {} has {} dimensions", row.0, vector.len() / 2);
-                return Err(Error::index("rescore results of", &self.dir, cause));
-            }
-            results.push(Scored { row, score: query.cosine_f16(&vector) });
-        }
-        results.extend(rest);
-        results.sort_unstable_by(Scored::cmp_best_first);
-        results.truncate(k);
-        Ok(results)
+/// Replaces the best scores by cosines of the stored vectors and orders the results. `fail` says where vectors are wrong.
+pub(super) fn rescore(
+    query: &[f32],
+    k: usize,
+    mut kept: Vec<Candidate>,
+    rescored: usize,
+    exact: &mut Fetch<'_>,
+    fail: impl Fn(String) -> Error,
+) -> Result<Vec<Scored>> {
+    kept.sort_unstable_by(Candidate::cmp_best_first);
+    let mut found: Vec<Scored> =
+        kept.iter().map(|candidate| Scored { row: candidate.row, score: candidate.score }).collect();
+    let rest = found.split_off(found.len().min(rescored));
+    let mut rows: Vec<RowId> = found.iter().map(|scored| scored.row).collect();
+    rows.sort_unstable();
+    if rows.is_empty() {
+        return Ok(Vec::new());
     }
+    let vectors = exact(&rows)?;
+    if vectors.len() != rows.len() {
+        return Err(fail(format!("{} vectors came for {} rows", vectors.len(), rows.len())));
+    }
+    let dimension = query.len();
+    let query = ExactQuery::new(query);
+    let mut results = Vec::with_capacity(rows.len() + rest.len());
+    for (row, vector) in rows.into_iter().zip(vectors) {
+        let Some(vector) = vector else { continue };
+        if vector.len() != 2 * dimension {
+            return Err(fail(format!("the vector of row {} has {} dimensions", row.0, vector.len() / 2)));
+        }
+        results.push(Scored { row, score: query.cosine_f16(&vector) });
+    }
+    results.extend(rest);
+    results.sort_unstable_by(Scored::cmp_best_first);
+    results.truncate(k);
+    Ok(results)
 }
 
 #[cfg(test)]
@@ -546,7 +562,8 @@ mod tests {
             check(&index, &data, rows, allowed, 10, 0.99);
             for query in queries(&data, rows, 3) {
                 let fetch = &mut |rows: &[RowId]| data.fetch(rows);
-                let (found, background) = index.search_with_background(&query, 10, allowed, fetch).unwrap();
+                let (found, background) =
+                    index.search_with_tail(&query, 10, allowed, &TailScores::new(), fetch).unwrap();
                 assert_eq!(found, index.search(&query, 10, allowed, fetch).unwrap());
                 let own = (every > NARROW).then(|| index.background(&query, allowed));
                 assert_eq!(background, own, "one in {every}");

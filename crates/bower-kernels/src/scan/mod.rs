@@ -8,6 +8,7 @@ pub mod bytes;
 pub mod exact;
 pub mod maxsim;
 pub mod project;
+pub mod quantise;
 pub mod rotate;
 pub mod sketch;
 

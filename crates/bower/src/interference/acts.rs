@@ -20,7 +20,6 @@ pub struct Others {
     /// In which order they say it, where the words must be the same in both runs.
     order: Random,
     statistics: Statistics,
-    forgets: bool,
     is_away: bool,
     documents: usize,
     /// What they kept.
@@ -29,7 +28,7 @@ pub struct Others {
 
 impl Others {
     /// Of a seed. With shared statistics they write the same words in both runs.
-    pub fn new(seed: u64, bounds: &Bounds, second: bool, statistics: Statistics, forgets: bool) -> Self {
+    pub fn new(seed: u64, bounds: &Bounds, second: bool, statistics: Statistics) -> Self {
         let another = if second { 0x5EED } else { 0xF1E1D };
         let own = Random::new(seed.wrapping_add(another));
         let (random, is_away) = match statistics {
@@ -41,7 +40,6 @@ impl Others {
             random,
             order: own,
             statistics,
-            forgets,
             is_away,
             documents: 0,
             ids: Vec::new(),
@@ -157,7 +155,7 @@ impl Others {
                 }
             }
             _ => {
-                if let Some(id) = self.id().filter(|_| self.forgets) {
+                if let Some(id) = self.id() {
                     let body = ForgetBody { ids: vec![id], ..ForgetBody::default() };
                     drop(service.forget(&body, &bounds, now));
                 }
