@@ -7,7 +7,7 @@
 
 A target has at most 256 MB, 10 seconds for an input, and inputs of 64 KiB. What was found and the growing corpus are kept outside the
 repository, in DIR/fuzz-TARGET (by default $BOWER_CACHE/soak, else ~/.cache/bowerbird/soak), with a line of JSON for each minute in
-done.jsonl. It may be stopped at any time: at most the minute in work is lost. The inputs to begin with are the crates' own, in
+done.jsonl; its `done` counts seconds of the processor, so a run that shares a core or waits is not counted for more than it did. It may be stopped at any time: at most the minute in work is lost. The inputs to begin with are the crates' own, in
 `fuzzing.rs`. Exit 1: something was found.
 
 The build needs a C++ compiler, for libFuzzer, and no nightly Rust; it is that of `make test` but for coverage in our own crates.
@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -74,13 +75,19 @@ def what_was_found(log):
     return '; '.join((said[:1] + after[:1] + said[1:2]) or log.splitlines()[-1:])
 
 
+def child_seconds():
+    """Seconds of the processor that the children which have ended took."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def batch(name, state, seconds, seed):
     """Runs a target for some seconds; the line for the record, and whether it can go on."""
     corpus, found = state / 'corpus', state / 'found'
     corpus.mkdir(parents=True, exist_ok=True)
     found.mkdir(exist_ok=True)
     before = set(found.iterdir())
-    begun = time.monotonic()
+    begun, before_cpu = time.monotonic(), child_seconds()
     with tempfile.TemporaryDirectory() as work:
         seeds = pathlib.Path(work) / 'seeds'
         seeds.mkdir()
@@ -100,7 +107,8 @@ def batch(name, state, seconds, seed):
         findings = [{'seed': seed, 'what': what_was_found(log), 'again': again}]
         (state / 'log').write_text(log, encoding='utf8')
     executions = stat.get('number_of_executed_units') or int(done[-1] if done else 0)
-    return {'seed': seed, 'next': seed + 1, 'done': round(took), 'seconds': took, 'findings': findings, 'executions': executions,
+    cpu = round(child_seconds() - before_cpu)
+    return {'seed': seed, 'next': seed + 1, 'done': cpu, 'seconds': took, 'findings': findings, 'executions': executions,
             'peak_mb': stat.get('peak_rss_mb', 0)}
 
 
@@ -121,7 +129,7 @@ def fuzz(name, state, seconds, seed):
 
 def table(folder):
     """What was run of each target so far."""
-    print(f"{'target':<12}{'seconds':>9}{'executions':>14}{'peak MB':>9}{'findings':>10}")
+    print(f"{'target':<12}{'CPU s':>9}{'executions':>14}{'peak MB':>9}{'findings':>10}")
     for state in sorted(folder.glob('fuzz-*')):
         lines = record(state)
         add = lambda field: sum(line.get(field, 0) for line in lines)

@@ -8,8 +8,8 @@
 //!   instead: `</bowerbird>` becomes `[/bowerbird>`. `&lt;` would not do: Gemini shows what a hook gave with its brackets
 //!   escaped, so that an escaped delimiter would stand there beside ours and look the same; and so `&lt;/bowerbird` loses its
 //!   bracket too.
-//! - **What nobody sees goes:** control characters, marks that reorder a line, tags of plane 14 and runs of variation
-//!   selectors, in which a text can be hidden. Line breaks of any kind become `\n`.
+//! - **What nobody sees goes:** control characters, marks that reorder a line, tags of plane 14 and variation selectors that stand
+//!   behind nothing seen, in whose runs a text can be hidden. Line breaks of any kind become `\n`.
 //! - **Structure stays ours:** [`PromptText::line`] is one line, and [`PromptText::prose`] and [`PromptText::code`] hold no
 //!   heading and no open fence.
 //!
@@ -235,24 +235,26 @@ fn visible(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
+    // What was kept last, for what goes parts nothing; or the carriage return that became a line break.
     let mut before = '\0';
     for c in text.chars() {
-        match c {
+        let kept = match c {
             // The first half of a line break has made one already.
-            '\n' if before == '\r' => {}
-            '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => out.push('\n'),
-            '\n' | '\t' => out.push(c),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}' => {}
-            _ if c.is_control() => {}
-            _ if is_selector(c) && is_selector(before) => {}
-            _ => out.push(c),
-        }
+            '\n' if before == '\r' => continue,
+            '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
+            '\n' | '\t' => c,
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}' => continue,
+            _ if c.is_control() => continue,
+            _ if is_selector(c) && (before.is_whitespace() || is_unseen(before)) => continue,
+            _ => c,
+        };
+        out.push(kept);
         before = c;
     }
     Cow::Owned(out)
 }
 
-/// A variation selector: one behind a letter chooses its form, more of them say something else.
+/// A variation selector: one behind a letter chooses its form; behind another selector, or anything unseen, it says something else.
 fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }

@@ -254,7 +254,7 @@ impl Desk {
     fn keep(&self, engine: &Engine, text: &str) -> Result<Kept> {
         let place =
             Place { collection: Some(self.project.collection.clone()), scope: Scope::Project, owner: None };
-        keep(engine, &self.project, &place, text, now())
+        keep(engine, &Visibility::everything(), &self.project, &place, text, now())
     }
 
     /// Serves agents by the tools of the other program. What the project's context tree holds comes in when the store is opened.

@@ -27,6 +27,8 @@ use requests::{Known, Request};
 
 /// Pairs of the short run.
 const SHORT: u64 = 24;
+/// Pairs that differed once: brv-curate refused, as an echo, what the store had returned to others.
+const FOUND: [u64; 2] = [1_054, 1_057];
 /// Pairs that a soak writes down together.
 const TOGETHER: u64 = 20;
 /// Requests between the beginning and the last look at everything.
@@ -257,7 +259,7 @@ fn others_change_no_answer() {
     let (Some(state), Some(seconds), Some(seed)) =
         (told("BOWER_SOAK_STATE"), told("BOWER_SOAK_SECONDS"), told("BOWER_SOAK_SEED"))
     else {
-        for seed in 0..SHORT {
+        for seed in (0..SHORT).chain(FOUND) {
             if let Some(difference) = difference(seed, folder.path()) {
                 panic!("seed {seed}: {difference}");
             }

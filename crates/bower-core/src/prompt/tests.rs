@@ -78,6 +78,9 @@ fn what_nobody_sees_goes_and_line_breaks_are_one() {
     check("abc\u{202e}fed\u{2066}", "abcfed");
     check("hi\u{e0041}\u{e0042}", "hi");
     check("\u{2764}\u{fe0f}\u{fe01}\u{e0101}x", "\u{2764}\u{fe0f}x");
+    // What goes, or is not seen itself, parts no run.
+    check("a\u{fe00}\u{1}\u{fe01}\u{200b}\u{fe02}b", "a\u{fe00}\u{200b}b");
+    check("\u{fe00}a \u{fe00}b\r\u{fe01}c", "a b\nc");
     // Emoji of several parts and marks that languages need stay.
     let needed = "👩\u{200d}👩\u{200d}👧 \u{645}\u{6cc}\u{200c}\u{62e} a\u{200e}b ประเทศ\u{200b}ไทย";
     check(needed, needed);

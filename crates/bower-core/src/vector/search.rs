@@ -304,7 +304,9 @@ impl VectorIndex {
                 (allowed.keep.is_none() && self.scores_all()).then_some(small)
             }
         };
-        tail.iter().for_each(|(&row, &score)| best.push(Candidate::of_tail(row, score)));
+        for (&row, &score) in tail {
+            best.push(Candidate::of_tail(row, score));
+        }
         let mut kept = best.into_kept();
         if !tail.is_empty() {
             kept.retain(|candidate| candidate.segment == TAIL || !tail.contains_key(&candidate.row));

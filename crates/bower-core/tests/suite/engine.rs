@@ -405,7 +405,7 @@ fn a_query_vector_is_cached_for_the_next_process() {
     assert!(second.effort.vector_cached);
     assert_eq!(contents(&first), contents(&second));
     // Others asked it before, or nobody did: the scores do not tell.
-    let scores = |answer: &bower_core::request::QueryAnswer| {
+    let scores = |answer: &bower_core::request::Answer| {
         answer.hits.iter().map(|hit| hit.score.to_bits()).collect::<Vec<_>>()
     };
     assert_eq!(scores(&first), scores(&second));

@@ -31,8 +31,16 @@ pub struct Kept {
     pub review: bool,
 }
 
-/// Keeps it for a project. What the gate refuses is nothing kept, and an error.
-pub fn keep(engine: &Engine, project: &Project, place: &Place, text: &str, now: Timestamp) -> Result<Kept> {
+/// Keeps it for a project, on behalf of a caller who sees what `visibility` lets it. What the gate refuses is nothing kept, and an
+/// error.
+pub fn keep(
+    engine: &Engine,
+    visibility: &Visibility,
+    project: &Project,
+    place: &Place,
+    text: &str,
+    now: Timestamp,
+) -> Result<Kept> {
     match note::read(text) {
         Told::Note { text, tags } => {
             let request = CurateRequest {
@@ -45,7 +53,7 @@ pub fn keep(engine: &Engine, project: &Project, place: &Place, text: &str, now: 
                 host: Some("brv".to_owned()),
                 ..CurateRequest::new(text)
             };
-            Kept::of(&engine.curate(&Visibility::everything(), &request, now)?)
+            Kept::of(&engine.curate(visibility, &request, now)?)
         }
         Told::Turns(turns) => {
             let request = TurnsRequest {
@@ -63,7 +71,7 @@ pub fn keep(engine: &Engine, project: &Project, place: &Place, text: &str, now: 
                     ..SessionRequest::default()
                 },
             };
-            let read = engine.keep_turns(&Visibility::everything(), &request, now)?;
+            let read = engine.keep_turns(visibility, &request, now)?;
             let mut message = format!("Kept {} of the conversation", count(read.turns, "turn"));
             if !read.kept.is_empty() {
                 let _ = write!(message, ", and {} of it", count(read.kept.len(), "candidate"));

@@ -175,7 +175,8 @@ fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let files: &[PathBuf] = if body.folder.is_some() { &[] } else { &body.files };
     let text = with_files(&body.context, files, &folder)?;
     if !text.is_empty() {
-        let kept = keep(call.service.engine(), &project, &place, &text, call.now)?;
+        let visibility = call.bounds.visibility();
+        let kept = keep(call.service.engine(), &visibility, &project, &place, &text, call.now)?;
         done.changes = Changes { created: kept.created, updated: kept.updated };
         (done.message, done.pending_review) = (kept.message, kept.review);
     } else if body.folder.is_none() {
