@@ -119,6 +119,14 @@ fn the_readme_shows_targets_that_exist() {
 }
 
 #[test]
+fn the_fuzzer_can_be_built() {
+    let lock = document("fuzz/Cargo.lock");
+    for name in ["bower", "bower-core", "bower-kernels"] {
+        none(&rules::locked(name, &document(&format!("crates/{name}/Cargo.toml")), &lock));
+    }
+}
+
+#[test]
 fn every_promise_of_security_names_tests_that_exist() {
     let held = held();
     let files: Vec<_> = held.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();

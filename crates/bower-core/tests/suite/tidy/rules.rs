@@ -410,6 +410,27 @@ fn problem(wrong: bool, text: impl Fn() -> String) -> Vec<String> {
     if wrong { vec![text()] } else { Vec::new() }
 }
 
+/// A second lock file names whatever a crate of the workspace needs: else `--locked` refuses to build with it.
+pub fn locked(crate_name: &str, manifest: &str, lock: &str) -> Vec<String> {
+    let package = format!("name = \"{crate_name}\"\n");
+    let entry = lock.split("[[package]]").find(|entry| entry.contains(&package)).unwrap_or_default();
+    let is_needed = |section: &str| section == "dependencies" || section.ends_with(".dependencies");
+    let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
+    sections
+        .filter(|(name, _)| is_needed(name))
+        .flat_map(|(_, lines)| lines.lines())
+        .filter_map(|line| line.split_once(['=', '.']))
+        .map(|(name, _)| name.trim())
+        .filter(|name| !name.starts_with('#'))
+        .filter(|name| ["\"", " "].iter().all(|end| !entry.contains(&format!("\n \"{name}{end}"))))
+        .map(|name| {
+            format!(
+                "fuzz/Cargo.lock: {crate_name} needs {name} (cargo metadata --manifest-path fuzz/Cargo.toml)"
+            )
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -595,6 +616,18 @@ mod tests {
         let names: Vec<String> = named_tests(wrong, &files);
         assert_eq!(names.len(), 3, "{names:?}");
         assert_eq!(names[1], "docs/security.md: no test auth::a_page");
+    }
+
+    #[test]
+    fn a_lock_file_names_what_a_crate_needs() {
+        let manifest = "[package]\nname = \"a\"\n\n[dependencies]\nb = \"1\"\n# why\nc = { version = \"2\" }\nd.workspace = true\n\n\
+                        [target.\"cfg(unix)\".dependencies]\ne = \"1\"\n\n[dev-dependencies]\nf = \"1\"\n";
+        let lock =
+            |names: &str| format!("[[package]]\nname = \"a\"\nversion = \"1\"\ndependencies = [\n{names}]\n");
+        assert!(locked("a", manifest, &lock(" \"b\",\n \"c 2.0\",\n \"d\",\n \"e\",\n")).is_empty());
+        let stale = locked("a", manifest, &lock(" \"bb\",\n \"c\",\n \"d\",\n"));
+        assert_eq!(stale.len(), 2, "{stale:?}");
+        assert!(stale[0].contains("a needs b ") && stale[1].contains("a needs e "), "{stale:?}");
     }
 
     #[test]
