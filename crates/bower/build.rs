@@ -1,4 +1,5 @@
-//! Gives `bower version` the commit it was built from. A source archive without git builds all the same, as `unknown`.
+//! Gives `bower version` the commit it was built from, and links the program to a fixed address on Linux.
+//! A source archive without git builds all the same, as `unknown`.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! Drives the fuzz targets of both crates by libFuzzer. `BOWER_FUZZ_TARGET` names the target; with `list` it prints all of them.
+//! Drives the fuzz targets of both crates by libFuzzer.
+//! `BOWER_FUZZ_TARGET` names the target; with `list` it prints all of them.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,5 +1,6 @@
-//! Measures whole processes: wall time from spawn to exit, CPU time and peak memory of `query` and `status` over a store of
-//! real passages, page cache warm. Every question is new; commands take turns, so that a noisy moment hits all of them.
+//! Measures whole processes: wall time from spawn to exit, CPU time and peak memory.
+//! The commands are `query`, `status` and `version` over a store of real passages, page cache warm. Every question is new; commands
+//! take turns, so that a noisy moment hits all of them.
 
 use std::path::Path;
 use std::process::Stdio;

@@ -1,5 +1,6 @@
-//! Passages for stores of any size with what the model made of them: real ones as far as they are cached, and beyond that
-//! real ones disturbed. Passage `at` is the same in every run and every size.
+//! Supplies passages with their model outputs, for stores of any size.
+//! Passages are real as far as their outputs are cached, and beyond that real ones disturbed. Passage `at` is the same in every run
+//! and every size.
 //!
 //! A disturbed passage has 70 % of the words of one real passage and, in the places of the others, those of its neighbour in
 //! the same file; its vector is that of the first mixed with two neighbours' and with noise (cosine to the first about .93);

@@ -1,5 +1,5 @@
-//! Clocks, memory and histograms of what is measured inside a process. Wall time and CPU time always stand together: on a
-//! machine that others use only the second can be compared.
+//! Clocks, memory figures and histograms for measurements inside a process.
+//! Wall time and CPU time always stand together: on a machine that others use only the second can be compared.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! A hundred thousand memories and what is done with all of them: keeping one more with every check, sweeping, pruning,
-//! consolidating, taking back, and asking what was known at a time.
+//! Measures the operations on a store of a hundred thousand memories.
+//! These are keeping one more with every check, sweeping, pruning, consolidating, undoing, and asking what was known at a time.
 
 use std::collections::HashMap;
 use std::num::NonZero;

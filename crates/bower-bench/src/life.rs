@@ -1,5 +1,6 @@
-//! A month of one agent: what it tells the store, what it asks, and what the store should know at the end. The stream is made from
-//! a seed with its truth (`stream`), lived through the engine in this process with times of its own (`agent`), and judged (`judge`).
+//! Simulates one agent's use of the store for a month, and judges what the store knows at the end.
+//! The stream of what it tells and asks is made from a seed with its truth (`stream`), lived through the engine in this process with
+//! times of its own (`agent`), and judged (`judge`).
 
 mod agent;
 mod families;

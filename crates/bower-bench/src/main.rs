@@ -1,5 +1,6 @@
-//! Measures Bowerbird: latency, throughput, ranking quality. It prints figures and the limits they are held to; a missed
-//! limit is a mark and an exit status, never a hidden one. It drives the `bower` binary as a user would.
+//! Measures Bowerbird: latency, throughput, ranking quality.
+//! It prints figures and the limits they are held to; a missed limit is a mark and an exit status, never a hidden one. It drives the
+//! `bower` binary as a user would.
 
 mod cold;
 mod corpus;

@@ -1,5 +1,5 @@
-//! Measures the local model: milliseconds a text by length and instruction set, texts a second, threads. Wall times of a shared
-//! machine are noise, so the least of many and the CPU time stand beside the median.
+//! Measures the local model: milliseconds per text by length and instruction set, and texts per second by threads.
+//! Wall times of a shared machine are noise, so the least of many and the CPU time stand beside the median.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,5 +1,6 @@
-//! What the model makes of passages, kept outside the repository so that it is made once: a vector and token codes for each
-//! text, in one file that only grows. What a crash left half written is cut off by the next opening.
+//! Caches the model's outputs for passages, outside the repository, so that each is computed once.
+//! A vector and token codes for each text stand in one file that only grows. An entry that a crash left half written is cut off by the
+//! next opening.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! What becomes of labelled pairs of sentences, beside what people said of them. Thresholds are chosen on sick-train alone
-//! and reported on the other two sets.
+//! Compares the engine's decisions on labelled pairs of sentences with the labels that people gave.
+//! Thresholds are chosen on sick-train alone and reported on the other two sets.
 
 use std::collections::HashMap;
 use std::path::Path;

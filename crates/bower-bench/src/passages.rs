@@ -1,4 +1,4 @@
-//! Real text to measure with: passages from a file of JSON lines, or cut from the documents that this machine has.
+//! Loads real text for measurements: passages from a JSON Lines file, or cut from this machine's documents.
 //! Each passage becomes one small Markdown file, so that one passage is one chunk.
 
 use std::collections::{BTreeSet, HashSet};

@@ -1,5 +1,6 @@
-//! Measures what ranking adds to the channels' own time: warm questions in one process over the store that `index` made.
-//! The channels' times and the ranking's are the engine's own figures; CPU time is the thread's.
+//! Measures the time that ranking adds to the retrieval channels' own.
+//! Warm questions run in one process over the store that `index` made. The channels' times and the ranking's are the engine's own
+//! figures; CPU time is the thread's.
 
 use bower_core::engine::RankRequest;
 use bower_core::item::{Channel, Visibility};

@@ -1,4 +1,5 @@
-//! Stores of 10,000 to 1,000,000 passages, each measured the same way in one run: questions warm and cold, writes, memory, disk.
+//! Measures stores of 10,000 to 1,000,000 passages: questions warm and cold, writes, memory, disk.
+//! Each is measured the same way in one run.
 //!
 //! Each step runs in a process of its own: what one leaves in memory would count as the next one's. Stores are kept below
 //! the cache's folder and used again when they are whole.

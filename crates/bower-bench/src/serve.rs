@@ -1,5 +1,6 @@
-//! `bower serve` under load: many clients on real connections, questions and writes mixed at a rate that is told. Every write that
-//! was acknowledged is looked for, at once, at the end, and by a server that is started anew.
+//! Measures `bower serve` under load: many clients mix questions and writes at a given rate.
+//! The clients have real connections. Every write that was acknowledged is looked for, at once, at the end, and by a server that is
+//! started anew.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Prints figures in columns and sums up timings. Widths come from the content; nothing is rounded before it is printed.
+//! Prints figures in columns and summarises timings.
+//! Widths come from the content; nothing is rounded before it is printed.
 
 /// Prints rows under their heads; the first column is left-aligned, the others right-aligned.
 pub fn print(heads: &[&str], rows: &[Vec<String>]) {

@@ -1,5 +1,5 @@
-//! Late interaction: what scoring candidates costs, and the token states that its axes are made of. Codes are made up (seeded):
-//! times do not depend on what they say.
+//! Measures the cost of scoring candidates by late interaction, and writes the token states its axes are made of.
+//! Codes are made up (seeded): times do not depend on what they say.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};

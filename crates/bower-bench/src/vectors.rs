@@ -1,4 +1,5 @@
-//! The vector channel: recall against exact search and time of one query, on synthetic vectors (seeded, so figures repeat).
+//! Measures the vector channel: recall against exact search, and time of one query.
+//! The vectors are synthetic (seeded, so figures repeat).
 //!
 //! The data has what sentence embeddings have: clusters, a spectrum that falls, a common mean. A query is a stored vector
 //! moved away from itself by half its length in a random direction. Times are the least of five runs of each query, wall

@@ -1,4 +1,5 @@
-//! Every setting of the engine with its meaning, range and default. Layers (file, environment, flags) belong to the binary.
+//! Every setting of the engine with its meaning, range and default.
+//! Layers (file, environment, flags) belong to the binary.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

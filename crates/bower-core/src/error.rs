@@ -1,4 +1,5 @@
-//! Every way the engine can fail, as data. The binary alone turns these into exit codes and hints.
+//! The engine's error type: every way it can fail, as data.
+//! The binary alone turns these into exit codes and hints.
 
 use std::path::{Path, PathBuf};
 

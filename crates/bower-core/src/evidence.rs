@@ -1,4 +1,4 @@
-//! What is put into a prompt: pieces of whole sentences with their citations, and the block that carries them.
+//! Evidence for a prompt: pieces of whole sentences with their citations, and the block that carries them.
 //! No text of a piece can end the block or begin another document of it.
 
 use schemars::JsonSchema;

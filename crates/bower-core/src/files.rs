@@ -1,5 +1,5 @@
-//! Makes files and folders that only their owner may read and write, whatever the process's umask. Nothing else in the program makes
-//! any: what a store holds, or what is said of it, is its owner's alone.
+//! Creates files and folders that only their owner may read and write, whatever the process's umask.
+//! Nothing else in the program makes any: what a store holds, or what is said of it, is its owner's alone.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};

@@ -1,4 +1,5 @@
-//! Mongo-style filters over an item's metadata and text, parsed once at the edge. The store turns them into bound SQL.
+//! Parses Mongo-style filters over an item's metadata and text.
+//! They are parsed once, at the edge. The store turns them into bound SQL.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The words of the engine as types: items, their kinds and states, row ids, changes, scores.
+//! The engine's basic types: items, their kinds and states, row ids, changes, scores.
 //! Nothing here reads or writes; a value of these types cannot be wrong.
 
 use jiff::Timestamp;

@@ -1,4 +1,5 @@
-//! The engine of Bowerbird. It reads no environment, home, clock or terminal: time, paths and seeds are arguments.
+//! The engine of Bowerbird: memory and retrieval for AI agents.
+//! It reads no environment, home, clock or terminal: time, paths and seeds are arguments.
 
 mod checksum;
 pub mod config;

@@ -1,4 +1,4 @@
-//! Text that may enter a prompt: nothing that was stored can pass in it for a delimiter of a block or for another speaker.
+//! Text that may enter a prompt: stored text cannot pass for a block's delimiter or for another speaker.
 //!
 //! Whatever a prompt is made of is a [`PromptText`], and only the functions here make one. They leave a text as it is, code with
 //! `<` and `>` included, but for three things:

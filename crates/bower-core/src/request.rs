@@ -1,4 +1,5 @@
-//! What the engine is asked and what it answers, as plain data. Serialised, these are the `data` of every front end.
+//! The engine's requests and answers, as plain data.
+//! Serialised, these are the `data` of every front end.
 
 mod brief;
 mod changes;

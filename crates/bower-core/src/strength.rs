@@ -1,4 +1,4 @@
-//! Importance as it counts at a time: it grows with each use and falls with the days, and is computed when somebody asks.
+//! Effective importance: it grows with each use, falls with the days, and is computed when somebody asks.
 //! Nothing here is ever stored, so that a day on which nothing ran changes nothing.
 
 use jiff::Timestamp;

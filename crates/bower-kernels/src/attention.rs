@@ -1,5 +1,6 @@
-//! Self-attention in 16-bit integers. Products and weights are exact integers, and the floats between them are rounded in one
-//! order, so every instruction set gives the same bits.
+//! Computes the self-attention of a transformer in 16-bit integers.
+//! Products and weights are exact integers, and the floats between them are rounded in one order, so every instruction set gives
+//! the same bits.
 
 use crate::cpu::Isa;
 use crate::floats::SMALLEST_STEP;

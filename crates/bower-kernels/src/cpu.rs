@@ -1,4 +1,5 @@
-//! Which instructions this machine has. Every kernel takes the choice as an argument, so a test can run each path.
+//! Detects which SIMD instruction sets this machine has.
+//! Every kernel takes the choice as an argument, so a test can run each path.
 
 use std::sync::OnceLock;
 

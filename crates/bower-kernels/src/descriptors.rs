@@ -1,4 +1,5 @@
-//! How many files and connections this process may have open. Where the system is not Linux with glibc nothing is known.
+//! Raises the limit of files and connections that this process may have open.
+//! Where the system is not Linux with glibc the limit is not known.
 
 /// Raises the limit as far as is wanted and the system lets this process; how many it may have open then. `None` where that is not
 /// known.

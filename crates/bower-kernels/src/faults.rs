@@ -1,4 +1,4 @@
-//! How a process ends that a fault would kill: with status 0, for callers that take any other status for a verdict.
+//! Ends a process with status 0 on a fatal signal, for callers that take any other status for a verdict.
 
 #[cfg(unix)]
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! The float steps of a transformer: quantise, layer norm, GELU. Sums run in one order on every instruction set, so the
-//! results are the same bits.
+//! Computes the float steps of a transformer: quantisation, layer norm and GELU.
+//! Sums run in one order on every instruction set, so the results are the same bits.
 
 use crate::cpu::Isa;
 use crate::gemm::Quantized;

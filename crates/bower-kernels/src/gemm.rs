@@ -1,5 +1,5 @@
-//! Products of rows of bytes with packed signed bytes, and what follows them. The integers are exact and the floats are
-//! rounded in one order, so every instruction set gives the same bits.
+//! Multiplies rows of bytes with packed signed-byte weights, and applies the step that follows the product.
+//! The integers are exact and the floats are rounded in one order, so every instruction set gives the same bits.
 
 use crate::cpu::Isa;
 use crate::floats::gelu;

@@ -1,4 +1,5 @@
-//! What the allocator holds and nobody uses. Nothing here changes what is allocated; where the allocator is not glibc's it does nothing.
+//! Limits glibc's arenas, and returns unused heap pages to the operating system.
+//! Nothing here changes what is allocated; where the allocator is not glibc's it does nothing.
 
 /// Lets glibc make so many arenas at most, where it would make eight for each core. Threads that come and go leave holes in each of
 /// them. To be called before the process has threads.

@@ -1,5 +1,6 @@
-//! Sixteen floats at a time, for each instruction set. Every lane does the same IEEE additions and multiplications in the
-//! same order on all of them (nothing is fused), so a kernel written once gives the same bits on every machine.
+//! Defines operations on sixteen floats at a time, for each instruction set.
+//! Every lane does the same IEEE additions and multiplications in the same order on all of them (nothing is fused), so a kernel
+//! written once gives the same bits on every machine.
 
 #[cfg(target_arch = "aarch64")]
 use std::arch::is_aarch64_feature_detected;

@@ -1,5 +1,6 @@
-//! [`Simd`] for 64-bit ARM. NEON is a part of every such machine; a value of [`Neon`] with a faster product of bytes exists
-//! only inside a function that was entered after its instructions were found to be present.
+//! Implements [`Simd`] for 64-bit ARM.
+//! NEON is a part of every such machine; a value of [`Neon`] with a faster product of bytes exists only inside a function that was
+//! entered after its instructions were found to be present.
 //!
 //! The instructions for dot products are written in assembly: the library's names for them are newer than the compiler
 //! that this crate asks for (`vdotq_s32`), or not there yet (`vsudotq_laneq_s32`).

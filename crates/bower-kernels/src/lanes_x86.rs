@@ -1,5 +1,5 @@
-//! [`Simd`] for x86-64. A value of these types exists only inside a function that was entered after its instructions were
-//! found to be present.
+//! Implements [`Simd`] for x86-64.
+//! A value of these types exists only inside a function that was entered after its instructions were found to be present.
 
 use std::arch::x86_64::{
     __m128i, __m256, __m256i, __m512, __m512i, _MM_HINT_T0, _mm_add_epi32, _mm_loadu_si128, _mm_madd_epi16,

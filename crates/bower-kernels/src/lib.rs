@@ -1,4 +1,5 @@
-//! The arithmetic of Bowerbird. The only crate with unsafe code; every fast path has a plain twin with the same results.
+//! SIMD kernels and low-level system calls of Bowerbird: the only crate with unsafe code.
+//! Every fast path has a plain twin with the same results.
 
 pub mod attention;
 pub mod cpu;

@@ -1,4 +1,5 @@
-//! Read-only mapped files. A mapped file is immutable: written aside, synced, renamed, never changed in place.
+//! Maps files into memory for reading.
+//! A mapped file is immutable: written aside, synced, renamed, never changed in place.
 
 use std::fs::File;
 use std::io;

@@ -1,5 +1,6 @@
-//! The program as `brv`: called by that name (a link that `bower setup brv` makes) it takes the arguments of `ByteRover`'s command
-//! line and answers in its forms, from the store of this program. Contract: what Hermes' plugin runs, and JSON lines.
+//! Implements `brv`: `ByteRover`'s command line, answered from the store of this program.
+//! The program takes this part when it is called by that name (a link that `bower setup brv` makes): it takes the other's arguments
+//! and answers in its forms. Contract: what Hermes' plugin runs, and JSON lines.
 //!
 //! Unlike the original it ends with a status other than 0 where it failed, so that no error becomes context of a prompt.
 

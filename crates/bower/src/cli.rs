@@ -1,4 +1,5 @@
-//! The command line as typed in. Nothing here reads a file, a clock or an environment variable.
+//! Defines and parses the command line.
+//! Nothing here reads a file, a clock or an environment variable.
 
 #![expect(
     clippy::doc_markdown,

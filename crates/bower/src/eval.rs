@@ -1,5 +1,5 @@
-//! `bower eval`: how good the ranking is on a labelled set. It judges what the real query path answers and knows
-//! nothing of how the answer came about: the engine is handed in as a function.
+//! Computes for `bower eval` how good the ranking is on a labelled set.
+//! It judges what the real query path answers and knows nothing of how the answer came about: the engine is handed in as a function.
 //!
 //! A document that was cut into chunks ranks as its best chunk. Figures are means over all queries that have a judged
 //! document, whether or not anything was found for them.

@@ -1,4 +1,5 @@
-//! Every way a command can end badly, with its exit status and hint: the one place that decides them.
+//! Defines every way in which a command can fail, with its exit status and hint.
+//! It is the one place that decides them.
 
 use bower_core::Error;
 use std::fmt::Write as _;

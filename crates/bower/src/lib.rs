@@ -1,4 +1,5 @@
-//! The `bower` command: one match from command to function. Whatever happens, it ends with a status of `failure::Exit`.
+//! Runs the `bower` command: one match from command to function.
+//! Whatever happens, it ends with a status of `failure::Exit`.
 
 mod brv;
 mod cli;

@@ -1,5 +1,5 @@
-//! The language model behind an address that speaks chat completions: asked only where the settings name it. The key comes
-//! from the environment, goes into one header, and into no file, message or error.
+//! Asks a language model by the chat completions API, only where the settings name one.
+//! The key comes from the environment, goes into one header, and into no file, message or error.
 
 use std::io::Read;
 use std::time::{Duration, Instant};

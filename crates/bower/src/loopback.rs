@@ -1,5 +1,5 @@
-//! An HTTP/1.1 server on the loopback for the tests of whoever fetches or asks. It answers as it is told, one connection
-//! after the other, and is gone when its test is.
+//! Runs an HTTP/1.1 server on the loopback for tests of HTTP clients.
+//! It answers as it is told, one connection after the other, and is gone when its test is.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

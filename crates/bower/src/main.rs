@@ -1,4 +1,5 @@
-//! The `bower` command. All of it is in the library of this name, where tests and fuzzers reach it.
+//! Starts the `bower` command.
+//! All of it is in the library of this name, where tests and fuzzers reach it.
 
 use std::process::ExitCode;
 

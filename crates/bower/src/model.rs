@@ -1,5 +1,5 @@
-//! `bower model`: fetches the local model, checks it, packs it, and says what is there. Bytes that do not have the
-//! checksum pinned here never stand under a model file's own name, wherever they came from.
+//! Fetches the local model, checks it, packs it, and reports what is installed (`bower model`).
+//! Bytes that do not have the checksum pinned here never stand under a model file's own name, wherever they came from.
 //!
 //! ```text
 //! models/all-MiniLM-L6-v2/

@@ -1,5 +1,5 @@
-//! The layers of the settings: built-in < config.toml < BOWER_* < --set. Every value remembers where it came from,
-//! and an unknown key or a bad value is an error that names its place, never ignored.
+//! Resolves the layers of the settings: built-in < config.toml < BOWER_* < --set.
+//! Every value remembers where it came from, and an unknown key or a bad value is an error that names its place, never ignored.
 
 use bower_core::config::{Gates, Settings};
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! Times as people type them: an RFC 3339 time, a date, a span before now, today, yesterday. The clock is an argument.
+//! Parses times as people type them: an RFC 3339 time, a date, a span before now, today, yesterday.
+//! The clock is an argument.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};

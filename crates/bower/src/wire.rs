@@ -1,4 +1,5 @@
-//! What leaves the program: envelopes on standard output, talk on standard error. Nothing else in the binary prints.
+//! Prints all that leaves the program: envelopes on standard output, messages on standard error.
+//! Nothing else in the binary prints.
 
 use serde::Serialize;
 use std::io::{IsTerminal, Write};

@@ -1,5 +1,5 @@
-//! Lives a stream through an engine: writes, asks, writes back what it was told, and opens the store anew each morning. It keeps
-//! what the engine replied, and judges nothing.
+//! Runs a simulated agent's stream through an engine, and records the engine's replies.
+//! It writes, asks, writes back what it was told, and opens the store anew each morning. It judges nothing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};

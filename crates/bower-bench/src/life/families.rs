@@ -1,5 +1,6 @@
-//! What the agent's facts are about, and how they are said and asked: `{s}` is the subject, `{v}` the value, `{o}` the value
-//! before, `{n}` the attribute's name. Every family is said in several ways and asked in words that it is not said in.
+//! Templates of the simulated agent's facts: how each attribute is stated, and how it is asked for.
+//! `{s}` is the subject, `{v}` the value, `{o}` the value before, `{n}` the attribute's name. Every family is said in several ways and
+//! asked in words that it is not said in.
 
 use super::values::Holds;
 use super::words::Subject;

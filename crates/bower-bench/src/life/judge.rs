@@ -1,6 +1,6 @@
-//! Judges a lived stream by its truth. It reads what anybody can read: replies, answers, lists, histories, and the bytes on the
-//! disk where a secret must not be. What an item says is known by its text, for no memory's text is ever changed, and else by the
-//! write that made it.
+//! Judges a simulated agent's run by the truth that its stream was made with.
+//! It reads what anybody can read: replies, answers, lists, histories, and the bytes on the disk where a secret must not be. An item
+//! is matched to its claim by its text, for no memory's text is ever changed, and else by the write that made it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;

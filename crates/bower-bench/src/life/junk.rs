@@ -1,6 +1,7 @@
-//! What an agent writes down and nobody should keep. The kinds are those that the gate is asked to refuse: raw diffs, code alone,
-//! stack traces, git history, path dumps, session summaries, boot-file restatements, logs, chatter, output of tools, secrets.
-//! Nothing here is derived from the gate's rules. A secret is put together while it is drawn, so that none stands in this file.
+//! Generates texts that an agent writes down and a memory should refuse.
+//! The kinds are those that admission is asked to refuse: raw diffs, code alone, stack traces, git history, path dumps, session
+//! summaries, boot-file restatements, logs, chatter, output of tools, secrets. Nothing here is derived from the rules of admission.
+//! A secret is put together while it is drawn, so that none stands in this file.
 
 #![expect(
     clippy::format_push_string,

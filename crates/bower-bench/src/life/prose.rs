@@ -1,5 +1,6 @@
-//! What the agent learns that is no attribute: decisions with reasons, gotchas, procedures, rules, claims that somebody may deny,
-//! what happened on a day, where a secret lies (never the secret), what an error means, and notes in other languages.
+//! Generates what the simulated agent learns apart from attributes, such as decisions, procedures and rules.
+//! These are decisions with reasons, gotchas, procedures, rules, claims that somebody may deny, what happened on a day, where a secret
+//! lies (never the secret), what an error means, and notes in other languages.
 //!
 //! A small letter in braces is how a text says a thing, the capital how a question does.
 

@@ -1,5 +1,6 @@
-//! The stream: what one agent writes and asks in its days, each write with its truth. The same plan gives the same stream, byte
-//! for byte; what depends on the store (echoes) is planned here and worded by whoever runs it.
+//! Generates the stream: what one simulated agent writes and asks in its days, each write with its truth.
+//! The same plan gives the same stream, byte for byte; what depends on the store (echoes) is planned here and worded by whoever runs
+//! it.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,6 @@
-//! How a thing is written down by somebody in a hurry: slips, prefixes, other punctuation; what is only so at the moment; and how
-//! an agent writes back what the store has just told it. Names and values are never touched: another digit is another fact.
+//! Varies how a text is written down: typing slips, passing remarks, and echoes of the store's answers.
+//! Slips, prefixes and other punctuation are those of somebody in a hurry; a passing remark holds only at the moment; an echo is how an
+//! agent writes back what the store has just told it. Names and values are never touched: another digit is another fact.
 
 use super::words::{Draw, Names, Subject};
 

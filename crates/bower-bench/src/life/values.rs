@@ -1,4 +1,5 @@
-//! What a fact can hold: numbers with units, dates, people, places, tools. A value knows the spellings that mean the same.
+//! Generates the values of facts: numbers with units, dates, people, places, tools.
+//! A value knows the spellings that mean the same.
 
 use jiff::civil::Date;
 

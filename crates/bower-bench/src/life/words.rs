@@ -1,5 +1,5 @@
-//! Chance, and the names of what the made agent writes about. All of it follows from one seed; every list is our own, and names
-//! are combined, so that a seed draws a few hundred of many thousands.
+//! Provides seeded random choices, and the names of what the simulated agent writes about.
+//! All of it follows from one seed; every list is our own, and names are combined, so that a seed draws a few hundred of many thousands.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! What is true: facts with their values in the order of time. A claim is that a text says that a fact has one of its values;
-//! whether a claim holds is asked of the world, never of the store.
+//! Holds the truth of a simulated life: facts with their values in the order of time.
+//! A claim is that a text says that a fact has one of its values; whether a claim holds is asked of the world, never of the store.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Stores of the cache: filled through the engine's own way in, with vectors and codes that the model made before, so that no
-//! time of the model is in what is measured.
+//! Builds the cached stores of the scale benchmark through the engine's own way in.
+//! Vectors and codes were made by the model before, so that no time of the model is in what is measured.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

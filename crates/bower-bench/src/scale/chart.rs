@@ -1,5 +1,5 @@
-//! Growth curves as one picture (SVG): time, memory and disk over the number of items, both axes logarithmic. Colours stay apart
-//! for colour-blind people (Okabe and Ito 2008), and every line is named at its end.
+//! Draws growth curves as one SVG picture: time, memory and disk over the number of items.
+//! Both axes are logarithmic. Colours stay apart for colour-blind people (Okabe and Ito 2008), and every line is named at its end.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Questions while another process adds items and folds: what whoever asks notices of it.
+//! Measures questions while another process adds items and compacts the indexes.
 //!
 //! On a copy of the store: what is added stays in it. Questions arrive evenly, whether the one before is answered or not.
 

@@ -1,4 +1,5 @@
-//! What each size is held to, beside what was measured: the project's own limits at 100,000 and at a million items, none between.
+//! Compares the figures of each store size with their limits.
+//! The limits are the project's own at 100,000 and at a million items, none between.
 
 use serde_json::Value;
 

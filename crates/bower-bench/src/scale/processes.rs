@@ -1,5 +1,5 @@
-//! Whole processes over one store, page cache warm: wall time from spawn to exit, CPU time, peak memory. Commands take turns, so
-//! that a noisy moment hits all of them.
+//! Measures whole processes over one store: wall time from spawn to exit, CPU time, peak memory.
+//! The page cache is warm. Commands take turns, so that a noisy moment hits all of them.
 
 use std::process::Command;
 use std::time::Duration;

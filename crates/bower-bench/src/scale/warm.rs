@@ -1,5 +1,6 @@
-//! Questions in one process that stays: each channel's share, ranking's, memory afterwards, and what the vector channel finds
-//! of the truth. Closed loop, one question at a time, unless a rate is said; at a rate a question's time begins when it was due.
+//! Measures questions in one process that stays: time of each channel and of ranking, memory, and recall.
+//! Recall is what the vector channel finds of the truth; memory is read afterwards. The loop is closed, one question at a time, unless
+//! a rate is said; at a rate a question's time begins when it was due.
 
 use std::time::Instant;
 

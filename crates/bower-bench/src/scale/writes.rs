@@ -1,4 +1,5 @@
-//! Writes to one store: a memory with the model's time, a thousand of them, folding them in, and forgetting all of them again.
+//! Measures writes to one store: keeping memories, compacting the indexes, and forgetting.
+//! It keeps a memory with the model's time and a thousand of them, compacts them in, and forgets all of them again.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! A BERT encoder in int8, of any shape that the kernels take: its sections in a packed file and its one forward pass. The
-//! same tokens give the same bits on every machine.
+//! A BERT encoder in int8: its sections in a packed model file and its forward pass.
+//! It may have any shape that the kernels take. The same tokens give the same bits on every machine.
 
 use std::path::Path;
 

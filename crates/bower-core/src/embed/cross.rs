@@ -1,5 +1,5 @@
-//! Cross-encoders: a question and a text read together by a BERT with one output, in int8, from a mapped packed file.
-//! Relevances of different models are never compared, and no pair changes those of another.
+//! Cross-encoders: an int8 BERT reads a question and a text together and gives one relevance score.
+//! It runs from a mapped packed file. Relevances of different models are never compared, and no pair changes those of another.
 //!
 //! Any folder of the model hub whose `config.json` describes a `BertForSequenceClassification` with one label will do
 //! (`cross-encoder/ms-marco-MiniLM-L6-v2`, Apache-2.0, is the usual one); [`pack_cross`] says what does not fit in others.

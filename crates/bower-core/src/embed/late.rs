@@ -1,5 +1,5 @@
-//! What late interaction keeps of a token: 64 signs of a row's, 64 signed bytes of a question's. The axes are fixed with
-//! the scheme, so a code is a function of model and text, and codes of one scheme can always be compared.
+//! Token codes for late interaction: 64 signs for each token of a row, 64 signed bytes for each of a question.
+//! The axes are fixed with the scheme, so a code is a function of model and text, and codes of one scheme can always be compared.
 //!
 //! Punctuation takes no part, on either side (`ColBERT` drops it from documents); a window that has nothing else keeps it. Over
 //! six labelled sets nDCG@10 of the default profile went from .6110 to .6117 without it (numpy; no set lost more than .002),

@@ -1,5 +1,5 @@
-//! The packed model file: a header of whole pages, then sections that start at multiples of 64 bytes and are used in place. A file
-//! whose header does not agree with itself and with the file's length is refused before anything else is read.
+//! The packed model file: a header of whole pages, then 64-byte-aligned sections that are used in place.
+//! A file whose header does not agree with itself and with the file's length is refused before anything else is read.
 
 use sha2::{Digest, Sha256};
 

@@ -1,5 +1,5 @@
-//! all-MiniLM-L6-v2 in int8, from a mapped packed file. The same text gives the same bits on every machine, and no text is
-//! cut: a long one is read in windows.
+//! Embeds texts with all-MiniLM-L6-v2 in int8, from a mapped packed file.
+//! The same text gives the same bits on every machine, and no text is cut: a long one is read in windows.
 
 use std::ops::Range;
 use std::path::Path;

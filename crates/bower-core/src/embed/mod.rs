@@ -1,4 +1,5 @@
-//! Local embedding: MiniLM in int8, its tokenizer and its packed file. Vectors of different models never meet.
+//! Local embedding: MiniLM in int8, its tokenizer and its packed file.
+//! Vectors of different models never meet.
 
 mod bert;
 mod calibrate;

@@ -1,5 +1,5 @@
-//! Packs the float32 MiniLM once into the int8 file that is mapped ever after. Nothing partial ever stands under the final
-//! name, and only the one known model is accepted.
+//! Packs the published float32 MiniLM into the int8 file that the engine maps.
+//! This is done once. Nothing partial ever stands under the final name, and only the one known model is accepted.
 
 use std::fs;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! A packed model's file, opened. What a pass reads of it is compared with its checksums before it is first used.
+//! Opens a packed model file and verifies what a pass reads against checksums before its first use.
 //!
 //! The checksums of its blocks stand in a file beside it (`.sums`), since the packed file itself is of one known content. Where they are
 //! missing, as after an older version, the file is used as it is until [`Packed::add_sums`] has read it whole and made them.

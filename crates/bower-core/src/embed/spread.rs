@@ -1,5 +1,6 @@
-//! Which inputs of each product get more than one byte. Written once from the float64 states of 20 sentences of 2
-//! to 20 tokens that were written for it; a change here changes vectors, so [`super::IDENTITY`] must change with it.
+//! The table of MiniLM's inputs that get more than one byte in a matrix product.
+//! Written once from the float64 states of 20 sentences of 2 to 20 tokens that were written for it; a change here changes
+//! vectors, so [`super::IDENTITY`] must change with it.
 //!
 //! A few inputs of MiniLM are ten times as large as the rest (input 99 of every layer norm, some of each inner layer). Their
 //! range would leave the others coarse steps. Greedy: the input whose top values, divided by its bytes so far, are largest

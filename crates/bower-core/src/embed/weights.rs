@@ -1,5 +1,5 @@
-//! From a BERT's published tensors to the sections of the packed file. Every number is checked to be finite, every shape
-//! to be the one that the sizes call for.
+//! Converts a BERT's published tensors into the sections of a packed model file.
+//! Every number is checked to be finite, every shape to be the one that the sizes call for.
 
 use safetensors::{Dtype, SafeTensors};
 

@@ -1,5 +1,6 @@
-//! BERT's uncased WordPiece over a table that is used in place from the packed file. The ids are exactly those of the
-//! reference tokenizer, except that text never becomes a control token: a literal `[SEP]` is three words.
+//! Tokenizes text with BERT's uncased WordPiece, over a table that is used in place from the packed file.
+//! The ids are exactly those of the reference tokenizer, except that text never becomes a control token: a literal `[SEP]` is
+//! three words.
 //!
 //! The reference is the Python package `tokenizers` with the model's own settings: drop controls, put spaces around
 //! Chinese characters, decompose (NFD) and drop accents, lower-case, split at white space and around punctuation, then

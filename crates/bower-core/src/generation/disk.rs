@@ -1,4 +1,5 @@
-//! The few ways in which a fold changes a folder. In tests each step can be the last one before the power goes.
+//! The few file operations by which a compaction changes an index's folder.
+//! In tests each step can be the last one before the power goes.
 
 use std::fs::File;
 use std::io::{self, Write};

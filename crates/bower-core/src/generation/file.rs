@@ -1,4 +1,5 @@
-//! One immutable file of a generation: written in sections that start at multiples of 64 bytes, summed on the way, then mapped.
+//! Writes and maps one immutable file of a generation, with its checksums.
+//! It is written in sections that start at multiples of 64 bytes, and summed on the way.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,5 @@
-//! Writing the next generation. Nothing of the current one is touched until the next one's manifest is in place.
+//! Compaction: merges an index's fresh rows with its segments and writes the next generation.
+//! Nothing of the current one is touched until the next one's manifest is in place.
 //!
 //! Fresh rows become a segment. It is merged with every segment up to twice as large as what has been gathered so far
 //! (up to 4,096 rows always). So each segment is more than twice as large as the next smaller one, which leaves about

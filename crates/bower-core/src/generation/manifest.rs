@@ -1,4 +1,5 @@
-//! The manifest of a generation. It is renamed into place after everything that it names is durable.
+//! Reads and writes the manifest, which names the files of a generation and their checksums.
+//! It is renamed into place after everything that it names is durable.
 //!
 //! Two lines: JSON, and the SHA-256 of that JSON. Every number is checked before it is used.
 

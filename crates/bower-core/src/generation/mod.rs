@@ -1,4 +1,5 @@
-//! What the rooms with segments share: files, manifest, opening, verifying, folding. It knows rows, not what they hold.
+//! Index generations of immutable segments: manifest, opening, verification and compaction.
+//! The vector index and the token index share this; it knows rows, not what they hold.
 //!
 //! A [`Room`] says what its rows are. A [`Generation`] of it is a manifest and the segments that it names, opened. A
 //! [`Fold`] writes the next one beside it: new files under numbers that no file in the folder has, each synced, then the

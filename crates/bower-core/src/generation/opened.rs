@@ -1,4 +1,5 @@
-//! An opened generation of any room. It is mapped and immutable: it stays whole while it is open, whatever later folds remove.
+//! An opened generation of a segment index, mapped and immutable.
+//! It stays whole while it is open, whatever later compactions remove.
 
 use std::path::{Path, PathBuf};
 

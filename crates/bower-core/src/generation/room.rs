@@ -1,4 +1,5 @@
-//! What a room says of its rows, so that opening, verifying and folding are written once. A position is a place in the order of ids.
+//! The trait by which each kind of segment index describes its rows.
+//! With it opening, verifying and compacting are written once. A position is a place in the order of ids.
 //!
 //! A row is some bytes and one number of fixed size beside them; a segment is the bytes of its rows, their numbers, their
 //! ids, and whatever else the room wants to know of them (`segment.rs` has the layout).

@@ -1,4 +1,5 @@
-//! The rows of a segment and what a fold makes of them. Ids ascend strictly within a segment.
+//! The rows of a segment, and the choice of segments that a compaction merges and rows that it drops.
+//! Ids ascend strictly within a segment.
 
 use crate::item::{RowId, RowSet};
 

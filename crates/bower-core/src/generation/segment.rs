@@ -1,4 +1,5 @@
-//! One immutable file of rows, ascending by id. Every section starts at a multiple of 64 bytes and is little-endian.
+//! A segment of an index: one immutable file of rows, ascending by id.
+//! Every section starts at a multiple of 64 bytes and is little-endian.
 //!
 //! ```text
 //! bytes    what the room keeps of its rows

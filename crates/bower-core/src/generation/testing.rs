@@ -1,4 +1,5 @@
-//! What every room with segments must pass, at every step of the disk and with every kind of damage. For tests only.
+//! Tests that every segment index must pass, at every step of the disk and with every kind of damage.
+//! For tests only.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

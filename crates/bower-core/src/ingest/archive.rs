@@ -1,4 +1,4 @@
-//! What chat programs give their users: `conversations.json`, one list of conversations, each of which becomes turns.
+//! Reads the archives that chat programs export: `conversations.json`, a list of conversations that become turns.
 
 use serde_json::Value;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! What a line of a transcript brings into its conversation from outside: what a tool printed, a page, a file, an attachment.
+//! Finds content from outside in a line of a transcript: tool output, pages, files and attachments.
 //! Only what the format itself says counts; what a message quotes looks like its speaker's own words.
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! One file of `brv`'s context tree: what it says, the facts in it, and the files it speaks of.
+//! Parses one file of `brv`'s context tree: its text, its facts, and the files that it refers to.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};

@@ -1,4 +1,5 @@
-//! Which chunks of a document stayed, came and went. Pure: the answer depends on the sets, never on the order of the rows.
+//! Compares the stored chunks of a document with its present ones: which stay, come and go.
+//! Pure: the answer depends on the sets, never on the order of the rows.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,4 +1,5 @@
-//! The YAML (`---`) or TOML-like (`+++`) head of a Markdown file. A head that cannot be read stays text and is noted.
+//! Parses the front matter of a Markdown file: YAML (`---`) or TOML-like (`+++`).
+//! A head that cannot be read stays text and is noted.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,6 @@
-//! HTML to Markdown in one pass without a tree, then chunks as for Markdown. Linear in the input, whatever its nesting, and
-//! each line knows its line in the source. (`htmd` overflows the stack on 20,000 `<div>`, takes quadratic time for attributes, and drops the lines.)
+//! Converts HTML to Markdown in one pass without a tree, and chunks it like Markdown.
+//! It is linear in the input, whatever its nesting, and each line knows its line in the source. (`htmd` overflows the stack on
+//! 20,000 `<div>`, takes quadratic time for attributes, and drops the lines.)
 
 use std::ops::Range;
 

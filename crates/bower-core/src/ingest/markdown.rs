@@ -1,4 +1,5 @@
-//! Markdown: front matter, then chunks by heading. Blocks (fences, tables, paragraphs) are cut only when one alone is too long.
+//! Parses and chunks Markdown: front matter, then one chunk for each heading with its text.
+//! Short neighbours share a chunk. Blocks (fences, tables, paragraphs) are cut only when one alone is too long.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::borrow::Cow;

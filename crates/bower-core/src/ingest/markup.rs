@@ -1,5 +1,5 @@
-//! The tokens of HTML: tags, attributes, character references. Each byte is looked at a bounded number of times, whatever
-//! is never closed.
+//! Tokenizes HTML into tags, attributes and character references.
+//! Each byte is looked at a bounded number of times, whatever is never closed.
 
 use pulldown_cmark::{Event, Parser};
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! From a folder to chunks: walk, parse, chunk, compare. Reads files, writes nothing, knows no store.
+//! Ingestion: walks a folder, parses its files, cuts them into chunks and compares these with stored ones.
+//! Reads files, writes nothing, knows no store.
 //!
 //! ```no_run
 //! # use bower_core::{config::Settings, ingest};

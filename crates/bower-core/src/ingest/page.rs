@@ -1,5 +1,5 @@
-//! A memory as a file that people edit: YAML between two lines of `---`, then its text. What is written here is read back to the
-//! byte; what somebody changed by hand is read as YAML has it, in whatever style.
+//! Prints and parses a memory as a file that people edit: YAML between two lines of `---`, then its text.
+//! What is written here is read back to the byte; what somebody changed by hand is read as YAML has it, in whatever style.
 //!
 //! It is read by the crate that reads the front matter of documents. What is written is a subset small enough to be seen to be
 //! right: one key a line, plain words, numbers, quoted texts and lists in one line, and one map of fields.

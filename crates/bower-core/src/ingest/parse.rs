@@ -1,4 +1,5 @@
-//! From a file's bytes to its chunks: picks the reader by the file's name. `parse` never panics and is linear in the input.
+//! Parses a file's bytes into chunks, with the reader that its name chooses.
+//! `parse` never panics and is linear in the input.
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};

@@ -1,5 +1,5 @@
-//! Cuts what comes in as JSON into its pieces, each within bounds: one that is too large is passed over without being held, and the
-//! rest is read.
+//! Reads JSON input piece by piece, each within a size limit.
+//! A piece that is too large is passed over without being held, and the rest is read.
 
 use serde_json::Value;
 use std::io::{self, BufRead};

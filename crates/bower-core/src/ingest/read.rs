@@ -1,4 +1,5 @@
-//! From a file to text: size, kind and encoding. Whatever is not text is refused with a reason that a user understands.
+//! Reads a file as text after checking its size, kind and encoding.
+//! Whatever is not text is refused with a reason that a user understands.
 
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;

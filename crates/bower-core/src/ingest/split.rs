@@ -1,4 +1,5 @@
-//! Cutting a long text at the best places. Every character is looked at a bounded number of times.
+//! Cuts a long text into pieces at the best places, such as ends of paragraphs, lines and sentences.
+//! Every character is looked at a bounded number of times.
 
 use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;

@@ -1,4 +1,5 @@
-//! Names of what source code defines, from syntax trees. Never reads more of a node than its head.
+//! Names the definitions in source code by its syntax tree, such as `fn parse` or `class Shelf`.
+//! Never reads more of a node than its head.
 
 use tree_sitter::Node;
 

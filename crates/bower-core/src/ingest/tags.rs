@@ -1,4 +1,5 @@
-//! Tags: `#word` in running text, and lists of them without duplicates. Code and links are masked by the caller.
+//! Finds tags (`#word`) in running text and keeps lists of tags without duplicates.
+//! Code and links are masked by the caller.
 
 use std::ops::Range;
 

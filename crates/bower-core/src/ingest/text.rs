@@ -1,4 +1,5 @@
-//! Plain text, data files, and code without a grammar. Cuts at paragraphs, lines and sentences; never fails.
+//! Chunks plain text, data files, and code without a grammar.
+//! Cuts at paragraphs, lines and sentences; never fails.
 
 use super::parse::{Draft, Reading};
 use super::split::{Lines, fits, pieces};

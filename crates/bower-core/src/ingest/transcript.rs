@@ -1,4 +1,5 @@
-//! Conversations as turns: who said what, and when. One line of a transcript is read at a time; nothing here reads a file.
+//! Parses transcripts of conversations into turns: who said what, and when.
+//! One line of a transcript is read at a time; nothing here reads a file.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;

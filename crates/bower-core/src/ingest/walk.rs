@@ -1,4 +1,5 @@
-//! From paths to files, as ripgrep would. A path that does not exist fails before the first file is given out.
+//! Walks paths and yields the files to index, with ripgrep's ignore rules.
+//! A path that does not exist fails before the first file is given out.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::HashSet;

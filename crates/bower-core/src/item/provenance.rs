@@ -1,4 +1,4 @@
-//! Whose words an item is: who said it, the least trusted of its sources, and whether somebody decided to keep it.
+//! The provenance of an item: who said it, its least trusted source, and whether somebody decided to keep it.
 //! From these alone follows what may be put before an agent that did not ask for it, and with which mark.
 
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
-//! Language models: what is asked of one, and in which words. Nothing here reaches a network: a provider is handed in by the
-//! program, and only where its user chose one by name.
+//! The interface to language models: questions, answers and the prompts that they are asked with.
+//! Nothing here reaches a network: a provider is handed in by the program, and only where its user chose one by name.
 
 mod prompt;
 

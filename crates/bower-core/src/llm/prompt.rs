@@ -1,4 +1,5 @@
-//! The prompts. A text of the store stands on one line of its own behind its number, so that no text can pass for another.
+//! Prompts for language models: rate texts for reranking, and word a pattern of several memories.
+//! A text of the store stands on one line of its own behind its number, so that no text can pass for another.
 
 use super::Ask;
 use crate::prompt::PromptText;

@@ -1,4 +1,5 @@
-//! The names of days and months, in English and lower case: what the room's rules take for a date.
+//! English names of days and months in lower case, and checks whether a word is a date or a year.
+//! The rules of `memory/` take these words for dates.
 
 /// Monday first.
 pub(super) const DAYS: [&str; 7] =

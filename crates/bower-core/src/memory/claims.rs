@@ -1,5 +1,6 @@
-//! What a text claims beside its words: numbers, dates, versions, names, denials and limits. Two texts that differ in one of
-//! these do not say the same, however close their meanings are. Any string has claims, in time linear in its length.
+//! Extracts the claims of a text: numbers, dates, versions, names, denials and limits.
+//! Two texts that differ in one of these do not say the same, however close their meanings are. Any string has claims, in time
+//! linear in its length.
 
 mod among;
 pub(super) mod dates;

@@ -1,5 +1,6 @@
-//! Two memories that deny each other: which of them holds. Nothing is destroyed either way: who loses stays in the chain of who
-//! wins, and where nothing decides, both stay and somebody is asked.
+//! Resolves contradictions: which of two memories that deny each other holds.
+//! Nothing is destroyed either way: who loses stays in the chain of who wins, and where nothing decides, both stay and somebody
+//! is asked.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
-//! Which memories say much the same, and the one text that stands for them. Nothing a member says is lost: what the pattern's
-//! first line does not say is in its list, word for word, or the memory is no member.
+//! Consolidation: groups memories that say much the same, and writes the one pattern that stands for them.
+//! Nothing a member says is lost: what the pattern's first line does not say is in its list, word for word, or the memory is no
+//! member.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,4 +1,4 @@
-//! A text as plain words, so that a rule can look for a cue as a reader would: whatever its case, spaces and quotes.
+//! Normalises a text to plain words, so that a rule finds its cue whatever the case, spaces and quotes.
 
 use super::gate::durability;
 use crate::item::Durability;

@@ -1,4 +1,4 @@
-//! What somebody's word about a memory does to it.
+//! Computes the effect of feedback (useful, wrong or stale) on a memory's confidence and status.
 
 use crate::item::{Status, Verdict};
 

@@ -1,6 +1,6 @@
-//! What a text tells of a thing in whatever words: the things that it names, the values that it may give them, and the words that
-//! say which attribute. Two texts are laid side by side; which attribute it is, a likeness of what is left without names and values
-//! says. Where anything is unsure there is no pairing: a wrong one hides what is still true.
+//! Frames: a statement split into things, values and attribute words, to pair it with a reworded one.
+//! Two texts are laid side by side: whether both speak of one attribute is told by how alike in meaning they are without names
+//! and values. Where anything is unsure there is no pairing: a wrong one hides what is still true.
 
 mod attribute;
 mod numbered;

@@ -1,4 +1,4 @@
-//! The write gate: what is no memory is refused with a reason, and secrets are cut out of what is kept.
+//! Admission: refuses texts that are no memory, with a reason, and cuts secrets out of those that are kept.
 //!
 //! ```
 //! use bower_core::item::{Durability, Gate};

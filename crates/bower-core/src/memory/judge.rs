@@ -1,5 +1,5 @@
-//! What a memory is, from its text alone: type, keywords, summary, importance and how fast it fades. Values that were told
-//! win; the rest are measured heuristics, and the same text is always judged alike.
+//! Judges a memory by its text alone: type, keywords, summary, importance and decay rate.
+//! Values that were told win; the rest are measured heuristics, and the same text is always judged alike.
 //!
 //! ```
 //! use bower_core::item::MemoryType;

@@ -1,5 +1,6 @@
-//! What becomes of a text that is told, beside the memories that are there: a pure decision, which the engine applies. Nothing
-//! is ever overwritten: what is superseded stays in the chain of what took its place.
+//! Decides what a text is to the existing memories: new, an addition, a repeat, an update or a contradiction.
+//! It is a pure decision, which the engine applies. Nothing is ever overwritten: what is superseded stays in the chain of what
+//! took its place.
 
 mod why;
 

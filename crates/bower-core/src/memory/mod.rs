@@ -1,4 +1,5 @@
-//! The life of a memory as pure rules. Each takes values and returns a decision; the engine applies it, in one transaction.
+//! The life of a memory as pure rules: admission, judgement, merging, consolidation and fading.
+//! Each takes values and returns a decision; the engine applies it, in one transaction.
 
 mod calendar;
 pub mod claims;

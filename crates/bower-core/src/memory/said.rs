@@ -1,4 +1,5 @@
-//! A text as the rules of this room read it, each from the same tokens.
+//! Reads a text in the three ways that texts are compared: its claims, its fact key and its frame.
+//! All three come from the same tokens.
 
 use super::claims::Claims;
 use super::claims::tokens::tokens;

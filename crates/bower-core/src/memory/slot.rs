@@ -1,5 +1,6 @@
-//! The subject and attribute of a text that says one thing, with its value, without a model: "API port is 8080" and "the API
-//! listens on port 9090" speak of one slot. Where anything is unsure there is none: a wrong slot hides what is still true.
+//! Fact keys: the subject and attribute of a text that says one thing, with its value.
+//! They are read without a model: "API port is 8080" and "the API listens on port 9090" have one fact key, here called a slot.
+//! Where anything is unsure there is none: a wrong slot hides what is still true.
 
 mod parts;
 mod verbs;

@@ -1,5 +1,5 @@
-//! What time does to memories nobody touches, and what use brings back: which are promoted, fade, return, are archived or
-//! pruned. Each rule looks at one memory; only the limit of a scope looks at all of its holder's.
+//! Rules of the sweep: which memories time and use promote, fade, bring back, archive or prune.
+//! Each rule looks at one memory; only the limit of a scope looks at all of its holder's.
 
 use jiff::Timestamp;
 

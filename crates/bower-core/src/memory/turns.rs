@@ -1,5 +1,6 @@
-//! What is worth keeping of what was said in a session: what its user decided, ruled, corrected or stated, and what an agent
-//! found out. A pick is a sentence that can be read alone; it is no memory yet, and the gate looks at it as at any other text.
+//! Picks the sentences of a session that are worth keeping.
+//! They are what its user decided, ruled, corrected or stated, and what an agent found out. A pick is a sentence that can be read
+//! alone; it is no memory yet, and has to pass admission like any other text.
 //!
 //! ```
 //! use bower_core::memory::turns::{Cue, Voice, picks};

@@ -1,4 +1,4 @@
-//! What enters a prompt and what does not: by example, and for disguises that are made here letter by letter.
+//! Tests of text for prompts: by example, and with delimiters disguised letter by letter.
 
 use super::*;
 use proptest::prelude::*;

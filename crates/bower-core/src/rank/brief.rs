@@ -1,5 +1,5 @@
-//! What goes into a briefing: so many entries, those that are pinned first, the others dealt in turns from what was decided, how
-//! things are done and what is open, each on one line and all of them within so many tokens.
+//! Selects the entries of a briefing: pinned ones first, then decisions, procedures and open questions in turns.
+//! There are so many entries, each on one line and all of them within so many tokens.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! Packs the best sentences of ranked items into a budget of tokens. Never over it, never half a sentence, nothing twice.
+//! Packs the best sentences of ranked items into a budget of tokens.
+//! Never over it, never half a sentence, nothing twice.
 //!
 //! Greedy by gain for each token: what a sentence gains is its item's score times the share of the question's weight
 //! that it and its neighbours carry. An item first gets its share of the budget; what is left goes to the next best

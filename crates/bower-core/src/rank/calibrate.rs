@@ -1,4 +1,5 @@
-//! From ranking scores to probabilities: of a hit that it answers, of an answer that it holds one. Never above 1, never NaN.
+//! Calibrates ranking scores to probabilities: that a hit answers, and that an answer holds such a hit.
+//! Never above 1, never NaN.
 //!
 //! ```text
 //! standing = x - ln(sum of e^x over the best 50),  x = max(scale (score - best score), -8)

@@ -1,4 +1,5 @@
-//! What every profile sees of an item and what it makes of it, as plain data. A score is exactly the fold of its factors.
+//! Types of ranking: a candidate with its channels' scores, and a ranked item with the factors of its score.
+//! A score is exactly the fold of its factors.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! Maximal marginal relevance: what is alike steps back. Relevance is one score, made the same way for every candidate.
+//! Maximal marginal relevance: moves hits down that are like those above them.
+//! Relevance is one score, made the same way for every candidate.
 
 use crate::item::{RowId, Scored};
 

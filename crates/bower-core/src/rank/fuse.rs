@@ -1,4 +1,5 @@
-//! Reciprocal rank fusion by row. A row found by several channels is one candidate; ties go to the older row.
+//! Reciprocal rank fusion of ranked lists by row.
+//! A row found by several channels is one candidate; ties go to the older row.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,6 @@
-//! Near-duplicates: the best of a group stands for it and the others are listed with it. Nothing is dropped, and two texts
-//! that differ in a number, a name or a denial are never one ("port 8080" and "port 9090" are near in meaning, and one is wrong).
+//! Groups near-duplicate hits: the best of a group stands for it and the others are listed with it.
+//! Nothing is dropped, and two texts that differ in a number, a name or a denial are never one ("port 8080" and "port 9090" are
+//! near in meaning, and one is wrong).
 
 use std::hash::Hasher;
 use std::ops::Range;

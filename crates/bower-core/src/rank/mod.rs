@@ -1,4 +1,5 @@
-//! From channels to one order. Pure functions: same input, same order, every tie broken.
+//! Ranking: turns the candidates of all channels into one order.
+//! Pure functions: same input, same order, every tie broken.
 
 pub mod brief;
 pub mod budget;

@@ -1,5 +1,5 @@
-//! The bar for what nobody asked for: text that is put into a prompt silently must be about the question. One shared
-//! broad word is never enough.
+//! The relevance bar for text that is put into a prompt without being asked for.
+//! Such text must be about the question. One shared broad word is never enough.
 //!
 //! A hit passes by its words where it has two specific terms of the question, or one very rare one, and they carry
 //! enough of the question; by its meaning where its cosine is high and far above what this question has with the store

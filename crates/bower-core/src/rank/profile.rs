@@ -1,4 +1,5 @@
-//! The source systems' formulas, one file each, and what they share. A formula sees values only and breaks every tie by row.
+//! Ranking profiles: the source systems' formulas, one file each, and the functions that they share.
+//! A formula sees values only and breaks every tie by row.
 
 pub mod ade;
 pub mod athena;

@@ -1,4 +1,4 @@
-//! Reranking: when it is worth its time, what an answer of a language model says, and the order that comes of new scores.
+//! Reranking: when it is worth its time, how a language model's scores are read, and the new order.
 //! Whatever a reranker says, no row is lost, none appears twice, and rows that it did not score keep their places.
 
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
-//! Time in questions and texts: which spans of time their words mean at a given now. Any Unicode text is fine, nothing
-//! fails, and every token is looked at a bounded number of times.
+//! Finds the time expressions of questions and texts, and resolves them to spans of time at a given now.
+//! Any Unicode text is fine, nothing fails, and every token is looked at a bounded number of times.
 //!
 //! What is said without a year lies in the past: memory is of what was. Weeks begin on Monday, winter in December.
 //! `05/08/2023` is read as in the United States (8 May is `08.05.2023` or `08-05-2023`) unless only the other order is

@@ -1,4 +1,4 @@
-//! What a briefing and the reading of a session are asked, and what they answer.
+//! Requests and answers of briefings and of reading sessions.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -1,4 +1,5 @@
-//! The changes of a store as somebody who follows them sees them. Nothing here holds a text.
+//! The changes of a store as those who follow them see them.
+//! Nothing here holds a text.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

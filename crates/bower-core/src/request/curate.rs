@@ -1,4 +1,4 @@
-//! What is told to be kept, and what became of it.
+//! The request to keep a memory, and what became of it.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

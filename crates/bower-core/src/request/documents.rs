@@ -1,4 +1,5 @@
-//! The documents of a library, as somebody sees them who looks for what is in it. Nothing here holds a text.
+//! The documents of a library as a listing shows them.
+//! Nothing here holds a text.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

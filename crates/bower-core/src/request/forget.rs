@@ -1,4 +1,5 @@
-//! What is to be forgotten, and the proof that it was. Nothing here holds a word of what was forgotten.
+//! Requests to forget items, and the proof that they were forgotten.
+//! Nothing here holds a word of what was forgotten.
 
 use schemars::JsonSchema;
 use serde::Serialize;

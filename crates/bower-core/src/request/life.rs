@@ -1,4 +1,4 @@
-//! What is asked and answered about the life of memories that nobody tells anything about.
+//! Requests and results of memory maintenance: sweeps, pruning, consolidation, undo, feedback, housekeeping.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! What is asked of an export or an import, and what it says when it is done.
+//! Requests and results of exports, imports and migrations.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! What whoever sees a part of the store may ask and is told: nothing that counts what others do.
+//! Restricts requests and answers to the part of the store that a caller may see.
+//! Such an answer holds nothing that counts what others do.
 
 use super::{Effort, Erased, Held, Item, ModelState, Receipt, Selection};
 use crate::error::{Error, Result};

@@ -1,4 +1,5 @@
-//! Whether a store trusts the clock: one that jumps is believed after it has gone on from there for a day.
+//! Decides whether a store trusts the clock.
+//! One that jumps is believed after it has gone on from there for a day.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,4 +1,4 @@
-//! The contract that every store keeps, run against each implementation, with a fault injected at every step of a write.
+//! Contract tests that every store must pass, with a fault injected at every step of a write.
 
 mod changes;
 mod clock;

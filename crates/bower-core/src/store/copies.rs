@@ -1,5 +1,5 @@
-//! What a store gives away and takes in, piece by piece: all that it knows of an item but its row and its token codes, which
-//! are made again. As JSON these are the lines of an export; a name here is a part of that format.
+//! The pieces of an export or import: all that a store knows of an item, except what is made again.
+//! That is its row and its token codes. As JSON these are the lines of an export; a name here is a part of that format.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

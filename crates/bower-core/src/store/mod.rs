@@ -1,4 +1,4 @@
-//! Where items live. The store is the truth; everything else can be deleted and made again.
+//! The store of items, which is the truth: everything else can be deleted and made again.
 //!
 //! A write is one transaction with one change number and its events: all of it is there, or none of it.
 

@@ -1,4 +1,5 @@
-//! From a text to its terms. The same text gives the same terms to the index, the tail, the query and the highlighter.
+//! Analyses a text into its terms.
+//! The same text gives the same terms to the index, the delta, the query and the highlighter.
 
 use rust_stemmers::{Algorithm, Stemmer};
 use std::cell::RefCell;

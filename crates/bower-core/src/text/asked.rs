@@ -1,5 +1,6 @@
-//! How much of a question stands in a short text: a path, a file's name, a line, a tag. Only words that the question keeps
-//! after its stop words count, and every text is judged by the same scan, so that a word's rarity is that of the scanned.
+//! Scores how much of a question stands in a short text: a path, a file's name, a line, a tag.
+//! Only words that the question keeps after its stop words count, and every text is judged by the same scan, so that a word's
+//! rarity is that of the scanned.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;

@@ -1,4 +1,5 @@
-//! What a character is to the analysis, and how words are folded. Two spellings of one word fold to the same letters.
+//! Classifies characters for the text analysis, and folds words to plain letters.
+//! Two spellings of one word fold to the same letters.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

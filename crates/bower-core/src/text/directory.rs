@@ -1,5 +1,6 @@
-//! The index's folder as tantivy sees it: mapped files, readable where nothing may be written. Each block of a file is compared with
-//! its checksum when it is first read; what differs is an error to tantivy, and is remembered.
+//! The lexical index's folder as a tantivy directory: mapped files, readable where nothing may be written.
+//! Each block of a file is compared with its checksum when it is first read; what differs is an error to tantivy, and is
+//! remembered.
 //!
 //! The checksums stand in one file beside the commit that they belong to, named by the SHA-256 of its `meta.json`, which they cover
 //! with that: so a commit and its checksums cannot be of two times. They are written before it; those of older commits are removed

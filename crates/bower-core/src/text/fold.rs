@@ -1,4 +1,4 @@
-//! How the lexical index is brought up to date: one commit, all or nothing, with what it then holds.
+//! Compaction of the lexical index: one commit, all or nothing, with what the index then holds.
 
 use std::path::Path;
 

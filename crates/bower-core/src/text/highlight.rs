@@ -1,4 +1,5 @@
-//! The part of a text that shows why it was found. Marks lie on character boundaries, never overlap and ascend.
+//! Snippets: the part of a text that shows why it was found, with its matches marked.
+//! Marks lie on character boundaries, never overlap and ascend.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};

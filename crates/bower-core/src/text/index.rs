@@ -1,4 +1,5 @@
-//! The lexical index of one store: which rows have a question's terms, best first. Derived: it may always be deleted.
+//! The lexical index of one store: which rows have a question's terms, best first.
+//! Derived: it may always be deleted.
 
 mod among;
 mod best;

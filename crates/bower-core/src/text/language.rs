@@ -1,4 +1,5 @@
-//! The languages whose words can be stemmed. A text index holds terms of exactly one language setting.
+//! The languages whose words can be stemmed.
+//! A text index holds terms of exactly one language setting.
 
 use rust_stemmers::Algorithm;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! Language analysis and the lexical index. User text never reaches a query language.
+//! Language analysis and the lexical index.
+//! User text never reaches a query language.
 
 pub mod analyze;
 pub mod asked;

@@ -1,4 +1,5 @@
-//! From a question to weighted terms. A question never loses all its words: what would leave nothing is kept.
+//! Turns a question into weighted terms.
+//! A question never loses all its words: what would leave nothing is kept.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

@@ -1,4 +1,5 @@
-//! How rare a question's terms are in a store, index and tail together. A row counts once, wherever it is.
+//! Computes how rare a question's terms are in a store, over index and delta together.
+//! A row counts once, wherever it is.
 
 use super::index::TextIndex;
 use super::query::QueryTerm;

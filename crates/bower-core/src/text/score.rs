@@ -1,4 +1,5 @@
-//! BM25 as tantivy computes it, for rows of the index and of the tail alike. Scores depend on the sum of both.
+//! BM25 as tantivy computes it, for rows of the index and of the delta alike.
+//! Scores depend on the sum of both.
 
 use tantivy::fieldnorm::FieldNormReader;
 

@@ -1,5 +1,5 @@
-//! Who speaks in a text: lines such as `Ada: I moved the server`. Names are plain words, and what follows is speech; a text that
-//! is not mostly such lines has no speakers.
+//! Finds who speaks in a text, by lines such as `Ada: I moved the server`.
+//! Names are plain words, and what follows is speech; a text that is not mostly such lines has no speakers.
 
 use super::chars;
 

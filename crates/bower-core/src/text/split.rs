@@ -1,4 +1,5 @@
-//! Where an identifier falls apart: `getUserName`, `HTTPServer2`, `sha256sum`. Pure, by byte ranges of the word.
+//! Splits identifiers into their words: `getUserName`, `HTTPServer2`, `sha256sum`.
+//! Pure, by byte ranges of the word.
 
 use std::ops::Range;
 

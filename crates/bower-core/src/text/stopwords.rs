@@ -1,4 +1,5 @@
-//! English words that a question may lose. Only queries lose them, never documents, so the list can change at any time.
+//! English stop words, which a question may lose.
+//! Only queries lose them, never documents, so the list can change at any time.
 
 /// Sorted: articles, pronouns, prepositions, conjunctions, auxiliaries and question words, folded as terms are before
 /// stemming (apostrophes gone). The 33 of Lucene's `StopAnalyzer`, completed by closed grammatical classes; no noun,

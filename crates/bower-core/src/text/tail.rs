@@ -1,5 +1,5 @@
-//! Rows newer than the folded index, as small blobs scanned directly. A row found here scores as if it were folded, and
-//! folding takes what it has.
+//! The delta of the text index: rows that it does not hold yet, as small blobs that are scanned directly.
+//! A row found here scores as if the index held it, and compaction takes its terms as they are.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};

@@ -1,4 +1,5 @@
-//! Writing the next generation of a token index, as `generation/fold.rs` does it. Only codes of one scheme are put together.
+//! Compaction of a token index: writes its next generation, as `generation/fold.rs` does it.
+//! Only codes of one scheme are put together.
 
 use std::path::Path;
 

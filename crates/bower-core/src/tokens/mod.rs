@@ -1,4 +1,5 @@
-//! Late interaction: eight bytes a token, searched for given rows only. Codes of different schemes are never compared.
+//! The index for late interaction: eight bytes a token, searched for given rows only.
+//! Codes of different schemes are never compared.
 //!
 //! An index is a folder with one manifest and immutable segments. [`TokenIndex::open`] maps a generation,
 //! [`TokenIndex::score`] compares a question's tokens with those of some rows, [`fold`] writes the next generation.

@@ -1,4 +1,5 @@
-//! A question's tokens: what is compared with a row's codes, and how the store's cache keeps it. Any bytes are read or refused.
+//! A question's tokens: how they score a row's codes, and how the store's cache keeps them.
+//! Any bytes are read or refused.
 
 use bower_kernels::Isa;
 use bower_kernels::scan::maxsim::{MaxSimQuery, MaxSimToken, maxsim};

@@ -1,4 +1,5 @@
-//! What a segment of token codes is made of. A code is a function of text and scheme alone, so merging only copies.
+//! The segment layout of token codes.
+//! A code is a function of text and scheme alone, so merging only copies.
 //!
 //! ```text
 //! codes    tokens x u64        bit i is set where number i is above 0; a row's tokens in the order of its text

@@ -1,4 +1,5 @@
-//! Seeded codes as rows for the tests of every room, and this room's own: its golden file, and rows in any order. For tests only.
+//! Fixtures and tests of the token index: seeded codes, its golden file, and rows in any order.
+//! The codes are rows for the tests that all segment indexes share. For tests only.
 
 use bower_kernels::scan::maxsim::MaxSimToken;
 use std::sync::LazyLock;

@@ -1,5 +1,6 @@
-//! Coarse clusters of a large segment's vectors, so that a search reads the codes near its query and no others. They depend
-//! on int8 values alone and every sum is taken in one order: the same rows give the same clusters on every machine.
+//! Clusters the vectors of a large segment, so that a search reads only the codes near its query.
+//! Clusters depend on int8 values alone and every sum is taken in one order: the same rows give the same clusters on every
+//! machine.
 //!
 //! ```text
 //! centroids  clusters x stride     the mean of each cluster's vectors at unit length, values + 128

@@ -1,4 +1,5 @@
-//! Cosines against whole vectors: the unfolded tail and the last rescoring. Both give the same bits for the same numbers.
+//! Exact cosines against whole stored vectors, as for the last rescoring of a search.
+//! Half floats and the floats that they become give the same bits.
 
 use bower_kernels::Isa;
 use bower_kernels::scan::exact::{sums_f16, sums_f32};

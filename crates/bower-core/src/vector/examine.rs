@@ -1,4 +1,5 @@
-//! What an index says of given rows, and how alike a question is to the rows at large. Nothing here looks for the nearest.
+//! Computes cosines of given rows in the vector index, and how alike a question is to rows at large.
+//! Nothing here looks for the nearest.
 
 use bower_kernels::Isa;
 use bower_kernels::scan::bytes;

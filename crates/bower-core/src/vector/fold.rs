@@ -1,4 +1,5 @@
-//! Writing the next generation of a vector index, as `generation/fold.rs` does it. Only vectors of one model are put together.
+//! Compaction of a vector index: writes its next generation, as `generation/fold.rs` does it.
+//! Only vectors of one model are put together.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Vectors: quantise, scan, file format. Vectors of different models are never compared.
+//! The vector index: quantisation, search and file format.
+//! Vectors of different models are never compared.
 //!
 //! An index is a folder with one manifest and immutable segments. [`VectorIndex::open`] maps a generation,
 //! [`VectorIndex::search`] asks it, [`fold`] writes the next one beside it and switches the manifest last.

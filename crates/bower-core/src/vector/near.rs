@@ -1,5 +1,5 @@
-//! All pairs of vectors that are near each other, without comparing each with each: vectors that agree in enough hyperplanes
-//! meet in a bucket, and only those are compared.
+//! Finds all pairs of vectors that are near each other, by locality-sensitive hashing.
+//! Not each is compared with each: vectors that agree in enough hyperplanes meet in a bucket, and only those are compared.
 
 use bower_kernels::Isa;
 use bower_kernels::scan::rotate::splitmix;

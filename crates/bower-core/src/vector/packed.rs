@@ -1,5 +1,6 @@
-//! Half floats in fewer bytes, without loss. Sign and mantissa are noise, but the exponents of a unit vector's numbers are
-//! few: a prefix code of fixed lengths brings 16 bits to 13.6, so that six vectors of 384 numbers fit a page of 4,096, not five.
+//! Compresses half floats without loss, by a prefix code of their exponents.
+//! Sign and mantissa are noise, but the exponents of a unit vector's numbers are few: a prefix code of fixed lengths brings 16
+//! bits to 13.6, so that six vectors of 384 numbers fit a page of 4,096, not five.
 //!
 //! ```text
 //! eights     u8                      numbers, divided by eight

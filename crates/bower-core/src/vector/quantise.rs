@@ -1,4 +1,5 @@
-//! From floats to int8 and to 1-bit codes. A code depends on int8 values alone, so merging segments loses nothing.
+//! Quantises vectors of floats to int8 and to 1-bit codes.
+//! A code depends on int8 values alone, so merging segments loses nothing.
 
 use bower_kernels::Isa;
 use bower_kernels::scan::rotate::Rotation;

@@ -1,4 +1,5 @@
-//! One search: 1-bit candidates, int8 scores, stored vectors for the best. Every stage is a total order: score, then row.
+//! Searches the vector index: 1-bit candidates, int8 scores, then exact cosines of stored vectors for the best.
+//! Every stage is a total order: score, then row.
 
 use std::sync::atomic::Ordering;
 

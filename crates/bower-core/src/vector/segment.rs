@@ -1,4 +1,5 @@
-//! What a segment of vectors is made of. Codes depend on int8 values alone, so a merged segment is one made at once.
+//! The segment layout of vectors.
+//! Codes depend on int8 values alone, so a merged segment is one made at once.
 //!
 //! ```text
 //! int8     rows x stride       values + 128, padded to 64

@@ -1,4 +1,5 @@
-//! Vectors that no index holds yet, scored as an index scores its own: compaction changes no score.
+//! Scores vectors that no index holds yet, as an index scores its own.
+//! So compaction changes no score.
 
 use std::collections::BTreeMap;
 

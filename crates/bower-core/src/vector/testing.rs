@@ -1,4 +1,5 @@
-//! Seeded vectors that look like embeddings, and rows for the tests of every room. For tests only.
+//! Fixtures for vector tests: seeded vectors that look like embeddings, and rows for the shared tests.
+//! Shared tests are those that all segment indexes must pass. For tests only.
 
 use std::ops::Range;
 use std::sync::LazyLock;

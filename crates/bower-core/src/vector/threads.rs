@@ -1,4 +1,5 @@
-//! Pieces of work that threads share. What comes of them never depends on how many threads there are.
+//! Shares pieces of work among threads and gives their results in order.
+//! The results never depend on how many threads there are.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

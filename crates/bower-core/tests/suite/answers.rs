@@ -1,4 +1,4 @@
-//! What is shown of a ranking: bands, strict answers, who reorders them. On a store without a model.
+//! Tests of how a ranking is shown: bands, strict answers and reranking, on a store without a model.
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;

@@ -1,4 +1,4 @@
-//! Tags, file names and canonical memory on a real store, without a model.
+//! Tests of tags, file names and canonical memory as channels, on a real store without a model.
 
 use bower_core::engine::Engine;
 use bower_core::item::{Channel, Visibility};

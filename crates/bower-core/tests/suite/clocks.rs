@@ -1,4 +1,5 @@
-//! Wrong clocks, as stories with the times told: what nobody uses is not archived by a jump, and what was told last holds.
+//! Tests of wrong clocks, as stories with the times told.
+//! A jump archives nothing that nobody uses, and what was told last holds.
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;

@@ -1,5 +1,5 @@
-//! Files below `index/` and of the model that are not what was written: no panic, no other answer without a word, and the next fold
-//! makes them anew.
+//! Tests of damaged files below `index/` and of the model.
+//! They must cause no panic and no different answer without a warning, and the next compaction makes the indexes anew.
 
 mod matrix;
 

@@ -1,4 +1,4 @@
-//! The engine end to end on real files, the real model and the real indexes.
+//! Tests of the engine end to end, on real files, the real model and the real indexes.
 
 use bower_core::engine::{Depth, DocumentInput, Engine, RankRequest};
 use bower_core::filter::Filter;

@@ -1,4 +1,4 @@
-//! Evidence, sessions and the bar for silent answers, end to end on a store without a model.
+//! Tests of evidence, sessions and the bar for silent answers, end to end on a store without a model.
 
 use bower_core::Error;
 use bower_core::engine::Engine;

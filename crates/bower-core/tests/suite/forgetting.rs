@@ -1,4 +1,5 @@
-//! What is forgotten stands in no file any more, whatever it was and wherever it had got to, and everything else is still there.
+//! Tests of forgetting: no file holds what was forgotten any more, and everything else is still there.
+//! This holds whatever it was and wherever it had got to.
 
 use bower_core::engine::{DocumentInput, Engine};
 use bower_core::item::{Gate, Scope, Status, Visibility};

@@ -1,7 +1,7 @@
-//! What was written once is read for ever: a store of every schema, and a text index of every format that is still current
-//! (those of vectors and tokens are read in their rooms).
-//! The golden files are never written again. A new format gets files of its own; where it ends the reading of an older one,
-//! that one's test then says that it is refused, and built anew.
+//! Tests that older files stay readable: stores of every schema, and text indexes of every current format.
+//! Formats of vectors and tokens are tested in their modules. What was written once is read for ever. The golden files are never
+//! written again. A new format gets files of its own; where it ends the reading of an older one, that one's test then says that
+//! it is refused, and built anew.
 
 use bower_core::filter::Filter;
 use bower_core::item::{Allowed, Change, Kind, Provenance, RowId, RowSet, Visibility};

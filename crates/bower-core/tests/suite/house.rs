@@ -1,4 +1,4 @@
-//! What a process that lives long does beside its answers: each part when it is due, and no more often.
+//! Tests of housekeeping in a process that lives long: each part runs when it is due, and no more often.
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;

@@ -1,4 +1,5 @@
-//! What time, use and people's words do to memories, end to end: fading, archives, patterns, feedback, and taking back.
+//! Tests of memory maintenance end to end: fading, archives, patterns, feedback and undo.
+//! They cover what time, use and people's words do to memories.
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;

@@ -1,4 +1,4 @@
-//! Files of the store that are damaged: nothing acknowledged goes in silence, and what can be read is saved.
+//! Tests of damaged store files: no acknowledged change goes in silence, and what can be read is saved.
 
 use bower_core::engine::Engine;
 use bower_core::item::{Kind, Part, Status, Step, Visibility};

@@ -1,4 +1,4 @@
-//! The life of a memory end to end: what becomes of what is told, with the real model, and what the past was.
+//! Tests of the life of a memory end to end, with the real model: what becomes of a text, and the past.
 
 use bower_core::engine::Engine;
 use bower_core::item::{Author, Fate, Gate, MemoryType, Status, Visibility};

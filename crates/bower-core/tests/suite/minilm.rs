@@ -1,4 +1,5 @@
-//! Sentence vectors against a float64 pass that shares no code with ours, on every instruction set that this machine has.
+//! Tests sentence vectors against a float64 pass, on every instruction set that this machine has.
+//! That pass shares no code with ours.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! Where the tests find the real model. A test never passes because the model is absent.
+//! Locates the real model for the tests.
+//! A test never passes because the model is absent.
 
 use std::path::{Path, PathBuf};
 

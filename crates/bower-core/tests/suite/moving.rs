@@ -1,4 +1,4 @@
-//! Out of a store and into another: nothing is lost, nothing is doubled, nothing of what is there is overwritten.
+//! Tests of moving from one store into another: nothing is lost, doubled or overwritten.
 
 use bower_core::engine::Engine;
 use bower_core::item::{Kind, MemoryType, Scope, Status, Visibility};

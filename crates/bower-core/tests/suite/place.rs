@@ -1,4 +1,5 @@
-//! A home with a folder of files beside it, and what every test of the engine does there. The present is always the same.
+//! The fixture of the engine's tests: a home with a folder of files beside it, and helper functions.
+//! The present is always the same.
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;

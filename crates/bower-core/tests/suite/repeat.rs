@@ -1,4 +1,5 @@
-//! Indexing again: the same documents give the same store, the same indexes and the same answers, whatever the threads do.
+//! Tests that indexing is repeatable: the same documents give the same store, indexes and answers.
+//! This holds whatever the threads do.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What a request names is all that it sees: random stores, random requests by every way in, and nothing from outside comes
-//! back, not even an id.
+//! Tests that a request sees only what it names: random stores, random requests by every way in.
+//! Nothing from outside comes back, not even an id.
 
 use bower_core::engine::Engine;
 use bower_core::item::{Gate, Scope, Status, Visibility};

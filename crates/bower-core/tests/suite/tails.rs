@@ -1,5 +1,5 @@
-//! A process that stays answers as one that has just begun, whatever others write and fold between its questions; what is
-//! damaged takes nothing else with it.
+//! Tests of deltas in a process that stays: it answers as one that has just begun.
+//! This holds whatever others write and compact between its questions; what is damaged takes nothing else with it.
 
 use bower_core::config::Settings;
 use bower_core::engine::{DocumentInput, Engine, RankRequest};

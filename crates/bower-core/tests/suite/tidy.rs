@@ -1,4 +1,4 @@
-//! The tidy test: the rules of the house, applied to every file that belongs to the repository.
+//! The tidy test: checks the repository's own rules on every file that belongs to it.
 //! A rule is a pure function in `rules`; here they only meet the tree.
 
 mod rules;

@@ -1,4 +1,5 @@
-//! Token ids against the reference tokenizer's, on the files that `tools/golden_model.py` wrote. Every id must be equal.
+//! Tests token ids against the reference tokenizer's, on the files that `tools/golden_model.py` wrote.
+//! Every id must be equal.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! RaBitQ 1-bit codes (Gao & Long, SIGMOD 2024) scanned by table look-up. Every path gives the same estimates, bit for bit.
+//! Scans RaBitQ 1-bit codes (Gao & Long, SIGMOD 2024) by table lookup.
+//! Every path gives the same estimates, bit for bit.
 //!
 //! A block holds 64 vectors: for each 8 dimensions one line of 64 bytes (a byte a vector, a bit a dimension), then 64
 //! floats `a` and 64 floats `b`. A query is quantised to -7..=7 per dimension; for each 4 dimensions a table of 16 bytes

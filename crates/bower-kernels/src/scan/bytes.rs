@@ -1,4 +1,5 @@
-//! Dot products of int8 rows with an int8 query. Every path gives the same integers.
+//! Computes dot products of int8 rows with an int8 query.
+//! Every path gives the same integers.
 //!
 //! A row's values -127..=127 are kept with 128 added, as unsigned bytes: VNNI multiplies unsigned by signed, and the
 //! surplus is 128 times the query's sum, one number a query.

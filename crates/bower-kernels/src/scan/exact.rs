@@ -1,4 +1,5 @@
-//! Dot product and squared length of float and half-float vectors. Sixteen partial sums, never fused: same bits on every path.
+//! Computes dot products and squared lengths of float and half-float vectors.
+//! Sixteen partial sums, never fused: same bits on every path.
 
 use crate::Isa;
 

@@ -1,4 +1,5 @@
-//! Late interaction (`MaxSim` of `ColBERT`, Khattab & Zaharia, SIGIR 2020) against sign codes. Every path gives the same bits.
+//! Scores late interaction (`MaxSim` of `ColBERT`, Khattab & Zaharia, SIGIR 2020) against sign codes.
+//! Every path gives the same bits.
 //!
 //! A token of a document is the signs of 64 numbers, one machine word. A token of the question is 64 signed bytes. Their
 //! dot product is a sum over the word's eight bytes of a table of 256 entries, and an entry holds the sums of sixteen

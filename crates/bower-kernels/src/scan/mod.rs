@@ -1,4 +1,5 @@
-//! The vector scans: rotation, 1-bit codes, int8 and half-float scores, late interaction. Every path of a kernel gives the same bits as its plain twin.
+//! Vector scan kernels: rotation, 1-bit codes, int8 and half-float scores, late interaction.
+//! Every path of a kernel gives the same bits as its plain twin.
 //!
 //! Slices whose lengths do not fit together are the caller's mistake, and a panic.
 #![allow(clippy::missing_panics_doc)] // said once, above

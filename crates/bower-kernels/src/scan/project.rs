@@ -1,4 +1,5 @@
-//! Rows of floats onto 64 axes: what makes a token's state a code. Every path gives the same bits: one order of sums, no fusing.
+//! Projects rows of floats onto 64 axes, which makes a token's state a code.
+//! Every path gives the same bits: one order of sums, no fusing.
 
 use super::maxsim::DIMENSION;
 use crate::Isa;

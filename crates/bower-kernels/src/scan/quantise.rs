@@ -1,4 +1,5 @@
-//! From floats to int8 rows. Every path gives the same bytes and the same scale.
+//! Quantises float vectors to int8 rows.
+//! Every path gives the same bytes and the same scale.
 
 use crate::Isa;
 

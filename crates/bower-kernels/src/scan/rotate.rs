@@ -1,4 +1,5 @@
-//! A random rotation in O(d log d): two rounds of random signs and a fast Hadamard transform. It never changes for one dimension and seed.
+//! Rotates vectors at random in O(d log d): two rounds of random signs and a fast Hadamard transform.
+//! The rotation never changes for one dimension and seed.
 //!
 //! A dimension that is no power of two is covered by two overlapping windows of the largest power of two below it
 //! (384: 0..256 and 128..384), one after the other. Each step is orthonormal, so lengths and dot products survive.

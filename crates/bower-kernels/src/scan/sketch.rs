@@ -1,4 +1,5 @@
-//! In how many bits sketches differ. Every path counts the same bits.
+//! Counts the bits in which sketches differ (Hamming distance).
+//! Every path counts the same bits.
 
 use crate::Isa;
 

@@ -1,4 +1,4 @@
-//! The arguments of the other command line, as far as there is something here that they mean.
+//! Parses the arguments of `ByteRover`'s command line, as far as this program has something that they mean.
 
 #![expect(
     clippy::doc_markdown,

@@ -1,4 +1,4 @@
-//! What becomes of a text that is to be kept, by what it is: something told, or turns of a conversation.
+//! Keeps a text handed to `brv` by its kind: a note becomes a memory, a conversation is kept as turns.
 
 use bower_core::engine::Engine;
 use bower_core::item::{Author, Fate, Visibility};

@@ -1,4 +1,4 @@
-//! What a run prints: text, or one JSON object a line, as the other program does.
+//! Prints the output of a `brv` run: text, or one JSON object per line, as `ByteRover` does.
 
 use bower_core::item::hex;
 use bower_core::prompt::{self, PromptText};

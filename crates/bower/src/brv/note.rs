@@ -1,5 +1,6 @@
-//! What a text that is to be kept is. Hosts hand over more than facts: a turn of a conversation with both sides, the last messages
-//! before a context is compressed, or an entry of a memory of their own, each behind a label.
+//! Classifies a text handed to `brv` for keeping: a note, or turns of a conversation.
+//! Hosts hand over more than facts: a turn of a conversation with both sides, the last messages before a context is compressed, or an
+//! entry of a memory of their own, each behind a label.
 
 use bower_core::request::ToldTurn;
 

@@ -1,5 +1,5 @@
-//! Whose memories a run speaks of: the project around the current folder. Each has a collection of its own, so that what was told
-//! in one project never shows up in another.
+//! Finds the project of a `brv` run: the one around the current folder.
+//! Each has a collection of its own, so that what was told in one project never shows up in another.
 
 use bower_core::item::hex;
 use sha2::{Digest, Sha256};

@@ -1,5 +1,6 @@
-//! What was taken and is not kept yet. An entry is on the disk before its writer is told that it is queued; a process of its own
-//! keeps it, and where that died the next run does.
+//! Queues on disk the texts that `brv` has accepted and not kept yet.
+//! An entry is on the disk before its writer is told that it is queued; a process of its own keeps it, and where that died the next run
+//! does.
 
 use bower_core::Error;
 use bower_core::files;

@@ -1,4 +1,5 @@
-//! What is typed in, mostly by other programs, so that agents know what is kept: briefings, hooks, and the setup of their hosts.
+//! Arguments of the commands that inform agents: `brief`, `hook` and `setup`.
+//! They are typed in mostly by other programs, so that agents know what is kept.
 
 use bower_core::item::{Briefing, Scope};
 use clap::Args;

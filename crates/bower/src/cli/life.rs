@@ -1,4 +1,4 @@
-//! What is typed in about the life of memories: feedback, pins, runs over all of them, and taking back.
+//! Arguments of the commands that maintain memories: `feedback`, `pin`, `sweep`, `prune`, `consolidate`, `undo`.
 
 use bower_core::item::Verdict;
 use clap::Args;

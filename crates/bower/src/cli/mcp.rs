@@ -1,4 +1,4 @@
-//! What is typed in about the server for agents.
+//! Arguments of `bower mcp`, the server for agents.
 
 use bower_core::item::Scope;
 use clap::Args;

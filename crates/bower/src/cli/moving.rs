@@ -1,4 +1,4 @@
-//! The command line of export, import and migrate.
+//! Arguments of `bower export`, `bower import` and `bower migrate`.
 
 #![expect(
     clippy::doc_markdown,

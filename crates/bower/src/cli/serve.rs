@@ -1,4 +1,4 @@
-//! What is typed in to serve the store to others, and to make the tokens that they need.
+//! Arguments of `bower serve`, which serves the store to others, and of `bower token`, which makes their tokens.
 
 #![expect(
     clippy::doc_markdown,

@@ -1,4 +1,4 @@
-//! `bower backup` and `bower restore`: the whole store as one file, and back.
+//! Implements `bower backup` and `bower restore`: the whole store as one file, and back.
 
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;

@@ -1,4 +1,4 @@
-//! `bower brief`: what somebody who begins should know.
+//! Implements `bower brief`: prints what an agent should know when it begins.
 
 use bower_core::request::BriefRequest;
 

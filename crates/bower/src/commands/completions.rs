@@ -1,4 +1,5 @@
-//! `bower completions SHELL`: the script itself, whatever the format, because a shell reads it.
+//! Implements `bower completions SHELL`: prints the shell's completion script.
+//! It prints the script itself, whatever the format, because a shell reads it.
 
 use clap::CommandFactory;
 

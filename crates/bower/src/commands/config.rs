@@ -1,4 +1,5 @@
-//! `bower config`: every value and where it came from; changes to the file keep its comments and are atomic.
+//! Implements `bower config`: shows every setting with its origin, and changes the settings file.
+//! Changes to the file keep its comments and are atomic.
 
 use bower_core::files;
 use serde::Serialize;

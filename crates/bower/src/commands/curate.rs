@@ -1,4 +1,5 @@
-//! `bower curate`: keeps one memory. When it has printed, the memory is on disk.
+//! Implements `bower curate`: keeps one memory, or reads the transcript of a session.
+//! When it has printed, the memory is on disk.
 
 use bower_core::item::Visibility;
 use bower_core::request::{CurateRequest, SessionRequest};

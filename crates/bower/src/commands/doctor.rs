@@ -1,5 +1,5 @@
-//! `bower doctor`: examines everything, the settings first; salvages a damaged store; or looks for words in every file. What is wrong
-//! shows in the exit status.
+//! Implements `bower doctor`: examines the settings and the store, or salvages a damaged store.
+//! The settings are examined first. It also looks for words in every file. Whatever is wrong shows in the exit status.
 
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;

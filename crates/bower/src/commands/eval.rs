@@ -1,5 +1,5 @@
-//! `bower eval`: the real engine in a folder of its own, judged on a labelled set. One present for the whole run: what is
-//! compared differs in nothing else.
+//! Implements `bower eval`: judges the real engine, in a folder of its own, on a labelled set.
+//! One present time holds for the whole run: what is compared differs in nothing else.
 
 mod asking;
 mod bench;

@@ -1,4 +1,5 @@
-//! `bower export`: out of the store, in one of three forms. A file appears under its name when it is whole.
+//! Implements `bower export`: writes the content of the store in one of three forms.
+//! A file appears under its name when it is whole.
 
 use bower_core::Error;
 use bower_core::item::{Status, Visibility};

@@ -1,4 +1,4 @@
-//! `bower feedback` and `bower pin`: what a person says of one memory.
+//! Implements `bower feedback` and `bower pin`: records a person's verdict on one memory, and pins it.
 
 use super::{Session, now, visibility};
 use crate::cli::{FeedbackArgs, PinArgs};

@@ -1,4 +1,5 @@
-//! `bower forget`: deletes for good, with a receipt. It never deletes everything for want of a selection.
+//! Implements `bower forget`: deletes items for good, and prints a receipt.
+//! It never deletes everything for want of a selection.
 
 use bower_core::item::Visibility;
 use bower_core::request::{ForgetRequest, Forgetting};

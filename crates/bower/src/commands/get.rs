@@ -1,4 +1,4 @@
-//! `bower get`: one whole item. Who opens an item uses it.
+//! Implements `bower get`: prints one whole item, which counts as a use of it.
 
 use super::{Session, now, visibility};
 use crate::cli::IdArgs;

@@ -1,4 +1,5 @@
-//! `bower history`: what a memory said at each time and what happened to it; history outlives it.
+//! Implements `bower history`: prints what a memory said at each time and what happened to it.
+//! History outlives the memory.
 
 use super::{Session, visibility};
 use crate::cli::IdArgs;

@@ -1,5 +1,6 @@
-//! `bower hook`: what the host of an agent calls by itself. It must never be the reason why somebody cannot work: whatever fails,
-//! nothing is printed on standard output, one line says so on standard error, and the status is 0 (`hook/guard.rs`).
+//! Implements `bower hook`: answers the calls that an agent's host makes by itself.
+//! It must never be the reason why somebody cannot work: whatever fails, nothing is printed on standard output, one line says so on
+//! standard error, and the status is 0 (`hook/guard.rs`).
 
 mod guard;
 

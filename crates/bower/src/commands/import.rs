@@ -1,4 +1,5 @@
-//! `bower import`: into the store, from whatever a file shows itself to be. One file that cannot be read does not stop the rest.
+//! Implements `bower import`: reads files into the store, each by the format that its content shows.
+//! One file that cannot be read does not stop the rest.
 
 use bower_core::engine::Import;
 use bower_core::item::Visibility;

@@ -1,4 +1,5 @@
-//! `bower index`: brings the store up to date with files. Progress is talk; the summary is data.
+//! Implements `bower index`: brings the store up to date with files.
+//! Progress goes to standard error; the summary is data.
 
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;

@@ -1,4 +1,4 @@
-//! `bower list`: a page of items, newest first.
+//! Implements `bower list`: prints a page of items, newest first.
 
 use super::{Session, hint_if_empty, now, selection};
 use crate::cli::{Format, ListArgs};

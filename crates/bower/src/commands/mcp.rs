@@ -1,5 +1,5 @@
-//! `bower mcp`: the Model Context Protocol on standard input and output, until the input ends. Nothing but messages goes to
-//! standard output; whatever else there is to say goes to standard error.
+//! Implements `bower mcp`: serves the Model Context Protocol on standard input and output.
+//! It serves until the input ends. Nothing but messages goes to standard output; whatever else there is to say goes to standard error.
 
 use bower_core::engine::Engine;
 use rmcp::ServiceExt;

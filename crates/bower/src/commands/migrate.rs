@@ -1,4 +1,4 @@
-//! `bower migrate`: takes over what another program keeps.
+//! Implements `bower migrate`: takes over the memories that another program keeps.
 
 use super::{Session, now};
 use crate::cli::{MigrateArgs, MigrateFrom};

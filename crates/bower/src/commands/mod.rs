@@ -1,5 +1,5 @@
-//! One file a command, and what they share: the home, the settings, the engine and the clock. Each turns typed-in
-//! arguments into a request, asks the engine once, and prints once.
+//! One module for each command, and what they share: the home, the settings, the engine and the clock.
+//! Each turns typed-in arguments into a request, asks the engine once, and prints once.
 
 pub mod backup;
 pub mod brief;

@@ -1,4 +1,5 @@
-//! `bower model`: fetches, lists and checks local models. It makes no store, so that a model can be fetched first.
+//! Implements `bower model`: fetches, lists and checks local models.
+//! It makes no store, so that a model can be fetched first.
 
 use bower_core::Error;
 use bower_core::config::Settings;

@@ -1,4 +1,5 @@
-//! `bower query`: one question, one answer; nothing delays it.
+//! Implements `bower query`: asks one question and prints the answer.
+//! Nothing delays the answer.
 
 use bower_core::engine::MAX_LIMIT;
 use bower_core::item::{Part, Step, Visibility};

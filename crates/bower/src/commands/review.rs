@@ -1,4 +1,5 @@
-//! `bower review`: contradictions that nothing could settle, and who says which side is right.
+//! Implements `bower review`: lists and settles contradictions, and judges candidates.
+//! The contradictions are those that nothing could settle; a person says which side is right.
 
 use bower_core::item::{Author, Kind, Status, Visibility};
 use bower_core::request::{Item, Selection, Settlement};

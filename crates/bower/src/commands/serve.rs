@@ -1,4 +1,4 @@
-//! `bower serve`: opens the store once and answers over HTTP until it is told to end.
+//! Implements `bower serve`: opens the store once and answers over HTTP until it is told to end.
 
 use serde::Serialize;
 use std::net::SocketAddr;

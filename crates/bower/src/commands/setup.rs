@@ -1,4 +1,5 @@
-//! `bower setup`: writes the configuration of an agent's host, or takes it out again; shown first, and never more than was shown.
+//! Implements `bower setup`: writes the configuration of an agent's host, or takes it out again.
+//! The change is shown first, and never more is written than was shown.
 
 use bower_core::memory::gate;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! `bower status`: what the store holds and whether the indexes match it.
+//! Implements `bower status`: prints what the store holds and whether the indexes match it.
 
 use super::{Session, hint_if_empty};
 use crate::cli::Format;

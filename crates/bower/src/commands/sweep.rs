@@ -1,4 +1,5 @@
-//! `bower sweep`, `bower prune`, `bower consolidate` and `bower undo`: what becomes of memories that nobody asks for, and back.
+//! Implements `bower sweep`, `bower prune`, `bower consolidate` and `bower undo`.
+//! They decide what becomes of memories that nobody asks for, and take that back.
 
 use bower_core::item::{Origin, Visibility};
 use bower_core::request::ConsolidateRequest;

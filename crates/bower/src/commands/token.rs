@@ -1,4 +1,5 @@
-//! `bower token`: makes, lists and takes back what lets others in to `bower serve`. It opens no store.
+//! Implements `bower token`: makes, lists and revokes the tokens that let others in to `bower serve`.
+//! It opens no store.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;

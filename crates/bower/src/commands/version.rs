@@ -1,4 +1,5 @@
-//! `bower version`: the version and the commit. It reads nothing, so it works when everything else is broken.
+//! Implements `bower version`: prints the version and the commit.
+//! It reads nothing, so it works when everything else is broken.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! `bower index --watch`: indexes, then again whatever root changed, until it is interrupted. Every batch goes through
-//! the ordinary index run, so .gitignore, renames and deletions mean the same as without it.
+//! Implements `bower index --watch`: indexes, then again whatever root changed, until it is interrupted.
+//! Every batch goes through the ordinary index run, so .gitignore, renames and deletions mean the same as without it.
 
 use bower_core::engine::Engine;
 use bower_core::request::IndexRequest;

@@ -1,5 +1,5 @@
-//! How far a figure would move with other questions of the same kind: bootstrap intervals. Seeded: the same figures give
-//! the same interval, to the last digit.
+//! Computes bootstrap intervals: how far a figure would move with other questions of the same kind.
+//! They are seeded: the same figures give the same interval, to the last digit.
 //!
 //! The percentile bootstrap (Efron and Tibshirani 1993, chapter 13): questions are drawn with replacement as often as
 //! there are questions, 2,000 times; the interval is from the 2.5th to the 97.5th percentile of what the figure then was

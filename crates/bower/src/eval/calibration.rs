@@ -1,4 +1,5 @@
-//! Whether probabilities mean what they say, and whether an answer knows when it holds nothing. Pure functions.
+//! Measures whether probabilities mean what they say, and whether an answer knows when it holds nothing.
+//! All functions are pure.
 //!
 //! **Calibration error** (Naeini, Cooper and Hauskrecht, AAAI 2015, with bins of equal count): the ten best documents of
 //! each question, ordered by probability (equal ones by question, then rank), are cut into ten bins whose sizes differ by

@@ -1,4 +1,5 @@
-//! How much of what answers stands in the evidence that fits a budget. Pure functions.
+//! Measures how much of the relevant documents stands in the evidence that fits a budget.
+//! All functions are pure.
 //!
 //! For each question and budget: of its relevant documents (any grade above zero; those that are not in the corpus count as
 //! missed), the share from which at least one sentence stands in the packed evidence (`cited`), and the mean share of their

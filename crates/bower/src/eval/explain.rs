@@ -1,5 +1,5 @@
-//! Why a judged document stands where it stands, or is missed: for one question, as data and for a reader. Pure functions;
-//! what the engine said comes in as values.
+//! Explains for one question why a judged document stands where it stands, or is missed.
+//! The explanation is data, and text for a reader. All functions are pure; what the engine said comes in as values.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

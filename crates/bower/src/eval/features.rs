@@ -1,5 +1,5 @@
-//! The lines that `tools/calibrate.py` fits probabilities to: one a hit, of each question as it is and without its judged
-//! documents. Field names are that program's.
+//! Writes the lines that `tools/calibrate.py` fits probabilities to.
+//! There is one a hit, of each question as it is and without its judged documents. Field names are that program's.
 
 use serde::Serialize;
 

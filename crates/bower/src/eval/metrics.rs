@@ -1,5 +1,5 @@
-//! What a ranking is worth: nDCG, recall and reciprocal rank, as `trec_eval` computes them. Pure functions.
-//! Definitions: `trec_eval` 9.0 measures `ndcg_cut` (linear gain), `recall` and `recip_rank`.
+//! Computes nDCG, recall and reciprocal rank of a ranking, as `trec_eval` does.
+//! All functions are pure. Definitions: `trec_eval` 9.0 measures `ndcg_cut` (linear gain), `recall` and `recip_rank`.
 
 use std::collections::BTreeMap;
 

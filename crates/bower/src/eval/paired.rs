@@ -1,5 +1,5 @@
-//! Two rankings of the same questions side by side: differences question by question, with their intervals. A difference is
-//! always the second minus the first. Pure functions.
+//! Compares two rankings of the same questions: differences question by question, with their intervals.
+//! A difference is always the second minus the first. All functions are pure.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What `bower eval` prints, as data: figures over all queries and by category, each with its interval. Field names never
-//! change; parts that were not asked for are left out.
+//! Builds the report of `bower eval` as data: figures over all queries and by category, with their intervals.
+//! Field names never change; parts that were not asked for are left out.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! A labelled set read from a BEIR folder: documents, queries, judgements. A malformed line is an error that names
-//! the file and the line; nothing is skipped in silence.
+//! Reads a labelled set from a BEIR folder: documents, queries, judgements.
+//! A malformed line is an error that names the file and the line; nothing is skipped in silence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! What `bower eval` prints, as aligned tables for a person. Every text ends with a line feed.
+//! Renders the report of `bower eval` as aligned tables for a person.
+//! Every text ends with a line feed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! Programs that call `brv`: a link of that name beside the program, by which it knows what it is asked to be.
+//! Sets up programs that call `brv`, by a link of that name beside the program.
+//! By that name the program knows what it is asked to be.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Claude Code: the server in `~/.claude.json` or `.mcp.json`, hooks in `settings.json`.
+//! Configures Claude Code: the server in `~/.claude.json` or `.mcp.json`, hooks in `settings.json`.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! Codex: the server in `config.toml`, hooks in `hooks.json` beside it. Codex runs no hook before its user has trusted it.
+//! Configures Codex: the server in `config.toml`, hooks in `hooks.json` beside it.
+//! Codex runs no hook before its user has trusted it.
 
 use super::{Call, Edit, Event, Files, Host, Part, Places, groups};
 

@@ -1,5 +1,5 @@
-//! GitHub Copilot's command line: the server in `mcp-config.json`, hooks in a file of their own, both below its home, or a
-//! project's `.github`. It runs the hooks that `vscode.rs` writes there too.
+//! Configures GitHub Copilot's command line: the server in `mcp-config.json`, hooks in a file of their own.
+//! Both are below its home, or a project's `.github`. It runs the hooks that `vscode.rs` writes there too.
 
 use serde_json::json;
 

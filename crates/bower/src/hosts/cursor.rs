@@ -1,4 +1,5 @@
-//! Cursor: the server in `mcp.json`, hooks in `hooks.json`. Its hook for prompts takes no context, so there is none.
+//! Configures Cursor: the server in `mcp.json`, hooks in `hooks.json`.
+//! Its hook for prompts takes no context, so there is none.
 
 use serde_json::json;
 

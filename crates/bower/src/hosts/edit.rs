@@ -1,5 +1,6 @@
-//! What is put into a host's file and taken out again. A change is kept as splices, so that it can be taken back to the byte;
-//! where the file was changed since, what is ours is found by its name.
+//! Puts entries into a host's file, and takes them out again.
+//! A change is kept as splices, so that it can be taken back to the byte; where the file was changed since, what is ours is found by
+//! its name.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

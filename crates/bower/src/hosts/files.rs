@@ -1,5 +1,6 @@
-//! The files of hosts on the disk: what would change in them, and the change itself. A file appears under its name when it is
-//! whole; what a file was is remembered in the home, so that taking our part out leaves it as it was, to the byte.
+//! Plans and makes the changes to the files of hosts on disk.
+//! A file appears under its name when it is whole; what a file was is remembered in the home, so that taking our part out leaves it as
+//! it was, to the byte.
 
 use bower_core::files;
 use bower_core::item::hex;

@@ -1,6 +1,6 @@
-//! Gemini CLI: the server and the hooks in `settings.json`. Times are in milliseconds. There is no hook for the beginning of a
-//! session: without a terminal Gemini puts what it gives before the first prompt, and drops both where the session goes on. The
-//! first prompt brings the briefing.
+//! Configures Gemini CLI: the server and the hooks in `settings.json`.
+//! Times are in milliseconds. There is no hook for the beginning of a session: without a terminal Gemini puts what it gives before the
+//! first prompt, and drops both where the session goes on. The first prompt brings the briefing.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Hermes: a provider of memory in its plugins, and its name in `config.yaml`.
+//! Configures Hermes: a memory provider in its plugins, and the provider's name in `config.yaml`.
 
 use super::{Call, Edit, Files, Part, Places};
 

@@ -1,4 +1,5 @@
-//! JSON with comments, changed so that everything else stays as it is written. What is wrong with a file is told with its line.
+//! Edits JSON with comments so that everything else stays as it is written.
+//! An error in a file is told with its line.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};

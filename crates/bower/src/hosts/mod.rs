@@ -1,5 +1,6 @@
-//! The hosts that agents run in: which of their files say how `bower` is called, and what their hooks are given and give back.
-//! One file a host; what is written into their files and taken out again is in `edit.rs`.
+//! Supports the hosts that agents run in: their configuration files, and the input and output of their hooks.
+//! The files say how `bower` is called; hooks are given something and give something back. There is one file a host; entries are put
+//! into their files and taken out again by `edit.rs`.
 
 pub mod brv;
 mod claude_code;

@@ -1,4 +1,5 @@
-//! opencode: the server in `opencode.json`; it has no hooks but plugins, so small ones call `bower hook`.
+//! Configures opencode: the server in `opencode.json`, and small plugins that call `bower hook`.
+//! It has no hooks but plugins.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! What a host tells a hook on standard input, and what it takes back on standard output. Hosts differ in names alone; an input
-//! is read by whatever names it has, an answer is given in the host's own.
+//! Reads what a host tells a hook on standard input, and writes what it takes back on standard output.
+//! Hosts differ in names alone; an input is read by whatever names it has, an answer is given in the host's own.
 
 use bower_core::prompt::PromptText;
 use clap::ValueEnum;

@@ -1,4 +1,4 @@
-//! What is written into hosts' files and taken out again, over files of any form.
+//! Tests that entries are put into hosts' files and taken out again, over files of any form.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! TOML, changed so that everything else stays as it is written: a table of ours goes to the end, where it can stand in any file
-//! that does not keep its outer table on one line.
+//! Edits TOML so that everything else stays as it is written.
+//! A table of ours goes to the end, where it can stand in any file that does not keep its outer table on one line.
 
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 

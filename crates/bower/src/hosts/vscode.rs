@@ -1,5 +1,6 @@
-//! VS Code: the server in `mcp.json`, of the workspace or of the user's profile; hooks in the workspace's `.github/hooks`. It reads
-//! the hooks of Claude Code's user settings too, so a user needs none of VS Code's own.
+//! Configures VS Code: the server in `mcp.json`, hooks in the workspace's `.github/hooks`.
+//! The `mcp.json` is the workspace's or that of the user's profile. VS Code reads the hooks of Claude Code's user settings too, so a
+//! user needs none of VS Code's own.
 
 use serde_json::json;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! YAML, changed so that everything else stays as it is written: one name in one block of the root, found line by line. Whatever
-//! comes out is read again, and is only taken where it says what it said before but for that name.
+//! Edits YAML so that everything else stays as it is written.
+//! It sets one name in one block of the root, found line by line. Whatever comes out is read again, and is only taken where it says
+//! what it said before but for that name.
 
 use serde_json::{Map, Value};
 

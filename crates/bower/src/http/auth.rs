@@ -1,6 +1,7 @@
-//! Who asks, and what they may see and do. Whoever listens on the loopback and has made no token serves this machine's own
-//! programs, and none of the pages that a browser on it shows; anything else needs a token. What a token reaches cannot be
-//! left by any argument: what a request does not name is filled in, and what it names outside is refused.
+//! Authenticates callers, and decides what each may see and do.
+//! A server on the loopback for which no token was ever made serves this machine's own programs, and none of the pages that a browser on it
+//! shows; anything else needs a token. What a token reaches cannot be left by any argument: what a request does not name is filled in,
+//! and what it names outside is refused.
 
 use axum::http::{HeaderMap, StatusCode, header};
 use jiff::Timestamp;

@@ -1,5 +1,5 @@
-//! Which connections are open, whose each is, and which of them is closed where another needs its place. A connection is
-//! anonymous until a request on it shows a valid token; anonymous ones never take the places of those that have.
+//! Tracks open connections and whose each is, and chooses which is closed where another needs its place.
+//! A connection is anonymous until a request on it shows a valid token; anonymous ones never take the places of those that have.
 
 use axum::http::StatusCode;
 use bower_core::config::Serve;

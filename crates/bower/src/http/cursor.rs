@@ -1,5 +1,5 @@
-//! The numbers of changes as a bound token is told them: the store's would count what others write. Each has one of its own, which
-//! the server alone can turn back, without keeping anything.
+//! Permutes the numbers of changes for callers with access bounds, so that they do not count what others write.
+//! Each caller has numbers of its own, which the server alone can turn back, without keeping anything.
 
 use sha2::{Digest, Sha256};
 

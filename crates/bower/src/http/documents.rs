@@ -1,5 +1,6 @@
-//! Documents that come with a request. Each scope and owner has names of its own for them: nobody takes another's by sending one of
-//! the same name, or learns that there is one.
+//! Adds documents that come with a request.
+//! Each scope and owner has names of its own for them: nobody takes another's by sending one of the same name, or learns that there is
+//! one.
 
 use bower_core::engine::DocumentInput;
 use bower_core::item::Scope;

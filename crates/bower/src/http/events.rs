@@ -1,5 +1,6 @@
-//! The changes of the store as server-sent events: one each, whichever process made it, from any change on. Changes of this
-//! server are told at once; those of others are looked for, while somebody follows.
+//! Streams the changes of the store as server-sent events.
+//! There is one for each change, whichever process made it, from any change on. Changes of this server are told at once; those of others
+//! are looked for, while somebody follows.
 
 use axum::Router;
 use axum::body::Bytes;

@@ -1,5 +1,6 @@
-//! Exports as a stream of JSON lines: however large, a few pieces of it are in memory. One that breaks off half way breaks its
-//! connection, so that nobody takes a part for the whole.
+//! Streams exports as JSON lines.
+//! However large an export is, a few pieces of it are in memory. One that breaks off half way breaks its connection, so that nobody
+//! takes a part for the whole.
 
 use axum::Router;
 use axum::body::Bytes;

@@ -1,5 +1,6 @@
-//! Streams that stay open: so many of one caller and so many in all, each for so long. Where all are taken, whoever has few is let
-//! in, and the oldest stream of whoever has most ends; its client comes back where it was.
+//! Limits open streams: how many each caller has, how many there are in all, and how long each lasts.
+//! Where all are taken, a caller with few is let in, and the oldest stream of the caller with most ends; its client comes back where it
+//! was.
 
 use axum::http::StatusCode;
 use bower_core::config::Serve;

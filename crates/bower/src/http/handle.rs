@@ -1,5 +1,6 @@
-//! From a request to an operation and back: who asks, how long the body may be, the JSON in it, a thread to run it on. All of
-//! an answer is made before any of it is sent, so that its status is true.
+//! Turns a request into an operation, and the operation's result into an answer.
+//! It finds who asks, how long the body may be, the JSON in it, and a thread to run the operation on. All of an answer is made before
+//! any of it is sent, so that its status is true.
 
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};

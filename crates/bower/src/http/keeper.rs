@@ -1,6 +1,7 @@
-//! The thread that looks after the store while nobody waits for it: folds and keeps what was used a second after it was asked,
-//! and sweeps, prunes and consolidates when that is due. The store knows when that was done last, so a server that is started
-//! often does not do it often, nor one that never runs for a day never.
+//! Maintains the store in a background thread of the server.
+//! It compacts the indexes and keeps what was used a second after it was asked, and sweeps, prunes and consolidates when that is due.
+//! The store knows when that was done last, so a server that is started often does not do it often, nor one that never runs for a day
+//! never.
 
 use bower_core::request::{House, Housekeeping, PruneEvery};
 use bower_kernels::heap;

@@ -1,5 +1,5 @@
-//! How much one caller may ask, and how much is done at once. Whoever is over a limit is told when to come back, and nothing
-//! of his waits in memory.
+//! Limits how much one caller may ask, and how much is done at once.
+//! A caller over a limit is told when to come back, and nothing of theirs waits in memory.
 
 use axum::http::StatusCode;
 use bower_core::config::Serve;

@@ -1,5 +1,6 @@
-//! Takes connections and serves each until it ends: its client's way, because it is old, rests or is slow, or because another
-//! needs its place. At the server's end nobody new is let in, and whoever is in is served.
+//! Accepts connections, and serves each until it ends.
+//! A connection ends when its client ends it, because it is old, idle or slow, or because another needs its place. When the server ends,
+//! no new connection is let in, and open ones are served.
 
 use axum::Router;
 use axum::body::Body;

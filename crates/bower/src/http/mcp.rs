@@ -1,5 +1,6 @@
-//! MCP over streamable HTTP at `/mcp`: the handler of `bower mcp` behind the same door as everything else. Each request brings the
-//! bounds of whoever asks; hosts and origins were looked at before it gets here. A session is its beginner's alone.
+//! Serves MCP over streamable HTTP at `/mcp`.
+//! The handler of `bower mcp` stands behind the same door as everything else. Each request brings the access bounds of its caller; hosts
+//! and origins were looked at before it gets here. A session is its beginner's alone.
 
 use axum::Router;
 use axum::body::Body;

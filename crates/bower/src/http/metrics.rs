@@ -1,5 +1,5 @@
-//! What the server counts, in the text form that Prometheus reads. Names of routes, methods and statuses are ours, so that no
-//! request makes a new series.
+//! Counts answers, and prints the server's figures in the text form that Prometheus reads.
+//! Names of routes, methods and statuses are ours, so that no request makes a new series.
 
 use bower_core::request::StatusReport;
 use std::collections::BTreeMap;

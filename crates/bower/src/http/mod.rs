@@ -1,5 +1,5 @@
-//! `bower serve`: the operations of `service` over HTTP, with what a server must have around them. Async lives here and nowhere
-//! below; whatever touches the store runs on a thread that may block, so many at once and no more.
+//! Serves the operations of `service` over HTTP (`bower serve`), with what a server must have around them.
+//! Async lives here and nowhere below; whatever touches the store runs on a thread that may block, so many at once and no more.
 
 pub mod auth;
 pub mod connections;

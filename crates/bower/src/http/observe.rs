@@ -1,5 +1,7 @@
-//! What is told of each request: an id in its answer, a line in the log, a count. Never a text, a token, a path as it was asked
-//! or what stands behind its question mark: routes are named as the table names them.
+//! Gives each request an id, a log line and a count, and serves the routes that observe the server.
+//! These are `/health`, `/ready`, `/metrics` and `/openapi.json`.
+//! The log never holds a text, a token, a path as it was asked or what stands behind its question mark: routes are named as the table
+//! of operations names them.
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};

@@ -1,5 +1,5 @@
-//! The `OpenAPI` document, made from the table of operations: paths by `utoipa`, schemas by the same derives that write the JSON,
-//! so that no type is described twice.
+//! Builds the `OpenAPI` document from the table of operations.
+//! Paths are made by `utoipa`, schemas by the same derives that write the JSON, so that no type is described twice.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema as JsonSchemaValue, SchemaGenerator};

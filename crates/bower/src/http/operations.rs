@@ -1,5 +1,5 @@
-//! The table of operations: route, body, answer and what runs, once each. The router and the `OpenAPI` document are both made
-//! from it, so that neither can tell of what the other does not have.
+//! Defines the table of operations: route, body, answer and what runs, once each.
+//! The router and the `OpenAPI` document are both made from it, so that neither can tell of what the other does not have.
 
 use axum::body::Bytes;
 use axum::extract::Query;

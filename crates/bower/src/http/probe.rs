@@ -1,4 +1,4 @@
-//! For tests: what the HTTP server answers to one caller, without a connection and at a time that the test tells.
+//! Asks the HTTP server as one caller in tests, without a connection and at a time that the test sets.
 
 use axum::body::Bytes;
 use jiff::Timestamp;

@@ -1,5 +1,5 @@
-//! Every way a request can end badly, in one shape: what failed, and what to do. Messages go to the client; to the log goes
-//! only what the server itself got wrong, which never holds a text of anybody's.
+//! Defines every way in which a request can fail, in one shape: what failed, and what to do.
+//! Messages go to the client; to the log goes only what the server itself got wrong, which never holds a text of anybody's.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};

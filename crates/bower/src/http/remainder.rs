@@ -1,5 +1,6 @@
-//! What a handler leaves unread of a request's body. A short rest is read, so that the next request on the connection begins where
-//! it should; after anything else the answer says that the connection ends.
+//! Handles what a handler leaves unread of a request's body.
+//! A short rest is read, so that the next request on the connection begins where it should; after anything else the answer says that
+//! the connection ends.
 
 use axum::body::Bytes;
 use axum::body::HttpBody;

@@ -1,5 +1,5 @@
-//! Operations that take longer than a request may: each goes on by itself, and whoever began it can ask how it ended. Runs are
-//! known as long as the server lives, the last of them.
+//! Tracks operations that take longer than a request may.
+//! Each goes on by itself, and whoever began it can ask how it ended. Runs are known as long as the server lives, the last of them.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

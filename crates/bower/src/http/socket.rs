@@ -1,5 +1,5 @@
-//! The two ends of a connection's life on the wire: writes that a client leaves unread are an error, and a connection that the
-//! server ends stays open for a moment, so that its client can read the answer.
+//! Limits how long writes to a connection stay unread, and closes it so that its client can read the answer.
+//! Writes that a client leaves unread are an error, and a connection that the server ends stays open for a moment.
 
 use std::io;
 use std::pin::Pin;

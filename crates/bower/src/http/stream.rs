@@ -1,4 +1,5 @@
-//! Answers that are sent piece by piece. Whoever does not read them is dropped: nothing waits for him for long.
+//! Sends answers piece by piece, and drops clients that do not read them.
+//! Nothing waits for such a client for long.
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};

@@ -1,5 +1,5 @@
-//! The tokens by which others than this machine's own programs are let in: `tokens.json` in the home. It holds no token, only
-//! hashes of them; it is no part of the store, so neither exports nor backups carry it.
+//! Keeps the tokens by which others than this machine's own programs are let in: `tokens.json` in the home.
+//! It holds no token, only hashes of them; it is no part of the store, so neither exports nor backups carry it.
 //!
 //! A token is 256 random bits, so a plain SHA-256 of it is enough: there is no dictionary to try, as there is for passwords,
 //! and a slow hash would only slow every request down.

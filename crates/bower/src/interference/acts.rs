@@ -1,4 +1,4 @@
-//! What others do where the caller may not see it, in the first run one way and in the second another.
+//! Acts as other callers in places that the tested caller may not see, differently in each of the two runs.
 
 use bower_core::engine::DocumentInput;
 use bower_core::item::{Gate, Ruling, Scope, Statistics, Verdict};

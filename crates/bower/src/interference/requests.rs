@@ -1,5 +1,5 @@
-//! What a caller may ask, by every way in: one request for each operation, tool, resource and prompt that there is, filled with words
-//! that others use too, and with ids that are its own, another's or nobody's.
+//! Generates the requests of a caller by every way in: one for each operation, tool, resource and prompt.
+//! They are filled with words that others use too, and with ids that are its own, another's or nobody's.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};

@@ -1,5 +1,5 @@
-//! What a caller sends, before it is understood: not too much of it, and in the form that the schema names where there is no doubt
-//! what was meant.
+//! Checks the arguments of a call, and puts them into the form that the schema names.
+//! It refuses too much of them, and changes a value only where there is no doubt what was meant.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

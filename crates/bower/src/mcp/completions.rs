@@ -1,4 +1,4 @@
-//! Completions: ids, sessions, collections, types and tags that begin with what was typed.
+//! Completes ids, sessions, collections, types and tags that begin with what was typed.
 
 use bower_core::item::{Kind, MemoryType, Status};
 use jiff::Timestamp;

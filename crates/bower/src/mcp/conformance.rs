@@ -1,5 +1,6 @@
-//! `bower serve` with the tools, prompts and resources that the protocol's own conformance suite asks for beside its own at /mcp.
-//! `scripts/clients.sh` starts it by naming this test and an address; otherwise the test has nothing to do.
+//! Serves what the protocol's own conformance suite asks for, beside the server's own tools at /mcp.
+//! It is `bower serve` with the suite's tools, prompts and resources. `scripts/clients.sh` starts it by naming this test and an address;
+//! otherwise the test has nothing to do.
 
 use rmcp::ServerHandler;
 use rmcp::model::*;

@@ -1,4 +1,5 @@
-//! What a model reads over the protocol, in the protocol's types. They are made here alone, of texts that may enter a prompt.
+//! Builds what a model reads over MCP, in the protocol's types.
+//! It is built here alone, of texts that may enter a prompt.
 
 use bower_core::prompt::PromptText;
 use rmcp::model::{CallToolResult, ContentBlock, PromptMessage, ResourceContents, Role};

@@ -1,5 +1,5 @@
-//! Where calls become work: the store, opened when it is first needed and again where it could not be, and threads that may
-//! wait for a disk. A store that cannot be opened fails one call, never the server.
+//! Runs calls on threads that may wait for a disk, over a store that is opened when it is first needed.
+//! A store that could not be opened is tried again by a later call. It fails one call, never the server.
 
 use jiff::Timestamp;
 use rmcp::ErrorData;

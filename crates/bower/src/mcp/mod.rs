@@ -1,5 +1,6 @@
-//! The Model Context Protocol: one handler for every wire, in both of its eras. What a tool cannot do is an answer to its caller and
-//! never the end of the server; all work is done by threads that may wait.
+//! Handles the Model Context Protocol: one handler for every transport, in both of the protocol's eras.
+//! The older era begins with a handshake, the newer has none. What a tool cannot do is an answer to its caller and never the end
+//! of the server; all work is done by threads that may wait.
 
 mod arguments;
 pub mod compat;

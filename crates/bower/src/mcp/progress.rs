@@ -1,4 +1,5 @@
-//! How far a call is, told to whoever asked to be told: some ten times a second, never backwards, and never after the answer.
+//! Reports the progress of a call to a client that asked to be told.
+//! It tells some ten times a second, never backwards, and never after the answer.
 
 use bower_core::request::IndexProgress;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};

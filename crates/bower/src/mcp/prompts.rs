@@ -1,4 +1,4 @@
-//! Prompts that a person picks: one brings what the memory knows, the other has the model keep what it learned.
+//! Defines the prompts that a person picks: one brings what the memory knows, one has the model keep what it learned.
 
 use bower_core::evidence;
 use bower_core::prompt::PromptText;

@@ -1,4 +1,4 @@
-//! What can be read without a tool: one item, canonical memory, and the log of a session.
+//! Serves resources, which are read without a tool: one item, canonical memory, and the log of a session.
 
 use bower_core::item::{Kind, Status};
 use bower_core::prompt::PromptText;

@@ -1,5 +1,5 @@
-//! Answers for a model: what it needs to act, and no more. People and programs that want every field ask over HTTP or the
-//! command line.
+//! Renders answers for a model: what it needs to act, and no more.
+//! People and programs that want every field ask over HTTP or the command line.
 
 use bower_core::evidence::{self, Piece};
 use bower_core::item::{Band, Kind, Part, Step};

@@ -1,4 +1,5 @@
-//! JSON schemas as small as they can be said: every word of them is paid for by a model, at each start of a session.
+//! Generates JSON schemas that are as small as they can be.
+//! Every word of them is paid for by a model, at each start of a session.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

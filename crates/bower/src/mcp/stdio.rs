@@ -1,5 +1,6 @@
-//! Messages on standard input and output, one a line. A line that is no message is answered, not followed by silence; nothing
-//! but messages is ever written; and one line takes so much memory and no more.
+//! Reads and writes protocol messages on standard input and output, one a line.
+//! A line that is no message is answered, not followed by silence; nothing but messages is ever written; and one line takes so much
+//! memory and no more.
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleServer;

@@ -1,4 +1,4 @@
-//! The handler behind a transport of its own, spoken to in lines of JSON, in a store without a model.
+//! Tests the handler behind a transport of its own, by lines of JSON, in a store without a model.
 
 use super::*;
 use crate::failure::Failure;

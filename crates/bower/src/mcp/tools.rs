@@ -1,5 +1,5 @@
-//! The tools: what each is called, what it says of itself, and which operation it is. Arguments are the bodies that HTTP takes,
-//! answers are made for a model (`said.rs`).
+//! Defines the tools: what each is called, how it is described, and which operation it runs.
+//! Arguments are the bodies that HTTP takes, answers are made for a model (`said.rs`).
 
 use bower_core::item::Ruling;
 use bower_core::request::{Brief, Curated, Forgotten, IndexProgress, SessionRead, Undone};

@@ -1,4 +1,4 @@
-//! What a model is told when a call fails: what failed, on what, and what it can do about it with the tools that it has.
+//! Renders a failed call for a model: what failed, on what, and what it can do about it with the tools that it has.
 
 use bower_core::prompt::PromptText;
 use rmcp::model::CallToolResult;

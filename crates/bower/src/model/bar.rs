@@ -1,5 +1,5 @@
-//! A pull as somebody watches it, on standard error: a bar in a terminal, plain lines elsewhere. Nothing is drawn that
-//! [`super::PullStep`] did not say.
+//! Shows the progress of a pull on standard error: a bar in a terminal, plain lines elsewhere.
+//! Nothing is drawn that [`super::PullStep`] did not say.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! Cross-encoders by the name of their repository at the hub, `owner/name`. Nobody knows their checksums beforehand, so what
-//! was fetched is recorded with its own, and held against the record ever after.
+//! Fetches cross-encoders by the name of their repository at the hub, `owner/name`.
+//! Nobody knows their checksums beforehand, so what was fetched is recorded with its own, and held against the record ever after.
 //!
 //! ```text
 //! models/ms-marco-MiniLM-L6-v2/

@@ -1,4 +1,5 @@
-//! A model's published files on disk: examined, taken in beside their name, and named only when the checksum is right.
+//! Examines a model's files on disk, and names a fetched one only when its checksum is right.
+//! A file is taken in beside its name.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

@@ -1,4 +1,5 @@
-//! The model hub by HTTP. A transfer that breaks leaves its bytes, and the next request asks only for the rest.
+//! Downloads files from the model hub over HTTP.
+//! A transfer that breaks leaves its bytes, and the next request asks only for the rest.
 
 use std::borrow::Cow;
 use std::path::Path;

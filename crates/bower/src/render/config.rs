@@ -1,4 +1,4 @@
-//! Settings: each value, where it came from, what it does.
+//! Renders settings for people: each value, where it came from, what it does.
 
 use super::table::{Column, Table};
 use super::{Look, style};

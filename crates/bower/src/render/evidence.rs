@@ -1,4 +1,5 @@
-//! Evidence: for a prompt as Atlas's block, for a person with its citations and what was left out.
+//! Renders evidence: as a block for a prompt, or for a person with its citations and what was left out.
+//! The block has Atlas's form.
 
 use bower_core::evidence::{self, Evidence, Piece};
 use bower_core::request::Answer;

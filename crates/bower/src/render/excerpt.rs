@@ -1,4 +1,4 @@
-//! The part of an item's text that a person is shown, with the question's words marked.
+//! Selects the part of an item's text that a person is shown, with the question's words marked.
 //! Marks are byte ranges of the excerpt, ascending, and never overlap.
 
 use bower_core::text::{Language, QueryTerm, Snippet, query_terms, snippet};

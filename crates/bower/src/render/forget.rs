@@ -1,4 +1,4 @@
-//! What was forgotten, with its receipt, and where some words still stand.
+//! Renders for people what was forgotten, with its receipt, and where some words are still found.
 
 use bower_core::request::{Erased, Forgotten, Receipt, Residue};
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What an index run did, and which files it left out.
+//! Renders for people what an index run did, and which files it left out.
 
 use bower_core::request::IndexReport;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! One item, lists of items, and what happened to them.
+//! Renders items for people: one item, lists of items, and what happened to them.
 
 use bower_core::item::{Kind, Provenance, Tier};
 use bower_core::request::{Event, History, Item, Listing, Version};

@@ -1,4 +1,4 @@
-//! The life of memories as a person sees it: what was swept, pruned, consolidated, taken back, and what feedback did.
+//! Renders the maintenance of memories for people: sweeps, pruning, consolidation, undo, feedback and pins.
 
 use bower_core::item::{Tier, Turn, Verdict};
 use bower_core::request::{ClockJump, Consolidated, Feedback, Item, Pruned, Swept, Turned, Undone};

@@ -1,5 +1,5 @@
-//! Text for people: widths, colours, ages, tables. Content from elsewhere passes through `clean` before it is printed,
-//! so that nothing that was stored can drive a terminal.
+//! Renders text for people: widths, colours, ages, tables.
+//! Content from elsewhere passes through `clean` before it is printed, so that nothing that was stored can drive a terminal.
 
 pub mod agents;
 pub mod config;

@@ -1,4 +1,4 @@
-//! Local models: what was fetched, what there is, whether it is whole.
+//! Renders local models for people: what was fetched, what there is, whether it is whole.
 
 use super::table::{Column, Table};
 use super::{Look, bytes, count, line, style};

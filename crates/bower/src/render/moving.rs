@@ -1,4 +1,4 @@
-//! What left and what came in, with what did not.
+//! Renders export, import and migration for people: what left and what came in, and what did not.
 
 use bower_core::request::moving::{Exported, FileChange, Imported, Migrated, Problem};
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! Markdown as running text for an excerpt: the marks of headings, lists, tables, quotes and emphasis go.
-//! Words stay in their order and none is lost.
+//! Converts Markdown to running text for an excerpt.
+//! The marks of headings, lists, tables, quotes and emphasis go. Words stay in their order and none is lost.
 
 /// How far the end of a mark is looked for, in bytes: what is longer is no link, and no text makes this slow or deep.
 const REACH: usize = 400;

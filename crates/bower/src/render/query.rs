@@ -1,4 +1,4 @@
-//! Answers for people: scores and excerpts, then the evidence where it was asked for.
+//! Renders answers for people: scores and excerpts, then the evidence where it was asked for.
 
 use bower_core::item::{Band, Channel, Status, Tier};
 use bower_core::rank::candidate::Step;

@@ -1,4 +1,4 @@
-//! Contradictions: both sides of each, and how one ended.
+//! Renders contradictions for people: both sides of each, and how one ended.
 
 use bower_core::item::{Ruling, Status};
 use bower_core::request::{Item, Review};

@@ -1,4 +1,4 @@
-//! Canned values for the rendering tests: what the engine could answer, made up by hand.
+//! Sample values for the rendering tests: what the engine could answer, made up by hand.
 
 use bower_core::evidence::{Evidence, Piece};
 use bower_core::item::Band;

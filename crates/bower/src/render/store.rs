@@ -1,4 +1,4 @@
-//! The store as a person sees it: status, doctor, copies.
+//! Renders the state of the store for people: what was kept, status, doctor, copies.
 
 use bower_core::item::{Fate, Part, Step};
 use bower_core::request::{

@@ -1,5 +1,6 @@
-//! Aligned columns that fit the screen: one column may shrink, the others are as wide as their widest cell.
-//! What does not fit is cut, or goes on in the next line where the column is the last.
+//! Prints aligned columns that fit the screen.
+//! One column may shrink, the others are as wide as their widest cell. A cell that does not fit is cut, or goes on in the next line
+//! where the column is the last.
 
 use super::{Look, columns, cut, rows};
 use anstyle::Style;

@@ -1,4 +1,4 @@
-//! Tokens as a person sees them.
+//! Renders access tokens for people.
 
 use std::fmt::Write as _;
 

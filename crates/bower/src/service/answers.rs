@@ -1,4 +1,4 @@
-//! Answers that the engine does not give as they are.
+//! Defines the answers whose form is not the engine's, such as the state of the part of a store that a caller sees.
 
 use bower_core::engine::Engine;
 use bower_core::item::{Scope, Visibility};

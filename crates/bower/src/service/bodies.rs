@@ -1,5 +1,5 @@
-//! The bodies of requests, with their schemas: what MCP calls arguments and HTTP a body. An unknown field is an error, so that a
-//! misspelt one is not silently nothing.
+//! Defines the bodies of requests, with their schemas: what MCP calls arguments and HTTP a body.
+//! An unknown field is an error, so that a misspelt one is not silently nothing.
 
 #![expect(clippy::doc_markdown, reason = "doc comments here are what a schema says to models and programs")]
 

@@ -1,4 +1,5 @@
-//! What somebody who asks over a wire may reach: bounds that no argument of a request can leave. One rule for every wire.
+//! Defines access bounds: what a caller over a wire may reach and do.
+//! No argument of a request can leave them. There is one rule for every wire.
 
 use bower_core::Error;
 use bower_core::item::{Author, Scope, Visibility};

@@ -1,5 +1,5 @@
-//! What fuzzers drive in this crate: what hosts, agents and HTTP clients send. Tests run the same functions over seeded changes of a
-//! few inputs; `make fuzz` runs them, and the core's, for as long as one likes.
+//! Defines the fuzz targets of this crate: what hosts, agents and HTTP clients send.
+//! Tests run the same functions over seeded changes of a few inputs; `make fuzz` runs them, and the core's, for as long as one likes.
 
 #[path = "../../../bower-core/src/engine/fuzzing/target.rs"]
 mod target;

@@ -1,5 +1,5 @@
-//! What agents may ask, whatever the wire: a body in, the engine's answer out. MCP and HTTP call the same functions, so that what
-//! one of them refuses the other refuses too.
+//! Runs what agents may ask, whatever the wire: a body in, the engine's answer out.
+//! MCP and HTTP call the same functions, so that what one of them refuses the other refuses too.
 //!
 //! Every call blocks: a server hands it to a thread.
 

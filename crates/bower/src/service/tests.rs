@@ -1,4 +1,4 @@
-//! What each operation refuses to whoever is bound.
+//! Tests what each operation refuses to a caller with access bounds.
 
 use super::bodies::holds_everything;
 use super::*;

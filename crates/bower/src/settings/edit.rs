@@ -1,4 +1,5 @@
-//! config.toml as text: reading it with line numbers, and changing one value so that everything else stays as written.
+//! Reads and changes config.toml as text.
+//! It reads with line numbers, and changes one value so that everything else stays as written.
 
 use serde_json::Value;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The settings of the source systems' profiles. Each profile is a table of its own in the file.
+//! Defines the settings of the ranking profiles, among them those of the source systems.
+//! Each profile is a table of its own in the file.
 
 use super::{Form, Knob, knob};
 

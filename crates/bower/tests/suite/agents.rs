@@ -1,4 +1,5 @@
-//! What agents are told by themselves, and what is kept of their sessions: `brief`, `hook`, `curate --transcript`, `review keep`.
+//! Tests what agents are told unasked, and what is kept of their sessions.
+//! The commands are `brief`, `hook`, `curate --transcript` and `review keep`.
 
 use serde_json::{Value, json};
 use std::path::Path;

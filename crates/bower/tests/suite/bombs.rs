@@ -1,4 +1,4 @@
-//! Files made to fill the memory of whoever imports them: what is refused is named, and a process stays small.
+//! Tests imports of files made to fill memory: what is refused is named, and the process stays small.
 
 use super::command::Home;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The program under its other name: arguments, lines and statuses as `ByteRover`'s hosts expect them.
+//! Tests the program as `brv`: arguments, lines and statuses as `ByteRover`'s hosts expect them.
 
 use crate::command::{Ended, Home};
 use crate::mcp::Server;

@@ -1,4 +1,5 @@
-//! Runs `bower` in a home of its own. Nothing of the caller's environment reaches it.
+//! Runs `bower` in a home of its own, for the other tests.
+//! Nothing of the caller's environment reaches it.
 
 use serde_json::Value;
 use std::ffi::OsStr;

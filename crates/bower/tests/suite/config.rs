@@ -1,4 +1,4 @@
-//! The layers as the binary lays them, and the file as it writes it.
+//! Tests the layers of settings as the binary lays them, and the file as it writes it.
 
 use crate::command::Home;
 use serde_json::Value;

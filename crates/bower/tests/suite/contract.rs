@@ -1,5 +1,6 @@
-//! Every command's whole JSON, with ids, times, sizes and places replaced: what scripts read. A name that changes here
-//! breaks somebody's program; a name that is added does not.
+//! Tests every command's whole JSON, which scripts read, against a snapshot.
+//! Ids, times, sizes and places are replaced in it. A name that changes here breaks somebody's program; a name that is added does
+//! not.
 
 use crate::command::Home;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Stores and models that are broken, foreign or too new: one line that says so, a hint, and nothing made worse.
+//! Tests stores and models that are broken, foreign or too new.
+//! Each gives one line that says so, a hint, and nothing made worse.
 
 use crate::command::{Ended, Home};
 use crate::exits::check;

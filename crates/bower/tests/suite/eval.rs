@@ -1,4 +1,5 @@
-//! `bower eval` on a set of a few lines, by words alone: what the flags add, and that what is hidden is really gone.
+//! Tests `bower eval` on a set of a few lines, by words alone.
+//! It checks what the flags add, and that what is hidden is really gone.
 
 use serde_json::Value;
 

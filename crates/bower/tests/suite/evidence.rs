@@ -1,4 +1,4 @@
-//! `bower query` with a budget, a session and the bar for silent answers, as a script and a prompt see it.
+//! Tests `bower query` with a budget, a session and the threshold of silent answers, as a script and a prompt see it.
 
 use crate::command::Home;
 

@@ -1,4 +1,4 @@
-//! Every exit status, and that each bad end is one line with a hint.
+//! Tests every exit status, and that each failure is one line with a hint.
 
 use crate::command::{Ended, Home};
 use std::ffi::OsString;

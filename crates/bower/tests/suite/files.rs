@@ -1,4 +1,4 @@
-//! What the file system may refuse: files that cannot be read, a disk that is full, a home that cannot be written.
+//! Tests refusals of the file system: files that cannot be read, a full disk, a home that cannot be written.
 
 use crate::command::{Ended, Home};
 use crate::exits::check;

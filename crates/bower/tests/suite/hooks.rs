@@ -1,4 +1,5 @@
-//! What a hook may be given: any arguments, input and files. It ends with status 0, in time, and prints one JSON object or nothing.
+//! Tests that a hook ends well whatever arguments, input and files it is given.
+//! It ends with status 0, in time, and prints one JSON object or nothing.
 
 use serde_json::{Value, json};
 use std::ffi::OsString;

@@ -1,4 +1,5 @@
-//! What people do to memories by hand, through the program: verdicts, pins, runs over all of them, and taking back.
+//! Tests what people do to memories by hand: verdicts, pins, runs over all of them, and undo.
+//! It goes through the program.
 
 use crate::command::Home;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Drives the real binary: exit statuses, envelopes, layers of settings. Every test has a home of its own and sees no
-//! variable of its caller's.
+//! Tests the real binary: exit statuses, envelopes, layers of settings.
+//! Every test has a home of its own and sees no variable of its caller's.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 

@@ -1,4 +1,4 @@
-//! `bower mcp` as a process: what it writes where, and when it ends.
+//! Tests `bower mcp` as a process: what it writes where, and when it ends.
 
 use crate::command::Home;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Export, import and migrate as a user meets them: archives in the forms in which chat programs give them away.
+//! Tests export, import and migrate as a user meets them.
+//! The archives have the forms in which chat programs give them away.
 
 use crate::command::Home;
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
-//! Whose words a memory is, as a user sees it: what a session quotes comes back marked or not at all, secrets are cut out of every
-//! field, and all that one origin wrote is taken back.
+//! Tests how a memory's origin is treated as a user sees it, and that secrets are cut out.
+//! What a session quotes comes back marked or not at all, secrets are cut out of every field, and all that one origin wrote is taken
+//! back.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Files and folders that only their owner may read and write, whatever the umask of whoever runs the command.
+//! Tests that files and folders are readable and writable by their owner only.
+//! This holds whatever the umask of whoever runs the command.
 
 use super::command::{Ended, Home};
 use serde_json::json;

@@ -1,5 +1,6 @@
-//! Everything that reaches a prompt goes through one function: whatever a path, a heading, a title, a tag, an owner, a collection, a
-//! session or a field is called, no output for a prompt holds a delimiter that is not its own.
+//! Tests that no output for a prompt holds a delimiter that is not its own.
+//! Everything that reaches a prompt goes through one function, whatever a path, a heading, a title, a tag, an owner, a collection, a
+//! session or a field is called.
 
 use serde_json::{Value, json};
 

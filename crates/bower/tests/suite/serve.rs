@@ -1,4 +1,4 @@
-//! `bower serve` as its clients see it: a real process, a real listener, real requests.
+//! Tests `bower serve` as its clients see it: a real process, a real listener, real requests.
 
 mod crowded;
 mod early;

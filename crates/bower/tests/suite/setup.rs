@@ -1,4 +1,4 @@
-//! `bower setup`: what it does to the files of hosts, and that nothing is left of it.
+//! Tests what `bower setup` does to the files of hosts, and that nothing is left of it after removal.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The envelopes that scripts rely on: fields may be added, never renamed.
+//! Tests the envelopes that scripts rely on: fields may be added, never renamed.
 
 use crate::command::Home;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `bower index --watch` follows what happens to a folder, and Ctrl-C ends it without losing anything.
+//! Tests that `bower index --watch` follows a folder, and that Ctrl-C ends it without losing anything.
 
 use crate::command::Home;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! A small random cross-encoder for tests, as it would be published: config.json, vocab.txt, model.safetensors. The same
-//! seed always gives the same model.
+//! Builds a small random cross-encoder for tests, with the files of a published one.
+//! They are config.json, vocab.txt and model.safetensors. The same seed always gives the same model.
 
 use std::collections::BTreeMap;
 use std::path::Path;

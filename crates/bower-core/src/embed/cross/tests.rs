@@ -1,5 +1,5 @@
-//! Small random cross-encoders against a pass in float64 that is written from the model's definition (Devlin et al. 2018)
-//! and shares no code with ours.
+//! Tests small random cross-encoders against an independent float64 forward pass.
+//! That pass is written from the model's definition (Devlin et al. 2018) and shares no code with ours.
 
 use std::fmt::Write as _;
 

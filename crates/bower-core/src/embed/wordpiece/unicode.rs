@@ -1,6 +1,6 @@
-//! Which characters the reference tokenizer drops and which it cuts out, asked of it code point by code point.
-//! Written by `tools/golden_model.py unicode`, never by hand: its tables are older than Unicode's newest, and the
-//! vectors of a text depend on following it exactly.
+//! Unicode tables of the reference tokenizer: the characters that it drops and those that it splits off.
+//! They were asked of it code point by code point. Written by `tools/golden_model.py unicode`, never by hand: its tables are
+//! older than Unicode's newest, and the vectors of a text depend on following it exactly.
 
 /// Controls, formats, private use and non-spacing marks: gone before words are formed. Closed ranges, ascending.
 #[rustfmt::skip]

@@ -1,4 +1,5 @@
-//! Whether a text says nothing but what some texts say. What it need not do is say all that one of them alone says.
+//! Checks that a text claims nothing that is not in its source texts, and keeps the claims that all of them share.
+//! It need not make a claim that one of them alone makes.
 
 use std::collections::BTreeSet;
 

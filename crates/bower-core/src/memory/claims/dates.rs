@@ -1,4 +1,4 @@
-//! Dates, days of the week, times of day and how often: what a text says of when, without a calendar or a clock.
+//! Parses dates, days of the week, times of day and frequencies in a text, without a calendar or a clock.
 
 use super::super::calendar::{DAYS, MONTHS};
 use super::numbers;

@@ -1,4 +1,5 @@
-//! Numbers with their units in one form: 1,000 is 1000, 16GB is 16 GB, half a minute is not guessed. Nothing is rounded.
+//! Parses numbers with their units into one normal form.
+//! So 1,000 is 1000, 16GB is 16 GB, and half a minute is not guessed. Nothing is rounded.
 
 use super::tokens::{Kind, Token};
 

@@ -1,4 +1,4 @@
-//! Golden tests of claims: what makes two near texts two facts.
+//! Golden tests of claims: the differences that make two similar texts two facts.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! A text as words, codes, numbers and marks: what claims and slots are read from. One pass, and any string has tokens.
+//! Tokenizes a text into words, codes, numbers and marks, from which claims and fact keys are read.
+//! One pass, and any string has tokens.
 
 use super::numbers;
 use super::words::ABBREVIATIONS;

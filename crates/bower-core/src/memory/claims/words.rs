@@ -1,5 +1,5 @@
-//! English words that carry a claim without being one: denials, limits, opposites; and those that carry nothing. The lists are
-//! closed classes of grammar and pairs of common opposites, not the vocabulary of any data set.
+//! Lists of English words that change a claim (denials, limits, opposites), and of words that claim nothing.
+//! The lists are closed classes of grammar and pairs of common opposites, not the vocabulary of any data set.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
-//! Which attribute a statement speaks of, by the common English words for it: "looked after by", "is in charge of" and "owner"
-//! are one. General English of work, machines and people, from general knowledge; where a word may mean two of them it is both,
-//! and what the table has not is unknown, which decides nothing.
+//! Recognises the attribute that a statement speaks of, by the common English words for it.
+//! So "looked after by", "is in charge of" and "owner" are one. General English of work, machines and people, from general
+//! knowledge; where a word may mean two of them it is both, and what the table has not is unknown, which decides nothing.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -1,5 +1,5 @@
-//! Things that are told apart by a number: "tenant 3", "locker number 12", "Decision 7: …". Such a number is the value of nothing;
-//! two texts with different ones speak of two things, however alike the rest of them is.
+//! Recognises things that a number tells apart: "tenant 3", "locker number 12", "Decision 7: …".
+//! Such a number is the value of nothing; two texts with different ones speak of two things, however alike the rest of them is.
 
 use super::super::slot::words as known;
 use super::parts::{Part, Role, Sort};

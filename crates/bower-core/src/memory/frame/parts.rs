@@ -1,4 +1,5 @@
-//! The parts of a sentence: names, values of their kinds, and words. Values have one form, so that 60 s is a minute.
+//! Splits a sentence into its parts: names, values by kind, and words.
+//! Values have one form, so that 60 s is a minute.
 
 use super::super::claims::tokens::{Kind, Token};
 use super::super::claims::{dates, numbers, words as claimed};

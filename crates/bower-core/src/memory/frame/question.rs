@@ -1,5 +1,6 @@
-//! What a question wants, and how well a statement fits it beyond its meaning: the attribute that it asks for in whatever words,
-//! the kind of answer, and of which of several of a kind. For short statements about one thing, which differ in little else.
+//! Analyses a question and scores how well a statement fits it, beyond likeness in meaning.
+//! It looks at the attribute that is asked for in whatever words, at the kind of answer, and at which of several of a kind. For
+//! short statements about one thing, which differ in little else.
 
 use super::super::claims::tokens::{Token, tokens};
 use super::parts::{Part, Role, Sort};

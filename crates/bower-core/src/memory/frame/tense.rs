@@ -1,4 +1,4 @@
-//! Whether a text says what is so now: nothing of what was, will be, may be, or merely happened.
+//! Checks whether a text says what is so now, and not what was, will be, may be, or merely happened.
 
 use super::super::claims::tokens::{Kind, Token};
 use super::super::slot::words as known;

@@ -1,4 +1,5 @@
-//! Golden tests of frames: invented statements side by side. What is left to compare is what the model is given.
+//! Golden tests of frames: pairs of invented statements, and the change that each pair tells.
+//! What is left to compare is what the model is given.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,6 @@
-//! Sentences in which an agent speaks of itself: what it is, what it was told to be, what it does not know, and where its
-//! session stands. Each is read as plain words and marks; people who speak of themselves are kept.
+//! Recognises sentences in which an agent speaks of itself.
+//! They say what it is, what it was told to be, what it does not know, and where its session stands. Each is read as plain words
+//! and marks; people who speak of themselves are kept.
 
 use super::list::List;
 

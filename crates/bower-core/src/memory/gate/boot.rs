@@ -1,4 +1,4 @@
-//! What every session begins with: prompts, the files that are read at the start, and sentences that restate either.
+//! Recognises the start of a session: prompts, the files that are read then, and sentences that restate either.
 
 use super::agent::{is_prompt_part, is_setting_list};
 use super::list::List;

@@ -1,4 +1,5 @@
-//! Whether a line is source code, by what no sentence looks like: braces, calls, assignments, the heads of definitions.
+//! Recognises lines of source code by marks that no sentence has.
+//! They are braces, calls, assignments and the heads of definitions.
 
 /// How sure one line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! How long what a text says is likely to hold, by the words for time in it. English words; a text in another language
-//! counts as lasting unless it names a date in digits.
+//! Judges how long a text is likely to hold, by its words for time.
+//! English words; a text in another language counts as lasting unless it names a date in digits.
 
 use super::super::calendar::{DAYS, MONTHS, is_iso, is_year};
 use crate::item::Durability;

@@ -1,4 +1,4 @@
-//! Whether a text only says again what the store has just said: a reader that writes down what it was given.
+//! Detects echoes: texts that only repeat what the store has just returned to their writer.
 //!
 //! Each sentence must be covered by the runs of words (shingles, after Broder, "On the resemblance and containment of
 //! documents", 1997) of one returned sentence, or be made of whole ones; their order and the words that introduce them do

@@ -1,5 +1,6 @@
-//! Secrets in what stands beside a text: its metadata at any depth, its tags, its names. What can be cut is cut as in a text; what
-//! names a place or a person cannot, for without it the name would be another's, and the whole is refused.
+//! Cuts secrets out of the fields beside a text: its metadata at any depth, its tags, its names.
+//! What can be cut is cut as in a text; what names a place or a person cannot, for without it the name would be another's, and
+//! the whole is refused.
 
 use serde_json::{Map, Value};
 

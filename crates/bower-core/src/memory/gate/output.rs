@@ -1,5 +1,5 @@
-//! Lines that only programs print: compilers, package managers, test runners, git, shells, servers. No person writes so,
-//! and what such a line shows is told in a sentence.
+//! Recognises lines that only programs print: compilers, package managers, test runners, git, shells, servers.
+//! No person writes so, and what such a line shows is told in a sentence.
 
 use super::Constants;
 use super::list::List;

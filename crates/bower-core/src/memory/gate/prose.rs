@@ -1,5 +1,5 @@
-//! Texts that tell of the session that they were written in: accounts of it, signs of life, and whole texts of sentences about
-//! whoever writes them.
+//! Recognises texts that only tell of their own session: accounts of it, heartbeats, and talk about the writer.
+//! The last are whole texts of sentences about whoever writes them.
 
 use super::agent::{is_about_session, is_blank, is_named_account, is_told_self};
 use super::boot::is_boot;

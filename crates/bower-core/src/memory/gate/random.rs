@@ -1,4 +1,4 @@
-//! Whether a value looks made by a machine: how evenly its characters are spread and how short its runs of one class are.
+//! Recognises values made by a machine: evenly spread characters in short runs of one class.
 //! Names, paths and words joined by signs are long too, but they are read in pieces.
 
 use super::Constants;

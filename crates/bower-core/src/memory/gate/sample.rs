@@ -1,7 +1,7 @@
-//! Invented texts, labelled by hand: what an agent writes down by mistake, and what is worth keeping though it looks alike. `JUNK`
-//! and `WORLD` were written before the rules, `LATER` after them: 40 of its 81 passed, and rules were widened by what that showed.
-//! `LAST` was written after that: 12 of its 45 passed, and none of its memories was refused. Of a hundred more 11 of 40 passed (six
-//! of them are `MORE_JUNK`) and none of 60 memories was refused (some are `MORE_WORLD`).
+//! Invented texts, labelled by hand: what agents write down by mistake, and memories that look alike.
+//! `JUNK` and `WORLD` were written before the rules, `LATER` after them: 40 of its 81 passed, and rules were widened by what that
+//! showed. `LAST` was written after that: 12 of its 45 passed, and none of its memories was refused. Of a hundred more 11 of 40
+//! passed (six of them are `MORE_JUNK`) and none of 60 memories was refused (some are `MORE_WORLD`).
 
 /// No memories.
 pub(super) const JUNK: &[&str] = &[

@@ -1,5 +1,5 @@
-//! Finds keys, tokens and passwords in a text by the forms that their issuers publish, and by the words beside them.
-//! What is found is only ever a place and a kind: no value leaves this file.
+//! Finds keys, tokens and passwords in a text by their published forms and by the words beside them.
+//! The forms are those that their issuers publish. What is found is only ever a place and a kind: no value leaves this file.
 
 mod named;
 

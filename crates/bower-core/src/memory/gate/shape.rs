@@ -1,5 +1,5 @@
-//! What a text is made of, line by line: prose, or what a program printed. One pass, each line looked at on its own and
-//! by what stands above it.
+//! Classifies a text line by line as prose or as the output of a program.
+//! One pass, each line looked at on its own and by what stands above it.
 
 use super::code::{self, Code};
 use super::{Constants, Refusal, output};

@@ -1,5 +1,5 @@
-//! Sentences about the work at hand: what an agent does, is about to do, counts or waits for. They are true while they are
-//! written and tell nothing of the world; a sentence that goes on to say what was found is kept.
+//! Recognises sentences about the work at hand: what an agent does, is about to do, counts or waits for.
+//! They are true while they are written and tell nothing of the world; a sentence that goes on to say what was found is kept.
 //!
 //! The grammar is narrow: the agent itself as subject, or none; a verb of looking, running or editing; and something that a
 //! session handles (a file, a test, a tool). Ordinary people read books, run marathons and check prices.

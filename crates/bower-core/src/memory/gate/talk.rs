@@ -1,5 +1,5 @@
-//! What is said to keep a conversation going: thanks, offers, questions to whoever reads along. English; what people say to each
-//! other in a transcript (`Anna: ...`) is judged more mildly than what an agent says.
+//! Recognises small talk that only keeps a conversation going: thanks, offers, questions to the reader.
+//! English; what people say to each other in a transcript (`Anna: ...`) is judged more mildly than what an agent says.
 
 use super::Constants;
 use super::agent::begins;

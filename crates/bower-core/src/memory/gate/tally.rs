@@ -1,4 +1,4 @@
-//! Sentences that only count what a session did, or are made of nothing but work and its course.
+//! Recognises sentences that only count what a session did, or only say how its work is going.
 
 use super::list::List;
 use super::step::{TEXTS, THINGS, VERBS, is_number, is_path};

@@ -1,5 +1,5 @@
-//! Golden examples of each rule, what it refuses beside what it must let in. All are invented; secrets are put together
-//! from pieces, so that no scanner of repositories takes them for real.
+//! Golden tests of each admission rule: texts that it refuses, beside texts that it must accept.
+//! All are invented; secrets are put together from pieces, so that no scanner of repositories takes them for real.
 
 use proptest::prelude::*;
 

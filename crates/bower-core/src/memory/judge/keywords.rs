@@ -1,5 +1,5 @@
-//! The words that a text is about: names, identifiers and quoted words first, then rarer-looking words before common
-//! ones. Which words are one is decided by the text channel's analysis, so a keyword finds what its text would.
+//! Extracts the keywords of a text: names, identifiers and quoted words first, then rarer-looking words.
+//! Common ones come last. Which words are one is decided by the text channel's analysis, so a keyword finds what its text would.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};

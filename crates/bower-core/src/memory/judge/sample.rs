@@ -1,6 +1,7 @@
-//! What a reader would call each of these invented sentences. `SEEN` lay beside the rules while they were made. `LATER`
-//! was written after them and counted once: 37 of its 70 were right, and 30 of the 34 that were not called facts. Some
-//! rules were mended since, so its figure is better now than that of a text nobody has seen.
+//! Invented sentences, each with the memory type that a reader would give it.
+//! `SEEN` lay beside the rules while they were made. `LATER` was written after them and counted once: 37 of its 70 were right,
+//! and 30 of the 34 that were not called facts. Some rules were mended since, so its figure is better now than that of a text
+//! nobody has seen.
 
 use crate::item::MemoryType::{
     self, Context, Convention, Decision, Digest, Episode, Fact, Gotcha, Handoff, Pattern, Preference,

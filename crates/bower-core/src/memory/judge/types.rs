@@ -1,5 +1,5 @@
-//! The type of a memory by cue words and shape. Each cue adds its weight to a type; the heaviest type wins if it is heavy
-//! enough, and where none is the text states a fact.
+//! Infers the type of a memory from cue words and shape.
+//! Each cue adds its weight to a type; the heaviest type wins if it is heavy enough, and where none is the text states a fact.
 
 use super::super::calendar::{DAYS, MONTHS, is_iso, is_year};
 use crate::item::MemoryType;

@@ -1,4 +1,4 @@
-//! Golden tests of decisions: an invented example for each outcome, and what is never so.
+//! Golden tests of merge decisions: an invented example for each outcome, and cases that must never have it.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,5 @@
-//! Why a decision was taken, as data, and in one line for people. The line names no ids: who prints it knows them.
+//! The reason for a merge decision, as data and as one line for people.
+//! The line names no ids: who prints it knows them.
 
 use std::fmt;
 

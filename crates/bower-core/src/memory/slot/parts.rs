@@ -1,4 +1,5 @@
-//! The parts of a statement: its subject with the words of its key, its value in one form, and the phrases behind it.
+//! Parses the parts of a statement: subject, value in one normal form, and the phrases behind it.
+//! The subject has the words of its key.
 
 use super::super::claims::dates;
 use super::super::claims::numbers;

@@ -1,4 +1,4 @@
-//! Golden tests of slots: invented statements, what each says, and what says nothing single.
+//! Golden tests of fact keys: invented statements with the key and value of each, and statements that have none.
 
 use super::*;
 

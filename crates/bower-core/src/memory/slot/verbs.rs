@@ -1,5 +1,5 @@
-//! The verbs of a statement: what each makes of its subject, the words behind it and their value. The first verb from the left
-//! that is known decides, and may decide that there is no slot.
+//! Reads a statement by its verb, which tells the subject, the words behind it and their value apart.
+//! The first verb from the left that is known decides, and may decide that there is no slot.
 
 use std::ops::ControlFlow;
 

@@ -1,5 +1,6 @@
-//! The words by which a statement's subject, attribute and value are told apart. Closed lists: a statement with other words has
-//! no slot, which costs a supersession that somebody else makes, where a wrong slot would hide what is still true.
+//! Lists of English words that tell a statement's subject, attribute and value apart.
+//! Closed lists: a statement with other words has no slot, which costs a supersession that somebody else makes, where a wrong
+//! slot would hide what is still true.
 
 /// Nouns that have one value at a time, in their canonical form ([`canonical`]).
 pub(super) const ATTRIBUTES: &[&str] = &[

@@ -1,4 +1,5 @@
-//! What is worth keeping of a sentence by the words alone: narrow rules for English, and what else its words say of how it is meant.
+//! Narrow rules for English that say whether a sentence is worth keeping, and why.
+//! They go by its words alone, and read what else these say of how the sentence is meant.
 
 use super::super::cues::Cues;
 use super::super::slot::slot;

@@ -1,5 +1,5 @@
-//! How likely it is that somebody would keep a sentence: a logistic regression over its signs, with weights for each voice. It
-//! needs no model; the same sentence has the same score everywhere.
+//! Scores how likely somebody would keep a sentence, by a logistic regression over its features.
+//! Each voice has weights of its own. It needs no model; the same sentence has the same score everywhere.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,6 @@
-//! What can be seen of a sentence without knowing what it means: small numbers in a fixed order, for `scorer.rs` to weigh. Linear
-//! in the sentence's length. Another sign, or another order, needs other weights.
+//! Extracts the features of a sentence (its "signs") that `scorer.rs` weighs: small numbers in a fixed order.
+//! They are what can be seen without knowing what the sentence means. Linear in the sentence's length. Another sign, or another
+//! order, needs other weights.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

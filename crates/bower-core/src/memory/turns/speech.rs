@@ -1,5 +1,5 @@
-//! From a turn to the sentences that its speaker said: without what a host put in, without code and without quotations. Nothing
-//! of what is said here is judged.
+//! Extracts the sentences that a turn's speaker said, without text of the host, code and quotations.
+//! Text of the host is what the agent's program put into the turn. Nothing of what is said here is judged.
 
 /// What hosts put into a turn as if somebody had said it; it goes with all that stands within.
 const BLOCKS: &[&str] = &[

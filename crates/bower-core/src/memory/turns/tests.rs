@@ -1,4 +1,4 @@
-//! What is picked out of turns, and what is not.
+//! Tests of picking sentences from turns: which are picked, and which are not.
 
 use super::rules::{CORRECTS, without};
 use super::*;

@@ -1,5 +1,5 @@
-//! Puts taken sentences together: pieces in the document's order, each with its citation. A run of neighbours is a
-//! literal part of the source.
+//! Joins the selected sentences into pieces in the document's order, each with its citation.
+//! A run of neighbours is a literal part of the source.
 
 use super::units::Unit;
 use super::{Candidate, Part, State};

@@ -1,4 +1,5 @@
-//! Tells whether a sentence says what another has said. Case, punctuation and white space make no difference.
+//! Detects sentences that repeat another one.
+//! Case, punctuation and white space make no difference.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a packed budget must be: within its bounds, whole sentences of its sources, nothing twice, the same each time.
+//! Tests of packing: within the budget, whole sentences of the sources, nothing twice, the same each time.
 
 use super::*;
 use proptest::prelude::*;

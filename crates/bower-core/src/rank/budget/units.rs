@@ -1,5 +1,6 @@
-//! Cuts a text into the units that a budget takes or leaves: sentences, list items, labelled lines, lines of code and
-//! of tables. Units ascend, do not overlap, and hold every character that is not white space.
+//! Cuts a text into the units that a budget takes or leaves.
+//! They are sentences, list items, labelled lines, lines of code and of tables. Units ascend, do not overlap, and hold every
+//! character that is not white space.
 
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;

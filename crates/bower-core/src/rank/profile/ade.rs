@@ -1,4 +1,5 @@
-//! ADE's hybrid score and composite. The score is the same formula for every candidate, with or without a vector.
+//! The ade profile: ADE's hybrid score of words and meaning, and its composite with recency and importance.
+//! The score is the same formula for every candidate, with or without a vector.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

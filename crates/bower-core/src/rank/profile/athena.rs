@@ -1,4 +1,5 @@
-//! Athena's weighted reciprocal rank fusion over many channels, and its confidence bands. Items merge by row, never by name.
+//! The athena profile: weighted reciprocal rank fusion over many channels, and its confidence bands.
+//! Items merge by row, never by name.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! Atlas's hybrid search in its four fusion strategies. Every relevance score is 0..1, and the least relevance always holds.
+//! The atlas profile: Atlas's hybrid search in its four fusion strategies.
+//! Every relevance score is 0..1, and the least relevance always holds.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! The default profile: every candidate's true score in each channel, and a measure of how far to trust the meanings.
+//! The default profile: sums each candidate's scores of all channels, weighted by how far meaning is trusted.
+//! Every candidate has its true score in each channel.
 //!
 //! ```text
 //! g     = (clip((best v - mean v) / deviation of v, 0, 9) / 4.5)^2       how sharply meaning singles something out

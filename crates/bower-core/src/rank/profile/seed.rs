@@ -1,4 +1,5 @@
-//! Bowerbird's first design: weighted reciprocal ranks, then effective importance. Scores never enter the fusion, only ranks.
+//! The seed profile, Bowerbird's first design: weighted reciprocal ranks, then effective importance.
+//! Scores never enter the fusion, only ranks.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

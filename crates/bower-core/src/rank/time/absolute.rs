@@ -1,5 +1,5 @@
-//! Dates as they are written: 2023-05-08, 8 May 2023, 05/08/2023, May 2023, Q3 2024, the 90s. A name that is an
-//! ordinary word too counts only beside a number or after a word that stands before times.
+//! Parses absolute dates: 2023-05-08, 8 May 2023, 05/08/2023, May 2023, Q3 2024, the 90s.
+//! A name that is an ordinary word too counts only beside a number or after a word that stands before times.
 
 use jiff::civil::Date;
 

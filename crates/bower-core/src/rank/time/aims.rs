@@ -1,5 +1,5 @@
-//! From tokens to what a question wants: before, after or during a time, the latest or the first state, an order of
-//! events, or a time as the answer. One pass; what an expression used is not read again.
+//! Reads how a question uses time: before, after or during one, latest or first, in order, or as the answer.
+//! Latest and first are of states, an order is one of events. One pass; what an expression used is not read again.
 
 use jiff::Zoned;
 use jiff::civil::{Date, DateTime};

@@ -1,5 +1,6 @@
-//! From the times in a question and those of its candidates to what each candidate gains. Pure and total: every gain is
-//! finite, none is below 0, and candidates of which nothing is known are neither favoured nor put last.
+//! Computes how much each candidate's score gains where its times match those in the question.
+//! Pure and total: every gain is finite, none is below 0, and candidates of which nothing is known are neither favoured nor put
+//! last.
 
 use super::{Aim, Asked, Interval, Offset, Side, TimeExpression, Unit, seconds};
 

@@ -1,5 +1,5 @@
-//! Spans of the civil calendar: days, weeks, months, years and their parts. Weeks begin on Monday (ISO 8601); no
-//! function fails on any number: what lies outside the calendar is `None`.
+//! Spans of the civil calendar: days, weeks, months, years and their parts.
+//! Weeks begin on Monday (ISO 8601); no function fails on any number: what lies outside the calendar is `None`.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;

@@ -1,5 +1,6 @@
-//! Times that are said from now or from another time: last week, two weeks ago, the Sunday before 25 October, the first
-//! weekend of August. A count of units back means the whole unit that was then: "two weeks ago" is a week, Monday first.
+//! Parses relative times: last week, two weeks ago, the Sunday before 25 October, the first weekend of August.
+//! They are said from now or from another time. A count of units back means the whole unit that was then: "two weeks ago" is a
+//! week, Monday first.
 
 use jiff::civil::Date;
 

@@ -1,5 +1,5 @@
-//! What expressions of time mean, by hand from a calendar: each line is a text and what is found in it. Days are
-//! `from/until`, the second not in it; `<` is before, `>` at or after.
+//! A table of time expressions with their meanings, made by hand from a calendar, as test cases.
+//! Each line is a text and what is found in it. Days are `from/until`, the second not in it; `<` is before, `>` at or after.
 
 use jiff::Zoned;
 use jiff::tz::TimeZone;

@@ -1,4 +1,5 @@
-//! Since when and until when a statement holds, as far as it says so itself: "since May 2024", "starting Monday", "until 10 July".
+//! Parses the time span in which a statement says that it holds.
+//! It may say since when and until when: "since May 2024", "starting Monday", "until 10 July".
 
 use jiff::{SignedDuration, Span, Timestamp, Zoned};
 

@@ -1,5 +1,5 @@
-//! A text as words, numbers and marks, with what each word can mean for time. Every byte is looked at once, and no
-//! word is copied: offsets are those of the text as given.
+//! Tokenizes a text into words, numbers and marks, with the meanings that each word can have for time.
+//! Every byte is looked at once, and no word is copied: offsets are those of the text as given.
 
 use std::ops::Range;
 

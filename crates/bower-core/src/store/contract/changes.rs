@@ -1,4 +1,4 @@
-//! What every store tells of its changes to whoever follows them.
+//! Contract tests of the changes that a store tells to those who follow them.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What every store remembers of the clock, and what it repairs when a wrong clock was set right.
+//! Contract tests of the clock: the readings that a store remembers, and its repair of times of a wrong clock.
 
 use super::*;
 use crate::store::Audience;

@@ -1,5 +1,5 @@
-//! What every store gives away whole and takes in as it was: with its times, chain, reviews and history, all or nothing, and
-//! nothing of what is there overwritten.
+//! Contract tests of export and import: items arrive as they were, all or nothing, and overwrite nothing.
+//! They arrive with their times, chain, reviews and history.
 
 use super::*;
 use crate::item::{Relation, Ruling, Visibility};

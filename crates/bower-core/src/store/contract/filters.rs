@@ -1,4 +1,5 @@
-//! Filters: what indexes find is what a scan finds, whatever is written, changed and removed, and whatever is asked.
+//! Contract tests of filters: lookups in indexes find what a scan finds.
+//! This holds whatever is written, changed and removed, and whatever is asked.
 
 use serde_json::{Map, Value, json};
 

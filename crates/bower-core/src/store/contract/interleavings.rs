@@ -1,5 +1,6 @@
-//! Any order of everything that can happen to memories: each chain has one head, nothing is an orphan, what is counted is what
-//! is there, and the events alone tell the state of every memory.
+//! Contract tests of random orders of everything that can happen to memories.
+//! Each chain has one head, nothing is an orphan, what is counted is what is there, and the events alone tell the state of every
+//! memory.
 
 use proptest::prelude::*;
 use serde_json::Value;

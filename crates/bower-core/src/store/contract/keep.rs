@@ -1,5 +1,5 @@
-//! What every store keeps of the life of memories that nobody tells anything about: turns that are void when the memory moved
-//! on, what is undone, patterns with their examples, uses, and what each scope holds.
+//! Contract tests of memory maintenance: state changes of a run, undo, patterns, uses, and counts of each scope.
+//! It concerns memories that nobody tells anything about; a change is void when the memory moved on.
 
 use super::*;
 use crate::store::{NewPattern, OWN, Ruling, Seen, Turning};

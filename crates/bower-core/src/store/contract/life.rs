@@ -1,5 +1,5 @@
-//! What every store keeps of the life of a memory: chains with one head, decisions that are void when the store moved on,
-//! reviews, and nothing left of what was forgotten.
+//! Contract tests of the life of a memory: chains, decisions, reviews and forgetting.
+//! Chains have one head, decisions are void when the store moved on, and nothing is left of what was forgotten.
 
 use super::*;
 use crate::item::{Relation, Ruling};

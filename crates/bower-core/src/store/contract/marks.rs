@@ -1,4 +1,4 @@
-//! Marks of what was read, and who is pinned.
+//! Contract tests of read marks, pinned memories and the newest memories.
 
 use serde_json::{Map, json};
 

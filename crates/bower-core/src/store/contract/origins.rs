@@ -1,4 +1,4 @@
-//! What every store keeps of whose words an item is, and how it takes back all that one origin wrote.
+//! Contract tests of provenance, and of taking back all that one origin wrote.
 
 use super::*;
 use crate::item::{Origin, TakenHow, Visibility};

@@ -1,4 +1,4 @@
-//! What a store keeps of sessions: given once, gone with the item, forgotten after a while.
+//! Contract tests of what sessions were given: once, gone with the item, forgotten after a while.
 
 use super::{at, chunk, chunk_rows, document, memory, stamp, with_store};
 use crate::item::{RowId, derive_id};

@@ -1,4 +1,4 @@
-//! A database as it would be if its whole log were in it: the file's pages with those of the log over them.
+//! An image of a database with its write-ahead log applied: the file's pages with the log's over them.
 
 use std::collections::BTreeMap;
 use std::fs::File;

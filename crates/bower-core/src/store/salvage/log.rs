@@ -1,5 +1,6 @@
-//! A write-ahead log read beyond its damage. `SQLite` stops at the first frame whose checksum fails; here each frame is judged by
-//! itself, and damage within one word of four bytes is undone.
+//! Reads a write-ahead log beyond its damage.
+//! `SQLite` stops at the first frame whose checksum fails; here each frame is judged by itself, and damage within one word of
+//! four bytes is undone.
 //!
 //! The format is that of <https://www.sqlite.org/fileformat.html>, section 4. A frame's checksum goes on from that of the frame before
 //! it, which stands in that frame's header: so a whole frame behind a damaged one still proves itself.

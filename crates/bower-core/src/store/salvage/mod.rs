@@ -1,5 +1,6 @@
-//! What can still be read of a store whose files are damaged, put into a store of its own. Nothing here trusts `SQLite` to open them:
-//! pages and the log are read as they lie, and what makes no sense is passed over and named.
+//! Salvage: reads what it can of a store whose files are damaged, and writes it into a new store.
+//! Nothing here trusts `SQLite` to open the files: pages and the log are read as they lie, and what makes no sense is passed over
+//! and named.
 
 mod image;
 mod log;

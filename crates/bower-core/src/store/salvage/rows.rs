@@ -1,4 +1,4 @@
-//! Rows that were read from damaged files, put into a store of their own.
+//! Writes rows that were read from damaged files into a new store.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Result, params, params_from_iter};

@@ -1,5 +1,6 @@
-//! The rows of a database by its pages alone: whatever a page says that makes sense is taken, whatever does not is passed over and
-//! named. Nothing here trusts a length, a pointer or a type that it reads.
+//! Reads the rows of a database from its pages alone, past any damage.
+//! Whatever a page says that makes sense is taken, whatever does not is passed over and named. Nothing here trusts a length, a
+//! pointer or a type that it reads.
 //!
 //! The format is that of <https://www.sqlite.org/fileformat.html>, sections 1.6 and 2.
 

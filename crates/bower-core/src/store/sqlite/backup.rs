@@ -1,5 +1,5 @@
-//! A copy of the whole store in one file, made while others write; and the way back. A copy is verified before anything is
-//! replaced by it, and what it replaces is kept beside it.
+//! Copies the whole store into one file while others write, and restores it from such a copy.
+//! A copy is verified before anything is replaced by it, and what it replaces is kept beside it.
 
 use jiff::Timestamp;
 use rusqlite::backup::{Backup, StepResult};

@@ -1,4 +1,4 @@
-//! What changed after a change: the events of each transaction as one, and whom they concern.
+//! Reads the changes after a given one: the events of each transaction as one, and whom they concern.
 
 use rusqlite::{Result, params_from_iter};
 

@@ -1,5 +1,6 @@
-//! Checksums of what the store says: CRC-32 over the values of each row, its number among them, so that a changed bit and two rows that
-//! changed places are both seen. `SQLite` itself checks how pages hang together, never what stands in them.
+//! Checksums of the store's rows: a CRC-32 over the values of each row.
+//! Its number is among them, so that a changed bit and two rows that changed places are both seen. `SQLite` itself checks how
+//! pages hang together, never what stands in them.
 //!
 //! Those of items, texts and vectors stand in a table of their own: to give 100,000 old rows theirs, three megabytes are written
 //! instead of all texts and vectors anew, and damage to a page hits only one of the two.

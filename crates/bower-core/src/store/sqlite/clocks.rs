@@ -1,5 +1,5 @@
-//! The past of a store: what it knew at a time, and what was so at a time. As one condition over all items, and as the few
-//! that are not seen, each found by an index.
+//! Point-in-time queries: what the store knew at a time, and what was so at a time.
+//! They are one condition over all items, or lookups of the few that are not seen, each found by an index.
 
 use jiff::Timestamp;
 use rusqlite::Connection;

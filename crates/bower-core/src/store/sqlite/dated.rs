@@ -1,4 +1,5 @@
-//! What items say, and what tells when they are of: their times and fields. One look-up a row, nothing is scanned.
+//! Reads the texts of items with their times and fields.
+//! One lookup a row, nothing is scanned.
 
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Map, Value};

@@ -1,5 +1,5 @@
-//! What leaves the store whole: some rows with everything that hangs on them, in one snapshot and one order, so that a store
-//! that took it in gives the same again.
+//! Exports rows with everything that hangs on them, in one snapshot and one order.
+//! A store that took it in gives the same again.
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use std::collections::HashMap;

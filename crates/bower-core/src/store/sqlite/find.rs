@@ -1,5 +1,5 @@
-//! The reads of the smaller channels: tags, paths, canonical lines, and the facts that ranking asks for. Each costs by what
-//! it finds, never by the store's whole size, but for the one scan of paths.
+//! Lookups for the smaller channels and for ranking: tags, paths, canonical lines, and facts of items.
+//! Each costs by what it finds, never by the store's whole size, but for the one scan of paths.
 
 use rusqlite::{OptionalExtension, params, params_from_iter};
 use std::collections::BTreeSet;

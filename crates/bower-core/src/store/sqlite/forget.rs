@@ -1,5 +1,6 @@
-//! Forgetting: an item leaves every table, the questions that said the same leave the cache, and of its events only rules,
-//! figures and ids remain. The same transaction leaves the mark that files are to be purged.
+//! Forgets items: deletes them from every table and cleans their events.
+//! The questions that said the same leave the cache, and of an item's events only rules, figures and ids remain. The same
+//! transaction leaves the mark that files are to be purged.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,5 @@
-//! Vectors as the file keeps them: packed where that is shorter. Whoever reads or writes them through the store sees half floats.
+//! Vectors as the file keeps them: half floats, packed where that is shorter.
+//! Whoever reads or writes them through the store sees half floats.
 
 use std::borrow::Cow;
 

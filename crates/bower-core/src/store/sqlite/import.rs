@@ -1,5 +1,5 @@
-//! What comes into the store as it was elsewhere: with its times, counts, chain and history. A batch is one transaction; a piece
-//! that cannot stand beside what is there writes nothing and says why.
+//! Imports items into the store as they were elsewhere: with their times, counts, chain and history.
+//! A batch is one transaction; a piece that cannot stand beside what is there writes nothing and says why.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params};

@@ -1,4 +1,4 @@
-//! One item as its reader sees it, from its row, its text, its tags and its document.
+//! Reads one item from its row, its text, its tags and its document.
 
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};

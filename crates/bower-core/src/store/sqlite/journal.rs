@@ -1,5 +1,5 @@
-//! What events keep of an item's life: what each change made of it, and what it had been. From `is` alone the state of every
-//! memory can be made again; by `was` a change is taken back. Neither holds a word of a text.
+//! The events of an item's life: the state that each change made of it, and the one before.
+//! From `is` alone the state of every memory can be made again; by `was` a change is taken back. Neither holds a word of a text.
 
 mod origin;
 

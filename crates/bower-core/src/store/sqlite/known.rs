@@ -1,5 +1,6 @@
-//! The rows of the last selections, kept until the store changes. Every transaction that changes what a selection finds takes
-//! the next number from the store's counter, so rows are kept under the number at which they were read, and are never stale.
+//! A cache of the rows of the last selections, kept until the store changes.
+//! Every transaction that changes what a selection finds takes the next number from the store's counter, so rows are kept under
+//! the number at which they were read, and are never stale.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! The documents that have a chunk in a selection, a page at a time.
+//! Lists the documents that have a chunk in a selection, a page at a time.
 
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 

@@ -1,5 +1,5 @@
-//! Memories as they are written: each with what was decided about it, in one transaction with its events. No event holds a
-//! text: what changed is read from both sides of a chain.
+//! Writes memories, each with what was decided about it, in one transaction with its events.
+//! No event holds a text: what changed is read from both sides of a chain.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params, params_from_iter};

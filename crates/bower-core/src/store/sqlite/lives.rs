@@ -1,5 +1,5 @@
-//! The life of memories that nobody tells anything about: read for those who decide, and turned as they decided, in one
-//! transaction with its events.
+//! Reads memories for the runs that maintain them, and applies what was decided.
+//! Such runs are the sweep, pruning and consolidation. What they decide is written in one transaction with its events.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params};

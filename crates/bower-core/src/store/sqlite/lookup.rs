@@ -1,5 +1,6 @@
-//! The rows of a selection from indexes: sets of rows and what is done with them, so that a selection costs by the rows it
-//! keeps. What no index knows is asked of the rows that are left, or of all by a scan: the answer is the scan's in every case.
+//! Finds the rows of a selection by indexes, as operations on sets of rows.
+//! So a selection costs by the rows it keeps. What no index knows is asked of the rows that are left, or of all by a scan: the
+//! answer is the scan's in every case.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params_from_iter};

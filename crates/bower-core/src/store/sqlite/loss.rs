@@ -1,6 +1,7 @@
-//! Acknowledged changes that are missing. They are noticed by the head when a store is opened and before it is written to; what the
-//! files still hold is kept aside before anything overwrites it. Where the log proves what it held, all of it is put back; otherwise the
-//! loss is written down, and told until somebody accepts it.
+//! Notices acknowledged changes that are missing, and restores or reports them.
+//! They are noticed by the head when a store is opened and before it is written to; what the files still hold is kept aside
+//! before anything overwrites it. Where the log proves what it held, all of it is put back; otherwise the loss is written down,
+//! and told until somebody accepts it.
 
 use rusqlite::{Connection, OpenFlags, Result, TransactionBehavior, params};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! What is kept beside items: marks of how far somebody read something, as events on a subject of their own; and who is pinned.
+//! Writes read marks, and finds pinned and newest memories.
+//! A mark says how far somebody read something; it is an event on a subject of its own.
 
 use rusqlite::params;
 use serde_json::{Map, Value};

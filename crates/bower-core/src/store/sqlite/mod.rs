@@ -1,4 +1,5 @@
-//! The embedded store: one SQLite file in WAL mode. A reader never waits; a writer waits its turn; nobody sees a lock.
+//! The embedded store: one SQLite file in WAL mode.
+//! A reader never waits; a writer waits its turn; nobody sees a lock.
 
 mod backup;
 mod changes;

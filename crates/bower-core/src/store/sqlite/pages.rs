@@ -1,5 +1,6 @@
-//! The pages of a store's file as bytes: where nothing is kept. A page that was divided or filled anew may still have in its free
-//! space what stood there before, even where deleted cells are zeroed; only whoever looks finds out.
+//! Reads the free space of the pages of a store's file, as bytes.
+//! A page that was divided or filled anew may still have in its free space what stood there before, even where deleted cells are
+//! zeroed; only whoever looks finds out.
 //!
 //! Nothing here writes. What it says of a file that somebody writes meanwhile is what it was at some time.
 

@@ -1,4 +1,4 @@
-//! Every read of the embedded store, and the table of its operations.
+//! Reads of the embedded store, and its implementation of the `Store` trait.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};

@@ -1,4 +1,5 @@
-//! The schema as numbered steps. A step that has been released is never edited; a change is a new step at the end.
+//! The database schema as numbered migration steps.
+//! A step that has been released is never edited; a change is a new step at the end.
 
 /// `PRAGMA application_id` of every Bowerbird store: "BOWR".
 pub const APPLICATION_ID: i32 = 0x424F_5752;

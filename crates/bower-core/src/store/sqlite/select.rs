@@ -1,4 +1,5 @@
-//! A selection as SQL. Every value a user wrote is bound; no user text becomes part of a statement.
+//! Translates a selection into a condition in SQL.
+//! Every value a user wrote is bound; no user text becomes part of a statement.
 
 use rusqlite::types::Value as Sql;
 use serde_json::Value;

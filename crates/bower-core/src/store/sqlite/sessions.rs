@@ -1,4 +1,5 @@
-//! What each session was given: one row an item, gone with the item. Nothing here is needed to answer a question.
+//! Records what each session was given: one row an item, gone with the item.
+//! Nothing here is needed to answer a question.
 
 use jiff::Timestamp;
 use rusqlite::params;

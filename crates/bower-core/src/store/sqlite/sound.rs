@@ -1,4 +1,4 @@
-//! Whether a store is sound: its pages and indexes, and what its tables must have in common.
+//! Checks that a store is sound: its pages and indexes, and what its tables must have in common.
 
 use super::halves::damaged;
 use super::life::broken_chains;

@@ -1,4 +1,4 @@
-//! The time that the store trusts, and the repair of times that a wrong clock gave.
+//! Keeps the time that the store trusts, and repairs the times that a wrong clock gave.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params, params_from_iter};

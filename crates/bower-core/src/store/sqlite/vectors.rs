@@ -1,4 +1,5 @@
-//! Vectors, token codes and cached questions as they are read: each is checked against its checksum, and what fails is not given.
+//! Reads vectors, token codes and cached questions, each checked against its checksum.
+//! Those that fail are not given.
 
 use rusqlite::{OptionalExtension, Row, params};
 

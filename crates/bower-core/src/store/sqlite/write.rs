@@ -1,4 +1,5 @@
-//! Every write of the embedded store. Each runs in one transaction and leaves its events in it.
+//! Writes of the embedded store: documents, vectors, token codes and cached questions.
+//! Each runs in one transaction and leaves its events in it.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Value, json};

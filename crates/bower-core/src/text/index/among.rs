@@ -1,5 +1,6 @@
-//! The best of a few documents of one segment: those that a narrow filter keeps. Each term is asked for them; no other document
-//! is scored. The scores are those of [`super::best`], to the bit: sums are exact ([`super::Bm25`]).
+//! Scores those few documents of one segment that a narrow filter keeps, and gives the best.
+//! Each term is asked for them; no other document is scored. The scores are those of [`super::best`], to the bit: sums are exact
+//! ([`super::Bm25`]).
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! The best documents of one segment: `MaxScore` (Turtle and Flood 1995) over windows of documents.
+//! Finds the best documents of one segment by `MaxScore` (Turtle and Flood 1995) over windows of documents.
 //!
 //! Frequent terms that cannot lift a document over the threshold by themselves, all together, are not gone through: they are
 //! asked only for documents that others have found. The rest is added up window by window, in an array that stays in the first

@@ -1,4 +1,5 @@
-//! What an index says of given rows: how a question's words score in each, who speaks in it, what it is a part of.
+//! Examines given rows in the text index: their BM25 scores for a question, their speakers and their parents.
+//! A parent is what a row is a part of, such as a document.
 
 use std::ops::Range;
 

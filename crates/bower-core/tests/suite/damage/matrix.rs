@@ -1,4 +1,4 @@
-//! The damage matrix: seeded changes of every kind of file below the home, and what becomes of them.
+//! The damage matrix: seeded changes of every kind of file below the home, and checks of their effects.
 //!
 //! Each case is a copy of one sound home in which one file was changed: a bit, 16 bytes, a page of zeros, cut short, made longer, swapped
 //! with another file, put back to an older content, or deleted. Then the store is asked, told, examined, made to forget and indexed,

@@ -1,4 +1,4 @@
-//! The house rules as pure functions from a file's path and text to the list of what is wrong with it.
+//! The repository's rules as pure functions from a file's path and text to the list of its problems.
 //! Nothing here reads the tree, so that each rule is tested with an example that passes and one that does not.
 
 use super::source::{Named, Token, named, tokens, without_tests};

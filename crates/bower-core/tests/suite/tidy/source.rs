@@ -1,4 +1,4 @@
-//! Reads Rust source well enough to judge it: tokens without comments and literals, and every path that is named.
+//! A small reader of Rust source for the rules: tokens without comments and literals, and every path named.
 //! It never fails: what it cannot understand it passes over.
 
 /// A word or a sign of the source, with the line it stands on.

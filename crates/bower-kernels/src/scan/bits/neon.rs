@@ -1,4 +1,4 @@
-//! The scan for 64-bit ARM: sixteen vectors a byte shuffle, in the order of the other paths.
+//! Scans the 1-bit codes on 64-bit ARM: sixteen vectors per byte shuffle, in the order of the other paths.
 
 use std::arch::aarch64::{
     uint8x16_t, uint16x8_t, vaddq_f32, vaddq_u8, vaddw_high_u8, vaddw_u8, vandq_u8, vcgtq_f32, vcombine_u8,

@@ -1,4 +1,4 @@
-//! The dot products for 64-bit ARM: four rows at a time, so that the query is loaded once for them.
+//! Computes the int8 dot products on 64-bit ARM: four rows at a time, so that the query is loaded once for them.
 
 use std::arch::aarch64::{
     int8x16_t, int32x4_t, vaddvq_s32, vdupq_n_s8, vdupq_n_s32, veorq_s8, vget_low_s8, vld1q_s8,

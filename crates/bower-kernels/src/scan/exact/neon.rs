@@ -1,4 +1,5 @@
-//! The sums for 64-bit ARM. Left to itself the compiler pairs a product with a square and shuffles them into each other.
+//! Computes the float dot products and squared lengths on 64-bit ARM.
+//! Left to itself the compiler pairs a product with a square and shuffles them into each other.
 
 use std::arch::aarch64::{
     float32x4_t, vaddq_f32, vcvt_f32_f16, vdupq_n_f32, vld1_u16, vld1q_f32, vmulq_f32, vreinterpret_f16_u16,

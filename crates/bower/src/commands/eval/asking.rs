@@ -1,4 +1,4 @@
-//! What more is asked of an indexed set than its figures: probabilities, evidence, and why one question went as it did.
+//! Asks an indexed set for more than its figures: probabilities, evidence, and why one question went as it did.
 //! Each pass asks the engine what a user would ask, and hands plain values to `crate::eval`.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,6 @@
-//! A labelled set in the real engine: indexed once into a temporary home, asked as `bower query` would ask, whole or
-//! without one of the ranking's parts. Nothing of the user's own home is touched but the models, which are read.
+//! Runs a labelled set in the real engine: indexes it once into a temporary home, then asks its questions.
+//! They are asked as `bower query` would ask, whole or without one of the ranking's parts. Nothing of the user's own home is touched
+//! but the models, which are read.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

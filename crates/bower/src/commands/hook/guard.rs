@@ -1,4 +1,4 @@
-//! What stands between a hook and its host: whatever is given and whatever fails, the process ends with status 0, and in time.
+//! Makes sure that a hook's process ends with status 0 and in time, whatever it is given and whatever fails.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

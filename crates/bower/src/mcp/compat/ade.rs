@@ -1,4 +1,4 @@
-//! ADE's memory tools: memorySearch, memoryAdd, memoryPin.
+//! Implements ADE's memory tools: memorySearch, memoryAdd, memoryPin.
 
 use bower_core::item::{Fate, Kind, MemoryType, Profile, Scope, Status, Tier};
 use bower_core::request::Item;

@@ -1,5 +1,6 @@
-//! Athena's tools and resources. Its session log is what was kept in the conversation of this server; its canonical memory is what
-//! was indexed of documents named CANONICAL.md.
+//! Implements Athena's tools and resources.
+//! Its session log is what was kept in the conversation of this server; its canonical memory is what was indexed of documents named
+//! CANONICAL.md.
 
 use bower_core::item::{Kind, MemoryType, Profile, Rerank};
 use bower_core::rank::time;

@@ -1,5 +1,5 @@
-//! `ByteRover`'s tools, as `brv mcp` has them: brv-query and brv-curate, for the project around a folder. What each takes was read
-//! in its own code; what needs no language model here needs no waiting.
+//! Implements `ByteRover`'s tools brv-query and brv-curate, for the project around a folder.
+//! They are as `brv mcp` has them: what each takes was read in its own code; what needs no language model here needs no waiting.
 
 use bower_core::evidence;
 use bower_core::request::Hit;

@@ -1,5 +1,5 @@
-//! The tools of other memories under their own names, so that what was written for them works unchanged. Each answers in the shape
-//! of its own system, out of the same store.
+//! Offers the tools of other memory systems under their own names, so that what was written for them works unchanged.
+//! Each answers in the shape of its own system, out of the same store.
 
 pub mod ade;
 pub mod athena;

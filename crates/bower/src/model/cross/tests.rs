@@ -1,5 +1,5 @@
-//! Pulls of a small cross-encoder from a real HTTP server on the loopback, and from folders. Whatever a source does, what was
-//! recorded is what is there.
+//! Tests pulls of a small cross-encoder from a real HTTP server on the loopback, and from folders.
+//! Whatever a source does, what was recorded is what is there.
 
 use std::collections::BTreeMap;
 

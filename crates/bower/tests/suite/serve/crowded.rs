@@ -1,4 +1,4 @@
-//! Crowds: whoever has no token, or too much of one, takes nobody else's place.
+//! Tests crowds of connections: clients without a token, or with too many for one, take nobody else's place.
 
 use super::{Home, Server, Wire, request, token};
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! Whatever is answered before its body was read: the next request on the connection begins where it should, or the answer says
-//! that the connection ends, and reaches its client.
+//! Tests answers that are sent before the request's body was read.
+//! The next request on the connection begins where it should, or the answer says that the connection ends, and reaches its client.
 
 use super::{Home, Server, request, token};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Whoever may not ask is told so, and the log tells nothing that it should not.
+//! Tests that a caller without permission is told so, and that the log tells nothing that it should not.
 
 use super::{Home, Server, token};
 use serde_json::{Value, json};

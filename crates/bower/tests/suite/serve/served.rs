@@ -1,4 +1,4 @@
-//! What is asked for is done, and found by whoever else has the store open.
+//! Tests that requests are carried out, and that everybody who has the store open finds what they did.
 
 use super::{Home, Server, token};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What is sent piece by piece: changes as they happen, and exports.
+//! Tests answers that are sent piece by piece: changes as they happen, and exports.
 
 use super::{Home, Server, token};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What words are worth to an echo.
+//! Weights and classes of words by which an echo is detected.
 
 use super::super::list::List;
 

@@ -1,5 +1,5 @@
-//! Secrets that have no form of their own: values beside a word that names one, pairs of user and password, and rows of random
-//! characters that nobody announced.
+//! Finds secrets without a published form: named values, pairs of user and password, random characters.
+//! A named value stands beside a word that names a secret; a row of random characters counts where nobody announced it.
 
 use super::super::Constants;
 use super::super::random::{is_placeholder, is_random, is_short_run};

@@ -1,5 +1,5 @@
-//! Taking back all that one origin wrote: change by change, the last first, in one run that is undone as a whole.
-//! What somebody else did to the same memories since stays.
+//! Takes back all that one origin wrote: change by change, the last first, in one run.
+//! The run is undone as a whole. What somebody else did to the same memories since stays.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Result, params_from_iter};
