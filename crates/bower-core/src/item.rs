@@ -49,6 +49,16 @@ pub struct Scored {
 }
 
 impl Scored {
+    /// The best `depth` of some rows, best first.
+    pub fn best(mut scored: Vec<Self>, depth: usize) -> Vec<Self> {
+        if scored.len() > depth && depth > 0 {
+            scored.select_nth_unstable_by(depth - 1, Self::cmp_best_first);
+        }
+        scored.truncate(depth);
+        scored.sort_unstable_by(Self::cmp_best_first);
+        scored
+    }
+
     /// Total order: higher score first, then smaller row, so that equal inputs give equal bytes.
     pub fn cmp_best_first(a: &Self, b: &Self) -> std::cmp::Ordering {
         b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))

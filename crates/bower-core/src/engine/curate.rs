@@ -1,47 +1,41 @@
-//! Keeping a memory: look at it, judge it, embed it, compare it with what is there, write what was decided in one transaction.
+//! Keeps a memory: admits, classifies, embeds and compares a text, then writes the decision in one transaction.
+
+pub(crate) mod echo;
+mod neighbours;
+pub(crate) mod review;
+pub(crate) mod secrets;
+pub(crate) mod write;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::answer::milliseconds;
-use super::echoes::is_echo;
-use super::late::vector_for;
-use super::neighbours::{Likenesses, Neighbour, neighbours};
-use super::review::number;
-use super::secrets::clean_request;
-use super::when::zone;
-use super::{ACTOR, Engine, LANGUAGE, missing};
-use crate::error::{Error, Result};
-use crate::item::{
-    Author, Change, Channel, Fate, Gate, MemoryType, Provenance, Relation, RowId, Status, Tier, Visibility,
-};
+use crate::engine::curate::echo::is_echo;
+use crate::engine::curate::neighbours::{Likenesses, Neighbour, neighbours};
+use crate::engine::curate::secrets::clean_request;
+use crate::engine::curate::write::{ANYTHING, CONFIDENCE, check, free_id, new_memory, normal_tags, number};
+use crate::engine::late::vector_for;
+use crate::engine::query::when::zone;
+use crate::engine::timing::milliseconds;
+use crate::engine::{ACTOR, Engine, missing};
+use crate::error::Result;
+use crate::item::{Channel, Fate, Gate, MemoryType, Provenance, Relation, RowId, Status, Tier, Visibility};
 use crate::memory::conflict::Side;
 use crate::memory::gate::{self, Cut, Refusal};
-use crate::memory::judge::{self, Judged, judge_read, judge_text};
+use crate::memory::judge::{self, Judged, judge_read};
 use crate::memory::merge::{self, Bands, Decision, decide};
 use crate::memory::said::Said;
-use crate::memory::slot::{Slot, slot};
 use crate::rank::time::valid;
 use crate::request::{CurateRequest, Curated, Degraded, Item, Other};
-use crate::store::{Decided, Kept, NewMemory, NewVector, Place, Stamp, Standing};
-use crate::text;
-
-/// A memory is a thought, not a file: longer texts are documents and belong to `index`.
-pub(super) const MAX_CONTENT_BYTES: usize = 1 << 20;
-
-/// A new memory's confidence: somebody said it once.
-pub(super) const CONFIDENCE: f32 = 0.5;
+use crate::store::{Decided, Kept, NewMemory, Place, Stamp, Standing};
 
 /// How often a decision is made anew because another process wrote to the same place meanwhile. Each takes a millisecond or
 /// two, so this is reached by dozens of processes that write to one place at once; then the memory is kept beside the others.
 const ATTEMPTS: usize = 16;
 
-/// Nothing that was written since makes such a decision void.
-pub(super) const ANYTHING: Change = Change(i64::MAX.unsigned_abs());
-
-pub(super) fn curate(
+pub(crate) fn curate(
     engine: &Engine,
     visibility: &Visibility,
     request: &CurateRequest,
@@ -52,7 +46,7 @@ pub(super) fn curate(
 
 /// What nobody asked to keep: picked out of a session, by a rule.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unasked<'a> {
+pub(crate) struct Unasked<'a> {
     /// The program whose session it was.
     pub source: &'a str,
     /// What the session was given, whenever that was: told back, it is an echo.
@@ -85,7 +79,7 @@ fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::N
 }
 
 /// The same for what nobody asked to keep, where `unasked` says so: it is a candidate, and ends no memory that somebody kept.
-pub(super) fn curate_as(
+pub(crate) fn curate_as(
     engine: &Engine,
     visibility: &Visibility,
     request: &CurateRequest,
@@ -197,57 +191,6 @@ fn is_told_to_be(refusal: Refusal, told: Option<MemoryType>) -> bool {
         (refusal == Refusal::SessionSummary && accounts.contains(&told))
             || (refusal == Refusal::Step && rules.contains(&told))
     })
-}
-
-fn check(content: &str) -> Result<()> {
-    if content.is_empty() {
-        return Err(Error::invalid("memory", "the text is empty; write what to remember"));
-    }
-    if content.len() > MAX_CONTENT_BYTES {
-        let reason = format!(
-            "{} bytes are more than {MAX_CONTENT_BYTES}; put it in a file and index that",
-            content.len()
-        );
-        return Err(Error::invalid("memory", reason));
-    }
-    Ok(())
-}
-
-fn new_memory(
-    request: &CurateRequest,
-    place: &Place,
-    content: String,
-    judged: Judged,
-    slot: Option<&Slot>,
-    vector: Option<NewVector>,
-) -> NewMemory {
-    NewMemory {
-        id: String::new(),
-        collection: place.collection.clone(),
-        memory_type: judged.memory_type,
-        terms: text::encode_terms(&content, LANGUAGE),
-        content,
-        summary: judged.summary,
-        importance: judged.importance,
-        confidence: CONFIDENCE,
-        decay_rate: judged.decay_rate,
-        tags: Vec::new(),
-        keywords: judged.keywords,
-        metadata: request.metadata.clone(),
-        scope: place.scope,
-        owner: place.owner.clone(),
-        status: Status::Active,
-        tier: if request.pinned { Tier::Pinned } else { Tier::Active },
-        source: ACTOR.to_owned(),
-        source_conv_id: request.source_conv_id.clone(),
-        provenance: Provenance::told(request.said_by),
-        host: request.host.clone(),
-        slot: slot.map(|slot| slot.key.clone()),
-        valid_from: None,
-        valid_to: None,
-        create_time: None,
-        vector,
-    }
 }
 
 /// Decides and writes, until nothing came between the two.
@@ -398,90 +341,22 @@ fn reasons(decision: &Decision) -> Map<String, Value> {
     .collect()
 }
 
-/// The id of a text at a place: derived from both, and where the text was superseded, so that it is said anew, from how often
-/// it was.
-pub(super) fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
-    let mut id = place.memory_id(content);
-    for again in 2_u32.. {
-        let row = engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.pop();
-        let item = row.map_or(Ok(None), |(row, _)| Ok(engine.store.items(&[row])?.pop().flatten()))?;
-        if item.is_none_or(|item: Item| item.status != Status::Superseded) {
-            break;
-        }
-        id = place.later_id(content, again);
-    }
-    Ok(id)
-}
-
 /// Whether a memory says exactly this.
 fn is_kept(engine: &Engine, place: &Place, content: &str) -> Result<bool> {
     let id = free_id(engine, place, content)?;
     Ok(!engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.is_empty())
 }
 
-/// Writes a text that somebody put in the place of a memory, in its words: nothing is refused or compared.
-pub(super) fn replace(
-    engine: &Engine,
-    item: &Item,
-    content: &str,
-    said_by: Author,
-    now: Timestamp,
-) -> Result<Item> {
-    check(content.trim())?;
-    // Somebody's words, and no secrets of theirs.
-    let redacted = match engine.settings.gate_of(&item.collection) {
-        Gate::Off => None,
-        Gate::Normal | Gate::Strict => gate::redact(content.trim(), &gate::Constants::default()),
-    };
-    let content = redacted.as_ref().map_or(content, |redacted| &redacted.text).trim();
-    let request = CurateRequest {
-        said_by,
-        memory_type: item.memory_type,
-        source_conv_id: item.source_conv_id.clone(),
-        ..CurateRequest::new(content)
-    };
-    let judged = judge_text(content, item.memory_type, item.confidence, &judge::Constants::default());
-    let vector = vector_for(engine, content)?;
-    let place = Place { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
-    let slot = slot(content);
-    let id = free_id(engine, &place, content)?;
-    let mut memory = new_memory(&request, &place, content.to_owned(), judged, slot.as_ref(), vector);
-    memory.id = id;
-    let decided = Decided {
-        standing: Standing::Replaces(item.row),
-        also: Vec::new(),
-        why: Map::from_iter([("rule".to_owned(), json!("told"))]),
-        is_observed: true,
-        seen: ANYTHING,
-    };
-    let kept = engine.store.put_memory(&memory, &decided, Stamp { now, actor: ACTOR })?;
-    let gone = || Error::NotFound { what: "item", id: item.id.clone() };
-    engine.store.items(&[kept.ok_or_else(gone)?.row])?.pop().flatten().ok_or_else(gone)
-}
-
-/// Tags as they are kept: without `#`, lower case, sorted, each once.
-pub(super) fn normal_tags(tags: &[String]) -> Result<Vec<String>> {
-    let mut normal = Vec::with_capacity(tags.len());
-    for tag in tags {
-        let tag = tag.trim().trim_start_matches('#').to_lowercase();
-        if tag.is_empty() || tag.chars().any(|c| c.is_whitespace() || c.is_control() || c == ',') {
-            return Err(Error::invalid(format!("tag {tag:?}"), "use one word, such as release or api/v2"));
-        }
-        normal.push(tag);
-    }
-    normal.sort_unstable();
-    normal.dedup();
-    Ok(normal)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_have_one_form() {
-        let tags = |list: &[&str]| normal_tags(&list.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
-        assert_eq!(tags(&["#Beta", "alpha", " beta "]).unwrap(), ["alpha", "beta"]);
-        assert!(tags(&["two words"]).is_err() && tags(&["#"]).is_err());
+impl Engine {
+    /// Keeps a memory. When this returns, every process finds it.
+    pub fn curate(
+        &self,
+        visibility: &Visibility,
+        request: &CurateRequest,
+        now: Timestamp,
+    ) -> Result<Curated> {
+        let curated = curate(self, visibility, request, now)?;
+        self.pending.has_kept.fetch_or(curated.accepted, Ordering::Relaxed);
+        Ok(curated)
     }
 }

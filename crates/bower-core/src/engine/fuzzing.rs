@@ -1,5 +1,5 @@
-//! What fuzzers drive in this crate: the readers of what strangers wrote. Tests run the same functions over seeded changes of a few
-//! inputs; `make fuzz` runs them for as long as one likes.
+//! Defines the fuzz targets of this crate: readers of input that strangers wrote.
+//! Tests run the same functions over seeded changes of a few inputs; `make fuzz` runs them for as long as one likes.
 
 mod target;
 
@@ -15,8 +15,8 @@ pub use target::Target;
 #[cfg(test)]
 use target::run_all;
 
-use super::Engine;
 use crate::config::Settings;
+use crate::engine::Engine;
 use crate::evidence::{Piece, block};
 use crate::filter::Filter;
 use crate::ingest;

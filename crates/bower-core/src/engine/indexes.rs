@@ -1,24 +1,26 @@
-//! The opened indexes of one store. An index that does not match the store is never searched; a newer generation that
-//! another process wrote is picked up by the next question.
+//! Opens the indexes of one store and keeps them open while they are current.
+//! An index that does not match the store is never searched. The next question picks up a newer generation that another process wrote.
 //!
 //! An index is asked through [`Held::ask`] and nowhere else. Whatever it meets there (a block that does not match its checksum, an
 //! error of the index, a panic) puts the index aside: the answer is thrown away, a mark in its folder tells every process, and the
 //! next fold makes it anew. [`Indexes::again`] then repeats what was asked, which finds the rows in the store.
 
+use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use sha2::{Digest, Sha256};
-
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, hex};
 use crate::store::Store;
-use crate::text::{self, TextIndex};
+use crate::text::{self, Language, TextIndex};
 use crate::tokens::{self, TokenIndex};
 use crate::vector::{self, VectorIndex};
+
+/// The language of the text index. One a store for now; the index carries it, so a change rebuilds the index.
+pub(crate) const LANGUAGE: Language = Language::English;
 
 /// The file in an index's folder that says that its generation is not to be used, and why: a line with the SHA-256 of the
 /// manifest that is meant, and one with the reason. A later generation is not meant.
@@ -31,7 +33,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Something is asked again without the index that it met damaged: there are three.
 const KINDS: usize = 3;
 
-pub(super) struct Indexes {
+pub(crate) struct Indexes {
     folder: PathBuf,
     text: Slot<TextIndex>,
     vector: Slot<VectorIndex>,
@@ -41,7 +43,7 @@ pub(super) struct Indexes {
 }
 
 /// An index as it was found.
-pub(super) enum Found<T> {
+pub(crate) enum Found<T> {
     /// There is none: everything is in the tail.
     Absent,
     /// It matches the store.
@@ -61,7 +63,7 @@ impl<T> Clone for Found<T> {
 }
 
 impl<T: Derived> Found<T> {
-    pub(super) fn good(&self) -> Option<&Held<T>> {
+    pub(crate) fn good(&self) -> Option<&Held<T>> {
         match self {
             Self::Good(index) => Some(index),
             Self::Absent | Self::Unusable(_) => None,
@@ -69,12 +71,12 @@ impl<T: Derived> Found<T> {
     }
 
     /// What the index answers; `None` where there is none that can be asked.
-    pub(super) fn ask<R>(&self, ask: impl FnOnce(&T) -> Result<R>) -> Result<Option<R>> {
+    pub(crate) fn ask<R>(&self, ask: impl FnOnce(&T) -> Result<R>) -> Result<Option<R>> {
         self.good().map(|index| index.ask(ask)).transpose()
     }
 
     /// Why there is an index that cannot be asked.
-    pub(super) fn unusable(&self) -> Option<&str> {
+    pub(crate) fn unusable(&self) -> Option<&str> {
         match self {
             Self::Unusable(reason) => Some(reason),
             Self::Absent | Self::Good(_) => None,
@@ -83,7 +85,7 @@ impl<T: Derived> Found<T> {
 }
 
 /// An opened index, as long as it can be trusted.
-pub(super) struct Held<T> {
+pub(crate) struct Held<T> {
     index: T,
     dir: PathBuf,
     /// How its manifest looked before it was opened.
@@ -98,7 +100,7 @@ pub(super) struct Held<T> {
 
 impl<T: Derived> Held<T> {
     /// What the index answers. Where it is damaged, fails or panics it is put aside, and that is the error.
-    pub(super) fn ask<R>(&self, ask: impl FnOnce(&T) -> Result<R>) -> Result<R> {
+    pub(crate) fn ask<R>(&self, ask: impl FnOnce(&T) -> Result<R>) -> Result<R> {
         let asked = guarded(&self.dir, || ask(&self.index));
         match (asked, self.index.damage()) {
             (Ok(answer), None) => Ok(answer),
@@ -110,22 +112,22 @@ impl<T: Derived> Held<T> {
         }
     }
 
-    pub(super) fn coverage(&self) -> &Coverage {
+    pub(crate) fn coverage(&self) -> &Coverage {
         self.index.coverage()
     }
 
     /// How many rows it holds.
-    pub(super) fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.index.rows()
     }
 
     /// Whether its blocks have checksums.
-    pub(super) fn has_sums(&self) -> bool {
+    pub(crate) fn has_sums(&self) -> bool {
         self.index.has_sums()
     }
 
     /// Whether its files keep rows that are not to be found any more.
-    pub(super) fn keeps_dead(&self) -> bool {
+    pub(crate) fn keeps_dead(&self) -> bool {
         self.index.keeps_dead()
     }
 
@@ -158,7 +160,7 @@ impl<T: Derived> Held<T> {
 
 /// Runs what may read damaged files: a panic is an error of the index in `dir`. The threads that tantivy writes with are not reached by
 /// this; nothing damaged comes to them (`text/fold.rs`).
-pub(super) fn guarded<R>(dir: &Path, run: impl FnOnce() -> Result<R>) -> Result<R> {
+pub(crate) fn guarded<R>(dir: &Path, run: impl FnOnce() -> Result<R>) -> Result<R> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -221,7 +223,7 @@ fn marked(dir: &Path, manifest: &str) -> Option<String> {
 }
 
 /// What all kinds of index have in common.
-pub(super) trait Derived: Sized {
+pub(crate) trait Derived: Sized {
     fn open(dir: &Path) -> Result<Option<Self>>;
     fn coverage(&self) -> &Coverage;
     /// How many rows it holds.
@@ -421,51 +423,51 @@ fn look(manifest: &Path) -> Option<Look> {
 }
 
 impl Indexes {
-    pub(super) fn new(folder: PathBuf) -> Self {
+    pub(crate) fn new(folder: PathBuf) -> Self {
         let put_aside = Arc::new(AtomicUsize::new(0));
         let (text, vector, tokens) = (Slot::new(&put_aside), Slot::new(&put_aside), Slot::new(&put_aside));
         Self { folder, text, vector, tokens, put_aside }
     }
 
     /// `index/<store-id>`.
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    pub(super) fn text_dir(&self) -> PathBuf {
+    pub(crate) fn text_dir(&self) -> PathBuf {
         self.folder.join("text")
     }
 
-    pub(super) fn vector_dir(&self, model: &str) -> PathBuf {
+    pub(crate) fn vector_dir(&self, model: &str) -> PathBuf {
         self.folder.join(format!("vectors-{model}"))
     }
 
     /// `scheme` has the model in its name.
-    pub(super) fn tokens_dir(&self, scheme: &str) -> PathBuf {
+    pub(crate) fn tokens_dir(&self, scheme: &str) -> PathBuf {
         self.folder.join(format!("tokens-{scheme}"))
     }
 
-    pub(super) fn text(&self, store: &dyn Store) -> Result<Found<TextIndex>> {
+    pub(crate) fn text(&self, store: &dyn Store) -> Result<Found<TextIndex>> {
         self.text.get(&self.text_dir(), store)
     }
 
-    pub(super) fn vector(&self, model: &str, store: &dyn Store) -> Result<Found<VectorIndex>> {
+    pub(crate) fn vector(&self, model: &str, store: &dyn Store) -> Result<Found<VectorIndex>> {
         self.vector.get(&self.vector_dir(model), store)
     }
 
-    pub(super) fn tokens(&self, scheme: &str, store: &dyn Store) -> Result<Found<TokenIndex>> {
+    pub(crate) fn tokens(&self, scheme: &str, store: &dyn Store) -> Result<Found<TokenIndex>> {
         self.tokens.get(&self.tokens_dir(scheme), store)
     }
 
     /// Forgets what is open, so that the next question sees what a fold has just written.
-    pub(super) fn reopen(&self) {
+    pub(crate) fn reopen(&self) {
         self.text.reopen();
         self.vector.reopen();
         self.tokens.reopen();
     }
 
     /// Does something that asks indexes. Where one was put aside meanwhile it is done again: without it, and so by the store.
-    pub(super) fn again<R>(&self, mut ask: impl FnMut() -> Result<R>) -> Result<R> {
+    pub(crate) fn again<R>(&self, mut ask: impl FnMut() -> Result<R>) -> Result<R> {
         for _ in 0..KINDS {
             let before = self.put_aside.load(Ordering::Relaxed);
             let done = ask();
@@ -477,12 +479,12 @@ impl Indexes {
     }
 
     /// An index that no slot holds, of whatever model: as long as it is trusted, it is asked like the others.
-    pub(super) fn other<T: Derived>(&self, dir: &Path, store: &dyn Store) -> Result<Found<T>> {
+    pub(crate) fn other<T: Derived>(&self, dir: &Path, store: &dyn Store) -> Result<Found<T>> {
         Slot::new(&self.put_aside).open(dir, look(&dir.join(T::MANIFEST)), store)
     }
 }
 
 /// The last change that an index holds; 0 where there is none.
-pub(super) fn covered<T: Derived>(found: &Found<T>) -> Change {
+pub(crate) fn covered<T: Derived>(found: &Found<T>) -> Change {
     found.good().map_or(Change(0), |index| index.coverage().change)
 }

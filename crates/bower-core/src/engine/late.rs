@@ -1,11 +1,11 @@
-//! Late interaction in the engine: a question's tokens from the cache or the model, and scores for given rows from the
-//! index or the tail. A row without codes has no score; it is never guessed.
+//! Late interaction: a question's tokens from the cache or the model, and the scores of given rows.
+//! Rows are scored from the index or the tail. A row without codes has no score; it is never guessed.
 
 use std::sync::PoisonError;
 
-use super::Engine;
-use super::indexes::covered;
 use crate::embed::Embedder;
+use crate::engine::Engine;
+use crate::engine::indexes::covered;
 use crate::error::Result;
 use crate::item::{Change, RowId, RowSet};
 use crate::store::{NewTokens, NewVector};
@@ -13,18 +13,18 @@ use crate::tokens::{self, TokenQuery};
 use crate::vector::{floats, halves};
 
 /// What the model, or the cache, made of a question.
-pub(super) struct Question {
+pub(crate) struct Question {
     /// Unit length, but for the rounding to half floats.
-    pub(super) vector: Vec<f32>,
+    pub(crate) vector: Vec<f32>,
     /// Its tokens; `None` where the model gives no token states.
-    pub(super) tokens: Option<TokenQuery>,
+    pub(crate) tokens: Option<TokenQuery>,
     /// The model was not asked.
-    pub(super) cached: bool,
+    pub(crate) cached: bool,
 }
 
 /// A question's vector and tokens: from the cache, or from the model, and then kept for the cache until
 /// [`Engine::maintain`] writes them. Both give the same numbers, so scores never tell whether somebody asked it before.
-pub(super) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> Result<Question> {
+pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> Result<Question> {
     if let Some(kept) = engine.store.cached_vector(embedder.model(), text)? {
         let tokens = embedder.tokens().map(|scheme| {
             let tokens = kept.tokens.filter(|tokens| tokens.model == scheme)?;
@@ -41,7 +41,7 @@ pub(super) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> 
     let half = halves(&made.vector);
     let vector = floats(&half);
     let kept = NewVector { model: embedder.model().to_owned(), half, tokens: new_tokens(embedder, bytes) };
-    engine.fresh_queries.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_owned(), kept));
+    engine.pending.query_vectors.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_owned(), kept));
     let tokens = made.tokens.map(|tokens| TokenQuery::new(&tokens));
     Ok(Question { vector, tokens, cached: false })
 }
@@ -50,7 +50,7 @@ pub(super) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> 
 /// without tokens. `None` where the row has no codes: it waits for `embed_pending`, or the index cannot be used.
 ///
 /// The index is asked first, then the tail; what neither had may have been folded between the two, so then the newest index.
-pub(super) fn late_interaction(
+pub(crate) fn late_interaction(
     engine: &Engine,
     query: &TokenQuery,
     rows: &[RowId],
@@ -90,13 +90,13 @@ pub(super) fn late_interaction(
 }
 
 /// Why there is a token index that cannot be asked.
-pub(super) fn unusable(engine: &Engine) -> Result<Option<String>> {
+pub(crate) fn unusable(engine: &Engine) -> Result<Option<String>> {
     let Some(scheme) = engine.model.tokens() else { return Ok(None) };
     Ok(engine.indexes.tokens(scheme, &*engine.store)?.unusable().map(str::to_owned))
 }
 
 /// What is kept of an item's text: its vector and its tokens' codes, from one pass of the model.
-pub(super) fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector> {
+pub(crate) fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector> {
     let made = embedder.embed_text(text)?;
     let bytes = made.codes.map(|codes| codes.iter().flat_map(|code| code.to_le_bytes()).collect());
     Ok(NewVector {
@@ -107,7 +107,7 @@ pub(super) fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector
 }
 
 /// The same by the engine's model; `None` where there is none, or where it turns out to be damaged: what is kept waits for its vector.
-pub(super) fn vector_for(engine: &Engine, text: &str) -> Result<Option<NewVector>> {
+pub(crate) fn vector_for(engine: &Engine, text: &str) -> Result<Option<NewVector>> {
     engine.model.give(|embedder| vector_of(embedder, text))
 }
 
@@ -117,7 +117,7 @@ fn new_tokens(embedder: &dyn Embedder, bytes: Option<Vec<u8>>) -> Option<NewToke
 
 /// Rows that have a vector and no codes, ascending: their index was deleted or could not be used, or they are older than
 /// codes are.
-pub(super) fn missing_codes(engine: &Engine, embedder: &dyn Embedder) -> Result<Vec<RowId>> {
+pub(crate) fn missing_codes(engine: &Engine, embedder: &dyn Embedder) -> Result<Vec<RowId>> {
     let Some(scheme) = embedder.tokens() else { return Ok(Vec::new()) };
     let store = &*engine.store;
     let newest = store.coverage()?.change;

@@ -1,12 +1,12 @@
-//! What of the store is missing or damaged, as every answer tells it.
+//! Reports what of the store is missing or damaged, in every answer.
 
-use super::Engine;
+use crate::engine::{Engine, missing};
 use crate::error::{Error, Result};
 use crate::item::Step;
 use crate::request::{Degraded, Item};
 
 /// A line for each loss that nobody accepted, and one for what was read and is not as it was written.
-pub(super) fn degraded(engine: &Engine) -> Result<Vec<Degraded>> {
+pub(crate) fn degraded(engine: &Engine) -> Result<Vec<Degraded>> {
     let mut all: Vec<Degraded> = engine.store.losses()?.iter().map(|loss| note(loss.sentence())).collect();
     let damaged = engine.store.damage();
     if damaged > 0 {
@@ -18,12 +18,12 @@ pub(super) fn degraded(engine: &Engine) -> Result<Vec<Degraded>> {
 }
 
 /// What an answer says of an item that it leaves out.
-pub(super) fn left_out(item: &Item) -> Degraded {
+pub(crate) fn left_out(item: &Item) -> Degraded {
     note(reason(item))
 }
 
 /// The same where the item was asked for by name.
-pub(super) fn refuse(engine: &Engine, item: Item) -> Result<Item> {
+pub(crate) fn refuse(engine: &Engine, item: Item) -> Result<Item> {
     if item.damaged {
         return Err(Error::Corrupt { path: engine.home.join("memory.db"), reason: reason(&item) });
     }
@@ -39,4 +39,11 @@ fn reason(item: &Item) -> String {
 
 fn note(reason: String) -> Degraded {
     Degraded { channel: Step::Store.into(), reason }
+}
+
+impl Engine {
+    /// What of the store is missing or damaged, as answers tell it.
+    pub fn degraded(&self) -> Result<Vec<Degraded>> {
+        missing::degraded(self)
+    }
 }

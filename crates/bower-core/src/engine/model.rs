@@ -1,5 +1,7 @@
-//! The local model, opened when it is first needed. A missing model is a state, not an error: words still work.
+//! Opens the local embedding model when it is first needed.
+//! A missing model is a state, not an error: words still work.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -11,7 +13,7 @@ use crate::request::ModelState;
 /// What stands in the settings for "no model".
 const NONE: &str = "none";
 
-pub(super) struct LocalModel {
+pub(crate) struct LocalModel {
     name: String,
     packed: PathBuf,
     opened: OnceLock<Result<Box<dyn Embedder>, ModelState>>,
@@ -20,20 +22,20 @@ pub(super) struct LocalModel {
 }
 
 impl LocalModel {
-    pub(super) fn new(home: &Path, settings: &Settings) -> Self {
+    pub(crate) fn new(home: &Path, settings: &Settings) -> Self {
         let models = settings.models_folder.clone().unwrap_or_else(|| home.join("models"));
         let packed = models.join(&settings.model).join(format!("{IDENTITY}.packed"));
         Self { name: settings.model.clone(), packed, opened: OnceLock::new(), damaged: OnceLock::new() }
     }
 
     /// An embedder that the program brings, in place of the packed file.
-    pub(super) fn given(&mut self, embedder: Box<dyn Embedder>) {
+    pub(crate) fn given(&mut self, embedder: Box<dyn Embedder>) {
         embedder.model().clone_into(&mut self.name);
         self.opened = OnceLock::from(Ok(embedder));
     }
 
     /// The embedder, or why there is none.
-    pub(super) fn get(&self) -> Result<&dyn Embedder, &ModelState> {
+    pub(crate) fn get(&self) -> Result<&dyn Embedder, &ModelState> {
         if let Some(state) = self.damaged.get() {
             return Err(state);
         }
@@ -41,16 +43,16 @@ impl LocalModel {
     }
 
     /// The identity of the model's token codes; `None` where there is no model, or it gives no token states.
-    pub(super) fn tokens(&self) -> Option<&str> {
+    pub(crate) fn tokens(&self) -> Option<&str> {
         self.get().ok()?.tokens()
     }
 
     /// The packed file, for `doctor`.
-    pub(super) fn packed(&self) -> &Path {
+    pub(crate) fn packed(&self) -> &Path {
         &self.packed
     }
 
-    pub(super) fn state(&self) -> ModelState {
+    pub(crate) fn state(&self) -> ModelState {
         match self.get() {
             Ok(_) => ModelState { name: self.name.clone(), state: "ready".into(), reason: None },
             Err(state) => state.clone(),
@@ -59,7 +61,7 @@ impl LocalModel {
 
     /// What the model gave; `None` where there is none, or where it failed: then this process asks it no more, and whoever is
     /// answered is told why.
-    pub(super) fn give<T>(
+    pub(crate) fn give<T>(
         &self,
         ask: impl FnOnce(&dyn Embedder) -> crate::error::Result<T>,
     ) -> crate::error::Result<Option<T>> {
@@ -79,7 +81,7 @@ impl LocalModel {
     }
 
     /// Makes the checksums that an opened model lacks. Best effort.
-    pub(super) fn add_sums(&self) {
+    pub(crate) fn add_sums(&self) {
         if let Some(Ok(embedder)) = self.opened.get() {
             let _ = self.give(|_| embedder.add_sums());
         }
@@ -102,5 +104,13 @@ impl LocalModel {
             Ok(model) => Ok(Box::new(model)),
             Err(error) => Err(state("damaged", format!("{error}: run bower model pull"))),
         }
+    }
+}
+
+/// Threads that embed at once: the settings' `threads`, or one a core.
+pub(crate) fn embedder_threads(settings: &Settings) -> usize {
+    match settings.threads {
+        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
     }
 }

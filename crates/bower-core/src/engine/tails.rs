@@ -1,4 +1,4 @@
-//! The tails as this process last saw them: a question reads from the store only what was written since the last one.
+//! Keeps the tails as this process last saw them: a question reads only what was written since the last one.
 //!
 //! What is kept carries the store's last change. It is used where that change is still the last, brought up to date where the
 //! store confirms it as a part of its history, and read anew otherwise; a change that is committed is in the next answer.
@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::LANGUAGE;
+use crate::engine::indexes::LANGUAGE;
 use crate::error::Result;
 use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::store::{Store, TailText};
@@ -18,15 +18,15 @@ const MOST_ROWS: usize = 8_192;
 
 /// What is newer than an index.
 #[derive(Clone, Debug)]
-pub(super) struct NewRows {
+pub(crate) struct NewRows {
     /// The index's last change.
     after: Change,
     /// The store's.
     upto: Coverage,
     /// Rows of the index that are not what they were, and all new ones.
-    pub(super) gone: RowSet,
+    pub(crate) gone: RowSet,
     /// What the new rows have: terms by [`text::encode_terms`], or half floats.
-    pub(super) rows: BTreeMap<RowId, Arc<[u8]>>,
+    pub(crate) rows: BTreeMap<RowId, Arc<[u8]>>,
 }
 
 /// The tail of one index, which has a name where there are several.
@@ -34,14 +34,14 @@ type Slot = Mutex<Option<(String, Arc<NewRows>)>>;
 
 /// What is kept between questions.
 #[derive(Debug, Default)]
-pub(super) struct Tails {
+pub(crate) struct Tails {
     text: Slot,
     vectors: Slot,
 }
 
 impl Tails {
     /// The terms of rows whose text is newer than a change. `newest` was read from the store before.
-    pub(super) fn text(&self, store: &dyn Store, newest: &Coverage, after: Change) -> Result<Arc<NewRows>> {
+    pub(crate) fn text(&self, store: &dyn Store, newest: &Coverage, after: Change) -> Result<Arc<NewRows>> {
         kept(&self.text, store, newest, "", after, |since, rows| {
             let mut old = Vec::new();
             store.tail_texts(since, &mut |row, text| match text {
@@ -62,7 +62,7 @@ impl Tails {
     }
 
     /// The vectors of a model that are newer than a change. `newest` was read from the store before.
-    pub(super) fn vectors(
+    pub(crate) fn vectors(
         &self,
         store: &dyn Store,
         newest: &Coverage,

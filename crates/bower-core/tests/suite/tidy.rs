@@ -1,6 +1,7 @@
 //! The tidy test: checks the repository's own rules on every file that belongs to it.
 //! A rule is a pure function in `rules`; here they only meet the tree.
 
+mod circles;
 mod rules;
 mod source;
 
@@ -73,6 +74,54 @@ fn is_source(path: &str) -> bool {
 #[test]
 fn each_file_says_what_lives_in_it() {
     check(is_rust, rules::first_line);
+}
+
+/// How many circles of imports each crate still has: the number only falls.
+const CIRCLES: &[(&str, usize)] =
+    &[("bower-core", 17), ("bower", 10), ("bower-kernels", 5), ("bower-bench", 1)];
+
+/// How many public type names of the core still have two meanings or more: the number only falls.
+const NAMES_TWICE: usize = 44;
+
+#[test]
+fn imports_go_round_in_no_more_circles() {
+    let held = held();
+    for (name, most) in CIRCLES {
+        let source = format!("crates/{name}/src/");
+        let files: Vec<(&str, &str)> = held
+            .iter()
+            .filter_map(|file| Some((file.path.strip_prefix(&source)?, file.text.as_str())))
+            .collect();
+        let found = circles::circles(&files);
+        let list: Vec<String> = found.iter().map(|circle| circle.join(" ")).collect();
+        assert_eq!(
+            found.len(),
+            *most,
+            "circles of {name}; where they are fewer, lower the number:\n{}",
+            list.join("\n")
+        );
+    }
+}
+
+#[test]
+fn public_type_names_have_one_meaning() {
+    let held = held();
+    let is_core = |path: &str| {
+        let is_test = path.ends_with("tests.rs") || path.ends_with("testing.rs") || path.contains("/tests/");
+        path.starts_with("crates/bower-core/src/") && !is_test
+    };
+    let files: Vec<(&str, &str)> = held
+        .iter()
+        .filter(|file| is_core(&file.path))
+        .map(|file| (file.path.as_str(), file.text.as_str()))
+        .collect();
+    let found = rules::names_twice(&files);
+    assert_eq!(
+        found.len(),
+        NAMES_TWICE,
+        "names; where they are fewer, lower the number:\n{}",
+        found.join("\n")
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What a fuzz target is, and the short run of it that is a test. The crate `bower` takes this file for its own targets too.
+//! Defines a fuzz target, and runs it briefly as a test.
+//! The crate `bower` takes this file for its own targets too.
 
 /// A reader of what strangers write, driven by fuzzers.
 #[derive(Clone, Copy)]

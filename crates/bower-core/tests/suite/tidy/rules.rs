@@ -1,10 +1,14 @@
 //! The repository's rules as pure functions from a file's path and text to the list of its problems.
 //! Nothing here reads the tree, so that each rule is tested with an example that passes and one that does not.
 
+use std::collections::BTreeMap;
+
 use super::source::{Named, Token, named, tokens, without_tests};
 
 /// A file past this many lines is two files.
 const MOST_LINES: usize = 800;
+/// Characters of a file's first line.
+const MOST_FIRST: usize = 120;
 /// ARCHITECTURE.md stays a map.
 const MOST_MAP_LINES: usize = 250;
 
@@ -40,6 +44,19 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+/// The rooms of the engine, each with those that it may name. What they share lies beside them, and names none of them.
+const ENGINE_ROOMS: &[(&str, &[&str])] = &[
+    ("query", &[]),
+    ("curate", &["query"]),
+    ("index", &["curate"]),
+    ("session", &["query", "curate", "index"]),
+    ("transfer", &["query", "curate", "index", "session"]),
+    ("maintain", &["query", "curate", "index"]),
+];
+
+/// What the engine's shared files take from its rooms: the type of a cache.
+const ENGINE_SHARED: &[(&str, &str)] = &[("caches", "query")];
 
 /// Re-exports at the root of the core, and the room that each belongs to.
 const ROOT_NAMES: &[(&str, &str)] = &[("Error", "error"), ("Result", "error")];
@@ -99,11 +116,41 @@ const CRATES: &[(&str, &[&str])] = &[
     ("bower-bench", &["bower_core", "bower_kernels"]),
 ];
 
-/// A Rust file opens with what lives in it.
+/// A Rust file opens with one sentence that says what it does, short enough for a table.
 pub fn first_line(path: &str, text: &str) -> Vec<String> {
     let first = text.lines().next().unwrap_or("");
-    let said = first.strip_prefix("//!").is_some_and(|rest| !rest.trim().is_empty());
-    problem(!said, || format!("{path}:1: the first line must be //! and say what lives here"))
+    let said = first.strip_prefix("//! ").unwrap_or("");
+    let is_plain =
+        said.ends_with(['.', '`']) && !said.starts_with("What ") && first.chars().count() <= MOST_FIRST;
+    problem(!is_plain, || {
+        format!(
+            "{path}:1: the first line must be //! and one sentence of {MOST_FIRST} characters, not beginning with \"What\""
+        )
+    })
+}
+
+/// A public type's name has one meaning in the core: the names that several files define, each with its files.
+///
+/// `files` are paths with their texts.
+pub fn names_twice(files: &[(&str, &str)]) -> Vec<String> {
+    let mut defined: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (path, text) in files {
+        let all = without_tests(&tokens(text));
+        for at in 1..all.len().saturating_sub(1) {
+            let is_type = matches!(all[at].text.as_str(), "struct" | "enum" | "trait" | "type" | "union");
+            let is_public = matches!(all[at - 1].text.as_str(), "pub" | ")");
+            // A type of an `impl` stands in braces, indented; a type of the file does not.
+            let is_of_file = text.lines().nth(all[at].line - 1).is_some_and(|line| line.starts_with("pub"));
+            if is_type && is_public && is_of_file {
+                defined.entry(all[at + 1].text.clone()).or_default().push(path);
+            }
+        }
+    }
+    defined
+        .into_iter()
+        .filter(|(_, paths)| paths.len() > 1)
+        .map(|(name, paths)| format!("{name}: {}", paths.join(", ")))
+        .collect()
 }
 
 /// A Rust file stays readable.
@@ -258,7 +305,12 @@ fn room_arrow(module: &str, named: &Named) -> Option<String> {
         }
         _ => return None,
     }
-    let target = here.first().copied().or_else(|| parts.next())?;
+    let path: Vec<&str> = here.iter().copied().chain(parts).collect();
+    if let (["engine", from, ..], ["engine", to, ..]) = (&stem.split('/').collect::<Vec<_>>()[..], &path[..])
+    {
+        return engine_arrow(from, to);
+    }
+    let target = *path.first()?;
     let target = ROOT_NAMES.iter().find(|(name, _)| *name == target).map_or(target, |(_, room)| room);
     if target == room {
         return None;
@@ -267,6 +319,17 @@ fn room_arrow(module: &str, named: &Named) -> Option<String> {
         return Some(format!("room {room} is not in the table of arrows"));
     };
     (!may.contains(&target)).then(|| format!("{room} may not name {target}"))
+}
+
+/// What is wrong with a part of the engine naming another.
+fn engine_arrow(from: &str, to: &str) -> Option<String> {
+    let is_room = |name: &str| ENGINE_ROOMS.iter().any(|(room, _)| *room == name);
+    let is_shared = ENGINE_SHARED.contains(&(from, to)) || from == "fuzzing";
+    if from == to || !is_room(to) || is_shared {
+        return None;
+    }
+    let may = ENGINE_ROOMS.iter().find(|(room, _)| *room == from).map_or(&[][..], |(_, may)| may);
+    (!may.contains(&to)).then(|| format!("engine/{from} may not name engine/{to}"))
 }
 
 /// The map stays short.
@@ -445,6 +508,10 @@ mod tests {
         assert!(first_line("a.rs", "//! Ranks.\nfn f() {}").is_empty());
         assert_eq!(first_line("a.rs", "//!\n").len(), 1);
         assert_eq!(first_line("a.rs", "// Ranks.\n").len(), 1);
+        assert_eq!(first_line("a.rs", "//! What ranks.\n").len(), 1);
+        assert_eq!(first_line("a.rs", "//! Ranks what\n//! was found.\n").len(), 1);
+        assert_eq!(first_line("a.rs", &format!("//! {}.\n", "x".repeat(116))).len(), 1);
+        assert!(first_line("a.rs", &format!("//! {}.\n", "x".repeat(115))).is_empty());
         assert_eq!(first_line("a.rs", "").len(), 1);
     }
 
@@ -548,6 +615,19 @@ mod tests {
             arrows("crates/bower-core/src/engine.rs", "use crate::{store, rank::fuse, text::*};").is_empty()
         );
         assert_eq!(arrows("crates/bower-core/src/store/mod.rs", "use crate::engine::Engine;").len(), 1);
+        let curate = "crates/bower-core/src/engine/curate/echo.rs";
+        assert!(
+            arrows(curate, "use crate::engine::{Engine, query::plan, indexes};\nuse super::write;")
+                .is_empty()
+        );
+        assert_eq!(
+            told(&arrows(curate, "use crate::engine::maintain;\nuse super::super::transfer::import;")),
+            format!(
+                "{curate}:1: engine/curate may not name engine/maintain\n{curate}:2: engine/curate may not name engine/transfer"
+            )
+        );
+        let shared = "crates/bower-core/src/engine/pending.rs";
+        assert_eq!(arrows(shared, "use super::query::record;").len(), 1);
     }
 
     #[test]
@@ -628,6 +708,13 @@ mod tests {
         let stale = locked("a", manifest, &lock(" \"bb\",\n \"c\",\n \"d\",\n"));
         assert_eq!(stale.len(), 2, "{stale:?}");
         assert!(stale[0].contains("a needs b ") && stale[1].contains("a needs e "), "{stale:?}");
+    }
+
+    #[test]
+    fn a_public_name_is_defined_once() {
+        let one = "pub struct A;\nstruct B;\npub(crate) enum C {}\nimpl X for A {\n    type D = u8;\n}\n";
+        let two = "pub trait A {}\npub struct B;\n#[cfg(test)]\nmod tests {\npub struct C;\n}\n";
+        assert_eq!(names_twice(&[("one.rs", one), ("two.rs", two)]), ["A: one.rs, two.rs"]);
     }
 
     #[test]

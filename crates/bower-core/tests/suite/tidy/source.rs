@@ -17,6 +17,8 @@ pub struct Named {
     pub parts: Vec<String>,
     /// Inline modules (`mod tests { … }`) around it, outermost first.
     pub inside: Vec<String>,
+    /// From a `use` that is visible outside of its module.
+    pub is_exported: bool,
     /// Where it begins, counted from 1.
     pub line: usize,
 }
@@ -76,7 +78,10 @@ pub fn named(tokens: &[Token]) -> Vec<Named> {
         let inside: Vec<String> = braces.iter().flatten().cloned().collect();
         match token.text.as_str() {
             "use" => {
+                let first = found.len();
+                let is_exported = at > 0 && matches!(text(tokens, at - 1), "pub" | ")");
                 at = leaves(tokens, at + 1, &[], &inside, &mut found);
+                found[first..].iter_mut().for_each(|named| named.is_exported = is_exported);
             }
             "mod" if text(tokens, at + 2) == "{" => {
                 braces.push(Some(text(tokens, at + 1).to_owned()));
@@ -101,7 +106,7 @@ pub fn named(tokens: &[Token]) -> Vec<Named> {
                     parts.push("!".into());
                 }
                 if parts.len() > 1 {
-                    found.push(Named { parts, inside, line: token.line });
+                    found.push(Named { parts, inside, is_exported: false, line: token.line });
                 }
                 at = next;
             }
@@ -143,7 +148,7 @@ fn leaves(
                 at += 1;
             }
             _ => {
-                found.push(Named { parts, inside: inside.to_vec(), line });
+                found.push(Named { parts, inside: inside.to_vec(), is_exported: false, line });
                 return at;
             }
         }

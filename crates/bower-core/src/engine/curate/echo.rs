@@ -1,0 +1,124 @@
+//! Recognises echoes: texts that only repeat what answers of this store returned lately.
+//! Answers of every process count. Each text is analysed once a process; a row never has another text.
+
+use jiff::{SignedDuration, Timestamp};
+use std::sync::{Arc, PoisonError};
+
+use crate::engine::Engine;
+use crate::engine::query::plan::{Depth, Scope, Words};
+use crate::engine::query::retrieve::text_channel;
+use crate::error::Result;
+use crate::item::{Profile, RowId, RowSet, Statistics, Visibility};
+use crate::memory::gate::{self, Heard};
+use crate::store::{Audience, Place};
+
+/// Texts that answers gave last, some six answers of ten, which are compared whatever their words are.
+const LAST: usize = 64;
+
+/// Of those that were given before, so many are compared whose words fit best. An echo of an answer repeats ten texts at most.
+const FITTING: usize = 16;
+
+/// What is given within a day by two hundred answers of ten; what was given before those is forgotten.
+const MOST: usize = 2_048;
+
+/// Analysed texts that are kept: half a kilobyte each for a text of forty words.
+const MOST_HEARD: usize = 1_024;
+
+/// Whether a text only says again what this store gave lately, of what whoever writes to the place may know.
+///
+/// `also` are rows that it gave to whoever tells, however long ago.
+pub(crate) fn is_echo(
+    engine: &Engine,
+    visibility: &Visibility,
+    place: &Place,
+    content: &str,
+    also: &[RowId],
+    now: Timestamp,
+) -> Result<bool> {
+    let audience = Audience { visibility, place };
+    let mut given = given(engine, &audience, now)?;
+    let also = engine.store.known_to(&audience, also)?;
+    let lately: RowSet = given.iter().copied().collect();
+    given.extend(also.into_iter().filter(|&row| !lately.contains(row)));
+    if given.is_empty() {
+        return Ok(false);
+    }
+    let (last, before) = given.split_at(given.len().min(LAST));
+    let mut rows = last.to_vec();
+    if !before.is_empty() {
+        rows.extend(fitting(engine, content, before)?);
+    }
+    let constants = gate::Constants::default();
+    let heard = heard(engine, &rows)?;
+    let all: Vec<&Heard> = heard.iter().map(|(_, heard)| &**heard).collect();
+    if !gate::is_echo(content, &all, &constants) {
+        return Ok(false);
+    }
+    // Somebody may have forgotten one of them since it was analysed: what is gone was never said. Nor was what others own, or what
+    // the writer may not see: to refuse its echo would tell that it is there.
+    let rows: Vec<RowId> = heard.iter().map(|(row, _)| *row).collect();
+    let writer = (place.scope, place.owner.as_deref());
+    let there: RowSet = (engine.store.items(&rows)?.into_iter().flatten())
+        .filter(|item| item.is_visible(visibility))
+        .filter(|item| Visibility::is_known_at(writer, (item.scope, item.owner.as_deref())))
+        .map(|item| item.row)
+        .collect();
+    let all: Vec<&Heard> =
+        heard.iter().filter(|(row, _)| there.contains(*row)).map(|(_, heard)| &**heard).collect();
+    Ok(gate::is_echo(content, &all, &constants))
+}
+
+/// The rows that answers gave lately and the writer may know of, the last first: what others were given leaves no less room for
+/// these.
+fn given(engine: &Engine, to: &Audience<'_>, now: Timestamp) -> Result<Vec<RowId>> {
+    let since = echoes_since(engine, now);
+    let fresh = engine.pending.exposed.lock().unwrap_or_else(PoisonError::into_inner);
+    let lately = fresh.iter().rev().filter(|(_, time)| *time >= since);
+    let lately: Vec<RowId> = lately.map(|(row, _)| *row).collect();
+    drop(fresh);
+    let mut rows = engine.store.known_to(to, &lately)?;
+    rows.extend(engine.store.exposed(to, since, MOST)?);
+    let mut seen = RowSet::new();
+    rows.retain(|&row| seen.insert(row));
+    rows.truncate(MOST);
+    Ok(rows)
+}
+
+/// Those of the rows whose words fit a text best.
+fn fitting(engine: &Engine, content: &str, rows: &[RowId]) -> Result<Vec<RowId>> {
+    let words = Words::of(content);
+    if words.terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keep: RowSet = rows.iter().copied().collect();
+    let newest = engine.store.coverage()?;
+    let scope = Scope {
+        keep: Some(&keep),
+        hidden: &RowSet::new(),
+        profile: Profile::Bower,
+        depth: Depth::Rows(FITTING),
+        newest: &newest,
+        counted: (engine.settings.statistics == Statistics::Own).then_some(&keep),
+    };
+    Ok(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row).collect())
+}
+
+/// What was analysed of the rows that are there, and what had to be read for it.
+fn heard(engine: &Engine, rows: &[RowId]) -> Result<Vec<(RowId, Arc<Heard>)>> {
+    let mut kept = engine.caches.heard.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing: Vec<RowId> = rows.iter().copied().filter(|row| !kept.0.contains_key(row)).collect();
+    if kept.0.len() + missing.len() > MOST_HEARD {
+        let wanted: RowSet = rows.iter().copied().collect();
+        kept.0.retain(|row, _| wanted.contains(*row));
+    }
+    for text in engine.store.texts(&missing)? {
+        kept.0.insert(text.row, Arc::new(Heard::of(&text.text)));
+    }
+    Ok(rows.iter().filter_map(|row| Some((*row, Arc::clone(kept.0.get(row)?)))).collect())
+}
+
+/// What answers gave before this time is not known again.
+pub(crate) fn echoes_since(engine: &Engine, now: Timestamp) -> Timestamp {
+    let hours = SignedDuration::from_hours(i64::from(engine.settings.echo_hours));
+    now.checked_sub(hours).unwrap_or(Timestamp::MIN)
+}

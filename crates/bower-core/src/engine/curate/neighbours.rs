@@ -1,0 +1,158 @@
+//! Finds the memories that a new text may repeat, extend, replace or deny: by fact key, by vector and by words.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+
+use crate::engine::Engine;
+use crate::engine::query::plan::{Depth, Scope, Words, hidden};
+use crate::engine::query::retrieve::{by_vector, text_channel};
+use crate::error::Result;
+use crate::item::{Coverage, Kind, Profile, RowId, RowSet, Statistics, Status};
+use crate::memory::merge::Kept;
+use crate::memory::said::Said;
+use crate::request::{Clocks, Item};
+use crate::store::{NewVector, Place};
+use crate::vector::{ExactQuery, floats};
+
+/// Memories that each way of finding gives. A text that is told again stands in the first places; what comes after the tenth
+/// has to do with the same subject at most.
+const EACH: usize = 10;
+
+/// Memories of the same names.
+const OF_THING: usize = 40;
+
+/// So many texts are compared without their names and values for one that is told, the nearest first: a millisecond of the model
+/// each, where it has not seen them lately.
+const MOST_MASKED: usize = 16;
+
+/// Places whose rows are kept: 125 KB each in a store of a million rows.
+const MOST_PLACES: usize = 16;
+
+/// A memory that is there, and how close its meaning is to the text's.
+pub(crate) struct Neighbour {
+    pub(crate) item: Item,
+    /// Cosine; `None` where one of the two has no vector.
+    pub(crate) cosine: Option<f32>,
+}
+
+/// The rows of a place's memories, whatever their status; some of them may be gone.
+fn rows_of(engine: &Engine, place: &Place) -> Result<Arc<RowSet>> {
+    let mut places = engine.caches.places.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = places.0.iter().position(|(one, ..)| one == place).map(|at| places.0.remove(at));
+    let (place, mut rows, mut last) = kept.unwrap_or_else(|| (place.clone(), Arc::default(), RowId(0)));
+    for row in engine.store.memories_of(&place, last)? {
+        Arc::make_mut(&mut rows).insert(row);
+        last = row;
+    }
+    let found = Arc::clone(&rows);
+    if places.0.len() == MOST_PLACES {
+        places.0.remove(0);
+    }
+    places.0.push((place, rows, last));
+    Ok(found)
+}
+
+/// Memories that are candidate or active, nearest first: those of the slot, then by meaning, then by words.
+///
+/// `newest` was read from the store before.
+pub(crate) fn neighbours(
+    engine: &Engine,
+    place: &Place,
+    content: &str,
+    said: &Said,
+    vector: Option<&NewVector>,
+    newest: &Coverage,
+) -> Result<Vec<Neighbour>> {
+    // Who meets a damaged index keeps what he was told all the same.
+    engine.indexes.again(|| neighbours_once(engine, place, content, said, vector, newest))
+}
+
+fn neighbours_once(
+    engine: &Engine,
+    place: &Place,
+    content: &str,
+    said: &Said,
+    vector: Option<&NewVector>,
+    newest: &Coverage,
+) -> Result<Vec<Neighbour>> {
+    let keep = rows_of(engine, place)?;
+    if keep.is_empty() {
+        return Ok(Vec::new());
+    }
+    let hidden = hidden(engine, newest, Clocks::default())?;
+    let scope = Scope {
+        keep: Some(&keep),
+        hidden: &hidden,
+        profile: Profile::Bower,
+        depth: Depth::Rows(EACH),
+        newest,
+        counted: (engine.settings.statistics == Statistics::Own).then_some(&*keep),
+    };
+    let slot = said.slot.as_ref().map(|slot| slot.key.as_str());
+    let mut rows: Vec<RowId> = slot.map_or(Ok(Vec::new()), |slot| engine.store.in_slot(place, slot, EACH))?;
+    if let Some(vector) = vector {
+        let near =
+            by_vector(engine, vector.model.clone(), floats(&vector.half), None, &scope, EACH, &mut drop)?;
+        rows.extend(near.rows.iter().map(|hit| hit.row));
+    }
+    let words = Words::of(content);
+    if !words.terms.is_empty() {
+        rows.extend(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row));
+    }
+    // What is told of a thing is mostly known of it in other words, which neither the vector nor the words find first.
+    let names = Words::of(&said.frame.names().collect::<Vec<_>>().join(" "));
+    if !names.terms.is_empty() {
+        let scope = Scope { depth: Depth::Rows(OF_THING), ..scope };
+        rows.extend(text_channel(engine, &names, &scope, &mut drop)?.rows.iter().map(|hit| hit.row));
+    }
+    let mut seen = RowSet::new();
+    rows.retain(|&row| seen.insert(row));
+    let cosines = cosines(engine, vector, &rows)?;
+    let stands = |item: &Item| {
+        item.kind == Kind::Memory
+            && matches!(item.status, Status::Candidate | Status::Active)
+            && item.collection == place.collection
+            && item.scope == place.scope
+            && item.owner == place.owner
+    };
+    let items = engine.store.items(&rows)?.into_iter().zip(cosines);
+    Ok(items.filter_map(|(item, cosine)| Some(Neighbour { item: item.filter(stands)?, cosine })).collect())
+}
+
+/// The vectors of the masked texts of one that is told.
+#[derive(Debug, Default)]
+pub(crate) struct Likenesses(HashMap<String, Option<Arc<[f32]>>>);
+
+impl Likenesses {
+    /// Gives memories the likeness of what is asked; the nearest first, as far as it may cost. What is kept counts as if it were
+    /// made: a decision does not depend on what was told before.
+    pub(crate) fn give(&mut self, engine: &Engine, asked: &[Option<[String; 2]>], kept: &mut [Kept<'_>]) {
+        let Ok(embedder) = engine.model.get() else { return };
+        let mut order: Vec<usize> = (0..kept.len()).filter(|&at| asked[at].is_some()).collect();
+        order.sort_by(|&one, &two| {
+            kept[two].cosine.unwrap_or(0.0).total_cmp(&kept[one].cosine.unwrap_or(0.0))
+        });
+        for at in order {
+            let Some(texts) = &asked[at] else { continue };
+            let fresh = texts.iter().filter(|text| !self.0.contains_key(*text)).count();
+            if self.0.len() + fresh > MOST_MASKED {
+                continue;
+            }
+            for text in texts {
+                self.0.entry(text.clone()).or_insert_with(|| engine.caches.masked.vector(embedder, text));
+            }
+            let vectors = [&texts[0], &texts[1]].map(|text| self.0[text].as_deref());
+            if let [Some(one), Some(two)] = vectors {
+                kept[at].likeness = Some(one.iter().zip(two).map(|(one, two)| one * two).sum());
+            }
+        }
+    }
+}
+
+fn cosines(engine: &Engine, vector: Option<&NewVector>, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
+    let Some(vector) = vector else { return Ok(vec![None; rows.len()]) };
+    let told = floats(&vector.half);
+    let exact = ExactQuery::new(&told);
+    let halves = engine.store.vectors(&vector.model, rows)?;
+    Ok(halves.into_iter().map(|half| half.map(|half| exact.cosine_f16(&half))).collect())
+}

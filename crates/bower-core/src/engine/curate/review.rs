@@ -1,0 +1,91 @@
+//! Lists and settles contradictions that no rule could decide: somebody sees both sides and says which is right.
+
+use jiff::Timestamp;
+
+use crate::engine::curate::write::{number, replace};
+use crate::engine::{ACTOR, Engine};
+use crate::error::{Error, Result};
+use crate::item::{Ruling, Visibility};
+use crate::memory::merge::changed;
+use crate::request::{Review, Settlement};
+use crate::store::{ReviewRow, Stamp};
+
+/// The open reviews, or all, oldest first.
+pub(crate) fn list(engine: &Engine, visibility: &Visibility, all: bool) -> Result<Vec<Review>> {
+    let reviews = engine.store.reviews(all)?.into_iter();
+    reviews.filter_map(|row| load(engine, visibility, row).transpose()).collect()
+}
+
+/// The open ones, newest first, each read when it is asked for.
+pub(crate) fn newest<'a>(
+    engine: &'a Engine,
+    visibility: &'a Visibility,
+) -> Result<impl Iterator<Item = Result<Review>> + 'a> {
+    let open = engine.store.reviews(false)?;
+    Ok(open.into_iter().rev().filter_map(|row| load(engine, visibility, row).transpose()))
+}
+
+/// Both sides; `None` where one of them was forgotten meanwhile, or is not visible.
+fn load(engine: &Engine, visibility: &Visibility, row: ReviewRow) -> Result<Option<Review>> {
+    let mut sides = engine.store.items(&[row.row, row.other])?;
+    let (Some(older), Some(newer)) = (sides.pop().flatten(), sides.pop().flatten()) else { return Ok(None) };
+    if !older.is_visible(visibility) || !newer.is_visible(visibility) {
+        return Ok(None);
+    }
+    let ReviewRow { review, create_time, reason, outcome, .. } = row;
+    let review = number(visibility, review, &newer.id, &older.id);
+    // What differs is read from the texts; the store keeps the rule alone.
+    let reason = changed(&older.content, &newer.content).unwrap_or_else(|| reason.replace('_', " "));
+    Ok(Some(Review { review, create_time, reason, newer, older, ruling: outcome, merged: None }))
+}
+
+/// Ends a review.
+pub(crate) fn settle(
+    engine: &Engine,
+    visibility: &Visibility,
+    review: u64,
+    how: &Settlement,
+    now: Timestamp,
+) -> Result<Review> {
+    let gone = || Error::NotFound { what: "open review", id: review.to_string() };
+    let rows = engine.store.reviews(false)?.into_iter();
+    let mut found = None;
+    // Whoever sees a part of the store has other numbers for them.
+    for row in rows.filter(|row| !visibility.is_everything() || row.review == review) {
+        let number = row.review;
+        if let Some(open) = load(engine, visibility, row)?.filter(|open| open.review == review) {
+            found = Some((number, open));
+            break;
+        }
+    }
+    let (number, open) = found.ok_or_else(gone)?;
+    let (ruling, merged) = match how {
+        Settlement::Accept => (Ruling::Accept, None),
+        Settlement::Reject => (Ruling::Reject, None),
+        Settlement::Both => (Ruling::Both, None),
+        Settlement::Merge { text, said_by } => {
+            (Ruling::Merge, Some(replace(engine, &open.newer, text, *said_by, now)?))
+        }
+    };
+    let row = engine.store.settle(number, ruling, Stamp { now, actor: ACTOR })?.ok_or_else(gone)?;
+    let settled = load(engine, visibility, row)?.ok_or_else(gone)?;
+    Ok(Review { merged, ..settled })
+}
+
+impl Engine {
+    /// Contradictions that nothing could settle and of which both sides are visible: the open ones, or all, oldest first.
+    pub fn reviews(&self, visibility: &Visibility, all: bool) -> Result<Vec<Review>> {
+        list(self, visibility, all)
+    }
+
+    /// Ends a review.
+    pub fn settle(
+        &self,
+        visibility: &Visibility,
+        review: u64,
+        how: &Settlement,
+        now: Timestamp,
+    ) -> Result<Review> {
+        settle(self, visibility, review, how, now)
+    }
+}

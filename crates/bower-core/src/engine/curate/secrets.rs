@@ -1,0 +1,111 @@
+//! Removes secrets from whole records: every field of a new memory or an imported item is examined.
+//! Records are taken apart by name here, so that a new field does not compile until somebody says what becomes of it.
+
+use crate::engine::Engine;
+use crate::item::{Gate, Kind};
+use crate::memory::gate::{Constants, Cut, Field, Named, clean};
+use crate::memory::slot::slot;
+use crate::request::CurateRequest;
+use crate::store::copies::ItemCopy;
+
+/// Cuts the secrets out of what stands beside a told text; the text itself is the gate's.
+pub(crate) fn clean_request(request: &mut CurateRequest) -> Result<Cut, Named> {
+    let CurateRequest {
+        content: _,
+        memory_type: _,
+        tags,
+        metadata,
+        collection,
+        scope: _,
+        owner,
+        pinned: _,
+        source_conv_id,
+        gate: _,
+        told_time: _,
+        said_by: _,
+        host,
+    } = request;
+    let fields = vec![
+        Field::Name("collection", collection.as_deref()),
+        Field::Name("owner", owner.as_deref()),
+        Field::Name("conversation", source_conv_id.as_deref()),
+        Field::Name("host", host.as_deref()),
+        Field::List("tags", tags),
+        Field::Values("metadata", metadata),
+    ];
+    clean(fields, &Constants::default())
+}
+
+/// A memory on its way in from elsewhere, without its secrets.
+#[derive(Debug)]
+pub(crate) struct CleanItem {
+    pub(crate) item: ItemCopy,
+    /// Its text is another now: what was made of the old one says nothing of it.
+    pub(crate) is_other_text: bool,
+    /// Whether anything was cut out.
+    pub(crate) is_cut: bool,
+}
+
+impl CleanItem {
+    /// Looks at all of an item, unless the gate of its collection is off: whoever switches that off wants each byte. Parts of
+    /// documents are what their files are.
+    pub(crate) fn of(engine: &Engine, mut item: ItemCopy) -> Result<Self, String> {
+        let gate = engine.settings.gate_of(&item.collection);
+        if gate == Gate::Off || item.kind == Kind::Chunk {
+            return Ok(Self { item, is_other_text: false, is_cut: false });
+        }
+        let ItemCopy {
+            id: _,
+            kind: _,
+            memory_type: _,
+            content,
+            summary,
+            importance: _,
+            confidence: _,
+            decay_rate: _,
+            access_count: _,
+            observations: _,
+            create_time: _,
+            access_time: _,
+            update_time: _,
+            valid_from: _,
+            valid_to: _,
+            hidden_time: _,
+            supersedes_id: _,
+            source_conv_id,
+            slot: key,
+            tags,
+            keywords,
+            metadata,
+            collection,
+            scope: _,
+            owner,
+            status: _,
+            tier: _,
+            source,
+            provenance: _,
+            host,
+            exposed: _,
+            part: _,
+            vector: _,
+        } = &mut item;
+        let fields = vec![
+            Field::Name("collection", Some(collection)),
+            Field::Name("owner", owner.as_deref()),
+            Field::Name("conversation", source_conv_id.as_deref()),
+            Field::Name("source", Some(source)),
+            Field::Name("host", host.as_deref()),
+            Field::Words("content", content),
+            Field::Words("summary", summary),
+            Field::List("tags", tags),
+            Field::List("keywords", keywords),
+            Field::Values("metadata", metadata),
+        ];
+        let cut = clean(fields, &Constants::default()).map_err(Named::reason)?;
+        let is_other_text = cut.fields.contains(&"content");
+        if is_other_text {
+            *key = slot(content).map(|slot| slot.key);
+        }
+        Ok(Self { is_other_text, is_cut: !cut.fields.is_empty(), item })
+    }
+}

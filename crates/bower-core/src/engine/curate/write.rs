@@ -1,0 +1,168 @@
+//! Steps and limits that every writer of memories shares.
+
+use jiff::Timestamp;
+use serde_json::{Map, json};
+
+use crate::engine::indexes::LANGUAGE;
+use crate::engine::late::vector_for;
+use crate::engine::{ACTOR, Engine};
+use crate::error::{Error, Result};
+use crate::item::{Author, Change, Gate, Provenance, Status, Tier, Visibility, derive_id};
+use crate::memory::gate;
+use crate::memory::judge::{self, Judged, judge_text};
+use crate::memory::slot::{Slot, slot};
+use crate::request::{CurateRequest, Item};
+use crate::store::{Decided, NewMemory, NewVector, Place, Stamp, Standing};
+use crate::text;
+
+/// A memory is a thought, not a file: longer texts are documents and belong to `index`.
+pub(crate) const MAX_CONTENT_BYTES: usize = 1 << 20;
+
+/// A new memory's confidence: somebody said it once.
+pub(crate) const CONFIDENCE: f32 = 0.5;
+
+/// Nothing that was written since makes such a decision void.
+pub(crate) const ANYTHING: Change = Change(i64::MAX.unsigned_abs());
+
+/// The id of a text at a place: derived from both, and where the text was superseded, so that it is said anew, from how often
+/// it was.
+pub(crate) fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
+    let mut id = place.memory_id(content);
+    for again in 2_u32.. {
+        let row = engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.pop();
+        let item = row.map_or(Ok(None), |(row, _)| Ok(engine.store.items(&[row])?.pop().flatten()))?;
+        if item.is_none_or(|item: Item| item.status != Status::Superseded) {
+            break;
+        }
+        id = place.later_id(content, again);
+    }
+    Ok(id)
+}
+
+/// Writes a text that somebody put in the place of a memory, in its words: nothing is refused or compared.
+pub(crate) fn replace(
+    engine: &Engine,
+    item: &Item,
+    content: &str,
+    said_by: Author,
+    now: Timestamp,
+) -> Result<Item> {
+    check(content.trim())?;
+    // Somebody's words, and no secrets of theirs.
+    let redacted = match engine.settings.gate_of(&item.collection) {
+        Gate::Off => None,
+        Gate::Normal | Gate::Strict => gate::redact(content.trim(), &gate::Constants::default()),
+    };
+    let content = redacted.as_ref().map_or(content, |redacted| &redacted.text).trim();
+    let request = CurateRequest {
+        said_by,
+        memory_type: item.memory_type,
+        source_conv_id: item.source_conv_id.clone(),
+        ..CurateRequest::new(content)
+    };
+    let judged = judge_text(content, item.memory_type, item.confidence, &judge::Constants::default());
+    let vector = vector_for(engine, content)?;
+    let place = Place { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
+    let slot = slot(content);
+    let id = free_id(engine, &place, content)?;
+    let mut memory = new_memory(&request, &place, content.to_owned(), judged, slot.as_ref(), vector);
+    memory.id = id;
+    let decided = Decided {
+        standing: Standing::Replaces(item.row),
+        also: Vec::new(),
+        why: Map::from_iter([("rule".to_owned(), json!("told"))]),
+        is_observed: true,
+        seen: ANYTHING,
+    };
+    let kept = engine.store.put_memory(&memory, &decided, Stamp { now, actor: ACTOR })?;
+    let gone = || Error::NotFound { what: "item", id: item.id.clone() };
+    engine.store.items(&[kept.ok_or_else(gone)?.row])?.pop().flatten().ok_or_else(gone)
+}
+
+/// Tags as they are kept: without `#`, lower case, sorted, each once.
+pub(crate) fn normal_tags(tags: &[String]) -> Result<Vec<String>> {
+    let mut normal = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let tag = tag.trim().trim_start_matches('#').to_lowercase();
+        if tag.is_empty() || tag.chars().any(|c| c.is_whitespace() || c.is_control() || c == ',') {
+            return Err(Error::invalid(format!("tag {tag:?}"), "use one word, such as release or api/v2"));
+        }
+        normal.push(tag);
+    }
+    normal.sort_unstable();
+    normal.dedup();
+    Ok(normal)
+}
+
+/// A review's number as a caller knows it. The store's counts everybody's reviews; whoever sees a part of it is told one that
+/// follows from the two sides: 48 bits, which any JSON reader keeps whole.
+pub(crate) fn number(visibility: &Visibility, review: u64, newer: &str, older: &str) -> u64 {
+    if visibility.is_everything() {
+        return review;
+    }
+    let id = derive_id(&["review", newer, older]);
+    u64::from_str_radix(&id[..12], 16).expect("an id is 16 hex digits")
+}
+
+pub(crate) fn check(content: &str) -> Result<()> {
+    if content.is_empty() {
+        return Err(Error::invalid("memory", "the text is empty; write what to remember"));
+    }
+    if content.len() > MAX_CONTENT_BYTES {
+        let reason = format!(
+            "{} bytes are more than {MAX_CONTENT_BYTES}; put it in a file and index that",
+            content.len()
+        );
+        return Err(Error::invalid("memory", reason));
+    }
+    Ok(())
+}
+
+pub(crate) fn new_memory(
+    request: &CurateRequest,
+    place: &Place,
+    content: String,
+    judged: Judged,
+    slot: Option<&Slot>,
+    vector: Option<NewVector>,
+) -> NewMemory {
+    NewMemory {
+        id: String::new(),
+        collection: place.collection.clone(),
+        memory_type: judged.memory_type,
+        terms: text::encode_terms(&content, LANGUAGE),
+        content,
+        summary: judged.summary,
+        importance: judged.importance,
+        confidence: CONFIDENCE,
+        decay_rate: judged.decay_rate,
+        tags: Vec::new(),
+        keywords: judged.keywords,
+        metadata: request.metadata.clone(),
+        scope: place.scope,
+        owner: place.owner.clone(),
+        status: Status::Active,
+        tier: if request.pinned { Tier::Pinned } else { Tier::Active },
+        source: ACTOR.to_owned(),
+        source_conv_id: request.source_conv_id.clone(),
+        provenance: Provenance::told(request.said_by),
+        host: request.host.clone(),
+        slot: slot.map(|slot| slot.key.clone()),
+        valid_from: None,
+        valid_to: None,
+        create_time: None,
+        vector,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_have_one_form() {
+        let tags = |list: &[&str]| normal_tags(&list.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
+        assert_eq!(tags(&["#Beta", "alpha", " beta "]).unwrap(), ["alpha", "beta"]);
+        assert!(tags(&["two words"]).is_err() && tags(&["#"]).is_err());
+    }
+}

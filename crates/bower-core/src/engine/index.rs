@@ -1,0 +1,423 @@
+//! Indexes documents in a pipeline with bounded queues: one reader, one embedder per core, one writer.
+//! The reader walks, hashes, parses and compares; the caller's thread commits; another thread compacts what waits meanwhile. A document
+//! is committed whole or not at all, so a killed run is simply run again.
+//!
+//! Documents are committed in the order in which they are read, and transactions and folds are cut by counts, never by
+//! time: the same documents give the same rows, the same segments and so the same scores, whatever the threads do.
+
+pub(crate) mod compact;
+pub(crate) mod sources;
+mod work;
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use jiff::Timestamp;
+use std::time::Instant;
+
+use crate::engine::indexes::LANGUAGE;
+use crate::engine::late::{missing_codes, vector_for};
+use crate::engine::model::embedder_threads;
+use crate::engine::timing::milliseconds;
+use crate::engine::{ACTOR, Engine};
+use crate::error::{Error, Result};
+use crate::item::{Channel, Coverage, RowId, Scope, Visibility};
+use crate::request::{Degraded, IndexProgress, IndexReport, IndexRequest};
+use crate::store::{NewDocument, NewVector, Stamp};
+use crate::text;
+use crate::vector::in_order;
+use sources::{DocumentInput, Note, Read, Source};
+use work::{Assembly, Embedded, Unit};
+
+/// Chunks that may wait between two stages: enough that no stage waits for another, few enough to stay small.
+const QUEUE: usize = 64;
+/// Units that may be with the embedders or wait for an earlier one. It is how far one embedder may run ahead of another that has
+/// a long unit. The waiting units stay below 10 MB: 16 chunks a unit, some 2.5 kB a chunk with its vector and codes.
+const WINDOW: usize = 4 * QUEUE;
+/// A commit holds at least this many chunks, and a document without new ones counts as one: about a second of two
+/// embedders' work, which is what a killed run loses, while other writers wait for some 25 ms.
+const BATCH_CHUNKS: usize = 256;
+/// Without a model nothing is slow, and a commit of so many keeps other writers waiting for about a tenth of a second.
+const BATCH_CHUNKS_OF_WORDS: usize = 1_024;
+/// A long run folds on the way, beside its writer, so that questions asked meanwhile stay fast.
+const FOLD_EVERY: usize = 25_000;
+
+/// Seconds of CPU that each stage used, for the report's `model_share`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    model: f64,
+    rest: f64,
+}
+
+pub(crate) fn index_files(
+    engine: &Engine,
+    request: &IndexRequest,
+    now: Timestamp,
+    progress: &(dyn Fn(IndexProgress) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<IndexReport> {
+    let files = sources::Files::open(engine, request)?;
+    let (mut report, files) = run(engine, files, now, progress, go_on)?;
+    let vanished = files.vanished();
+    report.removed = vanished.len();
+    if !vanished.is_empty() {
+        report.chunks_removed += engine.store.remove_documents(&vanished, Stamp { now, actor: ACTOR })?;
+    }
+    Ok(report)
+}
+
+pub(crate) fn add_documents(
+    engine: &Engine,
+    documents: Vec<DocumentInput>,
+    scope: Scope,
+    owner: Option<String>,
+    now: Timestamp,
+) -> Result<IndexReport> {
+    run(engine, sources::Inputs::new(documents, scope, owner), now, &|_| {}, &|| true)
+        .map(|(report, _)| report)
+}
+
+fn run<S: Source>(
+    engine: &Engine,
+    mut source: S,
+    now: Timestamp,
+    progress: &(dyn Fn(IndexProgress) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<(IndexReport, S)> {
+    let start = Instant::now();
+    let mut report = IndexReport::default();
+    let (to_embed, units) = bounded::<Unit>(QUEUE);
+    let (to_write, steps) = bounded::<Step>(QUEUE);
+    let (enter, window) = bounded::<()>(WINDOW);
+    // Each fold takes what it was asked to take and no later rows, however late it comes to it.
+    let (to_fold, folds) = unbounded::<Coverage>();
+    let outcome = std::thread::scope(|threads| {
+        let folder = threads.spawn(move || {
+            let before = cpu_seconds();
+            // What cannot be folded waits, and whoever folds at the end is told why.
+            folds
+                .iter()
+                .try_for_each(|upto| engine.fold_upto(compact::When::Due, Some(&upto)).map(drop))
+                .ok();
+            cpu_seconds() - before
+        });
+        let reader = {
+            let (to_write, source) = (to_write.clone(), &mut source);
+            threads.spawn(move || {
+                let before = cpu_seconds();
+                let outcome = read(engine, source, &enter, &to_embed, &to_write);
+                (outcome, cpu_seconds() - before)
+            })
+        };
+        let embedders: Vec<_> = (0..embedder_threads(&engine.settings))
+            .map(|_| {
+                let (units, to_write) = (units.clone(), to_write.clone());
+                threads.spawn(move || embed_units(engine, &units, &to_write))
+            })
+            .collect();
+        // The writer's queue ends when the last of the other stages has let go of it.
+        drop((units, to_write));
+        let before = cpu_seconds();
+        let mut batch = Batch::new(engine, to_fold, now);
+        if engine.model.get().is_err() {
+            batch.most = BATCH_CHUNKS_OF_WORDS;
+        }
+        let written = write(batch, steps, &window, progress, go_on, &mut report);
+        let mut cpu = Cpu { model: 0.0, rest: cpu_seconds() - before };
+        let (read, spent) = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        cpu.rest += spent;
+        for embedder in embedders {
+            let spent = embedder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            cpu.model += spent.model;
+            cpu.rest += spent.rest;
+        }
+        cpu.rest += folder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        written.and(read).map(|()| cpu)
+    });
+    // Large transactions let the log grow. Where it cannot be emptied now, whoever finds it long does it; what was committed
+    // is committed either way.
+    engine.store.trim_log().ok();
+    let cpu = outcome?;
+    // At the end, for a damaged model is noticed while it is used.
+    if let Err(state) = engine.model.get() {
+        let reason = state.why();
+        report.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
+    }
+    report.model_share = if cpu.model > 0.0 { cpu.model / (cpu.model + cpu.rest) } else { 0.0 };
+    report.took_ms = milliseconds(start);
+    Ok((report, source))
+}
+
+/// What reaches the writer.
+enum Step {
+    Note(Note),
+    Embedded(Result<Embedded>),
+}
+
+/// Reads on while there is room in the window: the writer makes room when a unit waits for no earlier one any more.
+fn read(
+    engine: &Engine,
+    source: &mut impl Source,
+    enter: &Sender<()>,
+    to_embed: &Sender<Unit>,
+    to_write: &Sender<Step>,
+) -> Result<()> {
+    let mut number = 0;
+    source.read(engine, &mut |read| match read {
+        Read::Changed(draft) => {
+            work::units(*draft, &mut number).all(|unit| enter.send(()).is_ok() && to_embed.send(unit).is_ok())
+        }
+        Read::Note(note) => to_write.send(Step::Note(note)).is_ok(),
+    })
+}
+
+/// Tells the writer when an embedder panics: its unit never comes, and everything after it would wait for ever.
+struct Alarm<'a>(&'a Sender<Step>);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // Where the writer has gone, nobody waits. The panic itself goes on to the caller.
+            self.0.send(Step::Embedded(Err(cancelled()))).ok();
+        }
+    }
+}
+
+/// Embeds units until the reader has no more, or until the writer has gone.
+fn embed_units(engine: &Engine, units: &Receiver<Unit>, to_write: &Sender<Step>) -> Cpu {
+    let mut cpu = Cpu::default();
+    let _alarm = Alarm(to_write);
+    for unit in units {
+        let before = cpu_seconds();
+        let mut model = 0.0;
+        let embedded = unit.embed(|text| {
+            let start = cpu_seconds();
+            let vector = vector_for(engine, text);
+            model += cpu_seconds() - start;
+            Ok((text::encode_terms(text, LANGUAGE), vector?))
+        });
+        cpu.model += model;
+        cpu.rest += cpu_seconds() - before - model;
+        if to_write.send(Step::Embedded(embedded)).is_err() {
+            break;
+        }
+    }
+    cpu
+}
+
+/// Takes what comes, in any order, and commits whole documents in batches, in the order in which they were read.
+fn write(
+    mut batch: Batch<'_>,
+    steps: Receiver<Step>,
+    window: &Receiver<()>,
+    progress: &(dyn Fn(IndexProgress) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
+    report: &mut IndexReport,
+) -> Result<()> {
+    let mut assembly = Assembly::default();
+    let mut found = 0;
+    for step in steps {
+        if !go_on() {
+            // With the queue the other stages end; what is not committed is read again by the next run.
+            return Err(cancelled());
+        }
+        match step {
+            Step::Note(Note::Found) => {
+                found += 1;
+                report.files += 1;
+                progress(IndexProgress::Found { files: found });
+            }
+            Step::Note(Note::Walked) => progress(IndexProgress::Walked { files: found }),
+            Step::Note(Note::Unchanged) => {
+                report.unchanged += 1;
+                progress(IndexProgress::File { chunks: 0 });
+            }
+            Step::Note(Note::Skipped(skipped)) => {
+                report.skipped.push(skipped);
+                progress(IndexProgress::File { chunks: 0 });
+            }
+            Step::Embedded(embedded) => {
+                // Each unit took its place in the window before it was sent.
+                let documents = assembly.take(embedded?, || window.try_recv().unwrap_or_default());
+                for document in documents {
+                    report.indexed += 1;
+                    report.chunks_kept += document.kept.len();
+                    report.embedded += document.added.iter().filter(|chunk| chunk.vector.is_some()).count();
+                    progress(IndexProgress::File { chunks: document.added.len() });
+                    batch.push(document, report, progress)?;
+                }
+            }
+        }
+    }
+    batch.commit(report, progress)
+}
+
+/// Documents on their way into one transaction.
+struct Batch<'a> {
+    engine: &'a Engine,
+    to_fold: Sender<Coverage>,
+    now: Timestamp,
+    /// Committed when it holds this many chunks.
+    most: usize,
+    documents: Vec<NewDocument>,
+    chunks: usize,
+    unfolded: usize,
+}
+
+impl<'a> Batch<'a> {
+    fn new(engine: &'a Engine, to_fold: Sender<Coverage>, now: Timestamp) -> Self {
+        let documents = Vec::new();
+        Self { engine, to_fold, now, most: BATCH_CHUNKS, documents, chunks: 0, unfolded: 0 }
+    }
+
+    fn push(
+        &mut self,
+        document: NewDocument,
+        report: &mut IndexReport,
+        progress: &(dyn Fn(IndexProgress) + Sync),
+    ) -> Result<()> {
+        self.chunks += document.added.len().max(1);
+        self.documents.push(document);
+        if self.chunks >= self.most { self.commit(report, progress) } else { Ok(()) }
+    }
+
+    fn commit(&mut self, report: &mut IndexReport, progress: &(dyn Fn(IndexProgress) + Sync)) -> Result<()> {
+        if self.documents.is_empty() {
+            return Ok(());
+        }
+        let written =
+            self.engine.store.put_documents(&self.documents, Stamp { now: self.now, actor: ACTOR })?;
+        let (added, removed) =
+            written.iter().fold((0, 0), |sum, one| (sum.0 + one.added, sum.1 + one.removed));
+        report.chunks_added += added;
+        report.chunks_removed += removed;
+        progress(IndexProgress::Committed { chunks: added });
+        self.documents.clear();
+        self.chunks = 0;
+        self.unfolded += added;
+        if self.unfolded >= FOLD_EVERY {
+            self.unfolded = 0;
+            // Where the last one failed, which the end of the run tells, nobody folds any more.
+            self.to_fold.send(self.engine.store.coverage()?).ok();
+        }
+        Ok(())
+    }
+}
+
+fn cancelled() -> Error {
+    Error::Cancelled { what: "indexing" }
+}
+
+/// Rows given vectors in one transaction.
+const PENDING_PAGE: usize = 64;
+
+pub(crate) fn embed_pending(
+    engine: &Engine,
+    now: Timestamp,
+    progress: &(dyn Fn(IndexProgress) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<usize> {
+    let Ok(embedder) = engine.model.get() else { return Ok(0) };
+    let mut embedded = 0;
+    loop {
+        if !go_on() {
+            return Err(cancelled());
+        }
+        let upto = engine.store.coverage()?.change;
+        let rows = engine.store.unembedded(embedder.model(), PENDING_PAGE)?;
+        let Some(vectors) = embed_rows(engine, &rows)? else { return Ok(embedded) };
+        let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR });
+        // Nothing waiting, or rows that change faster than they are embedded: the next run takes them.
+        match if rows.is_empty() { Ok(0) } else { written } {
+            Ok(0) => break,
+            Ok(written) => {
+                embedded += written;
+                progress(IndexProgress::Committed { chunks: written });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    // Codes are kept in their index alone, so they are made again where that was lost.
+    for rows in missing_codes(engine, embedder)?.chunks(PENDING_PAGE) {
+        let upto = engine.store.coverage()?.change;
+        if !go_on() {
+            return Err(cancelled());
+        }
+        let Some(made) = embed_rows(engine, rows)? else { return Ok(embedded) };
+        let codes: Vec<_> =
+            made.into_iter().filter_map(|(row, vector)| Some((row, vector.tokens?))).collect();
+        let written = engine.store.put_codes(&codes, upto, Stamp { now, actor: ACTOR })?;
+        progress(IndexProgress::Committed { chunks: written });
+    }
+    Ok(embedded)
+}
+
+/// `None` where the model turned out to be damaged.
+fn embed_rows(engine: &Engine, rows: &[RowId]) -> Result<Option<Vec<(RowId, NewVector)>>> {
+    let texts = engine.store.texts(rows)?;
+    let embed = |at: usize| Ok(vector_for(engine, &texts[at].text)?.map(|vector| (texts[at].row, vector)));
+    in_order(embedder_threads(&engine.settings), texts.len(), embed).into_iter().collect()
+}
+
+/// CPU seconds of the calling thread.
+#[cfg(unix)]
+fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Without a thread clock no share is reported.
+#[cfg(not(unix))]
+fn cpu_seconds() -> f64 {
+    0.0
+}
+
+impl Engine {
+    /// Reads files into a collection: walk, parse, compare, embed, commit, fold.
+    ///
+    /// Only what changed is read again; what vanished is removed; a run that was killed is continued by the next. A path belongs
+    /// to one scope and owner, so whoever is bound to one may index nothing.
+    ///
+    /// It goes on as long as `go_on` says so: asked between documents, from several threads. Then it is [`Error::Cancelled`],
+    /// what was committed stays, and the next run goes on from there.
+    ///
+    /// [`Error::Cancelled`]: crate::error::Error::Cancelled
+    pub fn index(
+        &self,
+        visibility: &Visibility,
+        request: &IndexRequest,
+        now: Timestamp,
+        progress: &(dyn Fn(IndexProgress) + Sync),
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<IndexReport> {
+        let collection = request.collection.as_ref().unwrap_or(&self.settings.document_collection);
+        visibility.check_place(collection, request.scope, request.owner.as_deref())?;
+        Visibility { collections: None, ..visibility.clone() }.check_everything("indexing files")?;
+        let mut report = index_files(self, request, now, progress, go_on)?;
+        report.embedded += embed_pending(self, now, progress, go_on)?;
+        progress(IndexProgress::Folding);
+        self.fold(compact::When::Always)?;
+        Ok(report)
+    }
+
+    /// Adds documents that are not files (a BEIR corpus, a page from elsewhere), the same way as [`Engine::index`]; they are
+    /// folded when enough of them wait, so that a few at a time cost what they are. All of them go to one scope and owner.
+    pub fn add_documents(
+        &self,
+        visibility: &Visibility,
+        documents: Vec<DocumentInput>,
+        (scope, owner): (Scope, Option<String>),
+        now: Timestamp,
+    ) -> Result<IndexReport> {
+        for document in &documents {
+            let collection = document.collection.as_ref().unwrap_or(&self.settings.document_collection);
+            visibility.check_place(collection, scope, owner.as_deref())?;
+        }
+        let report = add_documents(self, documents, scope, owner, now)?;
+        self.fold(compact::When::Due)?;
+        Ok(report)
+    }
+
+    /// Gives vectors to items that have none of the present model; how many it gave.
+    pub fn embed_pending(&self, now: Timestamp, progress: &(dyn Fn(IndexProgress) + Sync)) -> Result<usize> {
+        embed_pending(self, now, progress, &|| true)
+    }
+}

@@ -1,0 +1,469 @@
+//! Compacts: moves rows that the indexes lack into their next generation, under a lock that dies with its process.
+//! The store is read, and at the end what only the tails needed is dropped from it in one short transaction, so compaction holds up no
+//! writer for long. A reader keeps the generation that it opened.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use crate::engine::Engine;
+use crate::engine::indexes::{Derived, Found, LANGUAGE, covered, guarded};
+use crate::error::{Error, Result};
+use crate::item::{Change, Coverage, RowId};
+use crate::store::{IndexedText, KeptTerms, Store};
+use crate::{files, text, tokens, vector};
+
+/// When to fold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// Whenever an index lacks a change: when somebody forgets, and at the end of a run that somebody waits for.
+    Always,
+    /// When an index lacks more than is worth waiting for, or does not match the store.
+    Due,
+}
+
+/// So many changed rows wait, however small the index: a fold takes some 10 ms before its first row (`forget_one` of
+/// `bower-bench scale-writes`), .04 ms for each of so many, and they add half a millisecond to a question.
+const LEAST_WAITING: usize = 256;
+
+/// As many rows wait as one in this many of those that the index holds: a store that grows to n rows is folded about
+/// log(n) times until the settings' `fold_after` is reached, and from there on each so many rows.
+const WAITING_SHARE: u64 = 4;
+
+/// Whether `waiting` changed rows are to be folded into an index of `indexed` rows; `most` are the settings' `fold_after`.
+fn is_worth_folding(waiting: usize, indexed: u64, most: usize) -> bool {
+    let share = usize::try_from(indexed / WAITING_SHARE).unwrap_or(usize::MAX);
+    waiting > share.max(LEAST_WAITING).min(most)
+}
+
+/// Memory for terms that are not yet written, in bytes.
+const FOLD_MEMORY: usize = 64 << 20;
+
+/// The file whose lock is the right to fold.
+pub(crate) const LOCK: &str = "fold.lock";
+
+/// Rows read from the store at once while folding.
+const PAGE: usize = 512;
+
+/// Why a purge waits: its words are still in the log.
+pub(crate) const LOG: &str = "another process still reads what the store's log holds";
+
+impl Engine {
+    /// Brings the indexes up to date; false where nothing was due or another process is folding.
+    pub(crate) fn fold(&self, when: When) -> Result<bool> {
+        self.fold_upto(when, None)
+    }
+
+    /// The same as of a change: what was written later is left to the next fold. `None` takes all there is.
+    pub(crate) fn fold_upto(&self, when: When, upto: Option<&Coverage>) -> Result<bool> {
+        let due = self.due(when, upto)?;
+        if !due.text && !due.vector && !due.tokens {
+            return Ok(false);
+        }
+        let Some(_lock) = CompactionLock::take(self.indexes.folder(), when)? else { return Ok(false) };
+        // Another process may have folded while this one came here.
+        let due = self.due(when, upto)?;
+        if due.text {
+            self.fold_text(upto)?;
+        }
+        if due.vector
+            && let Ok(embedder) = self.model.get()
+        {
+            self.fold_vectors(embedder.model(), embedder.dimension(), upto)?;
+        }
+        if due.tokens
+            && let Some(scheme) = self.model.tokens()
+        {
+            self.fold_tokens(scheme, upto)?;
+        }
+        self.indexes.reopen();
+        self.tidy_store(when)?;
+        Ok(true)
+    }
+
+    /// What a fold is to hold.
+    fn next(&self, upto: Option<&Coverage>) -> Result<Coverage> {
+        upto.map_or_else(|| self.store.coverage(), |upto| Ok(upto.clone()))
+    }
+
+    fn due(&self, when: When, upto: Option<&Coverage>) -> Result<Due> {
+        let store = &*self.store;
+        let newest = self.next(upto)?.change;
+        let text = self.indexes.text(store)?;
+        let text = self.is_due(when, newest, &text, |after| store.text_rows(after, newest))?;
+        let vector = match self.model.get() {
+            Ok(embedder) => {
+                let model = embedder.model();
+                let vector = self.indexes.vector(model, store)?;
+                self.is_due(when, newest, &vector, |after| store.vector_rows(model, after, newest))?
+            }
+            Err(_) => false,
+        };
+        let tokens = match self.model.tokens() {
+            Some(scheme) => {
+                let tokens = self.indexes.tokens(scheme, store)?;
+                self.is_due(when, newest, &tokens, |after| store.code_rows(scheme, after, newest))?
+            }
+            None => false,
+        };
+        Ok(Due { text, vector, tokens })
+    }
+
+    /// Whether an index is to be folded: `fresh` are the rows written for it after a change.
+    fn is_due<T: Derived>(
+        &self,
+        when: When,
+        newest: Change,
+        found: &Found<T>,
+        fresh: impl FnOnce(Change) -> Result<Vec<RowId>>,
+    ) -> Result<bool> {
+        let after = covered(found);
+        let indexed = match found {
+            Found::Unusable(_) => return Ok(true),
+            // An older version wrote it without checksums.
+            Found::Good(index) if !index.has_sums() => return Ok(true),
+            Found::Good(_) if after >= newest => return Ok(false),
+            Found::Good(index) => Some(index.rows()),
+            Found::Absent => None,
+        };
+        let fresh = fresh(after)?.len();
+        // Rows that were removed or replaced wait too: each question leaves them out.
+        let gone = || indexed.map_or(Ok(0), |_| self.store.gone(after, newest).map(|gone| gone.len()));
+        Ok(match when {
+            When::Always => fresh > 0 || (T::FORGETS && gone()? > 0),
+            When::Due => is_worth_folding(fresh.max(gone()?), indexed.unwrap_or(0), self.settings.fold_after),
+        })
+    }
+
+    /// Drops from the store what only the tails needed. A store that cannot be written keeps it: longer, never wrong.
+    pub(crate) fn tidy_store(&self, when: When) -> Result<()> {
+        let store = &*self.store;
+        let text = covered(&self.indexes.text(store)?);
+        let vector = match self.model.get() {
+            Ok(embedder) => covered(&self.indexes.vector(embedder.model(), store)?),
+            Err(_) => Change(0),
+        };
+        let mut every = text.min(vector);
+        let mut codes = None;
+        if let Some(scheme) = self.model.tokens() {
+            let found = self.indexes.tokens(scheme, store)?;
+            // Where there is no index, none holds what was removed.
+            if found.good().is_some() {
+                every = every.min(covered(&found));
+                codes = Some((scheme, covered(&found)));
+            }
+        }
+        let dropped = store
+            .drop_tail(text, every)
+            .and_then(|()| codes.map_or(Ok(()), |(scheme, upto)| store.drop_codes(scheme, upto)))
+            .and_then(|()| match when {
+                When::Always => store.checkpoint(),
+                // Others read and write meanwhile, and are not kept waiting.
+                When::Due => store.trim_log(),
+            });
+        match dropped {
+            Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn fold_text(&self, upto: Option<&Coverage>) -> Result<()> {
+        self.fold_text_by(false, upto)
+    }
+
+    pub(crate) fn fold_text_by(&self, purge: bool, upto: Option<&Coverage>) -> Result<()> {
+        let (store, dir) = (&*self.store, self.indexes.text_dir());
+        // An index that turns out to be damaged is put aside, and the second time there is none to fold on.
+        self.indexes.again(|| {
+            let found = self.indexes.text(store)?;
+            clear_unusable(&found, &dir)?;
+            let after = covered(&found);
+            let next = self.next(upto)?;
+            let gone = store.gone(after, next.change)?;
+            let rows = store.text_rows(after, next.change)?;
+            let mut fresh = pages(&rows, |page| fresh_texts(store, page));
+            let (language, memory_bytes) = (LANGUAGE, FOLD_MEMORY);
+            let plan = text::FoldPlan { next, language, gone: &gone, memory_bytes, purge };
+            match found.good() {
+                Some(index) => index.ask(|_| text::fold(&dir, &plan, &mut fresh)),
+                None => guarded(&dir, || text::fold(&dir, &plan, &mut fresh)),
+            }
+        })
+    }
+
+    pub(crate) fn fold_vectors(&self, model: &str, dimension: usize, upto: Option<&Coverage>) -> Result<()> {
+        let (store, dir) = (&*self.store, self.indexes.vector_dir(model));
+        self.indexes.again(|| {
+            let found = self.indexes.vector(model, store)?;
+            clear_unusable(&found, &dir)?;
+            let after = covered(&found);
+            let next = self.next(upto)?;
+            let gone = store.gone(after, next.change)?;
+            let rows = store.vector_rows(model, after, next.change)?;
+            let mut fresh = pages(&rows, |page| fresh_vectors(store, model, page));
+            let mut fold = |current: Option<&_>| {
+                vector::fold(&dir, current, next.clone(), model, dimension, &gone, &mut fresh)
+            };
+            match found.good() {
+                Some(index) => index.ask(|index| fold(Some(index))),
+                None => guarded(&dir, || fold(None)),
+            }
+        })
+    }
+
+    pub(crate) fn fold_tokens(&self, scheme: &str, upto: Option<&Coverage>) -> Result<()> {
+        let (store, dir) = (&*self.store, self.indexes.tokens_dir(scheme));
+        self.indexes.again(|| {
+            let found = self.indexes.tokens(scheme, store)?;
+            let saved = found.unusable().map_or(Ok(None), |_| saved_codes(store, &dir, scheme))?;
+            clear_unusable(&found, &dir)?;
+            let after = covered(&found);
+            let next = self.next(upto)?;
+            let gone = store.gone(after, next.change)?;
+            let rows = store.code_rows(scheme, after, next.change)?;
+            let fresh = pages(&rows, |page| fresh_codes(store, scheme, page));
+            let saved = saved.as_ref().map(|saved| saved.rows(store, &rows, next.change)).transpose()?;
+            let mut fresh = in_order_of_rows(fresh, saved.into_iter().flatten());
+            let mut fold =
+                |current: Option<&_>| tokens::fold(&dir, current, next.clone(), scheme, &gone, &mut fresh);
+            match found.good() {
+                Some(index) => index.ask(|index| fold(Some(index))),
+                None => guarded(&dir, || fold(None)),
+            }
+        })
+    }
+}
+
+/// What is whole in a damaged index of token codes: only the model could give it again. The files stay mapped when they are removed.
+struct SavedCodes {
+    index: tokens::TokenIndex,
+    rows: Vec<tokens::WholeRow>,
+}
+
+/// `None` where nothing of the index can be told to be whole, or it is of another scheme, store or history.
+fn saved_codes(store: &dyn Store, dir: &Path, scheme: &str) -> Result<Option<SavedCodes>> {
+    let opened = guarded(dir, || {
+        let index = tokens::TokenIndex::open(dir)?.filter(|index| index.model() == scheme);
+        Ok(index.map(|index| SavedCodes { rows: index.whole_rows(), index }))
+    });
+    match opened {
+        Ok(Some(saved)) if store.confirms(saved.index.coverage())? => Ok(Some(saved)),
+        // An index that does not even open has nothing to save.
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
+
+impl SavedCodes {
+    /// Its rows without those that the store has newer codes of, ascending, and without those that are gone.
+    fn rows(
+        &self,
+        store: &dyn Store,
+        newer: &[RowId],
+        upto: Change,
+    ) -> Result<impl Iterator<Item = Result<(RowId, Vec<u8>)>> + '_> {
+        let mut stale = store.gone(self.index.coverage().change, upto)?;
+        stale.add_all(&newer.iter().copied().collect());
+        let rows = self.rows.iter().filter(move |whole| !stale.contains(whole.row));
+        Ok(rows.map(|whole| Ok((whole.row, self.index.codes_of(*whole)?.to_vec()))))
+    }
+}
+
+/// Two lists of different rows as one; each ascends. An error comes as soon as its list has it.
+fn in_order_of_rows<T>(
+    one: impl Iterator<Item = Result<(RowId, T)>>,
+    two: impl Iterator<Item = Result<(RowId, T)>>,
+) -> impl Iterator<Item = Result<(RowId, T)>> {
+    let (mut one, mut two) = (one.peekable(), two.peekable());
+    std::iter::from_fn(move || match (one.peek(), two.peek()) {
+        (Some(Ok((first, _))), Some(Ok((second, _)))) if second < first => two.next(),
+        (Some(_), _) => one.next(),
+        (None, _) => two.next(),
+    })
+}
+
+struct Due {
+    text: bool,
+    vector: bool,
+    tokens: bool,
+}
+
+fn clear_unusable<T: Derived>(found: &Found<T>, dir: &Path) -> Result<()> {
+    match found {
+        Found::Unusable(_) if dir.exists() => {
+            std::fs::remove_dir_all(dir).map_err(|source| Error::io("remove the unusable index", dir, source))
+        }
+        Found::Unusable(_) | Found::Absent | Found::Good(_) => Ok(()),
+    }
+}
+
+/// The terms of rows, ascending: as they were kept with them, or from their texts where they were not or an older version did.
+fn fresh_texts(store: &dyn Store, rows: &[RowId]) -> Result<Vec<text::FreshText>> {
+    let (mut fresh, mut bare) = (Vec::with_capacity(rows.len()), Vec::new());
+    for KeptTerms { row, parent, terms } in store.tail_terms(rows)? {
+        match terms.filter(|terms| text::is_whole(terms)) {
+            Some(terms) => fresh.push(text::FreshText { row, parent, terms }),
+            None => bare.push(row),
+        }
+    }
+    if !bare.is_empty() {
+        fresh.extend(store.texts(&bare)?.into_iter().map(|IndexedText { row, parent, text, .. }| {
+            let terms = text::encode_terms(&text, LANGUAGE);
+            text::FreshText { row, parent, terms }
+        }));
+        fresh.sort_unstable_by_key(|fresh| fresh.row);
+    }
+    Ok(fresh)
+}
+
+pub(crate) fn fresh_vectors(
+    store: &dyn Store,
+    model: &str,
+    page: &[RowId],
+) -> Result<Vec<(RowId, Vec<f32>)>> {
+    let vectors = store.vectors(model, page)?;
+    let whole = page.iter().zip(vectors).filter_map(|(row, half)| half.map(|half| (*row, half)));
+    Ok(whole.map(|(row, half)| (row, vector::floats(&half))).collect())
+}
+
+pub(crate) fn fresh_codes(store: &dyn Store, scheme: &str, page: &[RowId]) -> Result<Vec<(RowId, Vec<u8>)>> {
+    let codes = store.codes(scheme, page)?;
+    Ok(page.iter().zip(codes).filter_map(|(row, codes)| Some((*row, codes?))).collect())
+}
+
+/// What is in a folder, by path and name; nothing where there is none.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let list = match std::fs::read_dir(folder) {
+        Ok(list) => list,
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(Error::io("list", folder, source)),
+    };
+    let entry = |entry: std::io::Result<std::fs::DirEntry>| {
+        let entry = entry.map_err(|source| Error::io("list", folder, source))?;
+        Ok((entry.path(), entry.file_name().to_string_lossy().into_owned()))
+    };
+    list.map(entry).collect()
+}
+
+pub(crate) fn remove_folder(dir: &Path) -> Result<()> {
+    if dir.exists() { remove(dir) } else { Ok(()) }
+}
+
+/// Removes what belongs to no index.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    removed.map_err(|source| Error::io("remove", path, source))
+}
+
+/// What is loaded for some rows, a page at a time.
+pub(crate) fn pages<'a, T: 'a>(
+    rows: &'a [RowId],
+    load: impl Fn(&[RowId]) -> Result<Vec<T>> + 'a,
+) -> impl Iterator<Item = Result<T>> + 'a {
+    rows.chunks(PAGE).flat_map(move |page| match load(page) {
+        Ok(loaded) => loaded.into_iter().map(Ok).collect::<Vec<_>>(),
+        Err(error) => vec![Err(error)],
+    })
+}
+
+/// The right to fold. The operating system takes it back when its process ends, however it ends.
+pub(crate) struct CompactionLock {
+    _file: File,
+}
+
+impl CompactionLock {
+    /// `None` where somebody else folds; who folds always waits for them, since what they fold may be older than what it wants.
+    pub(crate) fn take(folder: &Path, when: When) -> Result<Option<Self>> {
+        files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
+        let path = folder.join(LOCK);
+        let file =
+            files::open_or_create(&path).map_err(|source| Error::io("open the lock", &path, source))?;
+        let taken = match when {
+            When::Always => file.lock().map_err(TryLockError::Error),
+            When::Due => file.try_lock(),
+        };
+        match taken {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(Error::io("lock", &path, source)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+    use crate::engine::DocumentInput;
+    use crate::item::{Scope, Visibility};
+    use crate::request::QueryRequest;
+    use jiff::Timestamp;
+
+    #[test]
+    fn a_larger_index_waits_for_more_rows_up_to_a_limit() {
+        let check = |indexed, most, limit| {
+            assert!(!is_worth_folding(limit, indexed, most), "{indexed} {most}");
+            assert!(is_worth_folding(limit + 1, indexed, most), "{indexed} {most}");
+        };
+        check(0, 2_000, 256);
+        check(1_024, 2_000, 256);
+        check(4_000, 2_000, 1_000);
+        check(1_000_000, 2_000, 2_000);
+        check(1_000_000, 7, 7);
+    }
+
+    /// Growing by single rows, a store is folded so seldom that each row has been written a few times in all.
+    #[test]
+    fn growing_folds_a_row_as_often_as_its_logarithm() {
+        let (mut indexed, mut waiting, mut folds) = (0, 0, 0);
+        for _ in 0..100_000 {
+            waiting += 1;
+            if is_worth_folding(waiting, indexed, usize::MAX) {
+                (indexed, waiting, folds) = (indexed + waiting as u64, 0, folds + 1);
+            }
+        }
+        assert!((20..40).contains(&folds), "{folds}");
+    }
+
+    /// What a long run folds on the way does not depend on how far its writer has come meanwhile.
+    #[test]
+    fn a_fold_as_of_a_change_leaves_what_was_written_later() {
+        let home = tempfile::tempdir().unwrap();
+        let now = Timestamp::from_second(1_790_000_000).unwrap();
+        let settings = Settings { model: "none".into(), ..Settings::default() };
+        let engine = Engine::open(home.path(), settings, now).unwrap();
+        let add = |from: u32, to: u32, text: &str| {
+            let input = |at: u32| DocumentInput {
+                id: at.to_string(),
+                text: format!("{text} of number {at}"),
+                ..DocumentInput::default()
+            };
+            let documents = (from..to).map(input).collect();
+            let place = (Scope::Project, None);
+            engine.add_documents(&Visibility::everything(), documents, place, now).unwrap();
+        };
+        let held = || {
+            engine
+                .indexes
+                .text(&*engine.store)
+                .unwrap()
+                .good()
+                .map(|index| (index.rows(), index.coverage().change))
+        };
+        add(0, 3, "cod");
+        let then = engine.store.coverage().unwrap();
+        add(3, 5, "eel");
+        // One of the first three is replaced: its row of then is gone.
+        add(1, 2, "perch");
+        assert!(engine.fold_upto(When::Always, Some(&then)).unwrap());
+        assert_eq!(held(), Some((2, then.change)));
+        assert!(!engine.fold_upto(When::Always, Some(&then)).unwrap(), "it holds that already");
+        let found = |word: &str| {
+            let asked = QueryRequest { text: word.into(), ..QueryRequest::default() };
+            engine.query(&Visibility::everything(), &asked, now).unwrap().hits.len()
+        };
+        assert_eq!(["cod", "eel", "perch"].map(found), [2, 2, 1]);
+        assert!(engine.fold(When::Always).unwrap());
+        assert_eq!(held(), Some((5, engine.store.coverage().unwrap().change)));
+        assert_eq!(["cod", "eel", "perch"].map(found), [2, 2, 1]);
+        assert!(!engine.fold_upto(When::Always, Some(&then)).unwrap(), "an index never goes back");
+    }
+}

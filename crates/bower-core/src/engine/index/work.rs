@@ -1,0 +1,194 @@
+//! Splits a document's chunks into units of work, so that a long document keeps every core busy, and joins them again.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::item::indexed_text;
+use crate::store::{NewDocument, NewVector};
+
+/// Chunks of one document in a unit: texts of one document stay together, long documents are shared out.
+const UNIT_CHUNKS: usize = 16;
+
+/// Some new chunks of one document. A document without new chunks is one empty unit.
+pub(crate) struct Unit {
+    /// Its number in this run: units are numbered in the order in which they are cut.
+    number: u64,
+    document: Arc<NewDocument>,
+    chunks: Range<usize>,
+}
+
+/// A unit with what the channels need.
+pub(crate) struct Embedded {
+    unit: Unit,
+    made: Vec<(Vec<u8>, Option<NewVector>)>,
+}
+
+/// Cuts a document into units, numbered from `number` on, which becomes the number after the last.
+pub(crate) fn units(document: NewDocument, number: &mut u64) -> impl Iterator<Item = Unit> + use<> {
+    let total = document.added.len();
+    let document = Arc::new(document);
+    let count = total.div_ceil(UNIT_CHUNKS).max(1);
+    let first = std::mem::replace(number, *number + count as u64);
+    (0..count).map(move |at| Unit {
+        number: first + at as u64,
+        document: Arc::clone(&document),
+        chunks: at * UNIT_CHUNKS..total.min((at + 1) * UNIT_CHUNKS),
+    })
+}
+
+impl Unit {
+    /// Makes terms and vector of each chunk.
+    pub(crate) fn embed(
+        self,
+        mut make: impl FnMut(&str) -> Result<(Vec<u8>, Option<NewVector>)>,
+    ) -> Result<Embedded> {
+        let document = &self.document;
+        let made = document.added[self.chunks.clone()]
+            .iter()
+            .map(|chunk| {
+                make(&indexed_text(document.title.as_deref(), chunk.section.as_deref(), &chunk.content))
+            })
+            .collect::<Result<_>>()?;
+        Ok(Embedded { unit: self, made })
+    }
+}
+
+/// Units on their way back into the order in which they were cut, and into documents.
+#[derive(Default)]
+pub(crate) struct Assembly {
+    /// The unit that everything else waits for.
+    next: u64,
+    early: BTreeMap<u64, Embedded>,
+    /// The units of the document that is not whole yet.
+    parts: Vec<Embedded>,
+}
+
+impl Assembly {
+    /// Takes a unit back, whichever comes; gives the documents that are whole now, in the order in which they were read.
+    /// `released` is called for each unit that waits for no earlier one any more.
+    pub(crate) fn take(&mut self, embedded: Embedded, mut released: impl FnMut()) -> Vec<NewDocument> {
+        let mut whole = Vec::new();
+        self.early.insert(embedded.unit.number, embedded);
+        while let Some(embedded) = self.early.remove(&self.next) {
+            released();
+            self.next += 1;
+            let is_last = embedded.unit.chunks.end == embedded.unit.document.added.len();
+            self.parts.push(embedded);
+            if is_last {
+                whole.extend(join(self.parts.drain(..)));
+            }
+        }
+        whole
+    }
+}
+
+/// The document of some units, which are all there are of it.
+fn join(parts: impl Iterator<Item = Embedded>) -> Option<NewDocument> {
+    let mut made = Vec::new();
+    let mut document = None;
+    for Embedded { unit, made: part } in parts {
+        made.extend(part);
+        document = Some(unit.document);
+    }
+    let mut document = document.map(Arc::unwrap_or_clone)?;
+    for (chunk, (terms, vector)) in document.added.iter_mut().zip(made) {
+        chunk.terms = terms;
+        chunk.vector = vector;
+    }
+    Some(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::{Provenance, Scope};
+    use crate::store::NewChunk;
+
+    fn chunk(id: String) -> NewChunk {
+        NewChunk {
+            id,
+            key: String::new(),
+            content: String::new(),
+            section: None,
+            position: 0,
+            lines: (1, 1),
+            tags: Vec::new(),
+            terms: Vec::new(),
+            vector: None,
+        }
+    }
+
+    fn document(number: usize, chunks: usize) -> NewDocument {
+        NewDocument {
+            id: number.to_string(),
+            collection: String::new(),
+            path: String::new(),
+            file_name: String::new(),
+            title: None,
+            version: String::new(),
+            hash: String::new(),
+            recipe: String::new(),
+            bytes: 0,
+            metadata: serde_json::Map::new(),
+            scope: Scope::Project,
+            owner: None,
+            session: None,
+            provenance: Provenance::FILE,
+            host: None,
+            kept: Vec::new(),
+            added: (0..chunks).map(|at| chunk(format!("{number}.{at}"))).collect(),
+            removed: Vec::new(),
+        }
+    }
+
+    /// What embedding makes of a chunk: its id as its terms.
+    fn embed(unit: Unit) -> Embedded {
+        let made = unit.document.added[unit.chunks.clone()].iter();
+        let made = made.map(|chunk| (chunk.id.clone().into_bytes(), None)).collect();
+        Embedded { unit, made }
+    }
+
+    #[test]
+    fn documents_come_out_as_they_were_read_in_whatever_order_their_units_come_back() {
+        let lengths = [40, 0, 16, 1, 17, 3, 0, 64, 2];
+        let mut seed = 7_u64;
+        let mut chance = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        for _ in 0..200 {
+            let mut number = 0;
+            let each = lengths.iter().enumerate();
+            let mut waiting: Vec<Unit> =
+                each.flat_map(|(at, &chunks)| units(document(at, chunks), &mut number)).collect();
+            // By hand: 3 + 1 + 1 + 1 + 2 + 1 + 1 + 4 + 1 units of at most 16 chunks.
+            assert_eq!((waiting.len(), number), (15, 15));
+            let (mut assembly, mut whole, mut released) = (Assembly::default(), Vec::new(), 0);
+            while !waiting.is_empty() {
+                let unit = waiting.swap_remove(chance(waiting.len()));
+                whole.extend(assembly.take(embed(unit), || released += 1));
+            }
+            assert_eq!(released, 15);
+            let ids: Vec<&str> = whole.iter().map(|document| document.id.as_str()).collect();
+            assert_eq!(ids, ["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
+            for (document, chunks) in whole.iter().zip(lengths) {
+                assert_eq!(document.added.len(), chunks);
+                assert!(document.added.iter().all(|chunk| chunk.terms == chunk.id.as_bytes()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_unit_is_released_when_no_earlier_one_is_out() {
+        let mut number = 0;
+        let mut cut: Vec<Unit> = (0..3).flat_map(|at| units(document(at, 1), &mut number)).collect();
+        let (mut assembly, mut released) = (Assembly::default(), 0);
+        assert!(assembly.take(embed(cut.remove(2)), || released += 1).is_empty());
+        assert!(assembly.take(embed(cut.remove(1)), || released += 1).is_empty());
+        assert_eq!(released, 0);
+        assert_eq!(assembly.take(embed(cut.remove(0)), || released += 1).len(), 3);
+        assert_eq!(released, 3);
+    }
+}

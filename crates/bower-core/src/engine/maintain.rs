@@ -1,0 +1,10 @@
+//! Maintains the store: the life of memories, consolidation, forgetting, and examination.
+
+pub(crate) mod consolidate;
+pub(crate) mod forget;
+pub(crate) mod health;
+pub(crate) mod lifecycle;
+pub(crate) mod purge;
+pub(crate) mod residue;
+pub(crate) mod schedule;
+mod wording;

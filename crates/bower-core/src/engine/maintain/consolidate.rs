@@ -1,0 +1,515 @@
+//! Consolidates memories that say much the same into patterns: near in meaning, of one place and type.
+//! No claim of the members may differ. Some clusters make one transaction, in which each stands alone, so that a run that was stopped goes
+//! on where it was.
+
+use jiff::Timestamp;
+use serde_json::{Map, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::embed::Embedder;
+use crate::engine::curate::write::free_id;
+use crate::engine::indexes::LANGUAGE;
+use crate::engine::late::vector_of;
+use crate::engine::maintain::wording::Writer;
+use crate::engine::model::embedder_threads;
+use crate::engine::timing::milliseconds;
+use crate::engine::{ACTOR, Engine};
+use crate::error::{Error, Result};
+use crate::item::{Author, MemoryType, Provenance, RowId, Scope, Status, Tier, Visibility, strictest};
+use crate::memory::claims::Claims;
+use crate::memory::consolidate::{LEAST_MEMBERS, LONGEST, Pattern, clusters, joins, numbers, pattern};
+use crate::memory::judge::{self, judge_text};
+use crate::request::{Cluster, ConsolidateRequest, Consolidated, Item};
+use crate::store::{IndexedText, Life, NewMemory, NewPattern, Place, Stamp};
+use crate::text;
+use crate::vector::{ByteRows, NearPair, Quantised, floats, in_order, near_pairs};
+
+/// Patterns of one transaction: it holds the store's one pen for some 20 ms, and who is killed loses the second that the model
+/// took for them.
+const TOGETHER: usize = 64;
+
+/// Pairs whose claims one thread compares in a row.
+const JOINED_AT_ONCE: usize = 32;
+
+/// Memories that may be compared: of one place and sort, none of them pinned.
+type Group = (Place, Sort);
+
+/// What memories of one pattern have in common beside their place. What somebody kept and what nobody looked at stand in no
+/// pattern together, nor do a user's words and those from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Sort {
+    memory_type: Option<MemoryType>,
+    is_reviewed: bool,
+    is_outside: bool,
+}
+
+/// Something of one sort.
+type OfSort<T> = (Sort, T);
+
+/// Whose memories are looked at.
+pub(crate) type Within<'a> = &'a dyn Fn(Scope, Option<&str>) -> bool;
+
+/// What a run over all groups has at hand.
+struct Run<'a> {
+    engine: &'a Engine,
+    embedder: &'a dyn Embedder,
+    request: &'a ConsolidateRequest,
+    /// The language model, where one is to write the patterns' texts.
+    writer: Option<Writer<'a>>,
+    start: Instant,
+    now: Timestamp,
+    /// Whether somebody still waits for it.
+    go_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Consolidates what is visible, and of that what `within` says, as long as `go_on` says so. No cluster crosses a collection, a
+/// scope or an owner.
+pub(crate) fn consolidate(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &ConsolidateRequest,
+    within: Within<'_>,
+    now: Timestamp,
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<Consolidated> {
+    let start = Instant::now();
+    if !(request.similarity > 0.0 && request.similarity <= 1.0) {
+        let what = format!("similarity {}", request.similarity);
+        return Err(Error::invalid(what, "use more than 0 and at most 1; .9 is usual"));
+    }
+    let embedder = engine.model.get().map_err(|state| {
+        Error::invalid("consolidate", format!("it compares meanings, and there is no model: {}", state.why()))
+    })?;
+    let writer = if request.llm { Some(Writer::of(engine)?) } else { None };
+    let mut groups = groups(engine, &|life| {
+        visibility.holds(life.collection, life.scope, life.owner) && within(life.scope, life.owner)
+    })?;
+    groups.retain(|(_, rows)| rows.len() >= LEAST_MEMBERS);
+    let mut done = Consolidated { dry_run: request.dry_run, ..Consolidated::default() };
+    let run = Run { engine, embedder, request, writer, start, now, go_on };
+    run.groups(&groups, &mut done)?;
+    if !visibility.is_everything() {
+        done.clusters.iter_mut().for_each(|cluster| cluster.event = None);
+    }
+    done.llm = run.writer.map(Writer::report);
+    done.took_ms = milliseconds(start);
+    Ok(done)
+}
+
+/// What was found in a group.
+struct Looked {
+    /// How many have no vector.
+    missing: usize,
+    texts: Texts,
+    /// Members by their place in the group, each cluster's centre first.
+    clusters: Vec<Vec<usize>>,
+}
+
+/// Clusters of one transaction, and what is written for them.
+type Together = (Vec<Cluster>, Vec<NewPattern>);
+
+/// What became of a cluster before it is written.
+enum Prepared {
+    /// Nobody has looked at it: time is up.
+    Late,
+    /// Nothing to do: too little fits into a text, a member is gone, or somebody took this very pattern back before.
+    Void,
+    /// To be written, unless this is only looked at.
+    Ready(Box<Cluster>, Option<Box<NewPattern>>),
+}
+
+impl Run<'_> {
+    /// How long it may still take; no time where nobody waits for it any more.
+    fn left(&self) -> Duration {
+        if !(self.go_on)() {
+            return Duration::ZERO;
+        }
+        Duration::from_millis(self.request.most_ms).saturating_sub(self.start.elapsed())
+    }
+
+    /// One transaction is written while the next is prepared, and further groups are looked at meanwhile: of each a part is one
+    /// thread's alone. What was found is taken in the groups' order, whoever was first.
+    fn groups(&self, groups: &[(Group, Vec<RowId>)], done: &mut Consolidated) -> Result<()> {
+        let (give, take) = sync_channel::<Together>(1);
+        let (tells, told): (Vec<_>, Vec<_>) =
+            groups.iter().map(|_| sync_channel::<Result<Looked>>(1)).unzip();
+        let work = Mutex::new(groups.iter().zip(tells));
+        let next = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let (looked, written) = std::thread::scope(|scope| {
+            let writer = scope.spawn(move || {
+                take.into_iter()
+                    .map(|(clusters, patterns)| self.keep(clusters, &patterns))
+                    .collect::<Result<Vec<_>>>()
+            });
+            for _ in 0..embedder_threads(&self.engine.settings).min(groups.len()) {
+                scope.spawn(|| {
+                    while let Some(((group, rows), tell)) = next() {
+                        // Where nobody takes it, an earlier group failed.
+                        if tell.send(self.look(group, rows)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            // Who panicked tells nothing, and the panic is passed on at the end.
+            let mut found =
+                groups.iter().zip(told).map_while(|(group, told)| Some((group, told.recv().ok()?)));
+            let looked = found.try_for_each(|(((place, _), rows), looked)| {
+                let looked = looked?;
+                done.without_vector += looked.missing;
+                done.compared += rows.len() - looked.missing;
+                done.waiting += self.prepare_all(place, rows, &looked, &give)?;
+                Ok(())
+            });
+            drop(found);
+            drop(give);
+            (looked, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        for cluster in written?.into_iter().flatten() {
+            done.merged += cluster.members.len();
+            done.patterns_created += 1;
+            done.clusters.push(cluster);
+        }
+        looked
+    }
+
+    /// Finds the clusters of a group.
+    fn look(&self, (_, Sort { memory_type, .. }): &Group, rows: &[RowId]) -> Result<Looked> {
+        let threads = embedder_threads(&self.engine.settings);
+        let (vectors, missing) = vectors(self.engine, self.embedder, rows)?;
+        let pairs = near_pairs(&vectors, self.request.similarity, threads);
+        drop(vectors);
+        if pairs.is_empty() {
+            return Ok(Looked { missing, texts: Texts(Vec::new()), clusters: Vec::new() });
+        }
+        let texts = Texts::load(self.engine, rows, &pairs, *memory_type)?;
+        let joined = texts.joined(&pairs, *memory_type, threads);
+        let joins = |one: usize, other: usize| joined.contains(&(one.min(other), one.max(other)));
+        let clusters = clusters(rows.len(), &pairs, &joins);
+        Ok(Looked { missing, texts, clusters })
+    }
+
+    /// Prepares clusters, some at a time, and gives them on until nobody wants more; how many wait, because time is up.
+    fn prepare_all(
+        &self,
+        place: &Place,
+        rows: &[RowId],
+        looked: &Looked,
+        give: &SyncSender<Together>,
+    ) -> Result<usize> {
+        let mut late = 0;
+        for together in looked.clusters.chunks(TOGETHER) {
+            let prepared = in_order(embedder_threads(&self.engine.settings), together.len(), |nth| {
+                if self.left().is_zero() {
+                    Ok(Prepared::Late)
+                } else {
+                    self.prepare(place, &looked.texts, rows, &together[nth])
+                }
+            });
+            let (mut clusters, mut patterns) = (Vec::new(), Vec::new());
+            for prepared in prepared {
+                match prepared? {
+                    Prepared::Late => late += 1,
+                    Prepared::Void => {}
+                    Prepared::Ready(cluster, pattern) => {
+                        clusters.push(*cluster);
+                        patterns.extend(pattern.map(|pattern| *pattern));
+                    }
+                }
+            }
+            // Where nobody takes it, writing failed, and says why.
+            if !clusters.is_empty() && give.send((clusters, patterns)).is_err() {
+                break;
+            }
+        }
+        Ok(late)
+    }
+
+    /// Reads the members of a cluster, and makes what is written for them.
+    fn prepare(&self, place: &Place, texts: &Texts, rows: &[RowId], members: &[usize]) -> Result<Prepared> {
+        let told: Vec<(&str, &Claims)> = members.iter().filter_map(|&at| texts.of(at)).collect();
+        let Some(mut pattern) = pattern(&told) else { return Ok(Prepared::Void) };
+        let asked: Vec<RowId> = pattern.members.iter().map(|&at| rows[members[at]]).collect();
+        let mut items: Vec<Item> = self.engine.store.items(&asked)?.into_iter().flatten().collect();
+        items.retain(|item| !item.damaged);
+        items.sort_by_key(|item| (item.create_time, item.row));
+        // By the members' own words, whoever writes the text: what was taken back is not made again in other words.
+        let id = free_id(self.engine, place, &pattern.content)?;
+        let is_there = !self.engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.is_empty();
+        if items.len() < asked.len() || is_there {
+            return Ok(Prepared::Void);
+        }
+        let mut cluster = Cluster {
+            pattern: None,
+            event: None,
+            content: pattern.content.clone(),
+            memory_type: items[0].memory_type,
+            members: items.iter().map(|item| item.id.clone()).collect(),
+            written_by: None,
+        };
+        if self.request.dry_run {
+            return Ok(Prepared::Ready(Box::new(cluster), None));
+        }
+        let written = self.writer.as_ref().and_then(|writer| writer.write(&pattern, &told, self.left()));
+        if let Some((text, model)) = written {
+            cluster.content.clone_from(&text);
+            (pattern.content, cluster.written_by) = (text, Some(model));
+        }
+        let mut memory = memory(self.embedder, place, &pattern, &items, id)?;
+        if let Some(model) = &cluster.written_by {
+            memory.metadata.insert("written_by".to_owned(), json!(model));
+            // Whatever the members say, these words are a model's.
+            let by_model = Provenance { reviewed: true, ..Provenance::told(Author::Agent) };
+            memory.provenance = memory.provenance.and(by_model);
+        }
+        let members = items.iter().map(|item| item.row).collect();
+        Ok(Prepared::Ready(Box::new(cluster), Some(Box::new(NewPattern { memory, members }))))
+    }
+
+    /// Writes the patterns of some clusters, of which those that are only looked at have none; gives the clusters that stand. One of
+    /// which a member changed meanwhile does not.
+    fn keep(&self, clusters: Vec<Cluster>, patterns: &[NewPattern]) -> Result<Vec<Cluster>> {
+        if patterns.is_empty() {
+            return Ok(clusters);
+        }
+        let events = self.engine.store.put_patterns(patterns, Stamp { now: self.now, actor: ACTOR })?;
+        let all = clusters.into_iter().zip(patterns).zip(events);
+        Ok(all
+            .filter_map(|((cluster, pattern), event)| {
+                Some(Cluster { pattern: Some(pattern.memory.id.clone()), event: Some(event?), ..cluster })
+            })
+            .collect())
+    }
+}
+
+/// Rows by place and type, each in the order in which they were written.
+fn groups(engine: &Engine, within: &dyn Fn(&Life<'_>) -> bool) -> Result<Vec<(Group, Vec<RowId>)>> {
+    let mut places: HashMap<Place, Vec<OfSort<Vec<RowId>>>> = HashMap::new();
+    let mut rows: Vec<(Place, Vec<OfSort<RowId>>)> = Vec::new();
+    engine.store.lives(&mut |life| {
+        if life.facts.tier == Tier::Pinned || !within(&life) {
+            return;
+        }
+        // Most stand beside others of their place: those need no key of their own.
+        let is_here = |place: &Place| {
+            (place.collection.as_str(), place.scope, place.owner.as_deref())
+                == (life.collection, life.scope, life.owner)
+        };
+        let sort = Sort {
+            memory_type: life.facts.memory_type,
+            is_reviewed: life.provenance.reviewed && life.status == Status::Active,
+            is_outside: life.provenance.is_outside(),
+        };
+        let of = (sort, life.row);
+        match rows.last_mut() {
+            Some((place, rows)) if is_here(place) => rows.push(of),
+            Some(_) | None => {
+                let place = Place {
+                    collection: life.collection.to_owned(),
+                    scope: life.scope,
+                    owner: life.owner.map(str::to_owned),
+                };
+                rows.push((place, vec![of]));
+            }
+        }
+    })?;
+    for (place, rows) in rows {
+        let sorts = places.entry(place).or_default();
+        for (sort, row) in rows {
+            match sorts.iter_mut().find(|(other, _)| *other == sort) {
+                Some((_, rows)) => rows.push(row),
+                None => sorts.push((sort, vec![row])),
+            }
+        }
+    }
+    let mut groups: Vec<(Group, Vec<RowId>)> = places
+        .into_iter()
+        .flat_map(|(place, sorts)| sorts.into_iter().map(move |(sort, rows)| ((place.clone(), sort), rows)))
+        .collect();
+    for (_, rows) in &mut groups {
+        rows.sort_unstable();
+    }
+    groups.sort_unstable_by_key(|(_, rows)| rows.first().copied());
+    Ok(groups)
+}
+
+/// The vectors of rows: from the index, and from the store where it does not hold them; and how many have none.
+fn vectors(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<(ByteRows, usize)> {
+    let (mut vectors, left) = engine.indexes.again(|| {
+        let index = engine.indexes.vector(embedder.model(), &*engine.store)?;
+        let mut vectors = ByteRows::new(embedder.dimension(), rows.len());
+        let left = index.ask(|index| Ok(index.pack(rows, &mut vectors)))?;
+        Ok((vectors, left.unwrap_or_else(|| (0..rows.len()).collect())))
+    })?;
+    let asked: Vec<RowId> = left.iter().map(|&at| rows[at]).collect();
+    let mut missing = 0;
+    for (at, half) in left.into_iter().zip(engine.store.vectors(embedder.model(), &asked)?) {
+        let vector = half.map(|half| Quantised::new(&floats(&half)));
+        let is_there = vector.is_some_and(|vector| vectors.put(at, &vector.bytes, vector.scale));
+        missing += usize::from(!is_there);
+    }
+    Ok((vectors, missing))
+}
+
+/// A text that is near another. What it claims is read once, by whoever is first to need it.
+struct Near {
+    text: String,
+    numbers: Option<u64>,
+    claims: OnceLock<Claims>,
+}
+
+/// The texts that are near others, each at the place of its row, read once.
+struct Texts(Vec<Option<Near>>);
+
+impl Texts {
+    fn load(
+        engine: &Engine,
+        rows: &[RowId],
+        pairs: &[NearPair],
+        memory_type: Option<MemoryType>,
+    ) -> Result<Self> {
+        let is_centre = centres(rows.len(), pairs.iter());
+        // Who is near a centre of three is near somebody who is near two.
+        let wanted = of_centres(pairs.iter(), &is_centre);
+        let asked: Vec<RowId> = wanted.iter().map(|&at| rows[at]).collect();
+        let places: HashMap<RowId, usize> = asked.iter().copied().zip(wanted).collect();
+        let mut texts: Vec<Option<Near>> = Vec::new();
+        texts.resize_with(rows.len(), || None);
+        for IndexedText { row, text, .. } in engine.store.texts(&asked)? {
+            let numbers = numbers(memory_type, &text);
+            texts[places[&row]] = Some(Near { text, numbers, claims: OnceLock::new() });
+        }
+        Ok(Self(texts))
+    }
+
+    /// The pairs that may stand in one pattern, of those that a cluster may stand around, each asked once: the first before the
+    /// second.
+    fn joined(
+        &self,
+        pairs: &[NearPair],
+        memory_type: Option<MemoryType>,
+        threads: usize,
+    ) -> HashSet<(usize, usize)> {
+        let may: Vec<&NearPair> =
+            pairs.iter().filter(|(one, two, _)| self.may_join(*one as usize, *two as usize)).collect();
+        let is_centre = centres(self.0.len(), may.iter().copied());
+        let asked: Vec<(usize, usize)> = may
+            .into_iter()
+            .map(|&(one, two, _)| (one as usize, two as usize))
+            .filter(|&(one, two)| is_centre[one] || is_centre[two])
+            .collect();
+        let joined = in_order(threads, asked.len().div_ceil(JOINED_AT_ONCE), |nth| {
+            let asked = asked.iter().skip(nth * JOINED_AT_ONCE).take(JOINED_AT_ONCE).copied();
+            asked.filter(|&(one, two)| self.join(one, two, memory_type)).collect::<Vec<_>>()
+        });
+        joined.into_iter().flatten().collect()
+    }
+
+    fn of(&self, at: usize) -> Option<(&str, &Claims)> {
+        let near = self.0[at].as_ref()?;
+        Some((&near.text, near.claims.get_or_init(|| Claims::of(&near.text))))
+    }
+
+    /// Whether two may stand in one pattern, as far as is cheap to tell.
+    fn may_join(&self, one: usize, other: usize) -> bool {
+        let (Some(first), Some(second)) = (&self.0[one], &self.0[other]) else { return false };
+        first.numbers == second.numbers && first.text.len().max(second.text.len()) <= LONGEST
+    }
+
+    fn join(&self, one: usize, other: usize, memory_type: Option<MemoryType>) -> bool {
+        match (self.of(one), self.of(other)) {
+            (Some((_, one)), Some((_, other))) => joins(memory_type, one, other),
+            (None, _) | (_, None) => false,
+        }
+    }
+}
+
+/// Who is near so many that a cluster may stand around it.
+fn centres<'a>(count: usize, pairs: impl Iterator<Item = &'a NearPair>) -> Vec<bool> {
+    let mut near = vec![0_usize; count];
+    for &(one, two, _) in pairs {
+        near[one as usize] += 1;
+        near[two as usize] += 1;
+    }
+    near.into_iter().map(|near| near + 1 >= LEAST_MEMBERS).collect()
+}
+
+/// Centres and who is near them, ascending.
+fn of_centres<'a>(pairs: impl Iterator<Item = &'a NearPair>, is_centre: &[bool]) -> Vec<usize> {
+    let mut wanted: Vec<usize> = pairs
+        .map(|&(one, two, _)| [one as usize, two as usize])
+        .filter(|pair| pair.iter().any(|&at| is_centre[at]))
+        .flatten()
+        .collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
+}
+
+/// The memory that stands for some, which are told oldest first.
+fn memory(
+    embedder: &dyn Embedder,
+    place: &Place,
+    pattern: &Pattern,
+    items: &[Item],
+    id: String,
+) -> Result<NewMemory> {
+    let surest = items.iter().map(|item| item.confidence).fold(0.0, f32::max);
+    let judged =
+        judge_text(&pattern.content, Some(MemoryType::Pattern), surest, &judge::Constants::default());
+    let mut tags: Vec<String> = items.iter().flat_map(|item| item.tags.iter().cloned()).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    let told = |item: Option<&Item>| json!(item.map(|item| item.create_time));
+    let provenance = Provenance::of_sources(items.iter().map(|item| item.provenance))
+        .expect("a pattern stands for three and more");
+    let waits = items.iter().any(|item| item.status == Status::Candidate);
+    Ok(NewMemory {
+        create_time: None,
+        id,
+        collection: place.collection.clone(),
+        memory_type: MemoryType::Pattern,
+        terms: text::encode_terms(&pattern.content, LANGUAGE),
+        content: pattern.content.clone(),
+        summary: judged.summary,
+        importance: items.iter().map(|item| item.importance).fold(judged.importance, f32::max),
+        confidence: surest,
+        decay_rate: items.iter().map(|item| item.decay_rate).fold(judged.decay_rate, f32::min),
+        tags,
+        keywords: judged.keywords,
+        metadata: Map::from_iter([
+            ("examples".to_owned(), json!(items.len())),
+            ("first_told".to_owned(), told(items.first())),
+            ("last_told".to_owned(), told(items.last())),
+        ]),
+        scope: strictest(&items.iter().map(|item| item.scope).collect::<Vec<_>>()).unwrap_or(place.scope),
+        owner: place.owner.clone(),
+        status: if waits { Status::Candidate } else { Status::Active },
+        tier: Tier::Active,
+        source: crate::store::OWN.to_owned(),
+        source_conv_id: None,
+        provenance,
+        host: None,
+        slot: None,
+        valid_from: None,
+        valid_to: None,
+        vector: Some(vector_of(embedder, &pattern.content)?),
+    })
+}
+
+impl Engine {
+    /// Patterns in the place of memories that say much the same; these are archived as its examples. As long as `go_on` says so: then
+    /// it stops at its next transaction, and tells what it did.
+    pub fn consolidate(
+        &self,
+        visibility: &Visibility,
+        request: &ConsolidateRequest,
+        now: Timestamp,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Consolidated> {
+        consolidate(self, visibility, request, &|_, _| true, now, go_on)
+    }
+}

@@ -1,0 +1,503 @@
+//! Forgets items: selects them and what was made of them, deletes them in one transaction, then purges every file.
+//! A run that was cut short is finished by whoever next has time.
+
+use aho_corasick::AhoCorasick;
+use jiff::Timestamp;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use crate::engine::index::compact;
+use crate::engine::indexes::{Found, LANGUAGE};
+use crate::engine::maintain::residue::{Finder, automaton, files, open};
+use crate::engine::query::lookup::resolve;
+use crate::engine::{ACTOR, Engine};
+use crate::error::{Error, Result};
+use crate::filter::{Filter, Test};
+use crate::item::{Kind, RowId, Status, Visibility};
+use crate::request::{Clocks, Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Item, Selection};
+use crate::store::{Stamp, Store};
+use crate::text::{Analyzer, Purpose, TextIndex};
+
+/// A sentence of fewer words says nothing by itself: "It works." stands in many texts.
+const LEAST_WORDS: usize = 3;
+
+/// Words at the end of a chunk that stand near the beginning of the next where the two overlap.
+const OVERLAP_WORDS: usize = 3;
+/// So near: an overlap of 200 characters, behind a repeated heading.
+const NEAR_BEGINNING: usize = 80;
+
+/// A shorter word is no trace: it stands anywhere.
+const LEAST_LETTERS: usize = 4;
+/// Letters of a part of a text that is a trace by itself.
+const PART: usize = 16;
+
+/// Letters by which a copy of a text is noticed.
+const BEGINNING: usize = 48;
+
+/// Items that say the same and are named.
+const MOST_HOLDERS: usize = 100;
+
+pub(crate) fn forget(
+    engine: &Engine,
+    visibility: &Visibility,
+    how: &Forgetting,
+    now: Timestamp,
+) -> Result<Forgotten> {
+    let (named, asks) = match &how.what {
+        // Each must be visible before any of them goes.
+        ForgetRequest::Ids(ids) => {
+            let mut rows =
+                ids.iter().map(|id| Ok(resolve(engine, visibility, id)?.0)).collect::<Result<Vec<_>>>()?;
+            rows.sort_unstable();
+            rows.dedup();
+            (rows, visibility.clone())
+        }
+        ForgetRequest::Selected(select) if **select == Selection::default() => {
+            return Err(Error::invalid("forget", "nothing is selected; name ids or a filter"));
+        }
+        ForgetRequest::Selected(select) => {
+            let asks = visibility.narrowed(select.scope, select.owner.as_deref())?;
+            (engine.store.page(&select.within(visibility)?, usize::MAX >> 1, 0)?.0, asks)
+        }
+    };
+    let mut items: Vec<Item> = engine.store.items(&named)?.into_iter().flatten().collect();
+    let derived = if how.keep_derived { Vec::new() } else { derived(engine, visibility, &items)? };
+    let mut derived_ids: Vec<String> = derived.iter().map(|item| item.id.clone()).collect();
+    derived_ids.sort_unstable();
+    let told = items.len();
+    items.extend(derived);
+    let rows: Vec<RowId> = items.iter().map(|item| item.row).collect();
+    let mut forgotten: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
+    forgotten.sort_unstable();
+
+    let receipt = engine.store.forget(&rows, how.dry_run, Stamp { now, actor: ACTOR })?;
+    let erased = if how.dry_run { None } else { Some(erase(engine, &items, now)?) };
+    let (receipt, erased) = if visibility.is_everything() {
+        (receipt, erased)
+    } else {
+        (receipt.of_a_part(), erased.map(Erased::of_a_part))
+    };
+    let held_by = holders(engine, &asks, &items[..told], &rows)?;
+    Ok(Forgotten { forgotten, derived: derived_ids, held_by, receipt, erased })
+}
+
+/// Items that were made of some others, or hold all that one of them says:
+///
+/// - another form of the same memory, or one that a relation ties to it, that holds each of its sentences;
+/// - what was made of it as one of its examples, where it holds one of its sentences;
+/// - the chunk before or after it in its document, where the two overlap.
+///
+/// Texts are compared word by word, case and punctuation aside. What says the same in other words is not noticed.
+fn derived(engine: &Engine, visibility: &Visibility, items: &[Item]) -> Result<Vec<Item>> {
+    let mut taken: BTreeSet<RowId> = items.iter().map(|item| item.row).collect();
+    let mut found = Vec::new();
+    for item in items {
+        let sentences = sentences(&item.content);
+        let mut near = vec![item.row];
+        while !near.is_empty() {
+            let links = engine.store.linked(&near)?;
+            near.clear();
+            let rows: Vec<RowId> = links.iter().map(|link| link.row).collect();
+            for (link, other) in links.iter().zip(engine.store.items(&rows)?) {
+                let is_there = |other: &Item| !taken.contains(&other.row) && other.is_visible(visibility);
+                let Some(other) = other.filter(is_there) else { continue };
+                let words = words(&other.content);
+                let mut held = sentences.iter().map(|sentence| holds(&words, sentence));
+                if if link.is_made_of_it { held.any(|held| held) } else { held.all(|held| held) } {
+                    taken.insert(other.row);
+                    near.push(other.row);
+                    found.push(other);
+                }
+            }
+        }
+        if item.kind == Kind::Chunk {
+            for other in beside(engine, item)? {
+                if other.is_visible(visibility) && taken.insert(other.row) {
+                    found.push(other);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The chunks before and after one that repeat a part of it.
+fn beside(engine: &Engine, item: &Item) -> Result<Vec<Item>> {
+    let around = engine.store.around(item.row, 1)?;
+    let Some(&(place, _)) = around.iter().find(|(_, row)| *row == item.row) else { return Ok(Vec::new()) };
+    let rows: Vec<RowId> = around.iter().map(|(_, row)| *row).filter(|row| *row != item.row).collect();
+    let places = around.iter().filter(|(_, row)| *row != item.row).map(|(place, _)| *place);
+    let own = words(&item.content);
+    let others = places.zip(engine.store.items(&rows)?);
+    Ok(others
+        .filter_map(|(at, other)| {
+            let other = other?;
+            let theirs = words(&other.content);
+            let (first, second) = if at < place { (&theirs, &own) } else { (&own, &theirs) };
+            overlap(first, second).then_some(other)
+        })
+        .collect())
+}
+
+/// Whether a text ends with what stands near the beginning of the next.
+fn overlap(first: &[String], second: &[String]) -> bool {
+    let Some(end) = first.len().checked_sub(OVERLAP_WORDS) else { return false };
+    holds(&second[..second.len().min(NEAR_BEGINNING)], &first[end..])
+}
+
+fn words(text: &str) -> Vec<String> {
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect()
+}
+
+/// The sentences of a text, of some words each; the whole where it has none such. Headings are the document's.
+fn sentences(text: &str) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut rest = line;
+        while !rest.is_empty() {
+            let end = rest
+                .char_indices()
+                .find(|(at, c)| {
+                    let behind = &rest[at + c.len_utf8()..];
+                    matches!(c, '。' | '！' | '？')
+                        || (matches!(c, '.' | '!' | '?') && behind.starts_with(char::is_whitespace))
+                })
+                .map_or(rest.len(), |(at, c)| at + c.len_utf8());
+            all.push(words(&rest[..end]));
+            rest = &rest[end..];
+        }
+    }
+    all.retain(|sentence| sentence.len() >= LEAST_WORDS);
+    if all.is_empty() {
+        all.push(words(text));
+    }
+    all
+}
+
+fn holds(text: &[String], part: &[String]) -> bool {
+    !part.is_empty() && text.windows(part.len()).any(|window| window == part)
+}
+
+/// Visible items that still hold all of a forgotten text. Short texts stand in many.
+fn holders(engine: &Engine, visibility: &Visibility, items: &[Item], gone: &[RowId]) -> Result<Vec<String>> {
+    let texts: Vec<&str> = items
+        .iter()
+        .map(|item| item.content.as_str())
+        .filter(|text| text.split_whitespace().count() >= LEAST_WORDS)
+        .collect();
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let whole: Vec<Vec<String>> = texts.iter().map(|text| words(text)).collect();
+    // Of 100,000 texts few have the beginning of one of these; those are read.
+    let beginnings: Vec<Vec<u8>> = texts.iter().map(|text| beginning(text).as_bytes().to_vec()).collect();
+    let finder = automaton(&beginnings)?;
+    let gone: BTreeSet<RowId> = gone.iter().copied().collect();
+    // The first hundred are counted among those that are visible alone.
+    let visible = if visibility.is_everything() {
+        None
+    } else {
+        let whatever = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
+        engine.store.select(&whatever.within(visibility)?)?
+    };
+    let mut rows = Vec::new();
+    engine.store.each_text(&mut |row, text| {
+        let is_visible = visible.as_ref().is_none_or(|visible| visible.contains(row));
+        if rows.len() >= MOST_HOLDERS || gone.contains(&row) || !is_visible {
+            return;
+        }
+        let suspects: BTreeSet<usize> =
+            finder.find_overlapping_iter(text).map(|found| found.pattern().as_usize()).collect();
+        if !suspects.is_empty() {
+            let words = words(text);
+            if suspects.iter().any(|&at| holds(&words, &whole[at])) {
+                rows.push(row);
+            }
+        }
+    })?;
+    let items = engine.store.items(&rows)?.into_iter().flatten();
+    let mut ids: Vec<String> = items.filter(|item| item.is_visible(visibility)).map(|item| item.id).collect();
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+/// The beginning of a text's longest line: what stands in every copy of it, however its lines are joined.
+fn beginning(text: &str) -> &str {
+    let line = text.lines().map(str::trim).max_by_key(|line| line.len()).unwrap_or(text);
+    let end = line.char_indices().nth(BEGINNING).map_or(line.len(), |(at, _)| at);
+    &line[..end]
+}
+
+/// Makes sure that no file holds a trace of what was forgotten. What fails is said: the items are gone, and whoever next has
+/// time goes on.
+fn erase(engine: &Engine, items: &[Item], now: Timestamp) -> Result<Erased> {
+    engine.forget_questions(items);
+    let traces = Traces::of(items);
+    let mut erased = Erased::default();
+    match engine.purge(compact::When::Always, Some(&traces), now) {
+        Ok(Some(purged)) => {
+            erased.waits = purged.waits;
+            erased.compacted = purged.compacted;
+            erased.copies = purged.copies;
+        }
+        // Somebody else has done it all meanwhile.
+        Ok(None) => {}
+        Err(error) => erased.waits.push(error.to_string()),
+    }
+    erased.complete = erased.waits.is_empty();
+    erased.elsewhere = elsewhere(engine, items)?;
+    Ok(erased)
+}
+
+/// Files below the home that are not the store's and hold a forgotten text.
+fn elsewhere(engine: &Engine, items: &[Item]) -> Result<Vec<Elsewhere>> {
+    let texts: Vec<&str> = items
+        .iter()
+        .map(|item| item.content.as_str())
+        .filter(|text| text.chars().count() >= PART || text.split_whitespace().count() >= LEAST_WORDS)
+        .collect();
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ours = ["memory.db", "memory.db-wal", "memory.db-shm"].map(|name| engine.home.join(name));
+    let derived = ["index", "models"].map(|name| engine.home.join(name));
+    let mut finder = None;
+    let mut found = Vec::new();
+    for path in files(&engine.home)? {
+        if ours.contains(&path) || derived.iter().any(|folder| path.starts_with(folder)) {
+            continue;
+        }
+        let Some(file) = open(&path)? else { continue };
+        let finder: &Finder = match &mut finder {
+            Some(finder) => finder,
+            none => none.insert(Finder::new(&texts)?),
+        };
+        let (counts, _) = finder.count_in(file).map_err(|source| Error::io("read", &path, source))?;
+        let matches = counts.iter().sum();
+        if matches > 0 {
+            found.push(Elsewhere { path, matches });
+        }
+    }
+    Ok(found)
+}
+
+/// What would tell of a forgotten text where nothing is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Traces {
+    /// Parts of texts, long enough to be of nothing else.
+    parts: BTreeSet<Vec<u8>>,
+    /// Each word as it was written, with its terms.
+    words: BTreeMap<String, Vec<String>>,
+    tags: BTreeSet<String>,
+    fields: BTreeSet<(String, String)>,
+}
+
+impl Traces {
+    fn of(items: &[Item]) -> Self {
+        let mut traces = Self::default();
+        for item in items {
+            for line in item.content.lines().map(str::trim) {
+                let letters: Vec<char> = line.chars().collect();
+                let parts = letters.chunks(PART).filter(|part| part.len() == PART);
+                traces.parts.extend(parts.map(|part| part.iter().collect::<String>().into_bytes()));
+            }
+            let written = item.content.split(|c: char| !c.is_alphanumeric());
+            for word in written.filter(|word| word.chars().count() >= LEAST_LETTERS) {
+                traces.words.entry(word.to_lowercase()).or_insert_with_key(|word| terms(word));
+            }
+            traces.tags.extend(item.tags.iter().filter(|tag| tag.len() >= LEAST_LETTERS).cloned());
+            // A chunk's are those of its document, and its place there.
+            let own = item.metadata.iter().filter(|_| item.kind == Kind::Memory);
+            traces.fields.extend(own.filter_map(|(name, value)| {
+                let text = value.as_str().filter(|text| text.len() >= LEAST_LETTERS)?;
+                Some((name.clone(), text.to_owned()))
+            }));
+        }
+        traces
+    }
+
+    /// What finds those of them that nothing has any more that is kept; `None` where there are none.
+    pub(crate) fn finder(&self, store: &dyn Store, index: &Found<TextIndex>) -> Result<Option<AhoCorasick>> {
+        let mut patterns: BTreeSet<Vec<u8>> = self.parts.clone();
+        let mut put = |text: &str| patterns.insert(text.as_bytes().to_vec());
+        let terms: Vec<String> =
+            self.words.values().flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+        let kept: BTreeSet<&String> = match index.ask(|index| index.kept_with(&terms))? {
+            Some(counts) => {
+                terms.iter().zip(counts).filter(|(_, count)| *count > 0).map(|(term, _)| term).collect()
+            }
+            None => BTreeSet::new(),
+        };
+        for (word, terms) in &self.words {
+            if terms.iter().any(|term| !kept.contains(term)) {
+                put(word);
+            }
+        }
+        for term in terms.iter().filter(|term| term.len() >= LEAST_LETTERS && !kept.contains(term)) {
+            put(term);
+        }
+        let tags: Vec<String> = self.tags.iter().cloned().collect();
+        for (tag, count) in tags.iter().zip(store.tag_counts(&tags)?) {
+            if count == 0 {
+                put(tag);
+            }
+        }
+        for (name, value) in &self.fields {
+            let test = Test::Equal(Value::String(value.clone()));
+            let filter = Some(Filter::Field { name: name.clone(), test });
+            let statuses = crate::item::Status::ALL.to_vec();
+            let select = Selection { filter, statuses, clocks: Clocks::default(), ..Selection::default() };
+            if store.select(&select)?.is_some_and(|rows| rows.is_empty()) {
+                put(value);
+            }
+        }
+        if patterns.is_empty() {
+            return Ok(None);
+        }
+        automaton(&patterns.into_iter().collect::<Vec<_>>()).map(Some)
+    }
+}
+
+fn terms(word: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    Analyzer::new(LANGUAGE).each(word, Purpose::Index, |found| {
+        terms.push(found.term.to_owned());
+        ControlFlow::Continue(())
+    });
+    terms
+}
+
+/// How a purge ended.
+#[derive(Debug, Default)]
+pub(crate) struct Purged {
+    pub(crate) waits: Vec<String>,
+    pub(crate) compacted: bool,
+    pub(crate) copies: Vec<PathBuf>,
+}
+
+impl Engine {
+    /// Drops questions that wait for the cache and were a forgotten text.
+    fn forget_questions(&self, items: &[Item]) {
+        let mut fresh = self.pending.query_vectors.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if !fresh.is_empty() {
+            let gone: BTreeSet<Vec<String>> = items.iter().map(|item| words(&item.content)).collect();
+            fresh.retain(|(text, _)| !gone.contains(&words(text)));
+        }
+    }
+}
+
+impl Engine {
+    /// Removes items from every table and index, with what was made of them, and says what went. When it returns, no file of the
+    /// store and its indexes holds a trace, or the answer says what stood in the way. Whoever sees a part of the store is told
+    /// nothing of other files.
+    pub fn forget(&self, visibility: &Visibility, how: &Forgetting, now: Timestamp) -> Result<Forgotten> {
+        forget(self, visibility, how, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<String> {
+        words(text)
+    }
+
+    #[test]
+    fn a_text_is_held_by_its_sentences_whatever_stands_around_them() {
+        let all = |text: &str, other: &str| sentences(text).iter().all(|one| holds(&of(other), one));
+        assert!(all("The API runs on 8080.", "the API runs on 8080, and it runs on Debian."));
+        assert!(!all("The API runs on 8080.", "The API runs on 9090."));
+        assert!(all("It works.", "“It works”, they said."));
+        assert!(!all("It works.", "It never works."));
+        assert!(all("One is a number. Two is one too.", "Two is one too. And: one is a number!"));
+        assert!(!all("One is a number. Two is one too.", "One is a number."));
+        assert!(all("# Title of it\nthe door is green", "The door is green"));
+        assert_eq!(sentences("v1.2 is out. Node.js too is out").len(), 2);
+        assert_eq!(
+            sentences("東京は首都です。大阪は違います。").len(),
+            1,
+            "words are what white space divides"
+        );
+    }
+
+    fn kept(engine: &Engine, text: &str) -> RowId {
+        let request = crate::request::CurateRequest::new(text);
+        let id =
+            engine.curate(&Visibility::everything(), &request, Timestamp::UNIX_EPOCH).unwrap().id.unwrap();
+        engine.get(&Visibility::everything(), &id).unwrap().row
+    }
+
+    fn bytes(home: &std::path::Path) -> Vec<u8> {
+        files(home).unwrap().iter().flat_map(|path| std::fs::read(path).unwrap()).collect()
+    }
+
+    /// Killed between the commit and the files: whoever next has time goes on, and only once.
+    #[test]
+    fn what_was_cut_short_is_done_by_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = crate::config::Settings { model: "none".into(), ..Default::default() };
+        let open = || Engine::open(folder.path(), settings.clone(), Timestamp::UNIX_EPOCH).unwrap();
+        let engine = open();
+        let row = kept(&engine, "The quagga is in the cellar of the museum.");
+        let other = kept(&engine, "The okapi is in the garden of the palace.");
+        engine.fold(compact::When::Always).unwrap();
+        let stamp = Stamp { now: Timestamp::UNIX_EPOCH, actor: "test" };
+        engine.store.forget(&[row], false, stamp).unwrap();
+        let due = engine.store.purge_due().unwrap();
+        assert!(due.is_some());
+        // A fold that knows nothing of it leaves the mark.
+        engine.fold(compact::When::Always).unwrap();
+        engine.store.forget(&[other], true, stamp).unwrap();
+        assert_eq!(engine.store.purge_due().unwrap(), due);
+        drop(engine);
+
+        let index = |engine: &Engine| {
+            let found = engine.indexes.text(&*engine.store).unwrap();
+            let words = ["quagga".to_owned(), "okapi".to_owned()];
+            found.ask(|index| Ok((index.kept_with(&words)?, index.keeps_dead()))).unwrap().unwrap()
+        };
+        let engine = open();
+        engine.maintain(Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(engine.store.purge_due().unwrap(), None);
+        assert_eq!(index(&engine), (vec![0, 1], false));
+        let all = bytes(folder.path());
+        let finder = Finder::new(&["quagga", "okapi"]).unwrap();
+        let found = finder.count(&all);
+        assert!(found[0] == 0 && found[1] > 0, "{found:?}");
+        assert!(engine.purge(compact::When::Always, None, Timestamp::UNIX_EPOCH).unwrap().is_none());
+        assert_eq!(engine.store.verify().unwrap(), Vec::<String>::new());
+    }
+
+    /// What a page was left with by another version, which zeroed nothing.
+    #[test]
+    fn what_an_older_version_left_behind_is_found_and_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = crate::config::Settings { model: "none".into(), ..Default::default() };
+        let engine = Engine::open(folder.path(), settings, Timestamp::UNIX_EPOCH).unwrap();
+        let row = kept(&engine, "The quagga is in the cellar of the museum.");
+        let older = rusqlite::Connection::open(folder.path().join("memory.db")).unwrap();
+        older.execute_batch("PRAGMA secure_delete = OFF; CREATE TABLE x (text TEXT); INSERT INTO x VALUES ('a quagga was here'); DROP TABLE x").unwrap();
+        drop(older);
+        let how =
+            ForgetRequest::Ids(vec![engine.store.items(&[row]).unwrap()[0].as_ref().unwrap().id.clone()]);
+        let erased = forget(&engine, &Visibility::everything(), &Forgetting::of(how), Timestamp::UNIX_EPOCH)
+            .unwrap()
+            .erased
+            .unwrap();
+        assert!(erased.complete && erased.compacted, "{erased:?}");
+        assert_eq!(Finder::new(&["quagga"]).unwrap().count(&bytes(folder.path())), [0]);
+    }
+
+    #[test]
+    fn chunks_overlap_where_one_ends_as_the_next_begins() {
+        let check = |first: &str, second: &str| overlap(&of(first), &of(second));
+        assert!(check("a b c d e f", "d e f g"));
+        assert!(check("a b c d e f", "Heading of it d e f g"));
+        assert!(!check("a b c d e f", "e f g h"));
+        assert!(!check("a b c", "c b a") && !check("", "a") && !check("a b", "a b"));
+    }
+}

@@ -1,0 +1,510 @@
+//! Applies feedback, pins, the daily sweep, pruning and undo to memories.
+//! `memory/` decides what becomes of each; the store applies it in one transaction.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::time::Instant;
+
+use crate::engine::pending::best_effort;
+use crate::engine::query::lookup::get;
+use crate::engine::timing::milliseconds;
+use crate::engine::{ACTOR, Engine};
+use crate::error::{Error, Result};
+use crate::item::{Kind, Origin, RowId, Scope, Status, Tier, Turn, Verdict, Visibility};
+use crate::memory::feedback::effect;
+use crate::memory::sweep::{self, Constants, Rule};
+use crate::request::{ClockJump, Feedback, Held, Item, Pruned, Swept, Turned, Undone};
+use crate::store::clock::PROBATION;
+use crate::store::{Seen, Stamp, Turning};
+use crate::strength::strength;
+
+/// A run turns so many memories at most: it holds the store's one pen meanwhile, a third of a second (10,000 turns), and
+/// another run goes on from there.
+const MOST_AT_ONCE: usize = 10_000;
+
+/// Whoever keeps a memory sweeps too, when a sweep is due and no more memories than this are there: 20 ms or so. Beyond that
+/// it takes longer than keeping the memory did, and `bower sweep` or a daemon does it.
+const SWEEPS_BY_ITSELF: u64 = 20_000;
+
+/// How often feedback is decided anew because the memory changed meanwhile.
+const ATTEMPTS: usize = 16;
+
+/// A memory that was looked at, with what it takes to turn it.
+struct Looked {
+    row: RowId,
+    holder: (Scope, Option<String>),
+    life: sweep::Life,
+}
+
+fn look(engine: &Engine) -> Result<Vec<Looked>> {
+    let mut all = Vec::new();
+    engine.store.lives(&mut |life| {
+        let sweep_life = sweep::Life {
+            status: life.status,
+            observations: life.observations,
+            is_own: life.is_own,
+            is_outside: life.provenance.is_outside() && !life.provenance.reviewed,
+            facts: life.facts,
+        };
+        let holder = (life.scope, life.owner.map(str::to_owned));
+        all.push(Looked { row: life.row, holder, life: sweep_life });
+    })?;
+    // The order in which they were written, whatever index fed them.
+    all.sort_unstable_by_key(|looked| looked.row);
+    Ok(all)
+}
+
+/// One turn as the store takes it.
+fn turning(looked: &Looked, turn: Turn, rule: Rule, strength: f64) -> Turning {
+    let facts = &looked.life.facts;
+    let (status, tier) = match turn {
+        Turn::Promote => (Status::Active, facts.tier),
+        Turn::Demote => (looked.life.status, Tier::Fading),
+        Turn::Raise => (looked.life.status, Tier::Active),
+        Turn::Archive => (Status::Archived, facts.tier),
+    };
+    let why = Map::from_iter([
+        ("rule".to_owned(), json!(rule.word())),
+        ("strength".to_owned(), json!((strength * 1e4).round() / 1e4)),
+    ]);
+    Turning {
+        row: looked.row,
+        action: turn.word(),
+        seen: Seen {
+            status: looked.life.status,
+            tier: facts.tier,
+            confidence: facts.confidence,
+            accessed: Some(facts.accessed),
+        },
+        status,
+        tier,
+        confidence: facts.confidence,
+        ends: false,
+        is_use: false,
+        is_review: false,
+        why,
+    }
+}
+
+/// A memory that turns.
+type Planned<'a> = (&'a Looked, Turn, Rule, f64);
+
+/// Applies a plan, unless it is only looked at; its event, and what turned, in the plan's order.
+fn apply(
+    engine: &Engine,
+    action: &'static str,
+    plan: &[Planned<'_>],
+    detail: &Map<String, Value>,
+    dry_run: bool,
+    now: Timestamp,
+) -> Result<(Option<u64>, Vec<Turned>)> {
+    let mut plan: Vec<&Planned<'_>> = plan.iter().collect();
+    let mut event = None;
+    if !dry_run {
+        let turns: Vec<Turning> = plan
+            .iter()
+            .map(|(looked, turn, rule, strength)| turning(looked, *turn, *rule, *strength))
+            .collect();
+        let turned = engine.store.turn(Some((action, detail)), &turns, Stamp { now, actor: ACTOR })?;
+        event = Some(turned.event);
+        if turned.rows.len() < plan.len() {
+            let rows: std::collections::HashSet<RowId> = turned.rows.into_iter().collect();
+            plan.retain(|(looked, ..)| rows.contains(&looked.row));
+        }
+    }
+    let rows: Vec<RowId> = plan.iter().map(|(looked, ..)| looked.row).collect();
+    let titles = engine.store.titles(&rows)?;
+    let turned = plan
+        .into_iter()
+        .zip(titles)
+        .filter_map(|(&(looked, turn, rule, strength), title)| {
+            let (id, summary) = title?;
+            let facts = &looked.life.facts;
+            Some(Turned {
+                id,
+                summary,
+                memory_type: facts.memory_type,
+                turn,
+                why: rule.why().to_owned(),
+                strength,
+                access_time: facts.accessed,
+            })
+        })
+        .collect();
+    Ok((event, turned))
+}
+
+/// Where the clock stands, for a run that archives by it; none where it is trusted. A dry run only looks.
+fn clock_jump(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Option<ClockJump>> {
+    let trust = if dry_run {
+        engine.store.trust()?
+    } else {
+        engine.store.read_clock(true, Stamp { now, actor: ACTOR })?
+    };
+    Ok((!trust.trusts(now)).then(|| ClockJump {
+        trusted_time: trust.steady.time,
+        now,
+        acts_from: trust
+            .waits_until()
+            .unwrap_or_else(|| now.checked_add(PROBATION).unwrap_or(Timestamp::MAX)),
+    }))
+}
+
+pub(crate) fn sweep(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Swept> {
+    let start = Instant::now();
+    let constants = Constants::default();
+    let clock_jump = clock_jump(engine, dry_run, now)?;
+    if clock_jump.is_some() && !dry_run {
+        // What time would do to memories is not known.
+        let (event, _) = apply(engine, "sweep", &[], &waits(), dry_run, now)?;
+        return Ok(Swept { event, clock_jump, took_ms: milliseconds(start), ..Swept::default() });
+    }
+    let all = look(engine)?;
+    let mut plan: Vec<Planned<'_>> = Vec::new();
+    let mut holders: HashMap<&(Scope, Option<String>), Vec<usize>> = HashMap::new();
+    for (at, looked) in all.iter().enumerate() {
+        let turn = sweep::turn(&looked.life, &constants, now);
+        if let Some((turn, rule)) = turn {
+            plan.push((looked, turn, rule, strength(&looked.life.facts, now)));
+        }
+        if !matches!(turn, Some((Turn::Archive, _))) {
+            holders.entry(&looked.holder).or_default().push(at);
+        }
+    }
+    let mut holders: Vec<_> = holders.into_iter().collect();
+    holders.sort_unstable_by_key(|(holder, _)| *holder);
+    for (holder, members) in holders {
+        let limit = engine.settings.limit_of(holder.0);
+        if limit == 0 || members.len() <= limit {
+            continue;
+        }
+        let lives: Vec<sweep::Life> = members.iter().map(|&at| all[at].life).collect();
+        let gone: std::collections::HashSet<RowId> =
+            sweep::over_limit(&lives, limit, now).into_iter().map(|nth| all[members[nth]].row).collect();
+        // Whatever else was to become of it: one turn a sweep.
+        plan.retain(|(looked, ..)| !gone.contains(&looked.row));
+        plan.extend(
+            members
+                .iter()
+                .map(|&at| &all[at])
+                .filter(|looked| gone.contains(&looked.row))
+                .map(|looked| (looked, Turn::Archive, Rule::OverLimit, strength(&looked.life.facts, now))),
+        );
+    }
+    plan.sort_unstable_by_key(|(looked, turn, ..)| (*turn, looked.row));
+    let waiting = plan.len().saturating_sub(MOST_AT_ONCE);
+    plan.truncate(MOST_AT_ONCE);
+    let detail = Map::from_iter([("waiting".to_owned(), json!(waiting))]);
+    let (event, turned) = apply(engine, "sweep", &plan, &detail, dry_run, now)?;
+    let count = |which: Turn| turned.iter().filter(|one| one.turn == which).count();
+    Ok(Swept {
+        promoted: count(Turn::Promote),
+        demoted: count(Turn::Demote),
+        raised: count(Turn::Raise),
+        archived: count(Turn::Archive),
+        waiting,
+        dry_run,
+        event,
+        took_ms: milliseconds(start),
+        turned,
+        clock_jump,
+    })
+}
+
+/// What the event of a run tells that did nothing because the clock jumped.
+fn waits() -> Map<String, Value> {
+    Map::from_iter([("waiting".to_owned(), json!(0)), ("clock".to_owned(), json!("jumped"))])
+}
+
+/// Whether a run of a sort was last made so many hours ago or never; 0 hours is never due. One that a wrong clock dated so many
+/// hours later than now is as far away.
+pub(crate) fn is_due(engine: &Engine, run: &str, hours: u32, now: Timestamp) -> Result<bool> {
+    if hours == 0 {
+        return Ok(false);
+    }
+    let last = engine.store.last_runs()?.remove(run);
+    // A jump of the clock costs a day, however seldom runs are made.
+    let waits = engine.store.trust()?.waits_until().is_some();
+    let hours = if waits { hours.min(24) } else { hours };
+    Ok(last.is_none_or(|last| now.duration_since(last).abs().as_hours() >= i64::from(hours)))
+}
+
+/// Sweeps where that is due and soon done; whether it did. Best effort.
+pub(crate) fn sweep_when_due(engine: &Engine, now: Timestamp) -> Result<bool> {
+    if !is_due(engine, "sweep", engine.settings.sweep_hours, now)? {
+        return Ok(false);
+    }
+    let held: u64 = engine.store.held()?.iter().map(|(_, _, memories)| memories).sum();
+    if held == 0 || held > SWEEPS_BY_ITSELF {
+        return Ok(false);
+    }
+    best_effort(sweep(engine, false, now).map(drop))?;
+    Ok(true)
+}
+
+pub(crate) fn prune(engine: &Engine, threshold: f64, dry_run: bool, now: Timestamp) -> Result<Pruned> {
+    let start = Instant::now();
+    if !(0.0..=1.0).contains(&threshold) {
+        return Err(Error::invalid(format!("threshold {threshold}"), "use 0 to 1; .05 is usual"));
+    }
+    let clock_jump = clock_jump(engine, dry_run, now)?;
+    let all = look(engine)?;
+    if clock_jump.is_some() && !dry_run {
+        let (event, _) = apply(engine, "prune", &[], &waits(), dry_run, now)?;
+        let (remaining, took_ms) = (all.len(), milliseconds(start));
+        return Ok(Pruned { remaining, threshold, event, took_ms, clock_jump, ..Pruned::default() });
+    }
+    let mut plan: Vec<Planned<'_>> = all
+        .iter()
+        .filter_map(|looked| {
+            let strength = sweep::prunes(&looked.life, threshold, now)?;
+            Some((looked, Turn::Archive, Rule::Weak, strength))
+        })
+        .collect();
+    plan.sort_unstable_by(|a, b| a.3.total_cmp(&b.3).then(a.0.row.cmp(&b.0.row)));
+    let waiting = plan.len().saturating_sub(MOST_AT_ONCE);
+    plan.truncate(MOST_AT_ONCE);
+    let detail =
+        Map::from_iter([("threshold".to_owned(), json!(threshold)), ("waiting".to_owned(), json!(waiting))]);
+    let (event, turned) = apply(engine, "prune", &plan, &detail, dry_run, now)?;
+    Ok(Pruned {
+        pruned: turned.len(),
+        remaining: all.len() - turned.len(),
+        waiting,
+        threshold,
+        dry_run,
+        event,
+        took_ms: milliseconds(start),
+        turned,
+        clock_jump,
+    })
+}
+
+/// Notes what the clock says, where that is news. Best effort.
+pub(crate) fn note_time(engine: &Engine, now: Timestamp) -> Result<()> {
+    if !engine.store.trust()?.is_news(now) {
+        return Ok(());
+    }
+    best_effort(engine.store.read_clock(false, Stamp { now, actor: ACTOR }).map(drop))
+}
+
+pub(crate) fn undo(engine: &Engine, event: u64, now: Timestamp) -> Result<Undone> {
+    let undone = engine.store.undo(event, Stamp { now, actor: ACTOR })?;
+    let undone = undone.ok_or_else(|| Error::NotFound { what: "event", id: event.to_string() })?;
+    if undone.items.is_empty() {
+        let why = undone.unmoved.first().map_or_else(
+            || format!("{} changed no memory", undone.action),
+            |first| format!("{} {}", first.id, first.why),
+        );
+        let hint = "bower history ID shows what happened since; undo the later events first";
+        return Err(Error::invalid(format!("event {event} cannot be undone: {why}"), hint));
+    }
+    Ok(undone)
+}
+
+/// Takes back all that one origin wrote.
+pub(crate) fn undo_origin(
+    engine: &Engine,
+    visibility: &Visibility,
+    origin: &Origin,
+    dry_run: bool,
+    now: Timestamp,
+) -> Result<Undone> {
+    if origin.is_nothing() {
+        return Err(Error::invalid("origin", "name a session, a host or a source"));
+    }
+    let undone = engine.store.undo_origin(visibility, origin, dry_run, Stamp { now, actor: ACTOR })?;
+    undone.ok_or_else(|| Error::NotFound { what: "origin", id: origin.to_string() })
+}
+
+/// Decides about one memory and applies it, until nothing came between the two.
+fn turn_one(
+    engine: &Engine,
+    visibility: &Visibility,
+    id: &str,
+    now: Timestamp,
+    decide: &dyn Fn(&Item) -> Turning,
+) -> Result<(Item, Item, u64)> {
+    for _ in 0..ATTEMPTS {
+        let before = get(engine, visibility, id)?;
+        if before.kind == Kind::Chunk {
+            let reason = "it is a part of a document; only memories have a life of their own";
+            return Err(Error::invalid(format!("{} is no memory", before.id), reason));
+        }
+        let turned = engine.store.turn(None, &[decide(&before)], Stamp { now, actor: ACTOR })?;
+        if !turned.rows.is_empty() {
+            let after = get(engine, visibility, &before.id)?;
+            return Ok((before, after, turned.event));
+        }
+    }
+    Err(Error::invalid(format!("{id} changes all the time"), "try again"))
+}
+
+fn seen(item: &Item) -> Seen {
+    Seen { status: item.status, tier: item.tier, confidence: item.confidence, accessed: None }
+}
+
+pub(crate) fn feedback(
+    engine: &Engine,
+    visibility: &Visibility,
+    id: &str,
+    verdict: Verdict,
+    now: Timestamp,
+) -> Result<Feedback> {
+    let (before, memory, event) = turn_one(engine, visibility, id, now, &|item| {
+        let effect = effect(verdict, item.confidence, item.status);
+        Turning {
+            row: item.row,
+            action: "feedback",
+            seen: seen(item),
+            status: effect.status,
+            tier: item.tier,
+            confidence: effect.confidence,
+            ends: effect.ends,
+            is_use: effect.is_use,
+            is_review: false,
+            why: Map::from_iter([("verdict".to_owned(), json!(verdict.word()))]),
+        }
+    })?;
+    // Only whoever sees everything may undo, and the number counts what others do.
+    let event = if visibility.is_everything() { event } else { 0 };
+    Ok(Feedback { memory, verdict, confidence_before: before.confidence, event })
+}
+
+pub(crate) fn pin(
+    engine: &Engine,
+    visibility: &Visibility,
+    id: &str,
+    pinned: bool,
+    now: Timestamp,
+) -> Result<Item> {
+    let (_, after, _) = turn_one(engine, visibility, id, now, &|item| Turning {
+        row: item.row,
+        action: if pinned { "pin" } else { "unpin" },
+        seen: seen(item),
+        status: item.status,
+        tier: match (pinned, item.tier) {
+            (true, _) => Tier::Pinned,
+            (false, Tier::Pinned) => Tier::Active,
+            (false, other) => other,
+        },
+        confidence: item.confidence,
+        ends: false,
+        is_use: false,
+        is_review: pinned,
+        why: Map::new(),
+    })?;
+    Ok(after)
+}
+
+/// Somebody looked at a candidate: it is a memory from now on, or leaves answers.
+pub(crate) fn judge_candidate(
+    engine: &Engine,
+    visibility: &Visibility,
+    id: &str,
+    keeps: bool,
+    now: Timestamp,
+) -> Result<Item> {
+    let item = get(engine, visibility, id)?;
+    // The sweep makes memories of what was told often enough: nobody has looked at those either.
+    let waits =
+        item.status == Status::Candidate || (item.status == Status::Active && !item.provenance.reviewed);
+    if !waits || item.kind == Kind::Chunk {
+        let reason = format!("it is {}; bower list --status candidate shows those that wait", item.status);
+        return Err(Error::invalid(format!("{} is no candidate", item.id), reason));
+    }
+    let turn = if keeps { Turn::Promote } else { Turn::Archive };
+    let (_, after, _) = turn_one(engine, visibility, id, now, &|item| Turning {
+        row: item.row,
+        action: turn.word(),
+        seen: seen(item),
+        status: if keeps { Status::Active } else { Status::Archived },
+        tier: item.tier,
+        confidence: item.confidence,
+        ends: false,
+        is_use: false,
+        is_review: keeps,
+        why: Map::from_iter([("rule".to_owned(), json!("told"))]),
+    })?;
+    Ok(after)
+}
+
+/// What each scope and owner holds, beside its limit.
+pub(crate) fn held(engine: &Engine) -> Result<Vec<Held>> {
+    let held = engine.store.held()?.into_iter();
+    Ok(held
+        .map(|(scope, owner, memories)| Held {
+            scope,
+            owner,
+            memories,
+            limit: engine.settings.limit_of(scope) as u64,
+        })
+        .collect())
+}
+
+impl Engine {
+    /// A candidate is a memory from now on, or leaves answers: somebody looked at it.
+    pub fn judge_candidate(
+        &self,
+        visibility: &Visibility,
+        id: &str,
+        keeps: bool,
+        now: Timestamp,
+    ) -> Result<Item> {
+        judge_candidate(self, visibility, id, keeps, now)
+    }
+
+    /// What somebody says of a memory moves its confidence; one that is stale leaves answers.
+    pub fn feedback(
+        &self,
+        visibility: &Visibility,
+        id: &str,
+        verdict: Verdict,
+        now: Timestamp,
+    ) -> Result<Feedback> {
+        feedback(self, visibility, id, verdict, now)
+    }
+
+    /// Pins a memory, so that it never fades, or takes the pin out.
+    pub fn pin(&self, visibility: &Visibility, id: &str, pinned: bool, now: Timestamp) -> Result<Item> {
+        pin(self, visibility, id, pinned, now)
+    }
+
+    /// What the day brings: candidates are promoted, what nobody uses fades and is archived, scopes keep their limits.
+    pub fn sweep(&self, visibility: &Visibility, dry_run: bool, now: Timestamp) -> Result<Swept> {
+        visibility.check_everything("a sweep")?;
+        sweep(self, dry_run, now)
+    }
+
+    /// Archives memories whose effective importance is below a threshold, 0..1; never decisions, procedures, what is pinned or
+    /// never decays.
+    pub fn prune(
+        &self,
+        visibility: &Visibility,
+        threshold: f64,
+        dry_run: bool,
+        now: Timestamp,
+    ) -> Result<Pruned> {
+        visibility.check_everything("pruning")?;
+        prune(self, threshold, dry_run, now)
+    }
+
+    /// Takes back what the transaction of an event did, as far as nothing changed it since.
+    pub fn undo(&self, visibility: &Visibility, event: u64, now: Timestamp) -> Result<Undone> {
+        visibility.check_everything("undo")?;
+        undo(self, event, now)
+    }
+
+    /// Takes back all that one origin wrote, as far as it is visible: its memories and turns
+    /// leave answers, what they had replaced comes back. The event of it is undone as a whole.
+    pub fn undo_origin(
+        &self,
+        visibility: &Visibility,
+        origin: &Origin,
+        dry_run: bool,
+        now: Timestamp,
+    ) -> Result<Undone> {
+        undo_origin(self, visibility, origin, dry_run, now)
+    }
+}

@@ -1,0 +1,175 @@
+//! Purges what was forgotten from every index, the store's free pages and its copies.
+
+use jiff::Timestamp;
+use std::path::Path;
+
+use crate::engine::index::compact::{
+    CompactionLock, LOCK, LOG, When, entries, fresh_codes, fresh_vectors, pages, remove, remove_folder,
+};
+use crate::engine::indexes::{Found, Held};
+use crate::engine::maintain::forget::{Purged, Traces};
+use crate::engine::{ACTOR, Engine};
+use crate::error::Result;
+use crate::item::Change;
+use crate::store::Stamp;
+use crate::{tokens, vector};
+
+impl Engine {
+    /// Leaves no trace in any file of what was forgotten, and takes back the mark that says that this is due. `None` where nothing
+    /// is due or another process is folding.
+    ///
+    /// `traces` are those of what was forgotten just now. Who goes on for another process knows none: the store's file is then
+    /// written anew, whatever is in it.
+    pub(crate) fn purge(
+        &self,
+        when: When,
+        traces: Option<&Traces>,
+        now: Timestamp,
+    ) -> Result<Option<Purged>> {
+        let store = &*self.store;
+        if store.purge_due()?.is_none() {
+            return Ok(None);
+        }
+        let Some(_lock) = CompactionLock::take(self.indexes.folder(), when)? else { return Ok(None) };
+        // Another process may have done it while this one came here.
+        let Some(due) = store.purge_due()? else { return Ok(None) };
+        let mut purged = Purged::default();
+        self.purge_indexes(due, traces.is_none(), &mut purged.waits)?;
+        self.indexes.reopen();
+        self.tidy_store(when)?;
+        if !store.empty_log()? {
+            purged.waits.push(LOG.to_owned());
+        }
+        let finder = traces.map(|traces| traces.finder(store, &self.indexes.text(store)?)).transpose()?;
+        let mut is_left = traces.is_none();
+        if let Some(finder) = finder.flatten() {
+            store.free_space(&mut |bytes| is_left = is_left || finder.is_match(bytes))?;
+        }
+        if is_left {
+            store.compact()?;
+            purged.compacted = true;
+            if !store.empty_log()? && purged.waits.is_empty() {
+                purged.waits.push(LOG.to_owned());
+            }
+        }
+        self.purge_copies(now, &mut purged)?;
+        if purged.waits.is_empty() {
+            store.end_purge(due)?;
+        }
+        Ok(Some(purged))
+    }
+
+    /// Writes each index anew where it has a row that was forgotten or replaced, and removes what belongs to no index. `all` looks
+    /// for what killed folds left, too.
+    fn purge_indexes(&self, due: Change, all: bool, waits: &mut Vec<String>) -> Result<()> {
+        let store = &*self.store;
+        match self.indexes.text(store)? {
+            Found::Good(index) if all || index.coverage().change < due || index.keeps_dead() => {
+                self.fold_text_by(true, None)?;
+            }
+            Found::Good(_) => {}
+            Found::Absent => remove_folder(&self.indexes.text_dir())?,
+            Found::Unusable(_) => self.fold_text(None)?,
+        }
+        let folder = self.indexes.folder().to_path_buf();
+        for (path, name) in entries(&folder)? {
+            if name.starts_with("vectors-") {
+                self.indexes.again(|| self.purge_vectors(&path, due))?;
+            } else if name.starts_with("tokens-") {
+                self.indexes.again(|| self.purge_tokens(&path, due))?;
+            } else if name != LOCK && name != "text" {
+                remove(&path)?;
+            }
+        }
+        // Indexes of other stores: what was in this home before a copy took its place.
+        for (path, _) in folder.parent().map_or(Ok(Vec::new()), entries)? {
+            if path != folder {
+                remove(&path)?;
+            }
+        }
+        self.indexes.reopen();
+        if self.indexes.text(store)?.good().is_some_and(Held::keeps_dead) {
+            waits.push("the text index could not be written anew".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Removes what was forgotten from the copies that `restore` kept beside the store: nobody asked for those.
+    fn purge_copies(&self, now: Timestamp, purged: &mut Purged) -> Result<()> {
+        let store = &*self.store;
+        let mut ids = None;
+        for (path, name) in entries(&self.home)? {
+            let kept = name.strip_prefix("memory.db.replaced-");
+            if !kept.is_some_and(|time| !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit())) {
+                continue;
+            }
+            let ids: &Vec<String> = match &mut ids {
+                Some(ids) => ids,
+                none => none.insert(store.forgotten_ids()?),
+            };
+            match store.forget_in_copy(&path, ids, Stamp { now, actor: ACTOR }) {
+                Ok(0) => {}
+                Ok(_) => purged.copies.push(path),
+                Err(error) => purged.waits.push(error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    fn purge_vectors(&self, dir: &Path, due: Change) -> Result<()> {
+        let store = &*self.store;
+        // Of whichever model: one that is not here has an index all the same. A damaged one is removed, and folded anew.
+        let found = self.indexes.other::<vector::VectorIndex>(dir, store)?;
+        let Some(index) = found.good() else {
+            remove_folder(dir)?;
+            return match self.model.get() {
+                Ok(model) if self.indexes.vector_dir(model.model()) == dir => {
+                    self.fold_vectors(model.model(), model.dimension(), None)
+                }
+                Ok(_) | Err(_) => Ok(()),
+            };
+        };
+        if index.coverage().change < due || index.keeps_dead() {
+            let after = index.coverage().change;
+            let next = store.coverage()?;
+            let gone = store.gone(after, next.change)?;
+            index.ask(|index| {
+                let rows = store.vector_rows(index.model(), after, next.change)?;
+                let mut fresh = pages(&rows, |page| fresh_vectors(store, index.model(), page));
+                vector::purge(dir, index, next, &gone, &mut fresh)
+            })?;
+        }
+        self.indexes.other::<vector::VectorIndex>(dir, store)?.ask(|index| {
+            index.clear_leftovers();
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn purge_tokens(&self, dir: &Path, due: Change) -> Result<()> {
+        let store = &*self.store;
+        let found = self.indexes.other::<tokens::TokenIndex>(dir, store)?;
+        let Some(index) = found.good() else {
+            // What is whole of it is not lost with the rest.
+            return match self.model.tokens() {
+                Some(scheme) if self.indexes.tokens_dir(scheme) == dir => self.fold_tokens(scheme, None),
+                Some(_) | None => remove_folder(dir),
+            };
+        };
+        if index.coverage().change < due || index.keeps_dead() {
+            let after = index.coverage().change;
+            let next = store.coverage()?;
+            let gone = store.gone(after, next.change)?;
+            index.ask(|index| {
+                let rows = store.code_rows(index.model(), after, next.change)?;
+                let mut fresh = pages(&rows, |page| fresh_codes(store, index.model(), page));
+                tokens::purge(dir, index, next, &gone, &mut fresh)
+            })?;
+        }
+        self.indexes.other::<tokens::TokenIndex>(dir, store)?.ask(|index| {
+            index.clear_leftovers();
+            Ok(())
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! Runs what is due in a process that lives long: sweep, prune, consolidation and compaction.
+//! Each part is bounded in time and fails alone.
+
+use jiff::Timestamp;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use crate::engine::Engine;
+use crate::engine::index::{self, compact};
+use crate::engine::maintain::{consolidate, lifecycle};
+use crate::engine::pending::best_effort;
+use crate::engine::query::record::keep_query_vectors;
+use crate::engine::timing::milliseconds;
+use crate::error::{Error, Result};
+use crate::item::{Change, Visibility};
+use crate::memory::sweep::is_crowded;
+use crate::request::{ConsolidateRequest, Consolidated, Held, House, Housekeeping, Neglected};
+
+pub(crate) fn keep(engine: &Engine, house: &House, now: Timestamp) -> Housekeeping {
+    let start = Instant::now();
+    let mut kept = Housekeeping::default();
+    // Both before either is done: after a jump of the clock the sweep believes it, and the prune waited as long.
+    let is_due = |run, hours| lifecycle::is_due(engine, run, hours, now);
+    let prunes = house.prune.map_or(Ok(false), |every| is_due("prune", every.hours.max(1)));
+    let sweep = || lifecycle::sweep(engine, false, now);
+    let swept = is_due("sweep", engine.settings.sweep_hours)
+        .and_then(|due| runs(due, house.most_ms, &mut kept.swept, sweep, |done| done.waiting));
+    note(&mut kept.failed, "sweep", swept);
+    if let Some(every) = house.prune {
+        let prune = || lifecycle::prune(engine, every.threshold, false, now);
+        let pruned =
+            prunes.and_then(|due| runs(due, house.most_ms, &mut kept.pruned, prune, |done| done.waiting));
+        note(&mut kept.failed, "prune", pruned);
+    }
+    let consolidated = crowded(engine).and_then(|(crowded, seen)| {
+        kept.crowded = crowded;
+        make_room(engine, &kept.crowded, seen, house.most_ms, now)
+    });
+    kept.consolidated = note(&mut kept.failed, "consolidate", consolidated).flatten();
+    note(&mut kept.failed, "codes", make_codes(engine, house.most_ms, now));
+    kept.folded = note(&mut kept.failed, "fold", engine.maintain(now)).unwrap_or(false);
+    kept.took_ms = milliseconds(start);
+    kept
+}
+
+/// Makes vectors and token codes that some answer missed: those of a lost or damaged index of tokens, which nothing but the model
+/// can give. What is not done in time is done the next time.
+fn make_codes(engine: &Engine, most_ms: u64, now: Timestamp) -> Result<()> {
+    if !engine.pending.lacks_codes.swap(false, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let start = Instant::now();
+    let go_on = || start.elapsed().as_millis() < u128::from(most_ms);
+    match index::embed_pending(engine, now, &|_| (), &go_on) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            engine.pending.lacks_codes.store(true, Ordering::Relaxed);
+            if matches!(error, Error::Cancelled { .. }) { Ok(()) } else { Err(error) }
+        }
+    }
+}
+
+fn note<T>(failed: &mut Vec<Neglected>, part: &'static str, done: Result<T>) -> Option<T> {
+    done.map_err(|error| failed.push(Neglected { part, why: error.to_string() })).ok()
+}
+
+/// Does what is due until nothing waits, or time is up.
+fn runs<T>(
+    due: bool,
+    most_ms: u64,
+    done: &mut Vec<T>,
+    once: impl Fn() -> Result<T>,
+    waiting: impl Fn(&T) -> usize,
+) -> Result<()> {
+    let start = Instant::now();
+    let mut more = due;
+    while more {
+        let one = once()?;
+        more = waiting(&one) > 0 && start.elapsed().as_millis() < u128::from(most_ms);
+        done.push(one);
+    }
+    Ok(())
+}
+
+/// Who holds so much that it is to be consolidated, and up to which change that was seen.
+fn crowded(engine: &Engine) -> Result<(Vec<Held>, Change)> {
+    // Before the rest: what is told meanwhile is new the next time.
+    let seen = engine.store.coverage()?.change;
+    let upto = engine.pending.consolidated.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut crowded = Vec::new();
+    for held in lifecycle::held(engine)? {
+        if !is_crowded(held.memories, held.limit, None) {
+            continue;
+        }
+        let told_since = upto
+            .get(&(held.scope, held.owner.clone()))
+            .map(|upto| engine.store.is_told_since(held.scope, held.owner.as_deref(), *upto))
+            .transpose()?;
+        if is_crowded(held.memories, held.limit, told_since) {
+            crowded.push(held);
+        }
+    }
+    Ok((crowded, seen))
+}
+
+/// Consolidates the memories of some holders, and remembers that, where nothing is left to do. Without a model nothing is ever
+/// to do: that is said once, until something is told.
+fn make_room(
+    engine: &Engine,
+    crowded: &[Held],
+    seen: Change,
+    most_ms: u64,
+    now: Timestamp,
+) -> Result<Option<Consolidated>> {
+    if crowded.is_empty() {
+        return Ok(None);
+    }
+    let within = |scope, owner: Option<&str>| {
+        crowded.iter().any(|held| (held.scope, held.owner.as_deref()) == (scope, owner))
+    };
+    let request = ConsolidateRequest { most_ms, ..ConsolidateRequest::default() };
+    let done = consolidate::consolidate(engine, &Visibility::everything(), &request, &within, now, &|| true);
+    let is_done = match &done {
+        Ok(done) => done.waiting == 0,
+        Err(_) => engine.model.get().is_err(),
+    };
+    if is_done {
+        let mut upto = engine.pending.consolidated.lock().unwrap_or_else(PoisonError::into_inner);
+        upto.extend(crowded.iter().map(|held| ((held.scope, held.owner.clone()), seen)));
+    }
+    done.map(Some)
+}
+
+impl Engine {
+    /// Does what an answer must not wait for: keeps the vectors of recent queries, folds the indexes' tails where they are long,
+    /// sweeps once a day where a memory was kept, and notes the time that the store trusts.
+    ///
+    /// True where something was folded; false where nothing was due or another process is at it.
+    pub fn maintain(&self, now: Timestamp) -> Result<bool> {
+        self.keep_given(now)?;
+        keep_query_vectors(self, now)?;
+        lifecycle::note_time(self, now)?;
+        if self.pending.has_kept.swap(false, Ordering::Relaxed) {
+            lifecycle::sweep_when_due(self, now)?;
+        }
+        // What somebody who was killed began to forget comes first.
+        let purged = best_effort(self.purge(compact::When::Due, None, now).map(drop));
+        let folded = self.fold(compact::When::Due)?;
+        self.store.trim_log()?;
+        self.model.add_sums();
+        purged.map(|()| folded)
+    }
+
+    /// What a process that lives long does from time to time, beside its answers: sweeps once a day, prunes where that is
+    /// wished, consolidates whoever holds 80 % of a limit (once, until something is told again), and does what
+    /// [`Engine::maintain`] does. A part that fails is named, and the others are done.
+    pub fn keep_house(&self, house: &House, now: Timestamp) -> Housekeeping {
+        keep(self, house, now)
+    }
+}

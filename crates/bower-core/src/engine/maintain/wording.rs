@@ -1,0 +1,93 @@
+//! Lets a language model word a pattern, where the user asked for that.
+//! Its text is taken only where it claims what the memories claim.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::llm::{Llm, pattern_prompt};
+use crate::memory::claims::Claims;
+use crate::memory::consolidate::{Pattern, worded};
+use crate::request::{Refused, Wording};
+
+/// A model that gave no answer so often is not asked again in the same run: each time costs all of its time.
+const MOST_FAILURES: usize = 3;
+
+/// Who writes, and what became of it so far.
+pub(crate) struct Writer<'a> {
+    llm: &'a dyn Llm,
+    most: Duration,
+    done: Mutex<Done>,
+}
+
+#[derive(Default)]
+struct Done {
+    written: usize,
+    refused: BTreeMap<String, usize>,
+    failures: usize,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn of(engine: &'a Engine) -> Result<Self> {
+        let Some(llm) = &engine.llm else {
+            let hint = "no language model is chosen: set llm, llm_url and llm_model, or leave out --llm";
+            return Err(Error::invalid("consolidate with a language model", hint));
+        };
+        let most = Duration::from_millis(engine.settings.llm_timeout_ms);
+        Ok(Self { llm: &**llm, most, done: Mutex::default() })
+    }
+
+    fn done(&self) -> MutexGuard<'_, Done> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The model's text for a pattern and its name, within `left`; none where the pattern keeps its own. `told` is what was
+    /// given to make the pattern.
+    pub(crate) fn write(
+        &self,
+        pattern: &Pattern,
+        told: &[(&str, &Claims)],
+        left: Duration,
+    ) -> Option<(String, String)> {
+        if pattern.said.len() < 2 {
+            return None;
+        }
+        let written = self.ask(pattern, told, left);
+        let mut done = self.done();
+        match written {
+            Ok(text) => {
+                done.written += 1;
+                Some((text, self.llm.model().to_owned()))
+            }
+            Err(why) => {
+                *done.refused.entry(why).or_default() += 1;
+                None
+            }
+        }
+    }
+
+    fn ask(&self, pattern: &Pattern, told: &[(&str, &Claims)], left: Duration) -> Result<String, String> {
+        if self.done().failures >= MOST_FAILURES {
+            return Err(format!("it was not asked: it gave no answer {MOST_FAILURES} times"));
+        }
+        let texts: Vec<&str> = pattern.said.iter().map(|&at| told[at].0).collect();
+        let answer = self.llm.complete(&pattern_prompt(&texts), self.most.min(left));
+        let answer = answer.map_err(|error| {
+            self.done().failures += 1;
+            error.to_string()
+        })?;
+        let claims: Vec<&Claims> = pattern.members.iter().map(|&at| told[at].1).collect();
+        worded(&answer, &claims).map_err(|unfit| unfit.why())
+    }
+
+    /// What it did, the most frequent refusal first.
+    pub(crate) fn report(self) -> Wording {
+        let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let refused = done.refused.into_iter().map(|(why, patterns)| Refused { why, patterns });
+        let mut refused: Vec<Refused> = refused.collect();
+        refused.sort_by_key(|refused| std::cmp::Reverse(refused.patterns));
+        Wording { model: self.llm.model().to_owned(), written: done.written, refused }
+    }
+}

@@ -1,0 +1,89 @@
+//! The filename channel: documents whose name or folders match words of the question, approximately.
+//! All chunks of one document have one score.
+
+use std::collections::BTreeSet;
+
+use crate::engine::Engine;
+use crate::engine::indexes::LANGUAGE;
+use crate::engine::query::channels::paths::Paths;
+use crate::error::Result;
+use crate::item::{RowId, RowSet, Scored};
+use crate::store::{DocumentRow, Store};
+use crate::text::{AskedScan, Compare};
+
+/// A document below this score shares one broad word with the question and says nothing (of five words that matter, one).
+const LEAST: f32 = 0.15;
+
+/// Chunks that one document may give: a book named by its title leaves room for others.
+const MOST_CHUNKS: usize = 20;
+
+/// Documents whose chunks are read at a time.
+const AT_ONCE: usize = 32;
+
+/// The first chunks of the documents whose names fit the question, best document first; where `depth` cuts through
+/// documents of one score, the older ones stay.
+///
+/// The score is that of [`AskedScan`] over all documents: the file's name without its extension counts in full, its folders
+/// and extension by half.
+pub fn filename(
+    engine: &Engine,
+    question: &str,
+    depth: usize,
+    allowed: &dyn Fn(RowId) -> bool,
+    counted: Option<&RowSet>,
+) -> Result<Vec<Scored>> {
+    let mut scan = AskedScan::new(question, LANGUAGE, Compare::Names);
+    if scan.is_empty() {
+        return Ok(Vec::new());
+    }
+    let store = &*engine.store;
+    let mut around = String::new();
+    let paths = engine.caches.paths(&*engine.store)?;
+    let known = counted.map(|counted| known(store, &paths, counted)).transpose()?;
+    for (document, folder, name) in paths.iter() {
+        if known.as_ref().is_some_and(|known| !known.contains(&document)) {
+            continue;
+        }
+        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+        let (stem, extension) = if stem.is_empty() { (name, "") } else { (stem, extension) };
+        around.clear();
+        around.push_str(folder);
+        if !extension.is_empty() {
+            around.push('/');
+            around.push_str(extension);
+        }
+        scan.push(document.0, stem, &around);
+    }
+    let documents: Vec<(DocumentRow, f32)> = scan
+        .finish()
+        .into_iter()
+        .take_while(|(_, score)| *score >= LEAST)
+        .map(|(document, score)| (DocumentRow(document), score))
+        .collect();
+    let mut hits = Vec::with_capacity(depth.min(documents.len()));
+    for some in documents.chunks(AT_ONCE) {
+        let rows: Vec<DocumentRow> = some.iter().map(|(document, _)| *document).collect();
+        for ((_, score), rows) in some.iter().zip(store.document_rows(&rows, MOST_CHUNKS)?) {
+            hits.extend(
+                rows.into_iter().filter(|&row| allowed(row)).map(|row| Scored { row, score: *score }),
+            );
+        }
+        if hits.len() >= depth {
+            break;
+        }
+    }
+    hits.truncate(depth);
+    Ok(Scored::best(hits, depth))
+}
+
+/// The documents of which some rows are chunks: those of one document are all of one place.
+fn known(store: &dyn Store, paths: &Paths, counted: &RowSet) -> Result<BTreeSet<DocumentRow>> {
+    let all: Vec<DocumentRow> = paths.iter().map(|(document, ..)| document).collect();
+    let mut known = BTreeSet::new();
+    for some in all.chunks(AT_ONCE) {
+        let rows = store.document_rows(some, 1)?;
+        let there = some.iter().zip(rows).filter(|(_, rows)| rows.iter().any(|row| counted.contains(*row)));
+        known.extend(there.map(|(document, _)| *document));
+    }
+    Ok(known)
+}

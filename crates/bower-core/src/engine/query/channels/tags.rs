@@ -1,0 +1,161 @@
+//! The tag channel: items whose tags the question names, in words or as `#tag`.
+//! A rare tag says more than a common one.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::engine::Engine;
+use crate::engine::indexes::LANGUAGE;
+use crate::error::Result;
+use crate::item::{RowId, RowSet, Scored};
+use crate::store::Store;
+use crate::text::{asked_words, query_terms};
+
+/// Allowed items that one tag may give, its newest: a tag that more items have decides nothing among them, and reading all
+/// of 100,000 would take longer than the rest of the question.
+const MOST_ROWS: usize = 2_000;
+
+/// Items with the question's tags.
+///
+/// A tag is named when all its words stand in the question (`machine-learning` by "learning machines", stems compared), or
+/// when it is written as `#tag`. Each named tag counts by its rarity ln(1 + n / f) / ln(1 + n), with f items of n that have
+/// it (1 for a single item's, about .06 for one that all of 100,000 have); one that was written as `#tag` counts 1. An item
+/// with several scores 1 - the product of (1 - rarity): more than by the rarest alone, never more than 1.
+pub fn tags(
+    engine: &Engine,
+    question: &str,
+    depth: usize,
+    allowed: &dyn Fn(RowId) -> bool,
+    counted: Option<&RowSet>,
+) -> Result<Vec<Scored>> {
+    let store = &*engine.store;
+    let written = written(question);
+    let asked: HashSet<String> = query_terms(question, LANGUAGE).into_iter().map(|term| term.term).collect();
+    let mut named = store.tags(&beginnings(question))?;
+    named.retain(|tag| is_named(tag, &asked));
+    named.extend(written.iter().cloned());
+    named.sort_unstable();
+    named.dedup();
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let all = match counted {
+        Some(counted) => counted.len().max(1) as f64,
+        None => store.newest_row()?.map_or(1.0, |row| f64::from(row.0.max(1))),
+    };
+    let mut missing: HashMap<RowId, f64> = HashMap::new();
+    for (tag, count) in named.iter().zip(counts(store, &named, counted)?) {
+        let share = (all / count.max(1) as f64).ln_1p() / all.ln_1p();
+        let rarity = if written.contains(tag) { 1.0 } else { share.min(1.0) };
+        let mut left = MOST_ROWS.max(depth);
+        store.tagged(tag, &mut |row| {
+            if allowed(row) {
+                *missing.entry(row).or_insert(1.0) *= 1.0 - rarity;
+                left -= 1;
+            }
+            left > 0
+        })?;
+    }
+    let scored = missing.into_iter().map(|(row, missing)| Scored { row, score: (1.0 - missing) as f32 });
+    Ok(Scored::best(scored.collect(), depth))
+}
+
+/// How many rows have each tag, of some where these alone are to be counted.
+fn counts(store: &dyn Store, tags: &[String], counted: Option<&RowSet>) -> Result<Vec<u64>> {
+    let Some(counted) = counted else { return store.tag_counts(tags) };
+    let count = |tag: &String| {
+        let mut count = 0;
+        store.tagged(tag, &mut |row| {
+            count += u64::from(counted.contains(row));
+            true
+        })?;
+        Ok(count)
+    };
+    tags.iter().map(count).collect()
+}
+
+/// Whether all words of a tag are asked for, and the tag as a whole where signs are part of it (`c++`, `1.2`).
+fn is_named(tag: &str, asked: &HashSet<String>) -> bool {
+    let words = asked_words(tag, LANGUAGE);
+    let has_sign = |term: &str| term.contains(|c: char| !c.is_alphanumeric());
+    words.iter().all(|word| asked.contains(&word.term))
+        && query_terms(tag, LANGUAGE).iter().all(|term| !has_sign(&term.term) || asked.contains(&term.term))
+        && !words.is_empty()
+}
+
+/// How the tags begin that the question's words may name: what each word shares with its stem, without a last i
+/// (`policies` is `polici`, and `policy` a tag), folded and as it is written.
+fn beginnings(question: &str) -> Vec<String> {
+    let mut beginnings = Vec::new();
+    for word in asked_words(question, LANGUAGE) {
+        let shared = word.term.chars().zip(word.folded.chars()).take_while(|(a, b)| a == b).count();
+        let cut = |text: &str| text.chars().take(shared).collect::<String>();
+        let folded = cut(&word.folded);
+        let shared = folded.strip_suffix('i').filter(|rest| !rest.is_empty()).map(str::to_owned);
+        let folded = shared.unwrap_or(folded);
+        let shown: String = word.shown.chars().take(folded.chars().count()).collect();
+        beginnings.extend([folded, shown].into_iter().filter(|beginning| !beginning.is_empty()));
+    }
+    beginnings.sort_unstable();
+    beginnings.dedup();
+    beginnings
+}
+
+/// The tags that the question writes as such, in the form in which they are kept.
+fn written(question: &str) -> Vec<String> {
+    let mut tags = Vec::new();
+    let mut before = ' ';
+    for (at, c) in question.char_indices() {
+        let opens = c == '#' && !before.is_alphanumeric() && before != '#';
+        before = c;
+        if !opens {
+            continue;
+        }
+        let rest = &question[at + 1..];
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '+')));
+        let tag = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', '-', '/']).to_lowercase();
+        if !tag.is_empty() && !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_written_with_a_hash() {
+        assert_eq!(
+            written("what of #API/v2, (#Ärger) and #a-b.? C# #c++ a#b ## # #api/v2"),
+            ["api/v2", "ärger", "a-b", "c++"]
+        );
+    }
+
+    #[test]
+    fn a_tag_is_named_by_all_its_words() {
+        let check = |tag: &str, question: &str, expected: bool| {
+            let asked = query_terms(question, LANGUAGE).into_iter().map(|term| term.term).collect();
+            assert_eq!(is_named(tag, &asked), expected, "{tag} by {question}");
+        };
+        check("machine-learning", "how do machines learn?", true);
+        check("machine-learning", "machine room", false);
+        check("api/v2", "the v2 api", true);
+        check("policies", "our policy", true);
+        check("c++", "vitamin c", false);
+        check("c++", "templates in C++", true);
+        check("c", "templates in C++", true);
+        check("how-to", "how do I?", false);
+        check("東京", "東京都", true);
+        check("-", "a - b", false);
+    }
+
+    #[test]
+    fn a_beginning_is_what_all_forms_of_a_word_share() {
+        assert_eq!(beginnings("policies"), ["polic"]);
+        assert_eq!(beginnings("databases tagging"), ["databas", "tag"]);
+        assert_eq!(beginnings("Ärger"), ["arger", "ärger"]);
+        assert_eq!(beginnings("the C"), ["c"]);
+        assert!(beginnings("?").len() <= 1);
+    }
+}

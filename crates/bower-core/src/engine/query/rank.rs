@@ -1,0 +1,495 @@
+//! Ranks the candidates of all channels by a profile's formula.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use crate::engine::query::plan::{MAX_LIMIT, RankRequest, Scope, Words, counted, hidden};
+use crate::engine::query::retrieve::{
+    self, Retrieved, TextFound, VectorFound, Vectors, text_channel, vector_channel,
+};
+use crate::engine::query::score::{Scorers, Scores};
+use crate::engine::query::scorers::VectorScorer;
+use crate::engine::query::{channels, when};
+use crate::engine::timing::milliseconds;
+use crate::engine::{Engine, late};
+use crate::error::Result;
+use crate::item::{Channel, Profile, RowId, Scored, Step, When};
+use crate::memory::frame::{Frame, Question, Worth};
+use crate::rank::calibrate::{self, Basis, Features};
+use crate::rank::candidate::{self, Candidate, Places, Ranked};
+use crate::rank::profile::{self, ade, athena, atlas, native, seed};
+use crate::rank::time::meets;
+use crate::request::{ChannelEffort, Degraded, Effort};
+use crate::vector;
+
+/// What an item's age leaves of its place where it does not fit the time that Athena is asked for.
+const ANOTHER_TIME: f32 = 0.5;
+
+/// Times are read from the texts of so many of the best: each costs some 5 to 10 microseconds.
+const TIMES_DEPTH: usize = 100;
+
+/// So many of the best are read for whether they fit the question, some 10 microseconds each: of one thing a store may know more
+/// than 24, which hid .04 % of what a made month of 20,000 writes should find.
+const FITS_DEPTH: usize = 64;
+
+/// What the channels found for one question.
+pub(crate) struct Found<'a> {
+    pub(crate) words: &'a Words,
+    pub(crate) text: Option<TextFound>,
+    pub(crate) vector: Option<VectorFound<'a>>,
+    /// True scores that the channels' threads made.
+    pub(crate) known: Vec<Scores>,
+}
+
+impl Found<'_> {
+    fn vector(&self) -> Option<&VectorScorer<'_>> {
+        self.vector.as_ref().map(|vector| &*vector.scorer)
+    }
+
+    /// The true scores of candidates that ascend by row.
+    fn scores(&mut self, engine: &Engine, gathered: &[(RowId, Places)]) -> Result<Scores> {
+        let known = std::mem::take(&mut self.known);
+        let text = self.text.as_ref().map(|text| &*text.scorer);
+        let scorers = Scorers { engine, words: self.words, text, vector: self.vector() };
+        Scores::complete(scorers, gathered, known)
+    }
+}
+
+/// Ranks by the default profile, and says how likely each of the best answers.
+pub(crate) fn by_default(
+    engine: &Engine,
+    request: &RankRequest<'_>,
+    found: &mut Found<'_>,
+    ranking: &mut Ranking,
+) -> Result<()> {
+    let gathered = gather(ranking);
+    let scores = found.scores(engine, &gathered)?;
+    note_missing_codes(engine, found, &scores, ranking)?;
+    let background = found.vector().map(VectorScorer::background).transpose()?.unwrap_or_default();
+    let background = native::Background {
+        rows: background.rows,
+        mean: background.mean,
+        deviation: background.deviation(),
+    };
+    let constants = &engine.settings.bower;
+    let mut ranked = native::rank(&scores.seen(), &background, constants);
+    take_times(engine, request, &mut ranked)?;
+    if let Some(vector) = found.vector() {
+        let best: Vec<RowId> = ranked.iter().take(constants.neighbourhood).map(|one| one.row).collect();
+        let likenesses = vector.likenesses(engine, &best)?;
+        native::gain_from_neighbours(&mut ranked, &likenesses, constants);
+        ranking.likeness = Likeness::new(&best, likenesses);
+    }
+    let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
+    native::gain_from_names(&mut ranked, &named, constants);
+    ranking.frames = take_fits(engine, request, &scores, &mut ranked)?;
+    ranking.fused = ranked;
+    judge(engine, found, &scores, ranking);
+    ranking.take_places(&scores, gathered);
+    Ok(())
+}
+
+/// Names a token index that cannot be asked, and candidates that have a vector and no codes: late interaction passed them over.
+fn note_missing_codes(
+    engine: &Engine,
+    found: &Found<'_>,
+    scores: &Scores,
+    ranking: &mut Ranking,
+) -> Result<()> {
+    if found.vector().is_none_or(|vector| vector.tokens.is_none()) {
+        return Ok(());
+    }
+    let (compared, missing) = scores.without_codes();
+    let reason = match late::unusable(engine)? {
+        Some(reason) => format!("{reason}; bower index makes anew what is missing"),
+        None if missing == 0 => return Ok(()),
+        None => format!("{missing} of {compared} candidates have no token codes: run bower index"),
+    };
+    engine.pending.lacks_codes.store(true, Ordering::Relaxed);
+    ranking.degraded.push(Degraded { channel: Step::Tokens.into(), reason });
+    Ok(())
+}
+
+/// Raises what fits the time that the question asks for, or keeps nothing else.
+fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranked>) -> Result<()> {
+    if request.when == When::Off || ranked.is_empty() {
+        return Ok(());
+    }
+    let asked = when::asked(engine, request.text, request.now)?;
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<RowId> = ranked.iter().map(|one| one.row).collect();
+    if request.when == When::Strict {
+        let fits: HashMap<RowId, bool> = rows
+            .iter()
+            .zip(when::times(engine, &rows)?)
+            .map(|(row, times)| (*row, meets(&asked, &times)))
+            .collect();
+        ranked.retain(|one| fits.get(&one.row).copied().unwrap_or(false));
+    }
+    let rows: Vec<RowId> = ranked.iter().take(TIMES_DEPTH).map(|one| one.row).collect();
+    native::gain_from_times(ranked, &when::gains(engine, &asked, &rows)?);
+    Ok(())
+}
+
+/// Raises memories that fit what the question wants: beside others about the same thing neither words nor meanings tell them apart.
+/// The frames of what it read.
+fn take_fits(
+    engine: &Engine,
+    request: &RankRequest<'_>,
+    scores: &Scores,
+    ranked: &mut [Ranked],
+) -> Result<HashMap<RowId, Frame>> {
+    let constants = &engine.settings.bower;
+    let best: Vec<RowId> = ranked.iter().take(FITS_DEPTH).map(|one| one.row).collect();
+    let rows: Vec<RowId> = best.iter().copied().filter(|row| scores.is_memory(*row)).collect();
+    let mut frames = HashMap::new();
+    if rows.len() < 2 || constants.fit_weight == 0.0 {
+        return Ok(frames);
+    }
+    let question = Question::of(request.text);
+    let clocks = &request.select.clocks;
+    let asked_of = clocks.valid_at.or(clocks.as_of).unwrap_or(request.now);
+    let mut fits = HashMap::with_capacity(rows.len());
+    for indexed in engine.store.texts(&rows)? {
+        let frame = Frame::of(&indexed.text);
+        let holds = indexed.holds_at(asked_of);
+        fits.insert(indexed.row, question.fit(&frame, &indexed.text, holds, &Worth::default()));
+        frames.insert(indexed.row, frame);
+    }
+    let fits: Vec<Option<f32>> = best.iter().map(|row| fits.get(row).copied()).collect();
+    native::gain_from_fit(ranked, &fits, constants);
+    Ok(frames)
+}
+
+/// Says how likely each of the best answers, and whether any does.
+fn judge(engine: &Engine, found: &Found<'_>, scores: &Scores, ranking: &mut Ranking) {
+    let constants = &engine.settings.calibration;
+    let best = &ranking.fused[..ranking.fused.len().min(MAX_LIMIT)];
+    let points: Vec<f32> = best.iter().map(|one| one.score).collect();
+    let basis = if found.vector.is_some() { Basis::Meaning } else { Basis::Words };
+    let standings = calibrate::standings(&points, basis, constants);
+    let words = &scores.words;
+    ranking.features = best
+        .iter()
+        .zip(standings)
+        .enumerate()
+        .map(|(at, (one, standing))| {
+            let place = scores.place(one.row);
+            Features {
+                standing,
+                share: place.map_or(0.0, |at| calibrate::share(words.rows[at].score, words.idf_sum)),
+                coverage: place.map_or(0.0, |at| scores.coverage(at)),
+                closeness: place.and_then(|at| scores.tokens[at]),
+                rank: at + 1,
+            }
+        })
+        .collect();
+    ranking.probabilities =
+        ranking.features.iter().map(|one| calibrate::probability(one, constants)).collect();
+    calibrate::level(&mut ranking.probabilities);
+    ranking.answerable = Some(calibrate::answerable(ranking.features.first(), constants));
+}
+
+/// Ranks by a source system's formula.
+pub(crate) fn by_formula(
+    engine: &Engine,
+    request: &RankRequest<'_>,
+    found: &mut Found<'_>,
+    scope: &Scope<'_>,
+    ranking: &mut Ranking,
+) -> Result<()> {
+    for &channel in profile::channels(scope.profile) {
+        ask(engine, request, channel, scope, ranking);
+    }
+    let gathered = gather(ranking);
+    let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
+    let scores = found.scores(engine, &gathered)?;
+    note_missing_codes(engine, found, &scores, ranking)?;
+    ranking.take_places(&scores, gathered);
+    let facts = engine.store.facts(&rows)?;
+    let mut candidates: Vec<Candidate> = ranking
+        .places
+        .iter()
+        .zip(facts)
+        .filter_map(|(&(row, places), facts)| Some(Candidate { row, places, facts: facts? }))
+        .collect();
+    if request.when != When::Off {
+        let asked = when::asked(engine, request.text, request.now)?;
+        if !asked.is_empty() {
+            let rows: Vec<RowId> = candidates.iter().map(|one| one.row).collect();
+            let times = when::times(engine, &rows)?;
+            for (candidate, times) in candidates.iter_mut().zip(&times) {
+                candidate.facts.asked_time = Some(if meets(&asked, times) { 1.0 } else { ANOTHER_TIME });
+            }
+            if request.when == When::Strict {
+                candidates.retain(|one| one.facts.asked_time == Some(1.0));
+            }
+        }
+    }
+    let settings = &engine.settings;
+    ranking.fused = match scope.profile {
+        Profile::Athena => athena::rank(&candidates, &settings.athena, request.now),
+        Profile::Atlas => atlas::rank(&candidates, &settings.atlas),
+        Profile::Ade => ade::rank(&candidates, &settings.ade, request.now),
+        Profile::Seed | Profile::Bower => seed::rank(&candidates, &settings.seed, request.now),
+    };
+    if let Some(vector) = found.vector() {
+        let best: Vec<RowId> = ranking.fused.iter().take(MAX_LIMIT).map(|one| one.row).collect();
+        ranking.likeness = Likeness::new(&best, vector.likenesses(engine, &best)?);
+    }
+    Ok(())
+}
+
+/// Asks one of the smaller channels; a failure is named.
+fn ask(
+    engine: &Engine,
+    request: &RankRequest<'_>,
+    channel: Channel,
+    scope: &Scope<'_>,
+    ranking: &mut Ranking,
+) {
+    match channel {
+        // Text and vector were asked already; there is no graph yet.
+        Channel::Text | Channel::Vector | Channel::Graph => {}
+        Channel::Tags | Channel::Filename | Channel::Canonical => {
+            if request.without == Some(channel) {
+                return;
+            }
+            let start = Instant::now();
+            let depth = scope.depth(channel, &engine.settings);
+            match channels::ask(
+                engine,
+                channel,
+                request.text,
+                depth,
+                &|row| scope.contains(row),
+                scope.counted,
+            ) {
+                Ok(found) => {
+                    let rows: Vec<Scored> = found.iter().map(|(hit, _)| *hit).collect();
+                    note(ranking, channel, &rows, 0, milliseconds(start));
+                    for (hit, citation) in found {
+                        ranking.citations.extend(citation.map(|citation| (hit.row, citation)));
+                    }
+                }
+                Err(error) => {
+                    ranking.degraded.push(Degraded { channel: channel.into(), reason: error.to_string() });
+                }
+            }
+        }
+    }
+}
+
+/// The channels' candidates, each once, with its places, ascending by row.
+fn gather(ranking: &Ranking) -> Vec<(RowId, Places)> {
+    let lists: Vec<(Channel, &[Scored])> =
+        ranking.channels.iter().map(|(channel, rows)| (*channel, rows.as_slice())).collect();
+    candidate::gather(&lists)
+}
+
+/// Rankings by channel and in all.
+#[derive(Clone, Debug, Default)]
+pub struct Ranking {
+    /// Each channel's own list, best first; a channel that did not take part has none.
+    pub channels: Vec<(Channel, Vec<Scored>)>,
+    /// The answer, best first, each score with its factors.
+    pub fused: Vec<Ranked>,
+    /// For the first of `fused` (50 at most): the probability that it answers. None in profiles that are not calibrated.
+    pub probabilities: Vec<f32>,
+    /// What those probabilities were made of.
+    pub features: Vec<crate::rank::calibrate::Features>,
+    /// The probability that the best ten hold an answer.
+    pub answerable: Option<f32>,
+    /// What each channel says of each candidate, whichever channel found it, ascending by row.
+    pub places: Vec<(RowId, Places)>,
+    /// Where a channel cites: the place of a row.
+    pub citations: HashMap<RowId, String>,
+    /// How similar the question is to the rows at large, where vectors were compared.
+    pub background: Option<vector::Background>,
+    /// Channels that did not take part, with the reason.
+    pub degraded: Vec<Degraded>,
+    /// What it cost.
+    pub effort: Effort,
+    /// The model whose vectors were compared.
+    pub model_used: Option<String>,
+    pub(crate) likeness: Likeness,
+    /// The frames of memories among the best that were read for whether they fit the question.
+    pub(crate) frames: HashMap<RowId, Frame>,
+}
+
+impl Ranking {
+    /// Keeps the candidates' places, each with its score in every channel that took part.
+    fn take_places(&mut self, scores: &Scores, mut gathered: Vec<(RowId, Places)>) {
+        scores.fill_places(&mut gathered, |channel| self.channels.iter().any(|(one, _)| *one == channel));
+        self.places = gathered;
+    }
+
+    /// What each channel says of a candidate.
+    pub fn places(&self, row: RowId) -> Places {
+        let at = self.places.binary_search_by_key(&row, |(row, _)| *row);
+        at.map_or_else(|_| Places::default(), |at| self.places[at].1)
+    }
+
+    /// A channel's own list, best first.
+    pub fn of(&self, channel: Channel) -> &[Scored] {
+        self.channels.iter().find(|(one, _)| *one == channel).map_or(&[], |(_, rows)| rows)
+    }
+}
+
+/// How alike the best rows are, by the cosine of their vectors.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Likeness {
+    pub(crate) places: HashMap<RowId, usize>,
+    cosines: Vec<f32>,
+}
+
+impl Likeness {
+    /// Of rows whose cosines stand row by row.
+    pub(crate) fn new(rows: &[RowId], cosines: Vec<f32>) -> Self {
+        Self { places: rows.iter().zip(0..).map(|(row, at)| (*row, at)).collect(), cosines }
+    }
+
+    /// The cosine of two rows; `None` where one is not among the best, or has no vector.
+    pub(crate) fn of(&self, one: RowId, two: RowId) -> Option<f32> {
+        self.at(*self.places.get(&one)?, *self.places.get(&two)?)
+    }
+
+    pub(crate) fn at(&self, one: usize, two: usize) -> Option<f32> {
+        let cosine = *self.cosines.get(one * self.places.len() + two)?;
+        (cosine != 0.0).then_some(cosine)
+    }
+}
+
+pub(crate) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
+    // Who meets a damaged index answers by the store.
+    engine.indexes.again(|| rank_once(engine, request))
+}
+
+fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
+    let words = Words::of(request.text);
+    let keep = engine.store.select(request.select)?;
+    let newest = engine.store.coverage()?;
+    let mut hidden =
+        if keep.is_some() { Arc::default() } else { hidden(engine, &newest, request.select.clocks)? };
+    if let Some(others) = request.hide {
+        Arc::make_mut(&mut hidden).add_all(others);
+    }
+    let profile = request.profile.unwrap_or(engine.settings.profile);
+    let counted = counted(engine, request.select)?;
+    let scope = Scope {
+        keep: keep.as_deref(),
+        hidden: &hidden,
+        profile,
+        depth: request.depth,
+        newest: &newest,
+        counted: counted.as_deref(),
+    };
+    let asks = |channel| request.without != Some(channel);
+
+    let (with_text, with_vectors) = (asks(Channel::Text), asks(Channel::Vector) && !request.fast);
+    let Retrieved { text, vectors, known } = if with_text && with_vectors {
+        retrieve::both(engine, request.text, &words, &scope)?
+    } else {
+        let text = (with_text || request.fast).then(|| text_channel(engine, &words, &scope, &mut drop));
+        let vectors = with_vectors.then(|| vector_channel(engine, request.text, &scope, &mut drop));
+        Retrieved { text, vectors, known: Vec::new() }
+    };
+    let mut ranking = Ranking::default();
+    let text = text.map(|text| take_text(text, &mut ranking));
+    let asked_text = text.as_ref().and_then(|text| text.as_ref().ok());
+    let vector = vectors.and_then(|vectors| take_vector(engine, vectors, asked_text, &scope, &mut ranking));
+    let text = match (text, &vector) {
+        (Some(Ok(text)), _) => Some(text),
+        (Some(Err(error)), None) => return Err(error),
+        (Some(Err(_)) | None, _) => None,
+    };
+    let start = Instant::now();
+    let mut found = Found { words: &words, text, vector, known };
+    match profile {
+        Profile::Bower => by_default(engine, request, &mut found, &mut ranking)?,
+        Profile::Athena | Profile::Atlas | Profile::Ade | Profile::Seed => {
+            by_formula(engine, request, &mut found, &scope, &mut ranking)?;
+        }
+    }
+    ranking.background = found.vector.as_ref().map(|vector| vector.scorer.background()).transpose()?;
+    ranking.effort.candidates = ranking.fused.len();
+    ranking.effort.rank_ms = milliseconds(start);
+    Ok(ranking)
+}
+
+/// Notes what the text channel did; a failure is named.
+fn take_text(found: Result<TextFound>, ranking: &mut Ranking) -> Result<TextFound> {
+    match found {
+        Ok(found) => {
+            note(ranking, Channel::Text, &found.rows, found.tail_rows, found.took_ms);
+            note_unusable(ranking, Channel::Text, found.scorer.index.unusable());
+            Ok(found)
+        }
+        Err(error) => {
+            ranking.degraded.push(Degraded { channel: Channel::Text.into(), reason: error.to_string() });
+            Err(error)
+        }
+    }
+}
+
+/// Names a channel whose index cannot be asked, though its rows were found in the store.
+fn note_unusable(ranking: &mut Ranking, channel: Channel, reason: Option<&str>) {
+    if let Some(reason) = reason {
+        let reason = format!("every row was compared without the index, which is made anew: {reason}");
+        ranking.degraded.push(Degraded { channel: channel.into(), reason });
+    }
+}
+
+/// Notes what the vector channel did; a failure, or rows that it could not have found, are named.
+fn take_vector<'a>(
+    engine: &Engine,
+    found: Result<Vectors<'a>>,
+    text: Option<&TextFound>,
+    scope: &Scope<'_>,
+    ranking: &mut Ranking,
+) -> Option<VectorFound<'a>> {
+    let reason = match found {
+        Ok(Vectors::Found(found)) => {
+            note(ranking, Channel::Vector, &found.rows, found.tail_rows, found.took_ms);
+            note_unusable(ranking, Channel::Vector, found.scorer.index.unusable());
+            ranking.effort.embed_ms = found.embed_ms;
+            ranking.effort.vector_cached = found.cached;
+            ranking.model_used = Some(found.scorer.model.clone());
+            // The counts are cheap and may be off while rows come and go; the store is asked only when they differ.
+            if text.is_some_and(|text| found.searched < text.searched)
+                && waits(engine, &found.scorer.model, scope)
+            {
+                let reason = "some items have no vector yet: run bower index, or bower model pull".to_owned();
+                ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
+            }
+            return Some(found);
+        }
+        Ok(Vectors::Missing(reason)) => reason,
+        Err(error) => error.to_string(),
+    };
+    ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
+    None
+}
+
+/// Whether some items that the question may find have no vector of the engine's model yet.
+fn waits(engine: &Engine, model: &str, scope: &Scope<'_>) -> bool {
+    let waits = || engine.store.unembedded(model, 1).map(|rows| !rows.is_empty());
+    let some_wait = engine.caches.waits.get(scope.newest, waits).is_ok_and(|waits| *waits);
+    let Some(keep) = scope.keep.filter(|_| some_wait) else { return some_wait };
+    let waiting = || Ok(engine.store.unembedded(model, MOST_WAITING)?.into_iter().collect());
+    let waiting = engine.caches.waiting.get(scope.newest, waiting);
+    waiting.is_ok_and(|rows| rows.iter().any(|row| keep.contains(row)))
+}
+
+pub(crate) fn note(ranking: &mut Ranking, channel: Channel, rows: &[Scored], tail: usize, took_ms: f64) {
+    ranking.effort.channels.push(ChannelEffort { channel, candidates: rows.len(), took_ms });
+    ranking.effort.tail = ranking.effort.tail.max(tail);
+    ranking.channels.push((channel, rows.to_vec()));
+}
+
+/// Rows without a vector that are looked through for those of a selection.
+const MOST_WAITING: usize = 1 << 20;

@@ -1,0 +1,289 @@
+//! Retrieves candidates from the text and the vector channel side by side, each over its index and its tail.
+
+use std::sync::{Arc, OnceLock, mpsc};
+use std::time::Instant;
+
+use crate::engine::Engine;
+use crate::engine::indexes::{Derived, Found, covered};
+use crate::engine::late::{self, Question};
+use crate::engine::query::plan::{Scope, Words};
+use crate::engine::query::score::{Ahead, Scorers, Scores};
+use crate::engine::query::scorers::{TextScorer, VectorScorer};
+use crate::engine::tails::NewRows;
+use crate::engine::timing::milliseconds;
+use crate::error::Result;
+use crate::item::{Allowed, Change, Channel, RowId, RowSet, Scored};
+use crate::request::ModelState;
+use crate::text::{self, QueryTerm, Tail, TailScan};
+use crate::tokens::TokenQuery;
+use crate::vector;
+
+/// A longer question, in bytes, is searched by its words alone: the model takes about 29 ms for each 1,000 characters
+/// (256 tokens), so this is half a second of it, and so long a text has no one meaning to compare.
+const LONGEST_MEANT: usize = 16_384;
+
+/// What the text channel found.
+pub(crate) struct TextFound {
+    pub(crate) rows: Vec<Scored>,
+    pub(crate) tail_rows: usize,
+    /// How many rows it could have found, for comparing the channels.
+    pub(crate) searched: u64,
+    pub(crate) took_ms: f64,
+    pub(crate) scorer: Arc<TextScorer>,
+}
+
+/// What the vector channel found.
+pub(crate) struct VectorFound<'a> {
+    pub(crate) rows: Vec<Scored>,
+    pub(crate) tail_rows: usize,
+    pub(crate) searched: u64,
+    pub(crate) took_ms: f64,
+    pub(crate) embed_ms: f64,
+    pub(crate) cached: bool,
+    pub(crate) scorer: Arc<VectorScorer<'a>>,
+}
+
+/// The vector channel's outcome.
+pub(crate) enum Vectors<'a> {
+    Found(VectorFound<'a>),
+    Missing(String),
+}
+
+/// What the channels of one question found; `None` for a channel that was not asked.
+pub(crate) struct Retrieved<'a> {
+    pub(crate) text: Option<Result<TextFound>>,
+    pub(crate) vectors: Option<Result<Vectors<'a>>>,
+    /// True scores that are known already.
+    pub(crate) known: Vec<Scores>,
+}
+
+/// Both channels side by side. Whoever is done with its own scores its rows in the other too, so that little is left when both
+/// are.
+pub(crate) fn both<'a>(
+    engine: &'a Engine,
+    query: &str,
+    words: &Words,
+    scope: &'a Scope<'a>,
+) -> Result<Retrieved<'a>> {
+    // What ends without having a scorer drops its end of the channel, and the other waits no more.
+    let (send_text, text_scorer) = mpsc::sync_channel::<Arc<TextScorer>>(1);
+    let (send_vector, vector_scorer) = mpsc::sync_channel::<Arc<VectorScorer<'a>>>(1);
+    let ahead = Ahead::default();
+    let ahead = &ahead;
+    std::thread::scope(|threads| {
+        // The vector channel takes longer, so the other waits for the new thread to begin.
+        let text = threads.spawn(move || {
+            let found = text_channel(engine, words, scope, &mut |scorer| drop(send_text.send(scorer)));
+            let known = match (&found, vector_scorer.recv()) {
+                (Ok(found), Ok(vector)) => {
+                    // The other thread finds it ready, unless its search knows it for nothing.
+                    let scorers = Scorers { engine, words, text: Some(&found.scorer), vector: Some(&vector) };
+                    let knows =
+                        vector.index.ask(|index| Ok(index.scores_all())).is_ok_and(|all| all == Some(true));
+                    let ready = if knows { Ok(()) } else { vector.background().map(drop) };
+                    Some(ready.and_then(|()| ahead.score(scorers, Channel::Text, &found.rows)))
+                }
+                (Ok(_) | Err(_), _) => None,
+            };
+            (found, known)
+        });
+        let vectors = vector_channel(engine, query, scope, &mut |scorer| drop(send_vector.send(scorer)));
+        drop(send_vector);
+        let of_vectors = match (&vectors, text_scorer.recv()) {
+            (Ok(Vectors::Found(found)), Ok(text)) => {
+                let scorers = Scorers { engine, words, text: Some(&text), vector: Some(&found.scorer) };
+                Some(ahead.score(scorers, Channel::Vector, &found.rows))
+            }
+            (Ok(_) | Err(_), _) => None,
+        };
+        let (text, of_text) = text.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // Scores that were made with a channel that then failed are not those of the channels that remain.
+        let are_both_found = text.is_ok() && matches!(vectors, Ok(Vectors::Found(_)));
+        let known = if are_both_found { [of_vectors, of_text] } else { [None, None] };
+        let known = known.into_iter().flatten().collect::<Result<_>>()?;
+        Ok(Retrieved { text: Some(text), vectors: Some(vectors), known })
+    })
+}
+
+/// The rows whose words answer best.
+///
+/// `ready` is given what scores other rows, before they are searched.
+pub(crate) fn text_channel(
+    engine: &Engine,
+    words: &Words,
+    scope: &Scope<'_>,
+    ready: &mut dyn FnMut(Arc<TextScorer>),
+) -> Result<TextFound> {
+    let start = Instant::now();
+    let store = &*engine.store;
+    let (index, new) =
+        settled(|| engine.indexes.text(store), |after| engine.caches.tails.text(store, scope.newest, after))?;
+    let depth = scope.depth(Channel::Text, &engine.settings);
+    let tail = text_tail(&words.terms, &words.names, &new, scope.allowed(), scope.counted)?;
+    let drop = scope.dropped(&new.gone);
+    let counted = scope.counted.map(|counted| Allowed { keep: Some(counted), drop: &drop });
+    let prepared = index.ask(|index| index.prepare(&words.terms, &tail, counted))?;
+    let scorer = Arc::new(TextScorer { index, prepared, tail });
+    ready(Arc::clone(&scorer));
+    let (rows, folded) = match (scorer.index.good(), &scorer.prepared) {
+        (Some(index), Some(question)) => {
+            let allowed = Allowed { keep: scope.keep, drop: &drop };
+            (index.ask(|index| index.search(question, depth, allowed, &scorer.tail))?, index.rows())
+        }
+        _ => (text::search_tail(&words.terms, depth, &scorer.tail), 0),
+    };
+    let tail_rows = new.rows.len();
+    let stale = new.gone.len().saturating_sub(tail_rows) as u64;
+    let searched = folded.saturating_sub(stale) + tail_rows as u64;
+    let tail_rows = scope.searched_of(&new);
+    Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), scorer })
+}
+
+/// How often an index is opened again because somebody folded while its tail was read.
+const FOLDED_MEANWHILE: usize = 3;
+
+/// An index and what is newer than it. Who folds drops from the store what only the older index needed (which of its rows were
+/// removed), so the index must still be the newest after its tail was read.
+fn settled<T: Derived>(
+    open: impl Fn() -> Result<Found<T>>,
+    read: impl Fn(Change) -> Result<Arc<NewRows>>,
+) -> Result<(Found<T>, Arc<NewRows>)> {
+    let mut index = open()?;
+    for _ in 0..FOLDED_MEANWHILE {
+        let new = read(covered(&index))?;
+        let now = open()?;
+        if covered(&now) == covered(&index) {
+            return Ok((index, new));
+        }
+        index = now;
+    }
+    let new = read(covered(&index))?;
+    Ok((index, new))
+}
+
+/// What new rows have of a question's terms and names. Rows outside `allowed.keep` count in its statistics, unless others are to be
+/// `counted`; those that are dropped do not.
+pub(crate) fn text_tail(
+    terms: &[QueryTerm],
+    names: &[String],
+    new: &NewRows,
+    allowed: Allowed<'_>,
+    counted: Option<&RowSet>,
+) -> Result<Tail> {
+    let mut scan = TailScan::new(terms, names, allowed.keep).counting(counted);
+    for (row, blob) in new.rows.iter().filter(|(row, _)| !allowed.drop.contains(**row)) {
+        scan.push(*row, blob)?;
+    }
+    Ok(scan.finish())
+}
+
+/// The rows whose meaning is nearest.
+///
+/// `ready` is given what scores other rows, before they are searched.
+pub(crate) fn vector_channel<'a>(
+    engine: &Engine,
+    query: &str,
+    scope: &'a Scope<'a>,
+    ready: &mut dyn FnMut(Arc<VectorScorer<'a>>),
+) -> Result<Vectors<'a>> {
+    let embedder = match engine.model.get() {
+        Ok(embedder) => embedder,
+        Err(state) => {
+            return Ok(Vectors::Missing(state.why()));
+        }
+    };
+    if query.len() > LONGEST_MEANT {
+        let reason = format!(
+            "the question is {} kB long; its meaning is compared up to {} kB, its words in full",
+            query.len() / 1_024,
+            LONGEST_MEANT / 1_024
+        );
+        return Ok(Vectors::Missing(reason));
+    }
+    let model = embedder.model().to_owned();
+    let start = Instant::now();
+    let Some(question) = engine.model.give(|embedder| late::question(engine, embedder, query))? else {
+        // It is damaged, as it turned out.
+        let missing = || "the model gives no vector".to_owned();
+        return Ok(Vectors::Missing(engine.model.get().err().map_or_else(missing, ModelState::why)));
+    };
+    let Question { vector, tokens, cached: is_cached } = question;
+    let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };
+
+    let start = Instant::now();
+    let depth = scope.depth(Channel::Vector, &engine.settings);
+    let near = by_vector(engine, model, vector, tokens, scope, depth, ready)?;
+    let Near { rows, tail_rows, searched, scorer } = near;
+    let took_ms = milliseconds(start);
+    Ok(Vectors::Found(VectorFound {
+        rows,
+        tail_rows,
+        searched,
+        took_ms,
+        embed_ms,
+        cached: is_cached,
+        scorer,
+    }))
+}
+
+/// The rows nearest to a vector.
+pub(crate) struct Near<'a> {
+    pub(crate) rows: Vec<Scored>,
+    tail_rows: usize,
+    searched: u64,
+    scorer: Arc<VectorScorer<'a>>,
+}
+
+/// The `depth` rows nearest to a vector of a model, in the index and the tail. `ready` is given what scores other rows, before
+/// they are searched.
+pub(crate) fn by_vector<'a>(
+    engine: &Engine,
+    model: String,
+    vector: Vec<f32>,
+    tokens: Option<TokenQuery>,
+    scope: &'a Scope<'a>,
+    depth: usize,
+    ready: &mut dyn FnMut(Arc<VectorScorer<'a>>),
+) -> Result<Near<'a>> {
+    let store = &*engine.store;
+    let (index, new) = settled(
+        || engine.indexes.vector(&model, store),
+        |after| engine.caches.tails.vectors(store, scope.newest, &model, after),
+    )?;
+    let newest = new.rows.iter().filter(|(row, _)| scope.contains(**row));
+    let tail = vector::score_tail(&vector, newest.map(|(row, half)| (*row, &**half)));
+    let scorer = Arc::new(VectorScorer {
+        model,
+        vector,
+        tokens,
+        index,
+        tail,
+        keep: scope.keep,
+        drop: scope.dropped(&new.gone),
+        background: OnceLock::new(),
+    });
+    ready(Arc::clone(&scorer));
+    let mut exact = |rows: &[RowId]| {
+        let mut vectors: Vec<_> =
+            rows.iter().map(|row| new.rows.get(row).map(|half| half.to_vec())).collect();
+        let folded: Vec<RowId> = rows.iter().filter(|row| !new.rows.contains_key(row)).copied().collect();
+        let empty = vectors.iter_mut().filter(|vector| vector.is_none());
+        empty.zip(store.vectors(&scorer.model, &folded)?).for_each(|(place, vector)| *place = vector);
+        Ok(vectors)
+    };
+    let (rows, folded) = match scorer.index.good() {
+        Some(index) => {
+            let (rows, background) = index.ask(|index| {
+                index.search_with_tail(&scorer.vector, depth, scorer.allowed(), &scorer.tail, &mut exact)
+            })?;
+            scorer.know(background);
+            (rows, index.rows() as usize)
+        }
+        None => (vector::search_tail(&scorer.vector, depth, &scorer.tail, &mut exact)?, 0),
+    };
+    let tail_rows = new.rows.len();
+    let stale = new.gone.len().saturating_sub(tail_rows);
+    let searched = (folded.saturating_sub(stale) + tail_rows) as u64;
+    let tail_rows = scope.searched_of(&new);
+    Ok(Near { rows, tail_rows, searched, scorer })
+}

@@ -1,0 +1,116 @@
+//! Scores any row for one question: by words, by vectors and by token codes.
+
+use std::sync::OnceLock;
+
+use crate::engine::indexes::Found as Opened;
+use crate::engine::query::plan::Words;
+use crate::engine::{Engine, late};
+use crate::error::Result;
+use crate::item::{Allowed, RowId, RowSet};
+use crate::text::{self, Examined, Prepared, Tail, TextIndex};
+use crate::tokens::TokenQuery;
+use crate::vector::{self, Background, Quantised, TailScores, VectorIndex};
+
+/// The words of a question beside those of the rows.
+pub(crate) struct TextScorer {
+    pub(crate) index: Opened<TextIndex>,
+    /// The question as that index sees it.
+    pub(crate) prepared: Option<Prepared>,
+    pub(crate) tail: Tail,
+}
+
+impl TextScorer {
+    /// What the question's words say of given rows.
+    pub(crate) fn examine(&self, words: &Words, rows: &[RowId]) -> Result<Examined> {
+        match (self.index.good(), &self.prepared) {
+            (Some(index), Some(question)) => {
+                index.ask(|index| index.examine(question, &words.names, rows, &self.tail))
+            }
+            _ => Ok(text::examine_tail(&words.terms, rows, &self.tail)),
+        }
+    }
+}
+
+/// The meaning of a question beside that of the rows.
+pub(crate) struct VectorScorer<'a> {
+    pub(crate) model: String,
+    pub(crate) vector: Vec<f32>,
+    pub(crate) tokens: Option<TokenQuery>,
+    pub(crate) index: Opened<VectorIndex>,
+    /// Every row of the tail that may be found, with its cosine by int8.
+    pub(crate) tail: TailScores,
+    pub(crate) keep: Option<&'a RowSet>,
+    /// Rows that the index must leave out.
+    pub(crate) drop: RowSet,
+    pub(crate) background: OnceLock<Background>,
+}
+
+impl VectorScorer<'_> {
+    pub(crate) fn allowed(&self) -> Allowed<'_> {
+        Allowed { keep: self.keep, drop: &self.drop }
+    }
+
+    /// The cosine of each row to the question, by int8; `None` where a row has no vector.
+    pub(crate) fn cosines(&self, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
+        let folded = self.index.ask(|index| Ok(index.cosines(&self.vector, rows)))?;
+        let mut cosines = folded.unwrap_or_else(|| vec![None; rows.len()]);
+        if !self.tail.is_empty() {
+            for (row, cosine) in rows.iter().zip(&mut cosines) {
+                *cosine = self.tail.get(row).map(|score| score.clamp(-1.0, 1.0)).or(*cosine);
+            }
+        }
+        Ok(cosines)
+    }
+
+    /// How close each row's tokens are to the question's; `None` where a row has no codes.
+    pub(crate) fn tokens(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
+        match &self.tokens {
+            Some(tokens) => late::late_interaction(engine, tokens, rows),
+            None => Ok(vec![None; rows.len()]),
+        }
+    }
+
+    /// How similar the question is to the rows at large. Computed by who asks first.
+    pub(crate) fn background(&self) -> Result<Background> {
+        if let Some(background) = self.background.get() {
+            return Ok(*background);
+        }
+        let folded = self.index.ask(|index| Ok(index.background(&self.vector, self.allowed())))?;
+        Ok(*self.background.get_or_init(|| self.with_tail(folded.unwrap_or_default())))
+    }
+
+    /// Takes the index's part of the background from a search that had it.
+    pub(crate) fn know(&self, folded: Option<Background>) {
+        if let Some(folded) = folded {
+            // Who asked before has computed the same.
+            self.background.get_or_init(|| self.with_tail(folded));
+        }
+    }
+
+    fn with_tail(&self, folded: Background) -> Background {
+        folded.with(Background::of(self.tail.values().copied()))
+    }
+
+    /// The cosine of each pair of rows, row by row; 0 where one has no vector.
+    pub(crate) fn likenesses(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<f32>> {
+        let folded = self.index.ask(|index| Ok(index.quantised(rows)))?;
+        let mut vectors = folded.unwrap_or_else(|| vec![None; rows.len()]);
+        let newer: Vec<RowId> = rows
+            .iter()
+            .zip(&vectors)
+            .filter(|(row, vector)| vector.is_none() || self.tail.contains_key(row))
+            .map(|(row, _)| *row)
+            .collect();
+        if !newer.is_empty() {
+            let mut stored = newer.iter().zip(engine.store.vectors(&self.model, &newer)?);
+            let mut next = stored.next();
+            for (row, vector) in rows.iter().zip(&mut vectors) {
+                if let Some((_, half)) = next.take_if(|(newer, _)| *newer == row) {
+                    *vector = half.map(|half| Quantised::new(&vector::floats(&half)));
+                    next = stored.next();
+                }
+            }
+        }
+        Ok(vector::likenesses(&vectors))
+    }
+}

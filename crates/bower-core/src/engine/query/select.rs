@@ -1,0 +1,164 @@
+//! Selects from a ranking what is shown: sure enough, reordered, one hit for all that say the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::engine::query::plan::{MAX_LIMIT, hidden};
+use crate::engine::query::rank::Ranking;
+use crate::engine::query::rerank;
+use crate::error::{Error, Result};
+use crate::item::{Band, Profile, Rerank, RowId, RowSet, Scored};
+use crate::rank::candidate::Factor;
+use crate::rank::group::{self, Print, SAME};
+use crate::rank::profile::athena;
+use crate::rank::rerank::Reranked;
+use crate::rank::{calibrate, diversity};
+use crate::request::{Clocks, QueryRequest, Selection};
+
+/// A hit to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub(crate) row: RowId,
+    pub(crate) score: f32,
+    pub(crate) band: Option<Band>,
+    pub(crate) factors: Vec<Factor>,
+    /// What the score is made of where that is a probability.
+    pub(crate) odds: Vec<Factor>,
+    pub(crate) reranked: Option<Reranked>,
+    /// Rows that say the same.
+    pub(crate) same: Vec<RowId>,
+}
+
+/// Hits to be, best first.
+pub(crate) struct List {
+    pub(crate) hits: Vec<Shown>,
+    /// Nothing seems to answer the question.
+    pub(crate) abstained: bool,
+}
+
+pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking) -> Result<List> {
+    let diversity = request.diversity.unwrap_or(engine.settings.diversity);
+    for (name, value) in [("diversity", diversity), ("min-score", request.min_score)] {
+        if !(0.0..=1.0).contains(&value) {
+            return Err(Error::invalid(format!("{name} {value}"), "use 0 to 1"));
+        }
+    }
+    let profile = request.profile.unwrap_or(engine.settings.profile);
+    let constants = &engine.settings.calibration;
+    let abstained = ranking.answerable.is_some_and(|likely| calibrate::abstains(likely, constants));
+    let mut hits: Vec<Shown> = ranking
+        .fused
+        .iter()
+        .take(MAX_LIMIT)
+        .zip(0..)
+        .map(|(one, at)| {
+            let score = ranking.probabilities.get(at).copied().unwrap_or_else(|| one.score.clamp(0.0, 1.0));
+            let band = match profile {
+                Profile::Bower => Some(calibrate::band(score, constants)),
+                Profile::Athena => Some(athena::band(one.score, &engine.settings.athena)),
+                Profile::Atlas | Profile::Ade | Profile::Seed => None,
+            };
+            Shown {
+                row: one.row,
+                score,
+                band,
+                factors: one.factors.clone(),
+                odds: ranking
+                    .features
+                    .get(at)
+                    .map_or_else(Vec::new, |one| calibrate::odds(one, score, constants)),
+                reranked: None,
+                same: Vec::new(),
+            }
+        })
+        .collect();
+
+    rerank(engine, request, ranking, &mut hits);
+    hits.retain(|hit| hit.score >= request.min_score && !(request.strict && hit.band == Some(Band::Low)));
+    if request.strict && abstained {
+        hits.clear();
+    }
+    let past = past(engine, &request.select)?;
+    let hits = fold_same(engine, ranking, hits, &past)?;
+    // ADE's own diversity belongs to its formula.
+    let lambda = match (profile, request.diversity) {
+        (Profile::Ade, None) => engine.settings.ade.mmr_lambda,
+        (Profile::Bower | Profile::Athena | Profile::Atlas | Profile::Seed | Profile::Ade, _) => diversity,
+    };
+    Ok(List { hits: diversify(ranking, hits, lambda), abstained })
+}
+
+/// Lets the reranker reorder the best, where one is wanted; scores and their bands stay with their places.
+fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut [Shown]) {
+    // Whoever asked for words alone did not ask for what the settings name.
+    let usual = if request.fast { Rerank::None } else { engine.settings.rerank };
+    let how = request.rerank.unwrap_or(usual);
+    let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
+    let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how);
+    ranking.degraded.extend(reranking.degraded);
+    ranking.effort.rerank = reranking.effort;
+    if reranking.changes.is_empty() {
+        return;
+    }
+    let changes: HashMap<RowId, Reranked> =
+        reranking.changes.into_iter().map(|change| (change.row, change)).collect();
+    let old = hits.to_vec();
+    for (hit, (&from, place)) in hits.iter_mut().zip(reranking.order.iter().zip(&list)) {
+        let Some(moved) = old.get(from) else { continue };
+        let reranked = changes.get(&moved.row).copied();
+        // The score is that of the place, so what another's was made of does not make it.
+        let odds = if moved.row == hit.row { std::mem::take(&mut hit.odds) } else { Vec::new() };
+        *hit = Shown { score: place.score, band: hit.band, reranked, odds, ..moved.clone() };
+    }
+}
+
+/// Rows of a selection that no question sees by itself: superseded and archived ones that were asked for.
+fn past(engine: &Engine, select: &Selection) -> Result<Arc<RowSet>> {
+    if select.statuses.is_empty() && select.clocks == Clocks::default() {
+        return Ok(Arc::default());
+    }
+    hidden(engine, &engine.store.coverage()?, Clocks::default())
+}
+
+/// The best of those that say the same stands for all of them; what is past stands for itself. Only pairs that are close in
+/// meaning are read.
+fn fold_same(engine: &Engine, ranking: &Ranking, hits: Vec<Shown>, past: &RowSet) -> Result<Vec<Shown>> {
+    let place =
+        |hit: &Shown| ranking.likeness.places.get(&hit.row).copied().filter(|_| !past.contains(hit.row));
+    let places: Vec<Option<usize>> = hits.iter().map(place).collect();
+    let close = |one: usize, two: usize| {
+        let (Some(one), Some(two)) = (places[one], places[two]) else { return false };
+        ranking.likeness.at(one, two).is_some_and(|cosine| cosine >= SAME)
+    };
+    let suspects: Vec<RowId> = (0..hits.len())
+        .filter(|&one| (0..hits.len()).any(|two| one != two && close(one, two)))
+        .map(|at| hits[at].row)
+        .collect();
+    if suspects.is_empty() {
+        return Ok(hits);
+    }
+    let texts = engine.store.texts(&suspects)?;
+    let prints: HashMap<RowId, Print> = texts.iter().map(|text| (text.row, Print::of(&text.text))).collect();
+    let prints: Vec<Option<&Print>> = hits.iter().map(|hit| prints.get(&hit.row)).collect();
+    let same = |one: usize, two: usize| {
+        close(one, two) && prints[one].zip(prints[two]).is_some_and(|(one, two)| one.fits(two))
+    };
+    let rows: Vec<RowId> = hits.iter().map(|hit| hit.row).collect();
+    let mut hits: Vec<Option<Shown>> = hits.into_iter().map(Some).collect();
+    let stands_for_all = |group: Vec<usize>| {
+        let same = group[1..].iter().map(|&at| rows[at]).collect();
+        hits[group[0]].take().map(|best| Shown { same, ..best })
+    };
+    Ok(group::groups(rows.len(), &same).into_iter().filter_map(stands_for_all).collect())
+}
+
+fn diversify(ranking: &Ranking, hits: Vec<Shown>, lambda: f32) -> Vec<Shown> {
+    if lambda >= 1.0 {
+        return hits;
+    }
+    let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
+    let chosen = diversity::mmr(&list, list.len(), lambda, &|one, two| ranking.likeness.of(one, two));
+    let mut by_row: HashMap<RowId, Shown> = hits.into_iter().map(|hit| (hit.row, hit)).collect();
+    chosen.iter().filter_map(|hit| by_row.remove(&hit.row)).collect()
+}

@@ -1,0 +1,6 @@
+//! Reads what agents' sessions say, and briefs a session that begins.
+
+pub(crate) mod brief;
+pub(crate) mod conversation;
+mod transcript;
+mod turns;

@@ -1,0 +1,71 @@
+//! Makes a searchable document of a turn of a conversation.
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+use crate::engine::Engine;
+use crate::engine::index::sources::DocumentInput;
+use crate::ingest::Turn;
+use crate::item::Scope;
+use crate::request::moving::ImportRequest;
+
+/// Where conversations go unless somebody says so: the name that Athena has for them.
+pub(crate) const SESSIONS: &str = "sessions";
+
+/// A turn as a document of its conversation.
+pub(crate) fn document(
+    engine: &Engine,
+    request: &ImportRequest,
+    zone: &TimeZone,
+    turn: Turn,
+) -> DocumentInput {
+    let name = turn.speaker.name(request.me.as_deref());
+    let is_long = turn.text.len() > engine.settings.text_chunk_max;
+    let mut title = turn.title.clone().unwrap_or_default();
+    if let Some(time) = turn.time {
+        let date = time.to_zoned(zone.clone()).strftime("%-d %B %Y, %H:%M").to_string();
+        title = if title.is_empty() { date } else { format!("{title}, {date}") };
+    }
+    if is_long {
+        // Its later parts would not say who speaks.
+        title = format!("{name}, {title}");
+    }
+    // What somebody else imported is not touched: the same conversation of two owners is two.
+    let place = match (request.scope, &request.owner) {
+        (None, None) => String::new(),
+        (scope, owner) => {
+            format!("{}:{}/", scope.unwrap_or(Scope::Project), owner.as_deref().unwrap_or_default())
+        }
+    };
+    // Long answers are Markdown: they are cut at their headings, and no code is parted from its fence.
+    let extension = if is_long { ".md" } else { "" };
+    DocumentInput {
+        id: format!("{place}{}/{}/{}{extension}", turn.origin, turn.conversation, turn.id),
+        title: Some(title),
+        text: format!("{name}: {}", turn.text.trim()),
+        collection: Some(request.collection.clone().unwrap_or_else(|| SESSIONS.to_owned())),
+        metadata: fields(&turn, &name),
+        provenance: Some(turn.provenance(request.me.as_deref())),
+        host: Some(turn.origin.to_owned()),
+        session: Some(turn.conversation),
+    }
+}
+
+/// What a filter may ask for. `date` is where the ranking looks for an item's own time.
+pub(crate) fn fields(turn: &Turn, name: &str) -> Map<String, Value> {
+    let mut fields = Map::new();
+    fields.insert("speaker".to_owned(), json!(name));
+    if let Some(time) = turn.time {
+        fields.insert("date".to_owned(), json!(time.to_string()));
+    }
+    if let Some(title) = &turn.title {
+        fields.insert("conversation".to_owned(), json!(title));
+    }
+    fields.insert("origin".to_owned(), json!(turn.origin));
+    fields
+}
+
+/// What a conversation of a file is called where no line says so.
+pub(crate) fn stem(name: &str) -> &str {
+    Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name)
+}

@@ -1,0 +1,464 @@
+//! Reads a session's transcript: its new turns become candidates, at most once.
+//!
+//! `memory/turns.rs` picks what is worth keeping, the gate looks at it. How far a transcript was read is remembered, so reading it
+//! again adds nothing.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::Instant;
+
+use crate::engine::curate::write::CONFIDENCE;
+use crate::engine::curate::{Unasked, curate_as};
+use crate::engine::query::record::session_name;
+use crate::engine::session::brief::FOLDER;
+use crate::engine::session::conversation::stem;
+use crate::engine::timing::milliseconds;
+use crate::engine::{ACTOR, Engine};
+use crate::error::{Error, Result};
+use crate::ingest::{
+    Element, Form, Line, MOST_VALUES, Speaker, Transcript, Turn, check_values, conversation, each_element,
+    each_value, line_too_long, read_line, recognise,
+};
+use crate::item::{Author, Fate, Gate, RowId, Scope, Visibility, derive_id, hex};
+use crate::memory::turns::{Pick, Voice, picks};
+use crate::memory::{gate, judge};
+use crate::request::moving::Problem;
+use crate::request::{CurateRequest, KeptSentence, SessionRead, SessionRequest};
+use crate::store::{Place, Stamp};
+
+/// Bytes in which a transcript shows what it is and whose.
+const PEEK: u64 = 256 << 10;
+/// Bytes before the place where reading ended, by which the transcript is known again.
+const CHECKED: u64 = 512;
+/// Problems that are listed.
+const LISTED: usize = 100;
+/// The action of a mark.
+const READ: &str = "read-session";
+/// What a mark calls the least trusted of what was read.
+const AMONG: &str = "least_trusted";
+
+/// How far a conversation was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Mark {
+    pub(crate) turns: u64,
+    pub(crate) bytes: u64,
+    pub(crate) check: String,
+    /// The least trusted of what stood in the conversation so far, where that came from outside.
+    pub(crate) among: Option<Author>,
+}
+
+/// One conversation while it is read.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// As it was before.
+    pub(crate) mark: Mark,
+    /// Turns so far.
+    pub(crate) turns: u64,
+    /// What the session was given.
+    pub(crate) given: Vec<RowId>,
+}
+
+/// One reading.
+pub(crate) struct Reading<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) visibility: &'a Visibility,
+    pub(crate) request: &'a SessionRequest,
+    pub(crate) now: Timestamp,
+    /// Where candidates go.
+    pub(crate) place: Place,
+    pub(crate) conversations: HashMap<String, Progress>,
+    /// Bytes before this were read at an earlier time.
+    pub(crate) from: u64,
+    pub(crate) report: SessionRead,
+}
+
+/// Reads what is new in a transcript. `name` is the file's, for what is said of it and where its lines name no conversation.
+pub(crate) fn read_session<R: Read + Seek>(
+    engine: &Engine,
+    visibility: &Visibility,
+    name: &str,
+    mut reader: R,
+    request: &SessionRequest,
+    now: Timestamp,
+) -> Result<SessionRead> {
+    let start = Instant::now();
+    let failed = |source| Error::io("read", Path::new(name), source);
+    let mut head = Vec::new();
+    (&mut reader).take(PEEK).read_to_end(&mut head).map_err(failed)?;
+    let mut reading = Reading::new(engine, visibility, request, now)?;
+    let mut transcript = Transcript::new(stem(name));
+    match recognise(&head) {
+        // A session that has only begun.
+        Form::Unknown(_) if head.trim_ascii().is_empty() => {}
+        Form::Unknown(_) | Form::Pieces => {
+            let reason = "it is no transcript of one JSON object a line, nor a list of them";
+            return Err(Error::invalid(format!("transcript {name}"), reason));
+        }
+        Form::Array => {
+            reader.rewind().map_err(failed)?;
+            reading.array(name, BufReader::new(reader), &mut transcript)?;
+            reading.end(None, &transcript)?;
+        }
+        Form::Objects => {
+            let from = reading.resume(&head, &transcript, &mut reader)?;
+            // The head names the session; its turns come again only where nothing of it was read.
+            if from > 0 {
+                for value in lines_of(&head) {
+                    let _ = transcript.line(&value);
+                }
+                for (conversation, progress) in &reading.conversations {
+                    transcript.go_on(conversation, progress.mark.among.unwrap_or(Author::User));
+                }
+            }
+            reader.seek(SeekFrom::Start(from)).map_err(failed)?;
+            let upto = reading.lines(name, from, BufReader::new(&mut reader), &mut transcript)?;
+            let check = check(&mut reader, upto).map_err(failed)?;
+            reading.end(Some(&(upto, check)), &transcript)?;
+        }
+    }
+    reading.report.conversations.sort_unstable();
+    reading.report.took_ms = milliseconds(start);
+    Ok(reading.report)
+}
+
+/// The objects of the lines that are whole.
+fn lines_of(head: &[u8]) -> impl Iterator<Item = Value> + '_ {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    head.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line.trim_ascii()).ok())
+}
+
+/// What stands before a place of a transcript, as its hash.
+fn check(reader: &mut (impl Read + Seek), upto: u64) -> std::io::Result<String> {
+    let from = upto.saturating_sub(CHECKED);
+    reader.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    reader.take(upto - from).read_to_end(&mut bytes)?;
+    Ok(hex(&Sha256::digest(&bytes)[..16]))
+}
+
+impl<'a> Reading<'a> {
+    pub(crate) fn new(
+        engine: &'a Engine,
+        visibility: &'a Visibility,
+        request: &'a SessionRequest,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let collection = request.collection.clone();
+        let place = Place {
+            collection: collection.unwrap_or_else(|| engine.settings.memory_collection.clone()),
+            scope: request.scope.unwrap_or(Scope::Project),
+            owner: request.owner.clone(),
+        };
+        let report = SessionRead { dry_run: request.dry_run, ..SessionRead::default() };
+        visibility.check_place(&place.collection, place.scope, place.owner.as_deref())?;
+        Ok(Self { engine, visibility, request, now, place, conversations: HashMap::new(), from: 0, report })
+    }
+
+    /// The subject of a conversation's marks: whoever reads it into another place reads it anew.
+    fn subject(&self, conversation: &str) -> String {
+        let Place { collection, scope, owner } = &self.place;
+        derive_id(&[READ, collection, scope.word(), owner.as_deref().unwrap_or(""), conversation])
+    }
+
+    fn mark(&self, conversation: &str) -> Result<Mark> {
+        let Some(event) = self.engine.store.events(&self.subject(conversation))?.pop() else {
+            return Ok(Mark::default());
+        };
+        let number = |name: &str| event.detail.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let check = event.detail.get("check").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let among = event.detail.get(AMONG).and_then(Value::as_str).and_then(|word| word.parse().ok());
+        Ok(Mark { turns: number("turns"), bytes: number("bytes"), check, among })
+    }
+
+    /// Where to read on: behind what was read before, where the transcript still is what it was.
+    fn resume(
+        &mut self,
+        head: &[u8],
+        transcript: &Transcript,
+        reader: &mut (impl Read + Seek),
+    ) -> Result<u64> {
+        let mut peeked = transcript.clone();
+        let first = lines_of(head).find_map(|value| peeked.line(&value).ok().flatten());
+        let Some(first) = first else { return Ok(0) };
+        let mark = self.mark(&first.conversation)?;
+        if mark.bytes == 0 {
+            return Ok(0);
+        }
+        let is_there = reader.seek(SeekFrom::End(0)).is_ok_and(|length| length >= mark.bytes);
+        if is_there && check(reader, mark.bytes).is_ok_and(|check| check == mark.check) {
+            self.from = mark.bytes;
+            self.report.known = mark.turns;
+            self.report.conversations.push(first.conversation.clone());
+            self.conversations.insert(first.conversation.clone(), self.begun(&first.conversation, mark)?);
+        }
+        Ok(self.from)
+    }
+
+    /// A conversation that is met for the first time in this reading.
+    pub(crate) fn begun(&self, conversation: &str, mark: Mark) -> Result<Progress> {
+        // Whoever gave it may have asked for everything, or for this place alone.
+        let place = self.visibility.narrowed(self.request.scope, self.request.owner.as_deref())?;
+        let mut given = Vec::new();
+        for session in [Some(conversation), self.request.session.as_deref()].into_iter().flatten() {
+            for visibility in [&place, self.visibility] {
+                let rows = self.engine.store.given(&session_name(session, visibility))?;
+                given.extend(rows.iter().map(|given| given.row));
+            }
+        }
+        given.sort_unstable();
+        given.dedup();
+        let turns = if self.from > 0 { mark.turns } else { 0 };
+        Ok(Progress { mark, turns, given })
+    }
+
+    fn array(&mut self, name: &str, reader: impl BufRead, transcript: &mut Transcript) -> Result<()> {
+        let (mut number, mut failed) = (0_u64, None);
+        let outcome = each_element(reader, &mut |value| {
+            number += 1;
+            failed = self.read(&format!("{name}: element {number}"), value, transcript).err();
+            failed.is_none()
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if let Err(error) = outcome {
+            self.problem(name.to_owned(), format!("{error}; what stands before it was read"));
+        }
+        Ok(())
+    }
+
+    /// Reads lines from a place on; where the last whole one ends.
+    fn lines(
+        &mut self,
+        name: &str,
+        from: u64,
+        mut reader: impl BufRead,
+        transcript: &mut Transcript,
+    ) -> Result<u64> {
+        let mut upto = from;
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            let place = if from == 0 { format!("{name}:{number}") } else { format!("{name}: byte {upto}") };
+            let read = read_line(&mut reader, &mut line);
+            let read = match read.map_err(|source| Error::io("read", Path::new(name), source))? {
+                Line::End => break,
+                Line::Whole(read) => read,
+                Line::TooLong(read) => {
+                    self.problem(place, line_too_long(read));
+                    upto += read;
+                    continue;
+                }
+            };
+            let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+            if let Err(reason) = check_values(text, MOST_VALUES) {
+                self.problem(place, format!("{reason}; the line was left out"));
+                upto += read;
+                continue;
+            }
+            match serde_json::from_slice::<Value>(text) {
+                _ if text.is_empty() => {}
+                Ok(value) => self.element(&place, value, transcript)?,
+                // One object over many lines.
+                Err(error) if from == 0 && number == 1 && error.is_eof() && line.ends_with(b"\n") => {
+                    let whole = std::io::Cursor::new(std::mem::take(&mut line)).chain(reader);
+                    let mut failed = None;
+                    let outcome = each_value(whole, &mut |value| {
+                        failed = self.read(name, value, transcript).err();
+                        failed.is_none()
+                    });
+                    if let Some(error) = failed {
+                        return Err(error);
+                    }
+                    if let Err(reason) = outcome {
+                        self.problem(name.to_owned(), format!("{reason}; is the file whole?"));
+                    }
+                    return Ok(0);
+                }
+                // Somebody is writing it: the next reading begins with it.
+                Err(_) if !line.ends_with(b"\n") => break,
+                Err(error) => self.problem(place, format!("{error}; the line was left out")),
+            }
+            upto += read;
+        }
+        Ok(upto)
+    }
+
+    /// Takes one element that could be read, or notes why it could not.
+    fn read(
+        &mut self,
+        place: &str,
+        value: std::result::Result<Value, String>,
+        transcript: &mut Transcript,
+    ) -> Result<()> {
+        match value {
+            Ok(value) => self.element(place, value, transcript),
+            Err(reason) => {
+                self.problem(place.to_owned(), reason);
+                Ok(())
+            }
+        }
+    }
+
+    fn problem(&mut self, place: String, reason: String) {
+        self.report.failed += 1;
+        if self.report.errors.len() < LISTED {
+            self.report.errors.push(Problem { place, reason });
+        }
+    }
+
+    fn element(&mut self, place: &str, value: Value, transcript: &mut Transcript) -> Result<()> {
+        match conversation(value) {
+            Ok(Element::Conversation(turns)) => turns.into_iter().try_for_each(|turn| self.turn(&turn)),
+            Ok(Element::Other(value)) => match transcript.line(&value) {
+                Ok(Some(turn)) => self.turn(&turn),
+                Ok(None) => Ok(()),
+                Err(reason) => {
+                    self.problem(place.to_owned(), reason);
+                    Ok(())
+                }
+            },
+            Err(reason) => {
+                self.problem(place.to_owned(), reason);
+                Ok(())
+            }
+        }
+    }
+
+    fn turn(&mut self, turn: &Turn) -> Result<()> {
+        if !self.conversations.contains_key(&turn.conversation) {
+            let begun = self.begun(&turn.conversation, self.mark(&turn.conversation)?)?;
+            self.report.known += begun.turns;
+            self.report.conversations.push(turn.conversation.clone());
+            self.conversations.insert(turn.conversation.clone(), begun);
+        }
+        let Some(progress) = self.conversations.get_mut(&turn.conversation) else { return Ok(()) };
+        progress.turns += 1;
+        if progress.turns <= progress.mark.turns {
+            self.report.known += 1;
+            return Ok(());
+        }
+        self.report.turns += 1;
+        self.pick(turn)
+    }
+
+    /// Keeps what is worth keeping in a turn.
+    pub(crate) fn pick(&mut self, turn: &Turn) -> Result<()> {
+        let voice = match turn.speaker {
+            Speaker::User | Speaker::Named(_) => Voice::User,
+            Speaker::Assistant(_) => Voice::Assistant,
+        };
+        picks(&turn.text, voice).into_iter().try_for_each(|pick| self.keep(turn, &pick))
+    }
+
+    /// A sentence as a candidate, where the gate lets it pass and it was not kept or forgotten before.
+    fn keep(&mut self, turn: &Turn, pick: &Pick) -> Result<()> {
+        let verdict = gate::judge(&pick.text, Gate::Strict, &gate::Constants::default());
+        if verdict.refused.is_some() {
+            self.report.refused += 1;
+            return Ok(());
+        }
+        let content = verdict.redacted.map_or_else(|| pick.text.clone(), |redacted| redacted.text);
+        if !self.engine.store.events(&self.place.memory_id(content.trim()))?.is_empty() {
+            self.report.unchanged += 1;
+            return Ok(());
+        }
+        let speaker = turn.speaker.name(None);
+        let mut metadata = Map::new();
+        metadata.insert("speaker".to_owned(), json!(speaker));
+        metadata.insert("cue".to_owned(), json!(pick.cue.word()));
+        metadata.insert("origin".to_owned(), json!(turn.origin));
+        if let Some(time) = turn.time {
+            metadata.insert("date".to_owned(), json!(time.to_string()));
+        }
+        if let Some(folder) = &self.request.folder {
+            metadata.insert(FOLDER.to_owned(), json!(folder));
+        }
+        let request = CurateRequest {
+            metadata,
+            collection: Some(self.place.collection.clone()),
+            scope: self.place.scope,
+            owner: self.place.owner.clone(),
+            source_conv_id: Some(turn.conversation.clone()),
+            gate: Some(Gate::Strict),
+            host: self.request.host.clone().or_else(|| Some(turn.origin.to_owned())),
+            ..CurateRequest::new(content.clone())
+        };
+        let said = turn.provenance(self.request.me.as_deref());
+        let kept = |id, memory_type, outcome, review| KeptSentence {
+            id,
+            said_by: said.said_by,
+            least_trusted: said.least_trusted,
+            text: content.clone(),
+            memory_type,
+            speaker: speaker.clone(),
+            cue: pick.cue.word().to_owned(),
+            outcome,
+            review,
+        };
+        if self.request.dry_run {
+            let judged = judge::judge_text(&content, None, CONFIDENCE, &judge::Constants::default());
+            self.report.kept.push(kept(None, judged.memory_type, Fate::Create, None));
+            return Ok(());
+        }
+        let given = self.conversations.get(&turn.conversation).map_or(&[][..], |progress| &progress.given);
+        let unasked = Unasked { source: turn.origin, given, provenance: said };
+        let curated = curate_as(self.engine, self.visibility, &request, Some(unasked), self.now)?;
+        if curated.accepted {
+            let kept = kept(curated.id, curated.memory_type, curated.outcome, curated.review);
+            self.report.kept.push(kept);
+            self.engine.pending.has_kept.store(true, std::sync::atomic::Ordering::Relaxed);
+        } else {
+            self.report.refused += 1;
+        }
+        if self.report.degraded.is_empty() {
+            self.report.degraded = curated.degraded;
+        }
+        Ok(())
+    }
+
+    /// Remembers how far each conversation was read.
+    fn end(&mut self, place: Option<&(u64, String)>, transcript: &Transcript) -> Result<()> {
+        if self.request.dry_run {
+            return Ok(());
+        }
+        let mut names: Vec<&String> = self.conversations.keys().collect();
+        names.sort_unstable();
+        for name in names {
+            let progress = &self.conversations[name];
+            if progress.turns <= progress.mark.turns {
+                continue;
+            }
+            let mut detail = Map::from_iter([("turns".to_owned(), json!(progress.turns))]);
+            if let Some((bytes, check)) = place.filter(|(bytes, _)| *bytes > 0) {
+                detail.insert("bytes".to_owned(), json!(bytes));
+                detail.insert("check".to_owned(), json!(check));
+            }
+            let among = transcript.among(name).less_trusted(progress.mark.among.unwrap_or(Author::User));
+            if among.is_outside() {
+                detail.insert(AMONG.to_owned(), json!(among));
+            }
+            let stamp = Stamp { now: self.now, actor: ACTOR };
+            self.engine.store.mark(&self.subject(name), READ, &detail, stamp)?;
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Reads what is new in the transcript of a session: what was decided, corrected, stated and found out in it becomes
+    /// candidates. The same transcript again adds nothing.
+    pub fn read_session<R: Read + Seek>(
+        &self,
+        visibility: &Visibility,
+        name: &str,
+        reader: R,
+        request: &SessionRequest,
+        now: Timestamp,
+    ) -> Result<SessionRead> {
+        read_session(self, visibility, name, reader, request, now)
+    }
+}

@@ -1,0 +1,128 @@
+//! Keeps turns that a host hands over as they are said, so that each can be found.
+//! What is worth keeping in them is picked as from a transcript. The same turn again adds nothing, however often it comes.
+
+use jiff::Timestamp;
+use std::collections::HashSet;
+use std::time::Instant;
+
+use crate::engine::query::when::zone;
+use crate::engine::session::conversation::{SESSIONS, document};
+use crate::engine::session::transcript::{Mark, Reading};
+use crate::engine::timing::milliseconds;
+use crate::engine::{Engine, index};
+use crate::error::{Error, Result};
+use crate::ingest::{Speaker, Turn};
+use crate::item::{Author, Gate, Switch, Visibility, derive_id};
+use crate::memory::gate;
+use crate::request::moving::ImportRequest;
+use crate::request::{SessionRead, TurnsRequest};
+use crate::store::Place;
+
+/// The program whose turns they are, where it is no agent's name.
+const ASSISTANT: &str = "Assistant";
+
+pub(crate) fn keep_turns(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &TurnsRequest,
+    now: Timestamp,
+) -> Result<SessionRead> {
+    let start = Instant::now();
+    let conversation = request.conversation.trim();
+    if conversation.is_empty() {
+        return Err(Error::invalid("conversation", "give its name, the same with each turn"));
+    }
+    if engine.settings.keep_sessions == Switch::Off {
+        return Ok(SessionRead::default());
+    }
+    let session = &request.session;
+    let mut reading = Reading::new(engine, visibility, session, now)?;
+    let begun = reading.begun(conversation, Mark::default())?;
+    reading.conversations.insert(conversation.to_owned(), begun);
+    reading.report.conversations.push(conversation.to_owned());
+
+    let collection = request.documents.as_deref().unwrap_or(SESSIONS);
+    visibility.check_collection(collection)?;
+    let place = ImportRequest {
+        scope: session.scope,
+        owner: session.owner.clone(),
+        collection: Some(collection.to_owned()),
+        ..ImportRequest::default()
+    };
+    let zone = zone(engine)?;
+    let mut seen = HashSet::new();
+    let (turns, documents): (Vec<Turn>, Vec<_>) = turns(request, conversation, now)
+        .map(|turn| {
+            let mut document = document(engine, &place, &zone, turn.clone());
+            document.host = session.host.clone().or(document.host);
+            (turn, document)
+        })
+        .filter(|(_, document)| seen.insert(document.id.clone()))
+        .unzip();
+    let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
+    let at = Place { collection: collection.to_owned(), ..reading.place.clone() };
+    let known = engine.store.documents_at(&at, &ids)?;
+    let (mut fresh, mut said) = (Vec::new(), Vec::new());
+    for ((turn, document), known) in turns.into_iter().zip(documents).zip(known) {
+        if known.is_some() {
+            reading.report.known += 1;
+        } else {
+            fresh.push(document);
+            said.push(turn);
+        }
+    }
+    reading.report.turns = fresh.len() as u64;
+    // First, for a turn that is kept is known from then on: whoever is killed between the two is handed it once more.
+    said.iter().try_for_each(|turn| reading.pick(turn))?;
+    if !fresh.is_empty() && !session.dry_run {
+        let Place { scope, owner, .. } = reading.place.clone();
+        let indexed = index::add_documents(engine, fresh, scope, owner, now)?;
+        if !indexed.degraded.is_empty() {
+            reading.report.degraded = indexed.degraded;
+        }
+    }
+    reading.report.took_ms = milliseconds(start);
+    Ok(reading.report)
+}
+
+/// The turns that say something, each under an id of its words.
+fn turns<'a>(
+    request: &'a TurnsRequest,
+    conversation: &'a str,
+    now: Timestamp,
+) -> impl Iterator<Item = Turn> + 'a {
+    request.turns.iter().filter_map(move |told| {
+        let speaker = Speaker::of(&told.speaker, ASSISTANT).filter(|_| !told.text.trim().is_empty())?;
+        // Nobody looks at what is handed over by itself: secrets are cut out, and what is little else is not kept at all.
+        let verdict = gate::judge(told.text.trim(), Gate::Normal, &gate::Constants::default());
+        if verdict.refused == Some(gate::Refusal::Secret) {
+            return None;
+        }
+        let redacted = verdict.redacted.map(|redacted| redacted.text);
+        let text = redacted.as_deref().unwrap_or(told.text.trim());
+        Some(Turn {
+            origin: request.origin,
+            conversation: conversation.to_owned(),
+            title: None,
+            id: derive_id(&["turn", &speaker.name(None), text]),
+            speaker,
+            time: Some(told.time.unwrap_or(now)),
+            text: text.to_owned(),
+            among: told.least_trusted.unwrap_or(Author::Tool),
+            holds: Author::User,
+        })
+    })
+}
+
+impl Engine {
+    /// Keeps turns of a conversation that a host hands over: each can be found, and what is worth keeping in it becomes a candidate.
+    /// The same turn again adds nothing.
+    pub fn keep_turns(
+        &self,
+        visibility: &Visibility,
+        request: &TurnsRequest,
+        now: Timestamp,
+    ) -> Result<SessionRead> {
+        keep_turns(self, visibility, request, now)
+    }
+}

@@ -1,0 +1,113 @@
+//! Exports items: as JSON lines that lose nothing, as a folder of files to edit, or as files that agents load.
+
+mod digest;
+pub(crate) mod folder;
+mod select;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::Path;
+
+use crate::engine::Engine;
+use crate::engine::transfer::export::select::rows;
+use crate::error::{Error, Result};
+use crate::item::Visibility;
+use crate::request::moving::{ExportRequest, Exported};
+use crate::store::copies::Piece;
+
+/// Writes one piece a line. `name` is where to, for errors.
+pub(crate) fn lines(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &ExportRequest,
+    out: &mut dyn Write,
+    name: &Path,
+    now: Timestamp,
+) -> Result<Exported> {
+    let rows = rows(engine, request)?;
+    let mut bytes = 0_u64;
+    let mut failed = None;
+    let mut numbers = Vec::new();
+    let counts = engine.store.give_pieces(&rows, request.vectors, now, &mut |mut piece| {
+        if !visibility.is_everything() {
+            number_anew(&mut piece, &mut numbers);
+        }
+        let written = serde_json::to_vec(&piece).map_err(std::io::Error::from).and_then(|mut line| {
+            line.push(b'\n');
+            bytes += line.len() as u64;
+            out.write_all(&line)
+        });
+        failed = written.err();
+        failed.is_none()
+    })?;
+    if let Some(source) = failed.or_else(|| out.flush().err()) {
+        return Err(Error::io("write", name, source));
+    }
+    Ok(Exported {
+        memories: counts.memories,
+        documents: counts.documents,
+        chunks: counts.chunks,
+        relations: counts.relations,
+        reviews: counts.reviews,
+        events: counts.events,
+        bytes,
+        ..Exported::default()
+    })
+}
+
+/// Takes out of a piece what counts the changes and reviews of the whole store. `numbers` are the reviews so far.
+fn number_anew(piece: &mut Piece, numbers: &mut Vec<u64>) {
+    match piece {
+        Piece::Header(header) => header.change = 0,
+        Piece::Review(review) => {
+            numbers.push(review.review);
+            review.review = numbers.len() as u64;
+        }
+        Piece::Event(event) => {
+            if let Value::Object(detail) = &mut event.detail {
+                detail.remove("undoes");
+                let number = detail.remove("review").and_then(|number| number.as_u64());
+                let at = number.and_then(|number| numbers.iter().position(|other| *other == number));
+                detail.extend(at.map(|at| ("review".to_owned(), json!(at + 1))));
+            }
+        }
+        Piece::Document(_) | Piece::Item(_) | Piece::Relation(_) => {}
+    }
+}
+
+impl Engine {
+    /// Writes a selection as JSON lines that lose nothing: a header, then one piece a line. `name` is where to, for errors.
+    pub fn export_lines(
+        &self,
+        visibility: &Visibility,
+        request: &ExportRequest,
+        out: &mut dyn Write,
+        name: &Path,
+        now: Timestamp,
+    ) -> Result<Exported> {
+        lines(self, visibility, &request.within(visibility)?, out, name, now)
+    }
+
+    /// Writes the memories of a selection into a folder, one file each, to be read and edited; [`Engine::import_folder`] takes
+    /// the edits back.
+    pub fn export_folder(
+        &self,
+        visibility: &Visibility,
+        request: &ExportRequest,
+        folder: &Path,
+    ) -> Result<Exported> {
+        folder::folder(self, &request.within(visibility)?, folder)
+    }
+
+    /// Writes what agents load at their start: `MEMORY.md`, and a file for each type, in so many tokens.
+    pub fn export_digest(
+        &self,
+        visibility: &Visibility,
+        request: &ExportRequest,
+        folder: &Path,
+        budget_tokens: usize,
+    ) -> Result<Exported> {
+        digest::digest(self, &request.within(visibility)?, folder, budget_tokens)
+    }
+}

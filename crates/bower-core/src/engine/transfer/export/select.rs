@@ -1,0 +1,27 @@
+//! Selects the rows of an export.
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::item::{Kind, RowId};
+use crate::request::Selection;
+use crate::request::moving::ExportRequest;
+
+/// Everything in a number that the store can hold.
+const ALL: usize = usize::MAX >> 1;
+
+/// The rows that are asked for. Chunks go where documents are wanted, or chunks were asked for by name.
+pub(crate) fn rows(engine: &Engine, request: &ExportRequest) -> Result<Vec<RowId>> {
+    let mut select = request.select.clone();
+    if select.kinds.is_empty() && !request.documents {
+        select.kinds = vec![Kind::Memory];
+    }
+    Ok(engine.store.page(&select, ALL, 0)?.0)
+}
+
+/// Memories of a selection, ascending by row.
+pub(crate) fn memories(engine: &Engine, select: &Selection) -> Result<Vec<RowId>> {
+    let select = Selection { kinds: vec![Kind::Memory], ..select.clone() };
+    let mut rows = engine.store.page(&select, ALL, 0)?.0;
+    rows.sort_unstable();
+    Ok(rows)
+}

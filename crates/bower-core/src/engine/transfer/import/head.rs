@@ -1,0 +1,307 @@
+//! Parses the head of a memory's file, and compares it with the memory in the store.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::engine::ACTOR;
+use crate::engine::curate::write::{CONFIDENCE, normal_tags};
+use crate::engine::transfer::import::batch::Import;
+use crate::error::Error;
+use crate::ingest::moment;
+use crate::item::{Author, Kind, MemoryType, Provenance, Scope, Status, Tier};
+use crate::memory::judge::{self, judge_text};
+use crate::memory::slot::slot;
+use crate::store::copies::ItemCopy;
+
+/// What a head says. What it leaves out is none where the export would have left it out, and stays as it is otherwise.
+pub(crate) struct Fields {
+    pub(crate) memory_type: Option<MemoryType>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) keywords: Option<Vec<String>>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) tier: Tier,
+    pub(crate) status: Option<Status>,
+    pub(crate) summary: Option<String>,
+    pub(crate) importance: Option<f32>,
+    pub(crate) confidence: Option<f32>,
+    pub(crate) decay_rate: Option<f32>,
+    pub(crate) valid_from: Option<Timestamp>,
+    pub(crate) valid_to: Option<Timestamp>,
+    pub(crate) collection: Option<String>,
+    pub(crate) scope: Option<Scope>,
+    pub(crate) owner: Option<String>,
+    pub(crate) conversation: Option<String>,
+    pub(crate) source: Option<String>,
+    pub(crate) host: Option<String>,
+    pub(crate) said_by: Option<Author>,
+    pub(crate) least_trusted: Option<Author>,
+    pub(crate) reviewed: Option<bool>,
+    pub(crate) replaces: Option<String>,
+    pub(crate) observations: Option<u64>,
+    pub(crate) uses: Option<u64>,
+    pub(crate) used: Option<Timestamp>,
+    pub(crate) hidden: Option<Timestamp>,
+    pub(crate) created: Option<Timestamp>,
+    pub(crate) updated: Option<Timestamp>,
+}
+
+/// Every field that a head may have.
+const NAMES: &[&str] = &[
+    "id",
+    "type",
+    "tags",
+    "pinned",
+    "fading",
+    "status",
+    "summary",
+    "keywords",
+    "importance",
+    "confidence",
+    "decay_rate",
+    "valid_from",
+    "valid_to",
+    "metadata",
+    "collection",
+    "scope",
+    "owner",
+    "conversation",
+    "source",
+    "host",
+    "said_by",
+    "least_trusted",
+    "reviewed",
+    "replaces",
+    "observations",
+    "uses",
+    "used",
+    "hidden",
+    "created",
+    "updated",
+];
+
+impl Fields {
+    pub(crate) fn read(fields: &Map<String, Value>) -> std::result::Result<Self, String> {
+        if let Some(name) = fields.keys().find(|name| !NAMES.contains(&name.as_str())) {
+            return Err(format!("{name}: no field of a memory; put fields of your own below `metadata:`"));
+        }
+        let said = |name: &str| fields.get(name).filter(|value| !value.is_null());
+        let words = |name: &str| said(name).map(|value| plain(name, value)).transpose();
+        let list = |name: &str| -> std::result::Result<Option<Vec<String>>, String> {
+            match said(name) {
+                None => Ok(None),
+                Some(Value::Array(values)) => values
+                    .iter()
+                    .map(|value| plain(name, value))
+                    .collect::<std::result::Result<_, _>>()
+                    .map(Some),
+                Some(one) => {
+                    let text = plain(name, one)?;
+                    Ok(Some(
+                        text.split(',')
+                            .map(|word| word.trim().to_owned())
+                            .filter(|word| !word.is_empty())
+                            .collect(),
+                    ))
+                }
+            }
+        };
+        let truth = |name: &str| match said(name) {
+            None => Ok(false),
+            Some(Value::Bool(truth)) => Ok(*truth),
+            Some(other) => Err(format!("{name}: {other} is not true or false")),
+        };
+        let share = |name: &str, most: f64| match said(name).map(Value::as_f64) {
+            None => Ok(None),
+            Some(Some(number)) if (0.0..=most).contains(&number) => Ok(Some(number as f32)),
+            Some(_) => Err(format!("{name}: not a number from 0 to {most}")),
+        };
+        let count = |name: &str| match said(name).map(Value::as_u64) {
+            None => Ok(None),
+            Some(Some(number)) => Ok(Some(number)),
+            Some(None) => Err(format!("{name}: not a whole number")),
+        };
+        let time = |name: &str| match said(name) {
+            None => Ok(None),
+            Some(value) => moment(value).map(Some).ok_or_else(|| {
+                format!("{name}: {value} is no time; write 2025-03-01 or 2025-03-01T09:00:00Z")
+            }),
+        };
+        let metadata = match said("metadata") {
+            None => Map::new(),
+            Some(Value::Object(map)) => map.clone(),
+            Some(_) => return Err("metadata: not a list of `key: value` lines".to_owned()),
+        };
+        let tags = normal_tags(&list("tags")?.unwrap_or_default()).map_err(|error| error.to_string())?;
+        Ok(Self {
+            memory_type: word(words("type")?)?,
+            tags,
+            keywords: list("keywords")?,
+            metadata,
+            tier: match (truth("pinned")?, truth("fading")?) {
+                (true, _) => Tier::Pinned,
+                (false, true) => Tier::Fading,
+                (false, false) => Tier::Active,
+            },
+            status: word(words("status")?)?,
+            summary: words("summary")?,
+            importance: share("importance", 1.0)?,
+            confidence: share("confidence", 1.0)?,
+            decay_rate: share("decay_rate", 100.0)?,
+            valid_from: time("valid_from")?,
+            valid_to: time("valid_to")?,
+            collection: words("collection")?,
+            scope: word(words("scope")?)?,
+            owner: words("owner")?,
+            conversation: words("conversation")?,
+            source: words("source")?,
+            host: words("host")?,
+            said_by: word(words("said_by")?)?,
+            least_trusted: word(words("least_trusted")?)?,
+            reviewed: said("reviewed").map(|_| truth("reviewed")).transpose()?,
+            replaces: words("replaces")?,
+            observations: count("observations")?,
+            uses: count("uses")?,
+            used: time("used")?,
+            hidden: time("hidden")?,
+            created: time("created")?,
+            updated: time("updated")?,
+        })
+    }
+
+    /// A memory that is not here: what the head leaves out is judged from the text.
+    pub(crate) fn copy(&self, id: &str, body: &str, import: &Import<'_>) -> ItemCopy {
+        let confidence = self.confidence.unwrap_or(CONFIDENCE);
+        let judged = judge_text(body, self.memory_type, confidence, &judge::Constants::default());
+        let create_time = self.created.unwrap_or(import.now);
+        let settings = &import.engine.settings;
+        ItemCopy {
+            id: id.to_owned(),
+            kind: Kind::Memory,
+            memory_type: Some(judged.memory_type),
+            content: body.to_owned(),
+            summary: self.summary.clone().unwrap_or(judged.summary),
+            importance: self.importance.unwrap_or(judged.importance),
+            confidence,
+            decay_rate: self.decay_rate.unwrap_or(judged.decay_rate),
+            access_count: self.uses.unwrap_or(0),
+            observations: self.observations.unwrap_or(1),
+            create_time,
+            access_time: self.used.unwrap_or(create_time),
+            update_time: self.updated.unwrap_or(create_time),
+            valid_from: self.valid_from,
+            valid_to: self.valid_to,
+            hidden_time: self.hidden,
+            supersedes_id: self.replaces.clone(),
+            source_conv_id: self.conversation.clone(),
+            slot: slot(body).map(|slot| slot.key),
+            tags: self.tags.clone(),
+            keywords: self.keywords.clone().unwrap_or(judged.keywords),
+            metadata: self.metadata.clone(),
+            collection: self.collection.clone().unwrap_or_else(|| settings.memory_collection.clone()),
+            scope: self.scope.unwrap_or(Scope::Project),
+            owner: self.owner.clone(),
+            status: self.status.unwrap_or(Status::Active),
+            tier: self.tier,
+            source: self.source.clone().unwrap_or_else(|| ACTOR.to_owned()),
+            // Who wrote a file that names neither its speaker nor its source, nobody knows.
+            provenance: self.provenance().or_else(|| {
+                self.source.is_none().then(|| Provenance::picked(Author::Import, Author::Import))
+            }),
+            host: self.host.clone(),
+            exposed: None,
+            part: None,
+            vector: None,
+        }
+    }
+
+    /// Whose words it is, where the head says so. What an export says of itself is believed; who does not, names no speaker.
+    fn provenance(&self) -> Option<Provenance> {
+        let said_by = self.said_by?;
+        Some(Provenance {
+            said_by,
+            least_trusted: said_by.less_trusted(self.least_trusted.unwrap_or(said_by)),
+            reviewed: self.reviewed.unwrap_or(!said_by.is_outside()),
+        })
+    }
+
+    /// What a memory becomes with this head. Its place, source, chain, counts and times are the store's.
+    pub(crate) fn onto(&self, there: &ItemCopy, body: &str, is_same_text: bool) -> ItemCopy {
+        let memory_type = self.memory_type.or(there.memory_type);
+        let confidence = self.confidence.unwrap_or(there.confidence);
+        let mut wanted = ItemCopy {
+            memory_type,
+            tags: self.tags.clone(),
+            keywords: self.keywords.clone().unwrap_or_else(|| there.keywords.clone()),
+            metadata: self.metadata.clone(),
+            tier: self.tier,
+            status: match (self.status, there.status) {
+                // Only a successor makes something superseded, and what is stays so.
+                (_, Status::Superseded) => Status::Superseded,
+                (Some(Status::Superseded), there) => there,
+                (told, _) => told.unwrap_or(Status::Active),
+            },
+            importance: self.importance.unwrap_or(there.importance),
+            confidence,
+            decay_rate: self.decay_rate.unwrap_or(there.decay_rate),
+            summary: self.summary.clone().unwrap_or_else(|| there.summary.clone()),
+            valid_from: self.valid_from,
+            valid_to: self.valid_to,
+            ..there.clone()
+        };
+        if !is_same_text {
+            // Whoever edits the file writes the new text.
+            wanted.provenance = Some(Provenance::told(Author::User));
+            // What the old text was judged to be says nothing of the new one; what somebody wrote into the head does.
+            let judged = judge_text(body.trim(), memory_type, confidence, &judge::Constants::default());
+            if wanted.keywords == there.keywords {
+                wanted.keywords = judged.keywords;
+            }
+            if self.summary.is_none() {
+                wanted.summary = judged.summary;
+            }
+            if wanted.importance.to_bits() == there.importance.to_bits() {
+                wanted.importance = there.importance.max(judged.importance);
+            }
+            // It held until now; since when the new text holds, nobody said.
+            if wanted.valid_to == there.valid_to && wanted.valid_from == there.valid_from {
+                (wanted.valid_from, wanted.valid_to) = (None, None);
+            }
+        }
+        wanted
+    }
+}
+
+fn word<T: std::str::FromStr<Err = Error>>(text: Option<String>) -> std::result::Result<Option<T>, String> {
+    text.map(|text| text.trim().parse().map_err(|error: Error| error.to_string())).transpose()
+}
+
+fn plain(name: &str, value: &Value) -> std::result::Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(truth) => Ok(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(format!("{name}: {value} is no plain text")),
+    }
+}
+
+/// The fields that a file changes.
+pub(crate) fn differences(there: &ItemCopy, wanted: &ItemCopy) -> Vec<&'static str> {
+    let other = |one: f32, other: f32| one.to_bits() != other.to_bits();
+    [
+        ("type", there.memory_type != wanted.memory_type),
+        ("tags", there.tags != wanted.tags),
+        ("keywords", there.keywords != wanted.keywords),
+        ("metadata", there.metadata != wanted.metadata),
+        ("pinned", there.tier != wanted.tier),
+        ("status", there.status != wanted.status),
+        ("importance", other(there.importance, wanted.importance)),
+        ("confidence", other(there.confidence, wanted.confidence)),
+        ("decay_rate", other(there.decay_rate, wanted.decay_rate)),
+        ("summary", there.summary != wanted.summary),
+        ("valid_from", there.valid_from != wanted.valid_from),
+        ("valid_to", there.valid_to != wanted.valid_to),
+    ]
+    .into_iter()
+    .filter_map(|(name, differs)| differs.then_some(name))
+    .collect()
+}

@@ -1,0 +1,63 @@
+//! Caches what was read from the store until the store changes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::Result;
+use crate::item::Coverage;
+
+/// One thing that a store says, as it was last read; of several, told apart by `K`, the last.
+#[derive(Debug)]
+pub(crate) struct VersionedCache<T, K = ()>(Mutex<Option<(Coverage, K, Arc<T>)>>);
+
+impl<T, K> Default for VersionedCache<T, K> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T> VersionedCache<T> {
+    /// What [`VersionedCache::get_of`] gives where there is one thing only.
+    pub(crate) fn get(&self, newest: &Coverage, read: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        self.get_of(newest, (), read)
+    }
+}
+
+impl<T, K: PartialEq> VersionedCache<T, K> {
+    /// What is kept, where `newest` is still the store's last change, or else what is read now. `newest` was read from the store
+    /// before: a change between the two makes what is kept newer than its number, never older.
+    pub(crate) fn get_of(
+        &self,
+        newest: &Coverage,
+        which: K,
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((.., kept)) = known.as_ref().filter(|(at, of, _)| at == newest && *of == which) {
+            return Ok(Arc::clone(kept));
+        }
+        let kept = Arc::new(read()?);
+        *known = Some((newest.clone(), which, Arc::clone(&kept)));
+        Ok(kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::item::Change;
+
+    #[test]
+    fn what_is_known_is_read_again_after_a_change_and_never_from_another_history() {
+        let at = |change, mark| Coverage { store: "s".into(), change: Change(change), mark };
+        let known = VersionedCache::default();
+        let get = |newest: &Coverage, now: u32| *known.get(newest, || Ok(now)).unwrap();
+        assert_eq!((get(&at(1, 7), 1), get(&at(1, 7), 2)), (1, 1));
+        assert_eq!((get(&at(2, 8), 3), get(&at(2, 9), 4)), (3, 4));
+        assert!(known.get(&at(3, 1), || Err(Error::invalid("a read", "failed"))).is_err());
+        assert_eq!(get(&at(3, 1), 5), 5, "a failed read is not kept");
+        let known = VersionedCache::default();
+        let get = |which: char, now: u32| *known.get_of(&at(1, 7), which, || Ok(now)).unwrap();
+        assert_eq!((get('a', 1), get('b', 2), get('b', 3), get('a', 4)), (1, 2, 2, 4));
+    }
+}
