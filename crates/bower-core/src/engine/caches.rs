@@ -29,7 +29,7 @@ pub(crate) struct Caches {
     /// Rows that the indexes lack, as the last question saw them.
     pub(crate) tails: Tails,
     /// Rows of the places that memories were written to.
-    pub(crate) places: Mutex<Places>,
+    pub(crate) places: Mutex<PlaceRows>,
     /// Vectors of texts that were compared without names and values.
     pub(crate) masked: Masked,
     /// The words of texts that answers gave, to know an echo.
@@ -49,7 +49,7 @@ const KEPT_MASKED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
 
 /// The rows of some places, as far as they were read: rows are never used again, so only newer ones are read.
 #[derive(Debug, Default)]
-pub(crate) struct Places(pub(crate) Vec<(Place, Arc<RowSet>, RowId)>);
+pub(crate) struct PlaceRows(pub(crate) Vec<(Place, Arc<RowSet>, RowId)>);
 
 /// The vectors of masked texts that were made last, by text: an engine has one model.
 #[derive(Debug)]

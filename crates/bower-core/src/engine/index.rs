@@ -24,8 +24,8 @@ use crate::request::{Degraded, IndexProgress, IndexReport, IndexRequest};
 use crate::store::{NewDocument, NewVector, Stamp};
 use crate::text;
 use crate::vector::in_order;
-use sources::{DocumentInput, Note, Read, Source};
-use work::{Assembly, Embedded, Unit};
+use sources::{DocumentInput, Note, Source, SourceStep};
+use work::{Assembly, Embedded, WorkUnit};
 
 /// Chunks that may wait between two stages: enough that no stage waits for another, few enough to stay small.
 const QUEUE: usize = 64;
@@ -38,7 +38,7 @@ const BATCH_CHUNKS: usize = 256;
 /// Without a model nothing is slow, and a commit of so many keeps other writers waiting for about a tenth of a second.
 const BATCH_CHUNKS_OF_WORDS: usize = 1_024;
 /// A long run folds on the way, beside its writer, so that questions asked meanwhile stay fast.
-const FOLD_EVERY: usize = 25_000;
+const COMPACT_EVERY: usize = 25_000;
 
 /// Seconds of CPU that each stage used, for the report's `model_share`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +54,7 @@ pub(crate) fn index_files(
     progress: &(dyn Fn(IndexProgress) + Sync),
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<IndexReport> {
-    let files = sources::Files::open(engine, request)?;
+    let files = sources::FileSource::open(engine, request)?;
     let (mut report, files) = run(engine, files, now, progress, go_on)?;
     let vanished = files.vanished();
     report.removed = vanished.len();
@@ -71,7 +71,7 @@ pub(crate) fn add_documents(
     owner: Option<String>,
     now: Timestamp,
 ) -> Result<IndexReport> {
-    run(engine, sources::Inputs::new(documents, scope, owner), now, &|_| {}, &|| true)
+    run(engine, sources::InputSource::new(documents, scope, owner), now, &|_| {}, &|| true)
         .map(|(report, _)| report)
 }
 
@@ -84,7 +84,7 @@ fn run<S: Source>(
 ) -> Result<(IndexReport, S)> {
     let start = Instant::now();
     let mut report = IndexReport::default();
-    let (to_embed, units) = bounded::<Unit>(QUEUE);
+    let (to_embed, units) = bounded::<WorkUnit>(QUEUE);
     let (to_write, steps) = bounded::<Step>(QUEUE);
     let (enter, window) = bounded::<()>(WINDOW);
     // Each fold takes what it was asked to take and no later rows, however late it comes to it.
@@ -95,7 +95,7 @@ fn run<S: Source>(
             // What cannot be folded waits, and whoever folds at the end is told why.
             folds
                 .iter()
-                .try_for_each(|upto| engine.fold_upto(compact::When::Due, Some(&upto)).map(drop))
+                .try_for_each(|upto| engine.fold_upto(compact::CompactWhen::Due, Some(&upto)).map(drop))
                 .ok();
             cpu_seconds() - before
         });
@@ -157,15 +157,15 @@ fn read(
     engine: &Engine,
     source: &mut impl Source,
     enter: &Sender<()>,
-    to_embed: &Sender<Unit>,
+    to_embed: &Sender<WorkUnit>,
     to_write: &Sender<Step>,
 ) -> Result<()> {
     let mut number = 0;
     source.read(engine, &mut |read| match read {
-        Read::Changed(draft) => {
+        SourceStep::Changed(draft) => {
             work::units(*draft, &mut number).all(|unit| enter.send(()).is_ok() && to_embed.send(unit).is_ok())
         }
-        Read::Note(note) => to_write.send(Step::Note(note)).is_ok(),
+        SourceStep::Note(note) => to_write.send(Step::Note(note)).is_ok(),
     })
 }
 
@@ -182,7 +182,7 @@ impl Drop for Alarm<'_> {
 }
 
 /// Embeds units until the reader has no more, or until the writer has gone.
-fn embed_units(engine: &Engine, units: &Receiver<Unit>, to_write: &Sender<Step>) -> Cpu {
+fn embed_units(engine: &Engine, units: &Receiver<WorkUnit>, to_write: &Sender<Step>) -> Cpu {
     let mut cpu = Cpu::default();
     let _alarm = Alarm(to_write);
     for unit in units {
@@ -293,7 +293,7 @@ impl<'a> Batch<'a> {
         self.documents.clear();
         self.chunks = 0;
         self.unfolded += added;
-        if self.unfolded >= FOLD_EVERY {
+        if self.unfolded >= COMPACT_EVERY {
             self.unfolded = 0;
             // Where the last one failed, which the end of the run tells, nobody folds any more.
             self.to_fold.send(self.engine.store.coverage()?).ok();
@@ -394,7 +394,7 @@ impl Engine {
         let mut report = index_files(self, request, now, progress, go_on)?;
         report.embedded += embed_pending(self, now, progress, go_on)?;
         progress(IndexProgress::Folding);
-        self.fold(compact::When::Always)?;
+        self.compact(compact::CompactWhen::Always)?;
         Ok(report)
     }
 
@@ -412,7 +412,7 @@ impl Engine {
             visibility.check_place(collection, scope, owner.as_deref())?;
         }
         let report = add_documents(self, documents, scope, owner, now)?;
-        self.fold(compact::When::Due)?;
+        self.compact(compact::CompactWhen::Due)?;
         Ok(report)
     }
 

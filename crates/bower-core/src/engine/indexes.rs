@@ -1,7 +1,7 @@
 //! Opens the indexes of one store and keeps them open while they are current.
 //! An index that does not match the store is never searched. The next question picks up a newer generation that another process wrote.
 //!
-//! An index is asked through [`Held::ask`] and nowhere else. Whatever it meets there (a block that does not match its checksum, an
+//! An index is asked through [`OpenIndex::ask`] and nowhere else. Whatever it meets there (a block that does not match its checksum, an
 //! error of the index, a panic) puts the index aside: the answer is thrown away, a mark in its folder tells every process, and the
 //! next fold makes it anew. [`Indexes::again`] then repeats what was asked, which finds the rows in the store.
 
@@ -43,16 +43,16 @@ pub(crate) struct Indexes {
 }
 
 /// An index as it was found.
-pub(crate) enum Found<T> {
+pub(crate) enum IndexState<T> {
     /// There is none: everything is in the tail.
     Absent,
     /// It matches the store.
-    Good(Arc<Held<T>>),
+    Good(Arc<OpenIndex<T>>),
     /// It is damaged, or was made from another store or another history; the next fold makes it anew.
     Unusable(String),
 }
 
-impl<T> Clone for Found<T> {
+impl<T> Clone for IndexState<T> {
     fn clone(&self) -> Self {
         match self {
             Self::Absent => Self::Absent,
@@ -62,8 +62,8 @@ impl<T> Clone for Found<T> {
     }
 }
 
-impl<T: Derived> Found<T> {
-    pub(crate) fn good(&self) -> Option<&Held<T>> {
+impl<T: Derived> IndexState<T> {
+    pub(crate) fn good(&self) -> Option<&OpenIndex<T>> {
         match self {
             Self::Good(index) => Some(index),
             Self::Absent | Self::Unusable(_) => None,
@@ -85,7 +85,7 @@ impl<T: Derived> Found<T> {
 }
 
 /// An opened index, as long as it can be trusted.
-pub(crate) struct Held<T> {
+pub(crate) struct OpenIndex<T> {
     index: T,
     dir: PathBuf,
     /// How its manifest looked before it was opened.
@@ -98,7 +98,7 @@ pub(crate) struct Held<T> {
     put_aside: Arc<AtomicUsize>,
 }
 
-impl<T: Derived> Held<T> {
+impl<T: Derived> OpenIndex<T> {
     /// What the index answers. Where it is damaged, fails or panics it is put aside, and that is the error.
     pub(crate) fn ask<R>(&self, ask: impl FnOnce(&T) -> Result<R>) -> Result<R> {
         let asked = guarded(&self.dir, || ask(&self.index));
@@ -352,14 +352,14 @@ struct Slot<T> {
 }
 
 /// The folder, how its manifest looked, and what was found in it.
-type Opened<T> = (PathBuf, Option<Look>, Found<T>);
+type Opened<T> = (PathBuf, Option<Look>, IndexState<T>);
 
 impl<T: Derived> Slot<T> {
     fn new(put_aside: &Arc<AtomicUsize>) -> Self {
         Self { opened: Mutex::new(None), put_aside: Arc::clone(put_aside) }
     }
 
-    fn get(&self, dir: &Path, store: &dyn Store) -> Result<Found<T>> {
+    fn get(&self, dir: &Path, store: &dyn Store) -> Result<IndexState<T>> {
         let look = look(&dir.join(T::MANIFEST));
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, seen, found)) = &mut *opened
@@ -368,9 +368,9 @@ impl<T: Derived> Slot<T> {
         {
             let damage = found.good().and_then(|index| index.damage.get().cloned());
             if let Some(reason) = damage {
-                *found = Found::Unusable(reason);
+                *found = IndexState::Unusable(reason);
             }
-            if !found.good().is_some_and(Held::is_changed) {
+            if !found.good().is_some_and(OpenIndex::is_changed) {
                 return Ok(found.clone());
             }
         }
@@ -379,25 +379,25 @@ impl<T: Derived> Slot<T> {
         Ok(found)
     }
 
-    fn open(&self, dir: &Path, look: Option<Look>, store: &dyn Store) -> Result<Found<T>> {
+    fn open(&self, dir: &Path, look: Option<Look>, store: &dyn Store) -> Result<IndexState<T>> {
         if let Some(reason) = marked(dir, T::MANIFEST) {
-            return Ok(Found::Unusable(reason));
+            return Ok(IndexState::Unusable(reason));
         }
         let index = match guarded(dir, || T::open(dir)) {
-            Ok(None) => return Ok(Found::Absent),
+            Ok(None) => return Ok(IndexState::Absent),
             Ok(Some(index)) => index,
             Err(error) if is_exhausted(&error) => return Err(error),
-            Err(error) => return Ok(Found::Unusable(error.to_string())),
+            Err(error) => return Ok(IndexState::Unusable(error.to_string())),
         };
         if !store.confirms(index.coverage())? {
-            return Ok(Found::Unusable("it was made from another store or another history".into()));
+            return Ok(IndexState::Unusable("it was made from another store or another history".into()));
         }
-        Ok(Found::Good(Arc::new(self.held(index, dir, look))))
+        Ok(IndexState::Good(Arc::new(self.held(index, dir, look))))
     }
 
-    fn held(&self, index: T, dir: &Path, look: Option<Look>) -> Held<T> {
+    fn held(&self, index: T, dir: &Path, look: Option<Look>) -> OpenIndex<T> {
         let files = index.paths().into_iter().map(|path| (path.clone(), self::look(&path))).collect();
-        Held {
+        OpenIndex {
             index,
             dir: dir.to_path_buf(),
             look,
@@ -447,15 +447,15 @@ impl Indexes {
         self.folder.join(format!("tokens-{scheme}"))
     }
 
-    pub(crate) fn text(&self, store: &dyn Store) -> Result<Found<TextIndex>> {
+    pub(crate) fn text(&self, store: &dyn Store) -> Result<IndexState<TextIndex>> {
         self.text.get(&self.text_dir(), store)
     }
 
-    pub(crate) fn vector(&self, model: &str, store: &dyn Store) -> Result<Found<VectorIndex>> {
+    pub(crate) fn vector(&self, model: &str, store: &dyn Store) -> Result<IndexState<VectorIndex>> {
         self.vector.get(&self.vector_dir(model), store)
     }
 
-    pub(crate) fn tokens(&self, scheme: &str, store: &dyn Store) -> Result<Found<TokenIndex>> {
+    pub(crate) fn tokens(&self, scheme: &str, store: &dyn Store) -> Result<IndexState<TokenIndex>> {
         self.tokens.get(&self.tokens_dir(scheme), store)
     }
 
@@ -479,12 +479,12 @@ impl Indexes {
     }
 
     /// An index that no slot holds, of whatever model: as long as it is trusted, it is asked like the others.
-    pub(crate) fn other<T: Derived>(&self, dir: &Path, store: &dyn Store) -> Result<Found<T>> {
+    pub(crate) fn other<T: Derived>(&self, dir: &Path, store: &dyn Store) -> Result<IndexState<T>> {
         Slot::new(&self.put_aside).open(dir, look(&dir.join(T::MANIFEST)), store)
     }
 }
 
 /// The last change that an index holds; 0 where there is none.
-pub(crate) fn covered<T: Derived>(found: &Found<T>) -> Change {
+pub(crate) fn covered<T: Derived>(found: &IndexState<T>) -> Change {
     found.good().map_or(Change(0), |index| index.coverage().change)
 }

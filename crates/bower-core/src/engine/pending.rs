@@ -25,11 +25,11 @@ pub(crate) struct Pending {
     /// Whether an answer missed token codes.
     pub(crate) lacks_codes: AtomicBool,
     /// Whose memories were consolidated by this process, and up to which change.
-    pub(crate) consolidated: Mutex<Consolidated>,
+    pub(crate) consolidated: Mutex<ConsolidatedUpto>,
 }
 
 /// Up to which change the memories of a scope and owner were consolidated by this process.
-pub(crate) type Consolidated = BTreeMap<(Scope, Option<String>), Change>;
+pub(crate) type ConsolidatedUpto = BTreeMap<(Scope, Option<String>), Change>;
 
 /// A write that an answer does not depend on: where the store cannot take it now, it is let go.
 pub(crate) fn best_effort(written: Result<()>) -> Result<()> {

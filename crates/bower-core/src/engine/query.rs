@@ -23,7 +23,7 @@ use std::time::Instant;
 use crate::engine::query::load::{below_newer, below_successors, load};
 use crate::engine::query::plan::{Depth, MAX_LIMIT, RankRequest};
 use crate::engine::query::rank::Ranking;
-use crate::engine::query::record::{Known, note_found, note_shown};
+use crate::engine::query::record::{SessionTexts, note_found, note_shown};
 use crate::engine::query::rerank::Reranking;
 use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, late, missing};
@@ -64,7 +64,7 @@ pub(crate) fn search(
         },
     )?;
     let shown = select::shown(engine, request, &mut ranking)?;
-    let known = Known::of(engine, visibility, request)?;
+    let known = SessionTexts::of(engine, visibility, request)?;
     let mut unreviewed = 0;
     let mut already_given = request.session.as_ref().map(|_| 0);
     let mut left_out = Vec::new();

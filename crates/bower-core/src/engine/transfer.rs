@@ -26,7 +26,7 @@ impl Engine {
     /// store open sees the copy from then on. The indexes are built anew.
     pub fn restore(home: &Path, from: &Path, settings: Settings, now: Timestamp) -> Result<StoreCopy> {
         let copied = SqliteStore::restore(&store_file(home), from, &settings, now)?;
-        Self::open(home, settings, now)?.fold(compact::When::Always)?;
+        Self::open(home, settings, now)?.compact(compact::CompactWhen::Always)?;
         Ok(copied)
     }
 

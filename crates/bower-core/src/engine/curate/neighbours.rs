@@ -25,7 +25,7 @@ const OF_THING: usize = 40;
 /// each, where it has not seen them lately.
 const MOST_MASKED: usize = 16;
 
-/// Places whose rows are kept: 125 KB each in a store of a million rows.
+/// Namespaces whose rows are kept: 125 KB each in a store of a million rows.
 const MOST_PLACES: usize = 16;
 
 /// A memory that is there, and how close its meaning is to the text's.

@@ -6,15 +6,15 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::engine::Engine;
-use crate::engine::indexes::{Derived, Found, LANGUAGE, covered, guarded};
+use crate::engine::indexes::{Derived, IndexState, LANGUAGE, covered, guarded};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, RowId};
 use crate::store::{IndexedText, KeptTerms, Store};
 use crate::{files, text, tokens, vector};
 
-/// When to fold.
+/// When to compact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum CompactWhen {
     /// Whenever an index lacks a change: when somebody forgets, and at the end of a run that somebody waits for.
     Always,
     /// When an index lacks more than is worth waiting for, or does not match the store.
@@ -30,13 +30,13 @@ const LEAST_WAITING: usize = 256;
 const WAITING_SHARE: u64 = 4;
 
 /// Whether `waiting` changed rows are to be folded into an index of `indexed` rows; `most` are the settings' `fold_after`.
-fn is_worth_folding(waiting: usize, indexed: u64, most: usize) -> bool {
+fn is_worth_compacting(waiting: usize, indexed: u64, most: usize) -> bool {
     let share = usize::try_from(indexed / WAITING_SHARE).unwrap_or(usize::MAX);
     waiting > share.max(LEAST_WAITING).min(most)
 }
 
 /// Memory for terms that are not yet written, in bytes.
-const FOLD_MEMORY: usize = 64 << 20;
+const COMPACTION_MEMORY: usize = 64 << 20;
 
 /// The file whose lock is the right to fold.
 pub(crate) const LOCK: &str = "fold.lock";
@@ -49,12 +49,12 @@ pub(crate) const LOG: &str = "another process still reads what the store's log h
 
 impl Engine {
     /// Brings the indexes up to date; false where nothing was due or another process is folding.
-    pub(crate) fn fold(&self, when: When) -> Result<bool> {
+    pub(crate) fn compact(&self, when: CompactWhen) -> Result<bool> {
         self.fold_upto(when, None)
     }
 
     /// The same as of a change: what was written later is left to the next fold. `None` takes all there is.
-    pub(crate) fn fold_upto(&self, when: When, upto: Option<&Coverage>) -> Result<bool> {
+    pub(crate) fn fold_upto(&self, when: CompactWhen, upto: Option<&Coverage>) -> Result<bool> {
         let due = self.due(when, upto)?;
         if !due.text && !due.vector && !due.tokens {
             return Ok(false);
@@ -63,17 +63,17 @@ impl Engine {
         // Another process may have folded while this one came here.
         let due = self.due(when, upto)?;
         if due.text {
-            self.fold_text(upto)?;
+            self.compact_text(upto)?;
         }
         if due.vector
             && let Ok(embedder) = self.model.get()
         {
-            self.fold_vectors(embedder.model(), embedder.dimension(), upto)?;
+            self.compact_vectors(embedder.model(), embedder.dimension(), upto)?;
         }
         if due.tokens
             && let Some(scheme) = self.model.tokens()
         {
-            self.fold_tokens(scheme, upto)?;
+            self.compact_tokens(scheme, upto)?;
         }
         self.indexes.reopen();
         self.tidy_store(when)?;
@@ -85,7 +85,7 @@ impl Engine {
         upto.map_or_else(|| self.store.coverage(), |upto| Ok(upto.clone()))
     }
 
-    fn due(&self, when: When, upto: Option<&Coverage>) -> Result<Due> {
+    fn due(&self, when: CompactWhen, upto: Option<&Coverage>) -> Result<Due> {
         let store = &*self.store;
         let newest = self.next(upto)?.change;
         let text = self.indexes.text(store)?;
@@ -111,31 +111,33 @@ impl Engine {
     /// Whether an index is to be folded: `fresh` are the rows written for it after a change.
     fn is_due<T: Derived>(
         &self,
-        when: When,
+        when: CompactWhen,
         newest: Change,
-        found: &Found<T>,
+        found: &IndexState<T>,
         fresh: impl FnOnce(Change) -> Result<Vec<RowId>>,
     ) -> Result<bool> {
         let after = covered(found);
         let indexed = match found {
-            Found::Unusable(_) => return Ok(true),
+            IndexState::Unusable(_) => return Ok(true),
             // An older version wrote it without checksums.
-            Found::Good(index) if !index.has_sums() => return Ok(true),
-            Found::Good(_) if after >= newest => return Ok(false),
-            Found::Good(index) => Some(index.rows()),
-            Found::Absent => None,
+            IndexState::Good(index) if !index.has_sums() => return Ok(true),
+            IndexState::Good(_) if after >= newest => return Ok(false),
+            IndexState::Good(index) => Some(index.rows()),
+            IndexState::Absent => None,
         };
         let fresh = fresh(after)?.len();
         // Rows that were removed or replaced wait too: each question leaves them out.
         let gone = || indexed.map_or(Ok(0), |_| self.store.gone(after, newest).map(|gone| gone.len()));
         Ok(match when {
-            When::Always => fresh > 0 || (T::FORGETS && gone()? > 0),
-            When::Due => is_worth_folding(fresh.max(gone()?), indexed.unwrap_or(0), self.settings.fold_after),
+            CompactWhen::Always => fresh > 0 || (T::FORGETS && gone()? > 0),
+            CompactWhen::Due => {
+                is_worth_compacting(fresh.max(gone()?), indexed.unwrap_or(0), self.settings.fold_after)
+            }
         })
     }
 
     /// Drops from the store what only the tails needed. A store that cannot be written keeps it: longer, never wrong.
-    pub(crate) fn tidy_store(&self, when: When) -> Result<()> {
+    pub(crate) fn tidy_store(&self, when: CompactWhen) -> Result<()> {
         let store = &*self.store;
         let text = covered(&self.indexes.text(store)?);
         let vector = match self.model.get() {
@@ -156,9 +158,9 @@ impl Engine {
             .drop_tail(text, every)
             .and_then(|()| codes.map_or(Ok(()), |(scheme, upto)| store.drop_codes(scheme, upto)))
             .and_then(|()| match when {
-                When::Always => store.checkpoint(),
+                CompactWhen::Always => store.checkpoint(),
                 // Others read and write meanwhile, and are not kept waiting.
-                When::Due => store.trim_log(),
+                CompactWhen::Due => store.trim_log(),
             });
         match dropped {
             Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
@@ -166,11 +168,11 @@ impl Engine {
         }
     }
 
-    pub(crate) fn fold_text(&self, upto: Option<&Coverage>) -> Result<()> {
-        self.fold_text_by(false, upto)
+    pub(crate) fn compact_text(&self, upto: Option<&Coverage>) -> Result<()> {
+        self.compact_text_by(false, upto)
     }
 
-    pub(crate) fn fold_text_by(&self, purge: bool, upto: Option<&Coverage>) -> Result<()> {
+    pub(crate) fn compact_text_by(&self, purge: bool, upto: Option<&Coverage>) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.text_dir());
         // An index that turns out to be damaged is put aside, and the second time there is none to fold on.
         self.indexes.again(|| {
@@ -181,7 +183,7 @@ impl Engine {
             let gone = store.gone(after, next.change)?;
             let rows = store.text_rows(after, next.change)?;
             let mut fresh = pages(&rows, |page| fresh_texts(store, page));
-            let (language, memory_bytes) = (LANGUAGE, FOLD_MEMORY);
+            let (language, memory_bytes) = (LANGUAGE, COMPACTION_MEMORY);
             let plan = text::FoldPlan { next, language, gone: &gone, memory_bytes, purge };
             match found.good() {
                 Some(index) => index.ask(|_| text::fold(&dir, &plan, &mut fresh)),
@@ -190,7 +192,12 @@ impl Engine {
         })
     }
 
-    pub(crate) fn fold_vectors(&self, model: &str, dimension: usize, upto: Option<&Coverage>) -> Result<()> {
+    pub(crate) fn compact_vectors(
+        &self,
+        model: &str,
+        dimension: usize,
+        upto: Option<&Coverage>,
+    ) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.vector_dir(model));
         self.indexes.again(|| {
             let found = self.indexes.vector(model, store)?;
@@ -210,7 +217,7 @@ impl Engine {
         })
     }
 
-    pub(crate) fn fold_tokens(&self, scheme: &str, upto: Option<&Coverage>) -> Result<()> {
+    pub(crate) fn compact_tokens(&self, scheme: &str, upto: Option<&Coverage>) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.tokens_dir(scheme));
         self.indexes.again(|| {
             let found = self.indexes.tokens(scheme, store)?;
@@ -286,12 +293,12 @@ struct Due {
     tokens: bool,
 }
 
-fn clear_unusable<T: Derived>(found: &Found<T>, dir: &Path) -> Result<()> {
+fn clear_unusable<T: Derived>(found: &IndexState<T>, dir: &Path) -> Result<()> {
     match found {
-        Found::Unusable(_) if dir.exists() => {
+        IndexState::Unusable(_) if dir.exists() => {
             std::fs::remove_dir_all(dir).map_err(|source| Error::io("remove the unusable index", dir, source))
         }
-        Found::Unusable(_) | Found::Absent | Found::Good(_) => Ok(()),
+        IndexState::Unusable(_) | IndexState::Absent | IndexState::Good(_) => Ok(()),
     }
 }
 
@@ -371,14 +378,14 @@ pub(crate) struct CompactionLock {
 
 impl CompactionLock {
     /// `None` where somebody else folds; who folds always waits for them, since what they fold may be older than what it wants.
-    pub(crate) fn take(folder: &Path, when: When) -> Result<Option<Self>> {
+    pub(crate) fn take(folder: &Path, when: CompactWhen) -> Result<Option<Self>> {
         files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
         let path = folder.join(LOCK);
         let file =
             files::open_or_create(&path).map_err(|source| Error::io("open the lock", &path, source))?;
         let taken = match when {
-            When::Always => file.lock().map_err(TryLockError::Error),
-            When::Due => file.try_lock(),
+            CompactWhen::Always => file.lock().map_err(TryLockError::Error),
+            CompactWhen::Due => file.try_lock(),
         };
         match taken {
             Ok(()) => Ok(Some(Self { _file: file })),
@@ -400,8 +407,8 @@ mod tests {
     #[test]
     fn a_larger_index_waits_for_more_rows_up_to_a_limit() {
         let check = |indexed, most, limit| {
-            assert!(!is_worth_folding(limit, indexed, most), "{indexed} {most}");
-            assert!(is_worth_folding(limit + 1, indexed, most), "{indexed} {most}");
+            assert!(!is_worth_compacting(limit, indexed, most), "{indexed} {most}");
+            assert!(is_worth_compacting(limit + 1, indexed, most), "{indexed} {most}");
         };
         check(0, 2_000, 256);
         check(1_024, 2_000, 256);
@@ -416,7 +423,7 @@ mod tests {
         let (mut indexed, mut waiting, mut folds) = (0, 0, 0);
         for _ in 0..100_000 {
             waiting += 1;
-            if is_worth_folding(waiting, indexed, usize::MAX) {
+            if is_worth_compacting(waiting, indexed, usize::MAX) {
                 (indexed, waiting, folds) = (indexed + waiting as u64, 0, folds + 1);
             }
         }
@@ -453,17 +460,17 @@ mod tests {
         add(3, 5, "eel");
         // One of the first three is replaced: its row of then is gone.
         add(1, 2, "perch");
-        assert!(engine.fold_upto(When::Always, Some(&then)).unwrap());
+        assert!(engine.fold_upto(CompactWhen::Always, Some(&then)).unwrap());
         assert_eq!(held(), Some((2, then.change)));
-        assert!(!engine.fold_upto(When::Always, Some(&then)).unwrap(), "it holds that already");
+        assert!(!engine.fold_upto(CompactWhen::Always, Some(&then)).unwrap(), "it holds that already");
         let found = |word: &str| {
             let asked = QueryRequest { text: word.into(), ..QueryRequest::default() };
             engine.query(&Visibility::everything(), &asked, now).unwrap().hits.len()
         };
         assert_eq!(["cod", "eel", "perch"].map(found), [2, 2, 1]);
-        assert!(engine.fold(When::Always).unwrap());
+        assert!(engine.compact(CompactWhen::Always).unwrap());
         assert_eq!(held(), Some((5, engine.store.coverage().unwrap().change)));
         assert_eq!(["cod", "eel", "perch"].map(found), [2, 2, 1]);
-        assert!(!engine.fold_upto(When::Always, Some(&then)).unwrap(), "an index never goes back");
+        assert!(!engine.fold_upto(CompactWhen::Always, Some(&then)).unwrap(), "an index never goes back");
     }
 }

@@ -17,7 +17,7 @@ use crate::store::{KeptChunk, KnownDocument, NewChunk, NewDocument, Place};
 const RECIPE: u32 = 1;
 
 /// One step of reading.
-pub(crate) enum Read {
+pub(crate) enum SourceStep {
     /// Something to count.
     Note(Note),
     /// It is new or has changed; its terms and vectors are still to be made.
@@ -58,13 +58,13 @@ pub struct DocumentInput {
 }
 
 /// Documents handed in.
-pub(crate) struct Inputs {
+pub(crate) struct InputSource {
     documents: Vec<DocumentInput>,
     scope: Scope,
     owner: Option<String>,
 }
 
-impl Inputs {
+impl InputSource {
     pub(crate) fn new(documents: Vec<DocumentInput>, scope: Scope, owner: Option<String>) -> Self {
         Self { documents, scope, owner }
     }
@@ -99,15 +99,15 @@ fn replaced(engine: &Engine, documents: &[DocumentInput]) -> Vec<bool> {
     replaced
 }
 
-impl Source for Inputs {
-    fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(Read) -> bool) -> Result<()> {
+impl Source for InputSource {
+    fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(SourceStep) -> bool) -> Result<()> {
         let known = self.known(engine)?;
         let replaced = replaced(engine, &self.documents);
         for (number, input) in std::mem::take(&mut self.documents).into_iter().enumerate() {
             if replaced[number] {
                 let reason = "it is given again in the same call; the last one counts".into();
                 let skipped = Skipped { path: PathBuf::from(&input.id), reason };
-                if each(Read::Note(Note::Found)) && each(Read::Note(Note::Skipped(skipped))) {
+                if each(SourceStep::Note(Note::Found)) && each(SourceStep::Note(Note::Skipped(skipped))) {
                     continue;
                 }
                 return Ok(());
@@ -135,30 +135,30 @@ impl Source for Inputs {
             let is_bare = input.text.trim().is_empty();
             let text = if is_bare { title.clone().unwrap_or_default() } else { input.text };
             if is_same(known[number].as_ref(), &hash, &engine.settings) {
-                if each(Read::Note(Note::Found)) && each(Read::Note(Note::Unchanged)) {
+                if each(SourceStep::Note(Note::Found)) && each(SourceStep::Note(Note::Unchanged)) {
                     continue;
                 }
                 return Ok(());
             }
             let read = match ingest::parse(&file.path, text.as_bytes(), &engine.settings) {
-                Err(skipped) => Read::Note(Note::Skipped(skipped)),
+                Err(skipped) => SourceStep::Note(Note::Skipped(skipped)),
                 Ok(mut parsed) => {
                     parsed.title = title.or(parsed.title);
                     parsed.metadata.extend(input.metadata);
-                    Read::Changed(Box::new(file.draft(engine, parsed, hash, text.len() as u64)?))
+                    SourceStep::Changed(Box::new(file.draft(engine, parsed, hash, text.len() as u64)?))
                 }
             };
-            if !(each(Read::Note(Note::Found)) && each(read)) {
+            if !(each(SourceStep::Note(Note::Found)) && each(read)) {
                 return Ok(());
             }
         }
-        each(Read::Note(Note::Walked));
+        each(SourceStep::Note(Note::Walked));
         Ok(())
     }
 }
 
-/// Files of one `index` request.
-pub(crate) struct Files {
+/// The files of one `index` request.
+pub(crate) struct FileSource {
     walk: Option<ingest::Walk>,
     roots: Vec<PathBuf>,
     collection: String,
@@ -172,7 +172,7 @@ pub(crate) struct Files {
     odd: HashMap<String, PathBuf>,
 }
 
-impl Files {
+impl FileSource {
     /// Starts the walk; a path that does not exist or a bad glob fails here, before anything is read.
     pub(crate) fn open(engine: &Engine, request: &IndexRequest) -> Result<Self> {
         if request.paths.is_empty() {
@@ -224,26 +224,26 @@ impl Files {
         gone
     }
 
-    fn look(&mut self, engine: &Engine, path: &Path) -> Result<Read> {
+    fn look(&mut self, engine: &Engine, path: &Path) -> Result<SourceStep> {
         let name = name_of(path);
         if path.to_str().is_none() {
             self.odd.insert(name.clone(), path.to_path_buf());
         }
         if self.seen.contains(&name) {
             let reason = format!("another file is called {name} here");
-            return Ok(Read::Note(Note::Skipped(Skipped { path: path.to_path_buf(), reason })));
+            return Ok(SourceStep::Note(Note::Skipped(Skipped { path: path.to_path_buf(), reason })));
         }
         let bytes = match ingest::read(path, engine.settings.max_file_bytes) {
             Ok(bytes) => bytes,
-            Err(skipped) => return Ok(Read::Note(Note::Skipped(skipped))),
+            Err(skipped) => return Ok(SourceStep::Note(Note::Skipped(skipped))),
         };
         let hash = ingest::content_hash(&bytes);
         if is_same(self.known.get(&name), &hash, &engine.settings) {
             self.seen.insert(name);
-            return Ok(Read::Note(Note::Unchanged));
+            return Ok(SourceStep::Note(Note::Unchanged));
         }
         match ingest::parse(path, &bytes, &engine.settings) {
-            Err(skipped) => Ok(Read::Note(Note::Skipped(skipped))),
+            Err(skipped) => Ok(SourceStep::Note(Note::Skipped(skipped))),
             Ok(parsed) => {
                 let id = derive_id(&["document", &self.collection, &name]);
                 self.seen.insert(name);
@@ -257,22 +257,22 @@ impl Files {
                     provenance: Provenance::FILE,
                     host: None,
                 };
-                Ok(Read::Changed(Box::new(file.draft(engine, parsed, hash, bytes.len() as u64)?)))
+                Ok(SourceStep::Changed(Box::new(file.draft(engine, parsed, hash, bytes.len() as u64)?)))
             }
         }
     }
 }
 
-impl Source for Files {
-    fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(Read) -> bool) -> Result<()> {
+impl Source for FileSource {
+    fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(SourceStep) -> bool) -> Result<()> {
         let Some(walk) = self.walk.take() else { return Ok(()) };
         for found in walk {
             let go_on = match found {
                 Found::Skipped(skipped) => {
-                    each(Read::Note(Note::Found)) && each(Read::Note(Note::Skipped(skipped)))
+                    each(SourceStep::Note(Note::Found)) && each(SourceStep::Note(Note::Skipped(skipped)))
                 }
                 Found::File { path, .. } => {
-                    each(Read::Note(Note::Found)) && {
+                    each(SourceStep::Note(Note::Found)) && {
                         let read = self.look(engine, &path)?;
                         each(read)
                     }
@@ -282,7 +282,7 @@ impl Source for Files {
                 return Ok(());
             }
         }
-        each(Read::Note(Note::Walked));
+        each(SourceStep::Note(Note::Walked));
         Ok(())
     }
 }
@@ -418,5 +418,5 @@ fn new_chunk(document: &str, chunk: &ingest::Chunk, at: usize) -> NewChunk {
 /// Where documents come from.
 pub(crate) trait Source: Send {
     /// Reads on, giving each step to `each` until it says stop (false).
-    fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(Read) -> bool) -> Result<()>;
+    fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(SourceStep) -> bool) -> Result<()>;
 }

@@ -12,7 +12,7 @@ use crate::store::{NewDocument, NewVector};
 const UNIT_CHUNKS: usize = 16;
 
 /// Some new chunks of one document. A document without new chunks is one empty unit.
-pub(crate) struct Unit {
+pub(crate) struct WorkUnit {
     /// Its number in this run: units are numbered in the order in which they are cut.
     number: u64,
     document: Arc<NewDocument>,
@@ -21,24 +21,24 @@ pub(crate) struct Unit {
 
 /// A unit with what the channels need.
 pub(crate) struct Embedded {
-    unit: Unit,
+    unit: WorkUnit,
     made: Vec<(Vec<u8>, Option<NewVector>)>,
 }
 
 /// Cuts a document into units, numbered from `number` on, which becomes the number after the last.
-pub(crate) fn units(document: NewDocument, number: &mut u64) -> impl Iterator<Item = Unit> + use<> {
+pub(crate) fn units(document: NewDocument, number: &mut u64) -> impl Iterator<Item = WorkUnit> + use<> {
     let total = document.added.len();
     let document = Arc::new(document);
     let count = total.div_ceil(UNIT_CHUNKS).max(1);
     let first = std::mem::replace(number, *number + count as u64);
-    (0..count).map(move |at| Unit {
+    (0..count).map(move |at| WorkUnit {
         number: first + at as u64,
         document: Arc::clone(&document),
         chunks: at * UNIT_CHUNKS..total.min((at + 1) * UNIT_CHUNKS),
     })
 }
 
-impl Unit {
+impl WorkUnit {
     /// Makes terms and vector of each chunk.
     pub(crate) fn embed(
         self,
@@ -144,7 +144,7 @@ mod tests {
     }
 
     /// What embedding makes of a chunk: its id as its terms.
-    fn embed(unit: Unit) -> Embedded {
+    fn embed(unit: WorkUnit) -> Embedded {
         let made = unit.document.added[unit.chunks.clone()].iter();
         let made = made.map(|chunk| (chunk.id.clone().into_bytes(), None)).collect();
         Embedded { unit, made }
@@ -161,7 +161,7 @@ mod tests {
         for _ in 0..200 {
             let mut number = 0;
             let each = lengths.iter().enumerate();
-            let mut waiting: Vec<Unit> =
+            let mut waiting: Vec<WorkUnit> =
                 each.flat_map(|(at, &chunks)| units(document(at, chunks), &mut number)).collect();
             // By hand: 3 + 1 + 1 + 1 + 2 + 1 + 1 + 4 + 1 units of at most 16 chunks.
             assert_eq!((waiting.len(), number), (15, 15));
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_unit_is_released_when_no_earlier_one_is_out() {
         let mut number = 0;
-        let mut cut: Vec<Unit> = (0..3).flat_map(|at| units(document(at, 1), &mut number)).collect();
+        let mut cut: Vec<WorkUnit> = (0..3).flat_map(|at| units(document(at, 1), &mut number)).collect();
         let (mut assembly, mut released) = (Assembly::default(), 0);
         assert!(assembly.take(embed(cut.remove(2)), || released += 1).is_empty());
         assert!(assembly.take(embed(cut.remove(1)), || released += 1).is_empty());

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::engine::index::compact;
-use crate::engine::indexes::{Found, LANGUAGE};
+use crate::engine::indexes::{IndexState, LANGUAGE};
 use crate::engine::maintain::residue::{Finder, automaton, files, open};
 use crate::engine::query::lookup::resolve;
 use crate::engine::{ACTOR, Engine};
@@ -237,7 +237,7 @@ fn erase(engine: &Engine, items: &[Item], now: Timestamp) -> Result<Erased> {
     engine.forget_questions(items);
     let traces = Traces::of(items);
     let mut erased = Erased::default();
-    match engine.purge(compact::When::Always, Some(&traces), now) {
+    match engine.purge(compact::CompactWhen::Always, Some(&traces), now) {
         Ok(Some(purged)) => {
             erased.waits = purged.waits;
             erased.compacted = purged.compacted;
@@ -320,7 +320,11 @@ impl Traces {
     }
 
     /// What finds those of them that nothing has any more that is kept; `None` where there are none.
-    pub(crate) fn finder(&self, store: &dyn Store, index: &Found<TextIndex>) -> Result<Option<AhoCorasick>> {
+    pub(crate) fn finder(
+        &self,
+        store: &dyn Store,
+        index: &IndexState<TextIndex>,
+    ) -> Result<Option<AhoCorasick>> {
         let mut patterns: BTreeSet<Vec<u8>> = self.parts.clone();
         let mut put = |text: &str| patterns.insert(text.as_bytes().to_vec());
         let terms: Vec<String> =
@@ -444,13 +448,13 @@ mod tests {
         let engine = open();
         let row = kept(&engine, "The quagga is in the cellar of the museum.");
         let other = kept(&engine, "The okapi is in the garden of the palace.");
-        engine.fold(compact::When::Always).unwrap();
+        engine.compact(compact::CompactWhen::Always).unwrap();
         let stamp = Stamp { now: Timestamp::UNIX_EPOCH, actor: "test" };
         engine.store.forget(&[row], false, stamp).unwrap();
         let due = engine.store.purge_due().unwrap();
         assert!(due.is_some());
         // A fold that knows nothing of it leaves the mark.
-        engine.fold(compact::When::Always).unwrap();
+        engine.compact(compact::CompactWhen::Always).unwrap();
         engine.store.forget(&[other], true, stamp).unwrap();
         assert_eq!(engine.store.purge_due().unwrap(), due);
         drop(engine);
@@ -468,7 +472,7 @@ mod tests {
         let finder = Finder::new(&["quagga", "okapi"]).unwrap();
         let found = finder.count(&all);
         assert!(found[0] == 0 && found[1] > 0, "{found:?}");
-        assert!(engine.purge(compact::When::Always, None, Timestamp::UNIX_EPOCH).unwrap().is_none());
+        assert!(engine.purge(compact::CompactWhen::Always, None, Timestamp::UNIX_EPOCH).unwrap().is_none());
         assert_eq!(engine.store.verify().unwrap(), Vec::<String>::new());
     }
 

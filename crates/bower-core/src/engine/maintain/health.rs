@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::embed::{Embedder, MiniLm};
 use crate::engine::Engine;
-use crate::engine::indexes::{Derived, Found, covered};
+use crate::engine::indexes::{Derived, IndexState, covered};
 use crate::engine::late::missing_codes;
 use crate::engine::maintain::lifecycle::held;
 use crate::error::{Error, Result};
@@ -134,7 +134,7 @@ fn present(indexed: usize, count: impl FnOnce(&RowSet) -> usize, newer: &[RowId]
     (indexed - count(&stale) + newer.len()) as u64
 }
 
-fn is_unusable<T: Derived>(found: &Found<T>) -> bool {
+fn is_unusable<T: Derived>(found: &IndexState<T>) -> bool {
     found.unusable().is_some()
 }
 
@@ -245,21 +245,21 @@ fn store_check(store: &dyn Store) -> Check {
 
 fn index_check<T: Derived>(
     name: &str,
-    found: &Found<T>,
+    found: &IndexState<T>,
     store: &dyn Store,
     verify: impl FnOnce(&T) -> Result<()>,
 ) -> Check {
     const REBUILD: &str = "nothing is lost: the next bower index or curate builds it anew";
     match found {
-        Found::Absent => good(name, "none yet: everything is searched directly".into()),
-        Found::Unusable(reason) => Check {
+        IndexState::Absent => good(name, "none yet: everything is searched directly".into()),
+        IndexState::Unusable(reason) => Check {
             name: name.into(),
             outcome: Outcome::Weak,
             detail: reason.clone(),
             hint: Some(REBUILD.into()),
         },
         // What is damaged is put aside with that, and made anew by whoever folds next.
-        Found::Good(index) => match index.ask(verify) {
+        IndexState::Good(index) => match index.ask(verify) {
             Ok(()) => {
                 let newest = store.coverage().map_or(0, |coverage| coverage.change.0);
                 good(name, format!("holds change {} of {newest}", covered(found).0))

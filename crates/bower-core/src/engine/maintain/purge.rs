@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use std::path::Path;
 
 use crate::engine::index::compact::{
-    CompactionLock, LOCK, LOG, When, entries, fresh_codes, fresh_vectors, pages, remove, remove_folder,
+    CompactWhen, CompactionLock, LOCK, LOG, entries, fresh_codes, fresh_vectors, pages, remove, remove_folder,
 };
-use crate::engine::indexes::{Found, Held};
+use crate::engine::indexes::{IndexState, OpenIndex};
 use crate::engine::maintain::forget::{Purged, Traces};
 use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
@@ -22,7 +22,7 @@ impl Engine {
     /// written anew, whatever is in it.
     pub(crate) fn purge(
         &self,
-        when: When,
+        when: CompactWhen,
         traces: Option<&Traces>,
         now: Timestamp,
     ) -> Result<Option<Purged>> {
@@ -64,12 +64,12 @@ impl Engine {
     fn purge_indexes(&self, due: Change, all: bool, waits: &mut Vec<String>) -> Result<()> {
         let store = &*self.store;
         match self.indexes.text(store)? {
-            Found::Good(index) if all || index.coverage().change < due || index.keeps_dead() => {
-                self.fold_text_by(true, None)?;
+            IndexState::Good(index) if all || index.coverage().change < due || index.keeps_dead() => {
+                self.compact_text_by(true, None)?;
             }
-            Found::Good(_) => {}
-            Found::Absent => remove_folder(&self.indexes.text_dir())?,
-            Found::Unusable(_) => self.fold_text(None)?,
+            IndexState::Good(_) => {}
+            IndexState::Absent => remove_folder(&self.indexes.text_dir())?,
+            IndexState::Unusable(_) => self.compact_text(None)?,
         }
         let folder = self.indexes.folder().to_path_buf();
         for (path, name) in entries(&folder)? {
@@ -88,7 +88,7 @@ impl Engine {
             }
         }
         self.indexes.reopen();
-        if self.indexes.text(store)?.good().is_some_and(Held::keeps_dead) {
+        if self.indexes.text(store)?.good().is_some_and(OpenIndex::keeps_dead) {
             waits.push("the text index could not be written anew".to_owned());
         }
         Ok(())
@@ -124,7 +124,7 @@ impl Engine {
             remove_folder(dir)?;
             return match self.model.get() {
                 Ok(model) if self.indexes.vector_dir(model.model()) == dir => {
-                    self.fold_vectors(model.model(), model.dimension(), None)
+                    self.compact_vectors(model.model(), model.dimension(), None)
                 }
                 Ok(_) | Err(_) => Ok(()),
             };
@@ -152,7 +152,7 @@ impl Engine {
         let Some(index) = found.good() else {
             // What is whole of it is not lost with the rest.
             return match self.model.tokens() {
-                Some(scheme) if self.indexes.tokens_dir(scheme) == dir => self.fold_tokens(scheme, None),
+                Some(scheme) if self.indexes.tokens_dir(scheme) == dir => self.compact_tokens(scheme, None),
                 Some(_) | None => remove_folder(dir),
             };
         };

@@ -145,8 +145,8 @@ impl Engine {
             lifecycle::sweep_when_due(self, now)?;
         }
         // What somebody who was killed began to forget comes first.
-        let purged = best_effort(self.purge(compact::When::Due, None, now).map(drop));
-        let folded = self.fold(compact::When::Due)?;
+        let purged = best_effort(self.purge(compact::CompactWhen::Due, None, now).map(drop));
+        let folded = self.compact(compact::CompactWhen::Due)?;
         self.store.trim_log()?;
         self.model.add_sums();
         purged.map(|()| folded)

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::engine::indexes::{LANGUAGE, covered};
 use crate::engine::query::plan::counted;
 use crate::engine::query::rank::Ranking;
-use crate::engine::query::record::{Known, note_given};
+use crate::engine::query::record::{SessionTexts, note_given};
 use crate::engine::query::retrieve::text_tail;
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
@@ -251,7 +251,7 @@ fn neighbours(
         return Ok(found);
     }
     let keep = engine.store.select(&request.select)?;
-    let known = Known::of(engine, visibility, request)?;
+    let known = SessionTexts::of(engine, visibility, request)?;
     let rows: Vec<RowId> = beside.iter().map(|(row, _)| *row).collect();
     let items = engine.store.items(&rows)?.into_iter().zip(beside);
     found.items = items

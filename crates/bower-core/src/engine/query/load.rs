@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::engine::query::rank::Ranking;
-use crate::engine::query::select::Shown;
+use crate::engine::query::select::SelectedHit;
 use crate::engine::{Engine, missing};
 use crate::error::Result;
 use crate::item::{Channel, Kind};
@@ -15,7 +15,7 @@ use crate::request::{Degraded, Hit, Item, Signal};
 pub(crate) fn load(
     engine: &Engine,
     ranking: &Ranking,
-    shown: &[Shown],
+    shown: &[SelectedHit],
     limit: usize,
     wanted: &mut dyn FnMut(&Item) -> bool,
 ) -> Result<Vec<Hit>> {

@@ -35,7 +35,7 @@ const TIMES_DEPTH: usize = 100;
 const FITS_DEPTH: usize = 64;
 
 /// What the channels found for one question.
-pub(crate) struct Found<'a> {
+pub(crate) struct ChannelResults<'a> {
     pub(crate) words: &'a Words,
     pub(crate) text: Option<TextFound>,
     pub(crate) vector: Option<VectorFound<'a>>,
@@ -43,7 +43,7 @@ pub(crate) struct Found<'a> {
     pub(crate) known: Vec<Scores>,
 }
 
-impl Found<'_> {
+impl ChannelResults<'_> {
     fn vector(&self) -> Option<&VectorScorer<'_>> {
         self.vector.as_ref().map(|vector| &*vector.scorer)
     }
@@ -61,7 +61,7 @@ impl Found<'_> {
 pub(crate) fn by_default(
     engine: &Engine,
     request: &RankRequest<'_>,
-    found: &mut Found<'_>,
+    found: &mut ChannelResults<'_>,
     ranking: &mut Ranking,
 ) -> Result<()> {
     let gathered = gather(ranking);
@@ -94,7 +94,7 @@ pub(crate) fn by_default(
 /// Names a token index that cannot be asked, and candidates that have a vector and no codes: late interaction passed them over.
 fn note_missing_codes(
     engine: &Engine,
-    found: &Found<'_>,
+    found: &ChannelResults<'_>,
     scores: &Scores,
     ranking: &mut Ranking,
 ) -> Result<()> {
@@ -166,7 +166,7 @@ fn take_fits(
 }
 
 /// Says how likely each of the best answers, and whether any does.
-fn judge(engine: &Engine, found: &Found<'_>, scores: &Scores, ranking: &mut Ranking) {
+fn judge(engine: &Engine, found: &ChannelResults<'_>, scores: &Scores, ranking: &mut Ranking) {
     let constants = &engine.settings.calibration;
     let best = &ranking.fused[..ranking.fused.len().min(MAX_LIMIT)];
     let points: Vec<f32> = best.iter().map(|one| one.score).collect();
@@ -198,7 +198,7 @@ fn judge(engine: &Engine, found: &Found<'_>, scores: &Scores, ranking: &mut Rank
 pub(crate) fn by_formula(
     engine: &Engine,
     request: &RankRequest<'_>,
-    found: &mut Found<'_>,
+    found: &mut ChannelResults<'_>,
     scope: &Scope<'_>,
     ranking: &mut Ranking,
 ) -> Result<()> {
@@ -408,7 +408,7 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
         (Some(Err(_)) | None, _) => None,
     };
     let start = Instant::now();
-    let mut found = Found { words: &words, text, vector, known };
+    let mut found = ChannelResults { words: &words, text, vector, known };
     match profile {
         Profile::Bower => by_default(engine, request, &mut found, &mut ranking)?,
         Profile::Athena | Profile::Atlas | Profile::Ade | Profile::Seed => {

@@ -29,11 +29,11 @@ fn text_hash(content: &str) -> i64 {
 
 /// The texts that a session was given and has not lost.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct SessionTexts {
     hashes: HashSet<i64>,
 }
 
-impl Known {
+impl SessionTexts {
     /// Those of the request's session; none where it names none.
     pub(crate) fn of(engine: &Engine, visibility: &Visibility, request: &QueryRequest) -> Result<Self> {
         match session_of(visibility, request)? {
@@ -192,8 +192,8 @@ impl Engine {
     /// Whether a session has anything that it was given, as far as that is remembered.
     pub fn was_given(&self, visibility: &Visibility, session: &str) -> Result<bool> {
         let name = session_name(session, visibility);
-        Ok(!Known::of_session(self, &name)?.is_empty()
-            || !Known::of_session(self, &questions_of(&name))?.is_empty())
+        Ok(!SessionTexts::of_session(self, &name)?.is_empty()
+            || !SessionTexts::of_session(self, &questions_of(&name))?.is_empty())
     }
 
     /// A session that was cleared or compacted has lost what it was given, and is given it again where it is asked for. Best effort:
@@ -201,7 +201,7 @@ impl Engine {
     pub fn lose_given(&self, visibility: &Visibility, session: &str) -> Result<()> {
         let name = session_name(session, visibility);
         for name in [questions_of(&name), name] {
-            if Known::of_session(self, &name)?.is_empty() {
+            if SessionTexts::of_session(self, &name)?.is_empty() {
                 continue;
             }
             let mut fresh = self.pending.given.lock().unwrap_or_else(PoisonError::into_inner);

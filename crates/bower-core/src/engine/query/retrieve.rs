@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Instant;
 
 use crate::engine::Engine;
-use crate::engine::indexes::{Derived, Found, covered};
-use crate::engine::late::{self, Question};
+use crate::engine::indexes::{Derived, IndexState, covered};
+use crate::engine::late::{self, EmbeddedQuestion};
 use crate::engine::query::plan::{Scope, Words};
-use crate::engine::query::score::{Ahead, Scorers, Scores};
+use crate::engine::query::score::{EagerScores, Scorers, Scores};
 use crate::engine::query::scorers::{TextScorer, VectorScorer};
 use crate::engine::tails::NewRows;
 use crate::engine::timing::milliseconds;
@@ -68,7 +68,7 @@ pub(crate) fn both<'a>(
     // What ends without having a scorer drops its end of the channel, and the other waits no more.
     let (send_text, text_scorer) = mpsc::sync_channel::<Arc<TextScorer>>(1);
     let (send_vector, vector_scorer) = mpsc::sync_channel::<Arc<VectorScorer<'a>>>(1);
-    let ahead = Ahead::default();
+    let ahead = EagerScores::default();
     let ahead = &ahead;
     std::thread::scope(|threads| {
         // The vector channel takes longer, so the other waits for the new thread to begin.
@@ -140,16 +140,16 @@ pub(crate) fn text_channel(
 }
 
 /// How often an index is opened again because somebody folded while its tail was read.
-const FOLDED_MEANWHILE: usize = 3;
+const COMPACTED_MEANWHILE: usize = 3;
 
 /// An index and what is newer than it. Who folds drops from the store what only the older index needed (which of its rows were
 /// removed), so the index must still be the newest after its tail was read.
 fn settled<T: Derived>(
-    open: impl Fn() -> Result<Found<T>>,
+    open: impl Fn() -> Result<IndexState<T>>,
     read: impl Fn(Change) -> Result<Arc<NewRows>>,
-) -> Result<(Found<T>, Arc<NewRows>)> {
+) -> Result<(IndexState<T>, Arc<NewRows>)> {
     let mut index = open()?;
-    for _ in 0..FOLDED_MEANWHILE {
+    for _ in 0..COMPACTED_MEANWHILE {
         let new = read(covered(&index))?;
         let now = open()?;
         if covered(&now) == covered(&index) {
@@ -207,13 +207,13 @@ pub(crate) fn vector_channel<'a>(
         let missing = || "the model gives no vector".to_owned();
         return Ok(Vectors::Missing(engine.model.get().err().map_or_else(missing, ModelState::why)));
     };
-    let Question { vector, tokens, cached: is_cached } = question;
+    let EmbeddedQuestion { vector, tokens, cached: is_cached } = question;
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };
 
     let start = Instant::now();
     let depth = scope.depth(Channel::Vector, &engine.settings);
     let near = by_vector(engine, model, vector, tokens, scope, depth, ready)?;
-    let Near { rows, tail_rows, searched, scorer } = near;
+    let VectorHits { rows, tail_rows, searched, scorer } = near;
     let took_ms = milliseconds(start);
     Ok(Vectors::Found(VectorFound {
         rows,
@@ -227,7 +227,7 @@ pub(crate) fn vector_channel<'a>(
 }
 
 /// The rows nearest to a vector.
-pub(crate) struct Near<'a> {
+pub(crate) struct VectorHits<'a> {
     pub(crate) rows: Vec<Scored>,
     tail_rows: usize,
     searched: u64,
@@ -244,7 +244,7 @@ pub(crate) fn by_vector<'a>(
     scope: &'a Scope<'a>,
     depth: usize,
     ready: &mut dyn FnMut(Arc<VectorScorer<'a>>),
-) -> Result<Near<'a>> {
+) -> Result<VectorHits<'a>> {
     let store = &*engine.store;
     let (index, new) = settled(
         || engine.indexes.vector(&model, store),
@@ -285,5 +285,5 @@ pub(crate) fn by_vector<'a>(
     let stale = new.gone.len().saturating_sub(tail_rows);
     let searched = (folded.saturating_sub(stale) + tail_rows) as u64;
     let tail_rows = scope.searched_of(&new);
-    Ok(Near { rows, tail_rows, searched, scorer })
+    Ok(VectorHits { rows, tail_rows, searched, scorer })
 }

@@ -38,11 +38,11 @@ pub(crate) struct Scores {
 
 /// Which rows are being scored ahead of the rest: whoever finishes its channel first takes its own, the other what is left.
 #[derive(Default)]
-pub(crate) struct Ahead {
+pub(crate) struct EagerScores {
     taken: Mutex<Vec<RowId>>,
 }
 
-impl Ahead {
+impl EagerScores {
     /// The scores of a channel's rows that nobody has taken yet.
     pub(crate) fn score(&self, scorers: Scorers<'_>, channel: Channel, rows: &[Scored]) -> Result<Scores> {
         let mut gathered = candidate::gather(&[(channel, rows)]);
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
     use crate::config::Settings;
     use crate::engine::Depth;
-    use crate::engine::indexes::Found;
+    use crate::engine::indexes::IndexState;
     use crate::engine::query::plan::Scope;
     use crate::engine::query::retrieve::text_channel;
     use crate::item::Visibility;
@@ -258,7 +258,7 @@ mod tests {
             model: "made".into(),
             vector: vec![1.0],
             tokens: None,
-            index: Found::Absent,
+            index: IndexState::Absent,
             tail: (1..80).map(|row| (RowId(row), row as f32 / 100.0)).collect::<BTreeMap<_, _>>(),
             keep: None,
             drop: RowSet::new(),
@@ -274,7 +274,7 @@ mod tests {
         let at_once = Scores::of(scorers, &gathered).unwrap();
         assert!(at_once.words.rows.iter().any(|row| row.score > 0.0) && at_once.rows.len() > 75);
         for first in [Channel::Text, Channel::Vector] {
-            let ahead = Ahead::default();
+            let ahead = EagerScores::default();
             let score = |channel| {
                 let rows = if channel == Channel::Text { told } else { &near };
                 ahead.score(scorers, channel, rows).unwrap()

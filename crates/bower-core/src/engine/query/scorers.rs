@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::engine::indexes::Found as Opened;
+use crate::engine::indexes::IndexState;
 use crate::engine::query::plan::Words;
 use crate::engine::{Engine, late};
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::vector::{self, Background, Quantised, TailScores, VectorIndex};
 
 /// The words of a question beside those of the rows.
 pub(crate) struct TextScorer {
-    pub(crate) index: Opened<TextIndex>,
+    pub(crate) index: IndexState<TextIndex>,
     /// The question as that index sees it.
     pub(crate) prepared: Option<Prepared>,
     pub(crate) tail: Tail,
@@ -36,7 +36,7 @@ pub(crate) struct VectorScorer<'a> {
     pub(crate) model: String,
     pub(crate) vector: Vec<f32>,
     pub(crate) tokens: Option<TokenQuery>,
-    pub(crate) index: Opened<VectorIndex>,
+    pub(crate) index: IndexState<VectorIndex>,
     /// Every row of the tail that may be found, with its cosine by int8.
     pub(crate) tail: TailScores,
     pub(crate) keep: Option<&'a RowSet>,

@@ -18,7 +18,7 @@ use crate::request::{Clocks, QueryRequest, Selection};
 
 /// A hit to be.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct SelectedHit {
     pub(crate) row: RowId,
     pub(crate) score: f32,
     pub(crate) band: Option<Band>,
@@ -31,13 +31,13 @@ pub(crate) struct Shown {
 }
 
 /// Hits to be, best first.
-pub(crate) struct List {
-    pub(crate) hits: Vec<Shown>,
+pub(crate) struct Selected {
+    pub(crate) hits: Vec<SelectedHit>,
     /// Nothing seems to answer the question.
     pub(crate) abstained: bool,
 }
 
-pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking) -> Result<List> {
+pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking) -> Result<Selected> {
     let diversity = request.diversity.unwrap_or(engine.settings.diversity);
     for (name, value) in [("diversity", diversity), ("min-score", request.min_score)] {
         if !(0.0..=1.0).contains(&value) {
@@ -47,7 +47,7 @@ pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
     let profile = request.profile.unwrap_or(engine.settings.profile);
     let constants = &engine.settings.calibration;
     let abstained = ranking.answerable.is_some_and(|likely| calibrate::abstains(likely, constants));
-    let mut hits: Vec<Shown> = ranking
+    let mut hits: Vec<SelectedHit> = ranking
         .fused
         .iter()
         .take(MAX_LIMIT)
@@ -59,7 +59,7 @@ pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
                 Profile::Athena => Some(athena::band(one.score, &engine.settings.athena)),
                 Profile::Atlas | Profile::Ade | Profile::Seed => None,
             };
-            Shown {
+            SelectedHit {
                 row: one.row,
                 score,
                 band,
@@ -86,11 +86,11 @@ pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
         (Profile::Ade, None) => engine.settings.ade.mmr_lambda,
         (Profile::Bower | Profile::Athena | Profile::Atlas | Profile::Seed | Profile::Ade, _) => diversity,
     };
-    Ok(List { hits: diversify(ranking, hits, lambda), abstained })
+    Ok(Selected { hits: diversify(ranking, hits, lambda), abstained })
 }
 
 /// Lets the reranker reorder the best, where one is wanted; scores and their bands stay with their places.
-fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut [Shown]) {
+fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut [SelectedHit]) {
     // Whoever asked for words alone did not ask for what the settings name.
     let usual = if request.fast { Rerank::None } else { engine.settings.rerank };
     let how = request.rerank.unwrap_or(usual);
@@ -109,7 +109,7 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
         let reranked = changes.get(&moved.row).copied();
         // The score is that of the place, so what another's was made of does not make it.
         let odds = if moved.row == hit.row { std::mem::take(&mut hit.odds) } else { Vec::new() };
-        *hit = Shown { score: place.score, band: hit.band, reranked, odds, ..moved.clone() };
+        *hit = SelectedHit { score: place.score, band: hit.band, reranked, odds, ..moved.clone() };
     }
 }
 
@@ -123,9 +123,15 @@ fn past(engine: &Engine, select: &Selection) -> Result<Arc<RowSet>> {
 
 /// The best of those that say the same stands for all of them; what is past stands for itself. Only pairs that are close in
 /// meaning are read.
-fn fold_same(engine: &Engine, ranking: &Ranking, hits: Vec<Shown>, past: &RowSet) -> Result<Vec<Shown>> {
-    let place =
-        |hit: &Shown| ranking.likeness.places.get(&hit.row).copied().filter(|_| !past.contains(hit.row));
+fn fold_same(
+    engine: &Engine,
+    ranking: &Ranking,
+    hits: Vec<SelectedHit>,
+    past: &RowSet,
+) -> Result<Vec<SelectedHit>> {
+    let place = |hit: &SelectedHit| {
+        ranking.likeness.places.get(&hit.row).copied().filter(|_| !past.contains(hit.row))
+    };
     let places: Vec<Option<usize>> = hits.iter().map(place).collect();
     let close = |one: usize, two: usize| {
         let (Some(one), Some(two)) = (places[one], places[two]) else { return false };
@@ -145,20 +151,20 @@ fn fold_same(engine: &Engine, ranking: &Ranking, hits: Vec<Shown>, past: &RowSet
         close(one, two) && prints[one].zip(prints[two]).is_some_and(|(one, two)| one.fits(two))
     };
     let rows: Vec<RowId> = hits.iter().map(|hit| hit.row).collect();
-    let mut hits: Vec<Option<Shown>> = hits.into_iter().map(Some).collect();
+    let mut hits: Vec<Option<SelectedHit>> = hits.into_iter().map(Some).collect();
     let stands_for_all = |group: Vec<usize>| {
         let same = group[1..].iter().map(|&at| rows[at]).collect();
-        hits[group[0]].take().map(|best| Shown { same, ..best })
+        hits[group[0]].take().map(|best| SelectedHit { same, ..best })
     };
     Ok(group::groups(rows.len(), &same).into_iter().filter_map(stands_for_all).collect())
 }
 
-fn diversify(ranking: &Ranking, hits: Vec<Shown>, lambda: f32) -> Vec<Shown> {
+fn diversify(ranking: &Ranking, hits: Vec<SelectedHit>, lambda: f32) -> Vec<SelectedHit> {
     if lambda >= 1.0 {
         return hits;
     }
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
     let chosen = diversity::mmr(&list, list.len(), lambda, &|one, two| ranking.likeness.of(one, two));
-    let mut by_row: HashMap<RowId, Shown> = hits.into_iter().map(|hit| (hit.row, hit)).collect();
+    let mut by_row: HashMap<RowId, SelectedHit> = hits.into_iter().map(|hit| (hit.row, hit)).collect();
     chosen.iter().filter_map(|hit| by_row.remove(&hit.row)).collect()
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::engine::curate::review;
 use crate::engine::query::evidence::ESTIMATE;
 use crate::engine::query::plan::MAX_LIMIT;
-use crate::engine::query::record::{Known, note_given_to, note_shown, questions_of, session_name};
+use crate::engine::query::record::{SessionTexts, note_given_to, note_shown, questions_of, session_name};
 use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, missing, query};
 use crate::error::{Error, Result};
@@ -46,11 +46,12 @@ pub(crate) fn brief(
         return Err(Error::invalid(format!("budget {tokens}"), format!("use {least} to {most} tokens")));
     }
     let session = request.session.as_ref().map(|session| session_name(session, visibility));
-    let known =
-        |name: &str| if request.repeat { Ok(Known::default()) } else { Known::of_session(engine, name) };
+    let known = |name: &str| {
+        if request.repeat { Ok(SessionTexts::default()) } else { SessionTexts::of_session(engine, name) }
+    };
     let (known, asked) = match &session {
         Some(session) => (known(session)?, known(&questions_of(session))?),
-        None => (Known::default(), Known::default()),
+        None => (SessionTexts::default(), SessionTexts::default()),
     };
     let mut degraded = missing::degraded(engine)?;
     let mut already_given = 0;
@@ -218,7 +219,7 @@ fn reviews(
     engine: &Engine,
     visibility: &Visibility,
     request: &BriefRequest,
-    asked: &Known,
+    asked: &SessionTexts,
 ) -> Result<Vec<Review>> {
     let is_wanted = |review: &Review| {
         let sides = [&review.newer, &review.older];

@@ -43,7 +43,7 @@ const AMONG: &str = "least_trusted";
 
 /// How far a conversation was read.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Mark {
+pub(crate) struct ReadMark {
     pub(crate) turns: u64,
     pub(crate) bytes: u64,
     pub(crate) check: String,
@@ -55,7 +55,7 @@ pub(crate) struct Mark {
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     /// As it was before.
-    pub(crate) mark: Mark,
+    pub(crate) mark: ReadMark,
     /// Turns so far.
     pub(crate) turns: u64,
     /// What the session was given.
@@ -63,7 +63,7 @@ pub(crate) struct Progress {
 }
 
 /// One reading.
-pub(crate) struct Reading<'a> {
+pub(crate) struct TranscriptReader<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) visibility: &'a Visibility,
     pub(crate) request: &'a SessionRequest,
@@ -89,7 +89,7 @@ pub(crate) fn read_session<R: Read + Seek>(
     let failed = |source| Error::io("read", Path::new(name), source);
     let mut head = Vec::new();
     (&mut reader).take(PEEK).read_to_end(&mut head).map_err(failed)?;
-    let mut reading = Reading::new(engine, visibility, request, now)?;
+    let mut reading = TranscriptReader::new(engine, visibility, request, now)?;
     let mut transcript = Transcript::new(stem(name));
     match recognise(&head) {
         // A session that has only begun.
@@ -140,7 +140,7 @@ fn check(reader: &mut (impl Read + Seek), upto: u64) -> std::io::Result<String> 
     Ok(hex(&Sha256::digest(&bytes)[..16]))
 }
 
-impl<'a> Reading<'a> {
+impl<'a> TranscriptReader<'a> {
     pub(crate) fn new(
         engine: &'a Engine,
         visibility: &'a Visibility,
@@ -164,14 +164,14 @@ impl<'a> Reading<'a> {
         derive_id(&[READ, collection, scope.word(), owner.as_deref().unwrap_or(""), conversation])
     }
 
-    fn mark(&self, conversation: &str) -> Result<Mark> {
+    fn mark(&self, conversation: &str) -> Result<ReadMark> {
         let Some(event) = self.engine.store.events(&self.subject(conversation))?.pop() else {
-            return Ok(Mark::default());
+            return Ok(ReadMark::default());
         };
         let number = |name: &str| event.detail.get(name).and_then(Value::as_u64).unwrap_or(0);
         let check = event.detail.get("check").and_then(Value::as_str).unwrap_or_default().to_owned();
         let among = event.detail.get(AMONG).and_then(Value::as_str).and_then(|word| word.parse().ok());
-        Ok(Mark { turns: number("turns"), bytes: number("bytes"), check, among })
+        Ok(ReadMark { turns: number("turns"), bytes: number("bytes"), check, among })
     }
 
     /// Where to read on: behind what was read before, where the transcript still is what it was.
@@ -199,7 +199,7 @@ impl<'a> Reading<'a> {
     }
 
     /// A conversation that is met for the first time in this reading.
-    pub(crate) fn begun(&self, conversation: &str, mark: Mark) -> Result<Progress> {
+    pub(crate) fn begun(&self, conversation: &str, mark: ReadMark) -> Result<Progress> {
         // Whoever gave it may have asked for everything, or for this place alone.
         let place = self.visibility.narrowed(self.request.scope, self.request.owner.as_deref())?;
         let mut given = Vec::new();

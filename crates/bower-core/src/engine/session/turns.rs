@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::engine::query::when::zone;
 use crate::engine::session::conversation::{SESSIONS, document};
-use crate::engine::session::transcript::{Mark, Reading};
+use crate::engine::session::transcript::{ReadMark, TranscriptReader};
 use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, index};
 use crate::error::{Error, Result};
@@ -36,8 +36,8 @@ pub(crate) fn keep_turns(
         return Ok(SessionRead::default());
     }
     let session = &request.session;
-    let mut reading = Reading::new(engine, visibility, session, now)?;
-    let begun = reading.begun(conversation, Mark::default())?;
+    let mut reading = TranscriptReader::new(engine, visibility, session, now)?;
+    let begun = reading.begun(conversation, ReadMark::default())?;
     reading.conversations.insert(conversation.to_owned(), begun);
     reading.report.conversations.push(conversation.to_owned());
 

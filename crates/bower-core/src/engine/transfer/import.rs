@@ -104,7 +104,7 @@ impl<'a> Import<'a> {
             engine.store.note("import", &detail, Stamp { now: self.now, actor: ACTOR })?;
         }
         progress(ImportProgress::Folding);
-        engine.fold(compact::When::Due)?;
+        engine.compact(compact::CompactWhen::Due)?;
         self.report.took_ms = milliseconds(self.start);
         Ok(self.report)
     }

@@ -135,22 +135,41 @@ pub fn first_line(path: &str, text: &str) -> Vec<String> {
 pub fn names_twice(files: &[(&str, &str)]) -> Vec<String> {
     let mut defined: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (path, text) in files {
-        let all = without_tests(&tokens(text));
-        for at in 1..all.len().saturating_sub(1) {
-            let is_type = matches!(all[at].text.as_str(), "struct" | "enum" | "trait" | "type" | "union");
-            let is_public = matches!(all[at - 1].text.as_str(), "pub" | ")");
-            // A type of an `impl` stands in braces, indented; a type of the file does not.
-            let is_of_file = text.lines().nth(all[at].line - 1).is_some_and(|line| line.starts_with("pub"));
-            if is_type && is_public && is_of_file {
-                defined.entry(all[at + 1].text.clone()).or_default().push(path);
-            }
+        for name in public_types(text) {
+            defined.entry(name).or_default().push(path);
         }
     }
-    defined
-        .into_iter()
-        .filter(|(_, paths)| paths.len() > 1)
-        .map(|(name, paths)| format!("{name}: {}", paths.join(", ")))
-        .collect()
+    let twice = defined.into_iter().filter(|(_, paths)| paths.len() > 1);
+    twice.map(|(name, paths)| format!("{name}: {}", paths.join(", "))).collect()
+}
+
+/// The public types that a file defines outside of its tests.
+fn public_types(text: &str) -> Vec<String> {
+    let all = without_tests(&tokens(text));
+    let lines: Vec<&str> = text.lines().collect();
+    let is_public_type = |at: &usize| {
+        matches!(all[*at].text.as_str(), "struct" | "enum" | "trait" | "type" | "union")
+            && matches!(all[at - 1].text.as_str(), "pub" | ")")
+            // A type of an `impl` is indented; a type of the file is not.
+            && lines.get(all[*at].line - 1).is_some_and(|line| line.starts_with("pub"))
+    };
+    (1..all.len().saturating_sub(1)).filter(is_public_type).map(|at| all[at + 1].text.clone()).collect()
+}
+
+/// Words that the glossary's last table bans come back as no public type and no file. `files` are paths with their texts.
+pub fn banned_words(glossary: &str, files: &[(&str, &str)]) -> Vec<String> {
+    let table = glossary.split("## Words that do not come back").nth(1).unwrap_or_default();
+    let rows = table.lines().filter_map(|line| Some(quoted(line.strip_prefix('|')?.split('|').next()?)));
+    let banned: Vec<&str> = rows.flatten().collect();
+    let mut wrong =
+        problem(banned.is_empty(), || "docs/glossary.md: the table of banned words is gone".to_owned());
+    for (path, text) in files {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let types = public_types(text);
+        let here = banned.iter().filter(|word| **word == name || types.iter().any(|one| one == *word));
+        wrong.extend(here.map(|word| format!("{path}: docs/glossary.md has another word for {word}")));
+    }
+    wrong
 }
 
 /// A Rust file stays readable.
@@ -715,6 +734,16 @@ mod tests {
         let one = "pub struct A;\nstruct B;\npub(crate) enum C {}\nimpl X for A {\n    type D = u8;\n}\n";
         let two = "pub trait A {}\npub struct B;\n#[cfg(test)]\nmod tests {\npub struct C;\n}\n";
         assert_eq!(names_twice(&[("one.rs", one), ("two.rs", two)]), ["A: one.rs, two.rs"]);
+    }
+
+    #[test]
+    fn a_banned_word_does_not_come_back() {
+        let page = "| `Good` | x |\n## Words that do not come back\n| not this | but this |\n| `Told` | `Incoming` |\n| `house.rs` | x |\n";
+        let files = [("a/good.rs", "pub struct Good;"), ("a/x.rs", "struct Told;"), ("house/y.rs", "")];
+        assert!(banned_words(page, &files).is_empty());
+        let files = [("a/x.rs", "pub enum Told {}"), ("a/house.rs", "")];
+        assert_eq!(banned_words(page, &files).len(), 2);
+        assert_eq!(banned_words("", &[]).len(), 1);
     }
 
     #[test]

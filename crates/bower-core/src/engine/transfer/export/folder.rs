@@ -31,18 +31,18 @@ const LONGEST_SLUG: usize = 48;
 
 /// What a folder was when it was last the same as the store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Manifest {
+pub(crate) struct ExportManifest {
     /// The number of the format.
     pub bower: u32,
     /// The store.
     pub store: String,
     /// Files by their path below the folder, parts joined by `/`.
-    pub files: BTreeMap<String, Entry>,
+    pub files: BTreeMap<String, ExportEntry>,
 }
 
 /// A file as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct ExportEntry {
     /// The memory that stands for it now.
     pub id: String,
     /// The hash of its bytes.
@@ -51,7 +51,7 @@ pub(crate) struct Entry {
     pub updated: Timestamp,
 }
 
-impl Manifest {
+impl ExportManifest {
     /// Reads the manifest of a folder; `None` where there is none.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(MANIFEST);
@@ -121,7 +121,7 @@ pub(crate) fn check_folder(folder: &Path, is_ours: bool, force: bool) -> Result<
 }
 
 pub(crate) fn folder(engine: &Engine, request: &ExportRequest, folder: &Path) -> Result<Exported> {
-    let before = Manifest::read(folder)?;
+    let before = ExportManifest::read(folder)?;
     check_folder(folder, before.is_some(), request.force)?;
     let before = before.unwrap_or_default();
     if !request.force {
@@ -143,7 +143,7 @@ pub(crate) fn folder(engine: &Engine, request: &ExportRequest, folder: &Path) ->
     let names: BTreeMap<&str, &str> =
         before.files.iter().map(|(name, entry)| (entry.id.as_str(), name.as_str())).collect();
     let mut manifest =
-        Manifest { bower: FORMAT, store: engine.store.identity().to_owned(), files: BTreeMap::new() };
+        ExportManifest { bower: FORMAT, store: engine.store.identity().to_owned(), files: BTreeMap::new() };
     let mut report = Exported::default();
     let rows = memories(engine, &request.select)?;
     for rows in rows.chunks(PAGE) {
@@ -156,7 +156,7 @@ pub(crate) fn folder(engine: &Engine, request: &ExportRequest, folder: &Path) ->
                 }),
             };
             let entry =
-                Entry { sha256: content_hash(&bytes), updated: item.update_time, id: item.id.clone() };
+                ExportEntry { sha256: content_hash(&bytes), updated: item.update_time, id: item.id.clone() };
             let path = folder.join(&name);
             if before.files.get(&name) != Some(&entry) || is_edited(folder, &name, &entry) {
                 put(&path, &bytes)?;
@@ -184,7 +184,7 @@ pub(crate) fn folder(engine: &Engine, request: &ExportRequest, folder: &Path) ->
 }
 
 /// Whether a file is another than it was; one that is gone was deleted, which is an edit too, but nothing that could be lost.
-fn is_edited(folder: &Path, name: &str, entry: &Entry) -> bool {
+fn is_edited(folder: &Path, name: &str, entry: &ExportEntry) -> bool {
     std::fs::read(folder.join(name)).is_ok_and(|bytes| content_hash(&bytes) != entry.sha256)
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn migrate(engine: &Engine, path: &Path, dry_run: bool, now: Timestam
             ]);
             engine.store.note("import", &detail, Stamp { now, actor: ACTOR })?;
         }
-        engine.fold(compact::When::Due)?;
+        engine.compact(compact::CompactWhen::Due)?;
     }
     Ok(migration.report)
 }

@@ -11,9 +11,9 @@ use crate::engine::ACTOR;
 use crate::engine::curate::secrets::CleanItem;
 use crate::engine::curate::write::{ANYTHING, MAX_CONTENT_BYTES, free_id};
 use crate::engine::indexes::LANGUAGE;
-use crate::engine::transfer::export::folder::{Entry, Manifest};
+use crate::engine::transfer::export::folder::{ExportEntry, ExportManifest};
 use crate::engine::transfer::import::batch::{Import, new_item, put_in_place};
-use crate::engine::transfer::import::head::{Fields, differences};
+use crate::engine::transfer::import::head::{HeadFields, differences};
 use crate::error::{Error, Result};
 use crate::ingest::{Page, content_hash, read, read_page};
 use crate::item::{Author, Fate as Outcome, MemoryType, RowId, Scope, Status, Tier, Visibility};
@@ -31,8 +31,8 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 /// The folder as it is read.
 struct Folder<'i, 'a> {
     import: &'i mut Import<'a>,
-    before: Manifest,
-    after: Manifest,
+    before: ExportManifest,
+    after: ExportManifest,
     /// Whether it is known to be an export of this store.
     is_ours: bool,
     /// Memories that a file of the folder stands for.
@@ -52,10 +52,10 @@ fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
     let identity = import.engine.store.identity().to_owned();
     // Another store's folder, or one that goes to somebody else, is not a set of edits: its memories are new here.
     let is_ours = import.request.owner.is_none() && import.request.scope.is_none();
-    let manifest = Manifest::read(path)?.filter(|manifest| is_ours && manifest.store == identity);
+    let manifest = ExportManifest::read(path)?.filter(|manifest| is_ours && manifest.store == identity);
     let had_manifest = manifest.is_some();
     let before =
-        manifest.unwrap_or_else(|| Manifest { bower: FORMAT, store: identity, files: BTreeMap::new() });
+        manifest.unwrap_or_else(|| ExportManifest { bower: FORMAT, store: identity, files: BTreeMap::new() });
     let mut folder =
         Folder { import, after: before.clone(), before, is_ours: had_manifest, seen: HashSet::new() };
     let mut there = BTreeSet::new();
@@ -158,7 +158,7 @@ impl Folder<'_, '_> {
             Ok(Some((id, updated))) => {
                 self.seen.insert(id.clone());
                 if !self.import.request.dry_run {
-                    self.after.files.insert(name.to_owned(), Entry { id, sha256, updated });
+                    self.after.files.insert(name.to_owned(), ExportEntry { id, sha256, updated });
                 }
             }
             Ok(None) => {}
@@ -174,7 +174,7 @@ impl Folder<'_, '_> {
             let reason = "no memory: its head has neither an id nor a type; bower index reads documents";
             return Ok(Err(reason.to_owned()));
         }
-        let fields = match Fields::read(&page.fields) {
+        let fields = match HeadFields::read(&page.fields) {
             Ok(fields) => fields,
             Err(reason) => return Ok(Err(reason)),
         };
@@ -227,12 +227,12 @@ impl Folder<'_, '_> {
     }
 
     /// A file that stands for a memory.
-    fn known(&mut self, name: &str, page: &Page, id: &str, entry: Option<&Entry>) -> Result<Stands> {
+    fn known(&mut self, name: &str, page: &Page, id: &str, entry: Option<&ExportEntry>) -> Result<Stands> {
         let is_id = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_id {
             return Ok(Err(format!("id: {id:?} is not 16 hex digits; leave the line out for a new memory")));
         }
-        let fields = match Fields::read(&page.fields) {
+        let fields = match HeadFields::read(&page.fields) {
             Ok(fields) => fields,
             Err(reason) => return Ok(Err(reason)),
         };
@@ -493,7 +493,7 @@ impl Folder<'_, '_> {
 
     /// Memories whose files are gone.
     fn missing(&mut self, there: &BTreeSet<String>) -> Result<()> {
-        let gone: Vec<(String, Entry)> = self
+        let gone: Vec<(String, ExportEntry)> = self
             .before
             .files
             .iter()

@@ -14,7 +14,7 @@ use crate::memory::slot::slot;
 use crate::store::copies::ItemCopy;
 
 /// What a head says. What it leaves out is none where the export would have left it out, and stays as it is otherwise.
-pub(crate) struct Fields {
+pub(crate) struct HeadFields {
     pub(crate) memory_type: Option<MemoryType>,
     pub(crate) tags: Vec<String>,
     pub(crate) keywords: Option<Vec<String>>,
@@ -79,7 +79,7 @@ const NAMES: &[&str] = &[
     "updated",
 ];
 
-impl Fields {
+impl HeadFields {
     pub(crate) fn read(fields: &Map<String, Value>) -> std::result::Result<Self, String> {
         if let Some(name) = fields.keys().find(|name| !NAMES.contains(&name.as_str())) {
             return Err(format!("{name}: no field of a memory; put fields of your own below `metadata:`"));
