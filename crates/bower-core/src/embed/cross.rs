@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::bert::{Encoder, Product, SECTIONS_PRODUCT, Scratch, Second, Shape, Wanted, array, at_path};
 use super::calibrate::Spreads;
 use super::layout::{self, Layout, damaged};
-use super::pack::{place, read};
+use super::pack::read;
 use super::packed::Packed;
+use super::packed::place;
 use super::weights::{Tensors, encoder_sections, floats, quantized};
 use crate::error::{Error, Result};
 

@@ -2,19 +2,16 @@
 //! This is done once. Nothing partial ever stands under the final name, and only the one known model is accepted.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest, Sha256};
 
 use super::bert::Shape;
-use super::layout::{self, Layout};
-use super::packed::write_sums;
+use super::layout;
+use super::packed::place;
 use super::spread::SPREAD;
 use super::weights::{Tensors, encoder_sections};
 use crate::error::{Error, Result};
-use crate::files;
 use crate::item::hex;
 
 /// The identity of the vectors: the model, and the arithmetic that they are made with. Raise the last number whenever the
@@ -43,12 +40,6 @@ pub fn pack(source_dir: &Path, packed: &Path) -> Result<()> {
     place(packed, &layout::write(IDENTITY, &sections))
 }
 
-/// Puts a packed file in place, and the checksums of its blocks beside it.
-pub(super) fn place(packed: &Path, file: &[u8]) -> Result<()> {
-    replace(packed, file)?;
-    write_sums(packed, &Layout::read(file)?, file)
-}
-
 /// The file's bytes, when they have this checksum.
 fn load(path: &Path, sha256: &str) -> Result<Vec<u8>> {
     let (bytes, found) = read(path)?;
@@ -73,35 +64,6 @@ fn broken(reason: impl Into<String>) -> Error {
 /// The inputs of a product that get further bytes, each as often as it gets one.
 fn spread(layer: usize, product: usize) -> Vec<u16> {
     SPREAD[layer][product].iter().flat_map(|(input, further)| vec![*input; usize::from(*further)]).collect()
-}
-
-/// Puts a file in place as a whole: under another name, synced, renamed, and the folder synced.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
-    };
-    let mut name =
-        path.file_name().ok_or_else(|| Error::invalid("packed model", "needs a file name"))?.to_os_string();
-    name.push(format!(".{}-{}.partial", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-    let partial = folder.join(name);
-    let written = files::create(&partial)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .map_err(|cause| Error::io("write", &partial, cause))
-        .and_then(|()| {
-            fs::rename(&partial, path).map_err(|cause| Error::io("rename into place", path, cause))
-        });
-    if written.is_err() {
-        // The first error is the one to tell; a file that cannot be removed either is only litter beside the real name.
-        let _ = fs::remove_file(&partial);
-        return written;
-    }
-    #[cfg(unix)]
-    fs::File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|cause| Error::io("sync", folder, cause))?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -130,16 +92,5 @@ mod tests {
         fs::write(folder.path().join("model.safetensors"), b"something else").unwrap();
         assert!(matches!(pack(folder.path(), &packed), Err(Error::Model { .. })));
         assert!(!packed.exists());
-    }
-
-    #[test]
-    fn a_file_is_replaced_as_a_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        replace(&path, b"one").unwrap();
-        replace(&path, b"two").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
-        assert!(replace(&folder.path().join("absent/file"), b"x").is_err());
     }
 }

@@ -1,20 +1,22 @@
-//! Opens a packed model file and verifies what a pass reads against checksums before its first use.
+//! Puts a packed model file in place, opens it, and verifies what a pass reads before its first use.
 //!
 //! The checksums of its blocks stand in a file beside it (`.sums`), since the packed file itself is of one known content. Where they are
 //! missing, as after an older version, the file is used as it is until [`Packed::add_sums`] has read it whole and made them.
 
+use std::fs;
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use bower_kernels::Mapped;
 
 use super::layout::{Layout, damaged};
-use super::pack::replace;
 use crate::checksum::{BlockSums, Checked};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// How often it is looked whether somebody wrote into the opened file: a microsecond each time.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -41,7 +43,7 @@ impl Packed {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let map = Mapped::open(path).map_err(|cause| Error::io("open the model", path, cause))?;
         let layout = Layout::read(map.bytes())?;
-        let sums = std::fs::read(sums_path(path)).ok();
+        let sums = fs::read(sums_path(path)).ok();
         let sums = sums.and_then(|bytes| BlockSums::from_bytes(&bytes, layout.contents()));
         let checked = Checked::new(sums.filter(|sums| sums.file_len() == map.bytes().len()));
         let (is_whole, looked) = (AtomicBool::new(false), Mutex::new((Instant::now(), map.modified())));
@@ -108,9 +110,44 @@ impl Packed {
     }
 }
 
+/// Puts a packed file in place, and the checksums of its blocks beside it.
+pub(super) fn place(packed: &Path, file: &[u8]) -> Result<()> {
+    replace(packed, file)?;
+    write_sums(packed, &Layout::read(file)?, file)
+}
+
 /// Writes the checksums of a packed file's blocks beside it.
-pub(super) fn write_sums(path: &Path, layout: &Layout, file: &[u8]) -> Result<()> {
+fn write_sums(path: &Path, layout: &Layout, file: &[u8]) -> Result<()> {
     replace(&sums_path(path), &BlockSums::of(file).to_bytes(layout.contents()))
+}
+
+/// Puts a file in place as a whole: under another name, synced, renamed, and the folder synced.
+fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    let mut name =
+        path.file_name().ok_or_else(|| Error::invalid("packed model", "needs a file name"))?.to_os_string();
+    name.push(format!(".{}-{}.partial", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    let partial = folder.join(name);
+    let written = files::create(&partial)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .map_err(|cause| Error::io("write", &partial, cause))
+        .and_then(|()| {
+            fs::rename(&partial, path).map_err(|cause| Error::io("rename into place", path, cause))
+        });
+    if written.is_err() {
+        // The first error is the one to tell; a file that cannot be removed either is only litter beside the real name.
+        let _ = fs::remove_file(&partial);
+        return written;
+    }
+    #[cfg(unix)]
+    fs::File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|cause| Error::io("sync", folder, cause))?;
+    Ok(())
 }
 
 /// The file with the checksums of a packed file.
@@ -121,8 +158,8 @@ fn sums_path(packed: &Path) -> PathBuf {
 /// Whether a file can be made beside another: asked before all of that is read.
 fn is_writable(path: &Path) -> bool {
     let probe = path.with_extension(format!("sums.{}", std::process::id()));
-    let made = crate::files::create(&probe).is_ok();
-    made && std::fs::remove_file(probe).is_ok()
+    let made = files::create(&probe).is_ok();
+    made && fs::remove_file(probe).is_ok()
 }
 
 #[cfg(test)]
@@ -137,7 +174,7 @@ mod tests {
         let sections = [vec![1; 5_000], vec![2; 50_000], vec![3; 9_000]];
         let whole = layout::write("model", &sections);
         let layout = Layout::read(&whole).unwrap();
-        std::fs::write(&path, &whole).unwrap();
+        fs::write(&path, &whole).unwrap();
         // As an older version left it: without checksums, until they are made.
         let bare = Packed::open(&path).unwrap();
         assert!(!bare.checked.has_sums());
@@ -147,7 +184,7 @@ mod tests {
         for (section, at, words) in [(0, 4_999, false), (1, 20_000, true), (1, 30_000, true), (2, 0, false)] {
             let mut changed = whole.clone();
             changed[layout.range(section).start + at] ^= 1;
-            std::fs::write(&path, &changed).unwrap();
+            fs::write(&path, &changed).unwrap();
             let packed = Packed::open(&path).unwrap();
             assert!(packed.checked.has_sums());
             let far = if at < 25_000 { 400 } else { 3 };
@@ -156,10 +193,21 @@ mod tests {
         }
         // Checksums of other contents are none.
         let other = layout::write("model", &[vec![9; 5_000], vec![2; 50_000], vec![3; 9_000]]);
-        std::fs::write(&path, other).unwrap();
+        fs::write(&path, other).unwrap();
         assert!(!Packed::open(&path).unwrap().checked.has_sums());
-        std::fs::write(sums_path(&path), b"broken").unwrap();
-        std::fs::write(&path, &whole).unwrap();
+        fs::write(sums_path(&path), b"broken").unwrap();
+        fs::write(&path, &whole).unwrap();
         assert!(!Packed::open(&path).unwrap().checked.has_sums());
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert!(replace(&folder.path().join("absent/file"), b"x").is_err());
     }
 }

@@ -28,9 +28,9 @@ pub use file::SegmentFile;
 pub use fold::{Fold, FreshRows};
 pub use manifest::{Dead, Entry, Manifest, NAME as MANIFEST};
 pub use opened::Generation;
-pub use room::Room;
+pub use room::{Draft, Layout, Room};
 pub use rows::Rows;
-pub use segment::{Body, Draft, Layout, Segment};
+pub use segment::{Body, Segment};
 
 use std::path::Path;
 

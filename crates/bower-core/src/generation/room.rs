@@ -1,4 +1,4 @@
-//! The trait by which each kind of segment index describes its rows.
+//! Describes the rows of each kind of segment index by a trait, and writes their segments by it.
 //! With it opening, verifying and compacting are written once. A position is a place in the order of ids.
 //!
 //! A row is some bytes and one number of fixed size beside them; a segment is the bytes of its rows, their numbers, their
@@ -6,11 +6,13 @@
 
 use std::fmt::Debug;
 use std::ops::Range;
+use std::path::PathBuf;
 
-use super::Draft;
-use super::segment::Layout;
+use super::{Disk, Entry, SegmentFile};
 use crate::error::{Error, Result};
 use crate::item::RowId;
+
+pub(super) const FOOTER: usize = 64;
 
 /// A room with segments: what its rows are.
 ///
@@ -69,5 +71,91 @@ pub trait Room: Debug + Sized {
     /// [`Error::Invalid`] for a fresh row.
     fn refused(row: RowId, reason: impl Into<String>) -> Error {
         Error::invalid(format!("{} of row {}", Self::ROW, row.0), reason)
+    }
+}
+
+/// Where each section starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub(super) rows: usize,
+    /// Length of the rows' bytes.
+    pub(super) bytes: usize,
+    pub(super) numbers: usize,
+    pub(super) ids: usize,
+    pub(super) more: usize,
+    pub(super) footer: usize,
+    /// The room's numbers in the footer.
+    pub(super) in_footer: [u32; 2],
+    pub(super) is_sparse: bool,
+}
+
+impl Layout {
+    /// A segment of so many rows with so many bytes, so many more behind the ids, and two numbers for the footer, of which
+    /// the second is its [`Room::size`].
+    pub fn new<R: Room>(rows: u32, bytes: usize, more: usize, in_footer: [u32; 2]) -> Self {
+        let rows = rows as usize;
+        let numbers = bytes.next_multiple_of(64);
+        let ids = (numbers + rows * size_of::<R::Number>()).next_multiple_of(64);
+        let after = (ids + rows * size_of::<u32>()).next_multiple_of(64);
+        let footer = (after + more).next_multiple_of(64);
+        Self { rows, bytes, numbers, ids, more: after, footer, in_footer, is_sparse: false }
+    }
+
+    /// Of the rows' bytes only some are read: reading ahead of them would bring in many times what is needed.
+    pub fn sparse(self) -> Self {
+        Self { is_sparse: true, ..self }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.footer + FOOTER
+    }
+
+    pub(super) fn footer<R: Room>(&self) -> [u8; FOOTER] {
+        let mut footer = [0; FOOTER];
+        footer[..8].copy_from_slice(&R::MAGIC);
+        for (at, number) in [R::FORMAT, self.in_footer[0], self.in_footer[1]].into_iter().enumerate() {
+            footer[8 + 4 * at..][..4].copy_from_slice(&number.to_le_bytes());
+        }
+        footer
+    }
+}
+
+/// A segment being written, one row after another.
+pub struct Draft<'d, R: Room> {
+    /// The file, which has the rows' bytes so far.
+    pub file: SegmentFile<'d>,
+    /// The number of each row so far.
+    pub numbers: Vec<R::Number>,
+    /// The rows so far.
+    pub ids: Vec<u32>,
+}
+
+impl<'d, R: Room> Draft<'d, R> {
+    /// Starts a file.
+    pub fn create(disk: &'d mut Disk, path: PathBuf) -> Result<Self> {
+        Ok(Self { file: SegmentFile::create(disk, path)?, numbers: Vec::new(), ids: Vec::new() })
+    }
+
+    /// Adds a row; rows must ascend.
+    pub fn push(&mut self, row: RowId, number: R::Number, bytes: &[u8]) -> Result<()> {
+        assert!(self.ids.last().is_none_or(|last| *last < row.0), "rows ascend");
+        self.numbers.push(number);
+        self.ids.push(row.0);
+        self.file.put(bytes)
+    }
+
+    /// Writes the other sections and makes the file durable. At least one row was pushed.
+    pub fn finish(mut self, room: &R, number: u64) -> Result<Entry> {
+        assert!(!self.ids.is_empty(), "an empty segment is not written");
+        let layout = room.layout(self.ids.len() as u32, R::size(&self.numbers));
+        self.file.pad()?;
+        self.file.put(bytemuck::cast_slice(&self.numbers))?;
+        self.file.pad()?;
+        self.file.put(bytemuck::cast_slice(&self.ids))?;
+        self.file.pad()?;
+        room.finish(&mut self)?;
+        self.file.pad()?;
+        self.file.put(&layout.footer::<R>())?;
+        self.file.finish(number, self.ids.len() as u32, layout.len())
     }
 }

@@ -18,63 +18,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bower_kernels::{Access, Mapped};
 use sha2::{Digest, Sha256};
 
-use super::file::{SegmentFile, open_file, write_sums};
+use super::file::{open_file, write_sums};
 use super::manifest::sums_path;
-use super::{Disk, Entry, Room, Rows, corrupt};
+use super::room::{FOOTER, Layout};
+use super::{Disk, Draft, Entry, Room, Rows, corrupt};
 use crate::checksum::{BLOCK, BlockSums, Checked};
 use crate::error::{Error, Result};
-use crate::item::{RowId, hex};
+use crate::item::hex;
 
 #[cfg(target_endian = "big")]
 compile_error!("segments are little-endian and used in place");
-
-const FOOTER: usize = 64;
-
-/// Where each section starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    rows: usize,
-    /// Length of the rows' bytes.
-    bytes: usize,
-    numbers: usize,
-    ids: usize,
-    more: usize,
-    footer: usize,
-    /// The room's numbers in the footer.
-    in_footer: [u32; 2],
-    is_sparse: bool,
-}
-
-impl Layout {
-    /// A segment of so many rows with so many bytes, so many more behind the ids, and two numbers for the footer, of which
-    /// the second is its [`Room::size`].
-    pub fn new<R: Room>(rows: u32, bytes: usize, more: usize, in_footer: [u32; 2]) -> Self {
-        let rows = rows as usize;
-        let numbers = bytes.next_multiple_of(64);
-        let ids = (numbers + rows * size_of::<R::Number>()).next_multiple_of(64);
-        let after = (ids + rows * size_of::<u32>()).next_multiple_of(64);
-        let footer = (after + more).next_multiple_of(64);
-        Self { rows, bytes, numbers, ids, more: after, footer, in_footer, is_sparse: false }
-    }
-
-    /// Of the rows' bytes only some are read: reading ahead of them would bring in many times what is needed.
-    pub fn sparse(self) -> Self {
-        Self { is_sparse: true, ..self }
-    }
-
-    fn len(&self) -> usize {
-        self.footer + FOOTER
-    }
-
-    fn footer<R: Room>(&self) -> [u8; FOOTER] {
-        let mut footer = [0; FOOTER];
-        footer[..8].copy_from_slice(&R::MAGIC);
-        for (at, number) in [R::FORMAT, self.in_footer[0], self.in_footer[1]].into_iter().enumerate() {
-            footer[8 + 4 * at..][..4].copy_from_slice(&number.to_le_bytes());
-        }
-        footer
-    }
-}
 
 /// An opened segment. What is read of it is compared with its checksums when it is first read: what differs is given as it is, and
 /// [`Segment::damage`] says so. Whoever read anything asks that before he trusts what he made of it.
@@ -356,45 +309,7 @@ impl<'a, R: Room> Body<'a, R> {
     }
 }
 
-/// A segment being written, one row after another.
-pub struct Draft<'d, R: Room> {
-    /// The file, which has the rows' bytes so far.
-    pub file: SegmentFile<'d>,
-    /// The number of each row so far.
-    pub numbers: Vec<R::Number>,
-    /// The rows so far.
-    pub ids: Vec<u32>,
-}
-
-impl<'d, R: Room> Draft<'d, R> {
-    /// Starts a file.
-    pub fn create(disk: &'d mut Disk, path: PathBuf) -> Result<Self> {
-        Ok(Self { file: SegmentFile::create(disk, path)?, numbers: Vec::new(), ids: Vec::new() })
-    }
-
-    /// Adds a row; rows must ascend.
-    pub fn push(&mut self, row: RowId, number: R::Number, bytes: &[u8]) -> Result<()> {
-        assert!(self.ids.last().is_none_or(|last| *last < row.0), "rows ascend");
-        self.numbers.push(number);
-        self.ids.push(row.0);
-        self.file.put(bytes)
-    }
-
-    /// Writes the other sections and makes the file durable. At least one row was pushed.
-    pub fn finish(mut self, room: &R, number: u64) -> Result<Entry> {
-        assert!(!self.ids.is_empty(), "an empty segment is not written");
-        let layout = room.layout(self.ids.len() as u32, R::size(&self.numbers));
-        self.file.pad()?;
-        self.file.put(bytemuck::cast_slice(&self.numbers))?;
-        self.file.pad()?;
-        self.file.put(bytemuck::cast_slice(&self.ids))?;
-        self.file.pad()?;
-        room.finish(&mut self)?;
-        self.file.pad()?;
-        self.file.put(&layout.footer::<R>())?;
-        self.file.finish(number, self.ids.len() as u32, layout.len())
-    }
-
+impl<R: Room> Draft<'_, R> {
     /// What was pushed so far, to be read; the file is not written to any more.
     pub fn into_spool(mut self) -> Result<Spool<R>> {
         let bytes = self.file.len();

@@ -26,12 +26,6 @@ use crate::generation::Generation;
 use crate::item::RowId;
 use segment::{Copied, TokenRows};
 
-/// The number of the format: manifest, segments and the order of bits in a code. Any change needs a new one.
-const FORMAT: u32 = 1;
-
-/// Numbers of a token: the bits of a code.
-const DIMENSION: usize = bower_kernels::scan::maxsim::DIMENSION;
-
 /// So many bytes of codes, counted over all segments, are mapped; those beyond are read. A question looks at some hundred rows
 /// anywhere, so that after a thousand questions all that is mapped is in this process's memory: 96 MB at 100,000 items. A read
 /// leaves nothing there and costs .4 (quiet) to 1.2 microseconds more than a look at a page that is there.

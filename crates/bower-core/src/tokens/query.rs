@@ -4,7 +4,7 @@
 use bower_kernels::Isa;
 use bower_kernels::scan::maxsim::{MaxSimQuery, MaxSimToken, maxsim};
 
-use super::DIMENSION;
+use super::segment::DIMENSION;
 
 /// Tokens of a question that are compared: the time for a document grows with every sixteen. A longer question keeps those
 /// that weigh most, in its own order. (400 candidates of 100 tokens take .12 ms for each sixteen.)

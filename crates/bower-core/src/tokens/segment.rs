@@ -10,10 +10,15 @@
 
 use std::ops::Range;
 
-use super::{DIMENSION, FORMAT};
 use crate::error::{Error, Result};
 use crate::generation::{self, Draft, Layout, Room};
 use crate::item::RowId;
+
+/// The number of the format: manifest, segments and the order of bits in a code. Any change needs a new one.
+const FORMAT: u32 = 1;
+
+/// Numbers of a token: the bits of a code.
+pub const DIMENSION: usize = bower_kernels::scan::maxsim::DIMENSION;
 
 /// Bytes of a code.
 const CODE: usize = size_of::<u64>();

@@ -42,7 +42,7 @@ pub fn damaged(data: &[u8]) {
 test_room!(TokenRows);
 
 impl Sample for TokenRows {
-    const DIMENSION: usize = super::DIMENSION;
+    const DIMENSION: usize = super::segment::DIMENSION;
 
     fn row(row: u32, seed: u64) -> Vec<u8> {
         codes(row, seed).iter().flat_map(|code| code.to_le_bytes()).collect()
@@ -70,7 +70,7 @@ impl Sample for TokenRows {
 
 #[test]
 fn rows_are_scored_in_any_order_repeated_and_without_tokens() {
-    let folder = Folder::<TokenRows>::new(super::DIMENSION);
+    let folder = Folder::<TokenRows>::new(super::segment::DIMENSION);
     folder.fold(1, &[], rows::<TokenRows>(0..300, 1));
     folder.fold(2, &[7], rows::<TokenRows>(300..500, 1));
     let (index, query) = (folder.open().unwrap(), question(1));
@@ -83,7 +83,7 @@ fn rows_are_scored_in_any_order_repeated_and_without_tokens() {
 
 #[test]
 fn rows_score_the_same_mapped_or_read() {
-    let folder = Folder::<TokenRows>::new(super::DIMENSION);
+    let folder = Folder::<TokenRows>::new(super::segment::DIMENSION);
     folder.fold(1, &[], rows::<TokenRows>(0..20_000, 1));
     folder.fold(2, &[40, 41], rows::<TokenRows>(20_000..20_050, 1));
     let (index, query) = (folder.open().unwrap(), question(1));
@@ -117,7 +117,7 @@ const GOLDEN: [(&str, &[u8]); 3] = [
 
 #[test]
 fn format_1_is_read_for_ever() {
-    let folder = Folder::<TokenRows>::golden(super::DIMENSION, &GOLDEN);
+    let folder = Folder::<TokenRows>::golden(super::segment::DIMENSION, &GOLDEN);
     let index = folder.open().unwrap();
     index.verify().unwrap();
     assert_eq!((index.model(), index.len(), index.coverage().change.0), ("golden.t1", 3, 42));

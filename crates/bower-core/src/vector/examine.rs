@@ -5,8 +5,8 @@ use bower_kernels::Isa;
 use bower_kernels::scan::bytes;
 
 use super::VectorIndex;
+use super::best::Best;
 use super::quantise::{ByteQuery, ByteRows, Quantised};
-use super::search::Best;
 use super::segment::Segment;
 use crate::item::{Allowed, RowId, RowSet};
 

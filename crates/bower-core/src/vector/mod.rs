@@ -4,6 +4,7 @@
 //! An index is a folder with one manifest and immutable segments. [`VectorIndex::open`] maps a generation,
 //! [`VectorIndex::search`] asks it, [`fold`] writes the next one beside it and switches the manifest last.
 
+mod best;
 mod clusters;
 mod exact;
 mod examine;
@@ -21,30 +22,21 @@ mod testing;
 mod threads;
 
 pub use crate::generation::MANIFEST;
+pub use best::Fetch;
 pub use exact::{ExactQuery, cosine_f16, floats, halves, score_exact};
 pub use examine::{Background, likenesses};
 pub use fold::{fold, purge};
 pub use near::{NearPair, near_pairs};
 pub use packed::{pack, unpack};
 pub use quantise::{ByteRows, Quantised};
-pub use search::Fetch;
+pub use segment::DIMENSIONS;
 pub use tail::{TailScores, score_tail, search_tail};
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
 pub use threads::in_order;
 
-use crate::error::{Error, Result};
 use crate::generation::Generation;
 use segment::{Segment, VectorRows};
-
-/// Dimensions that an index takes: multiples of 8 in this range. The upper end keeps the sums of the 1-bit scan in 16 bits.
-pub const DIMENSIONS: std::ops::RangeInclusive<usize> = 64..=bower_kernels::scan::bits::MAX_DIMENSION;
-
-/// The seed of every rotation. A part of the format: another seed needs another format number.
-const ROTATION_SEED: u64 = 0x0b0e_4b14_d000_0001;
-
-/// The number of the format: manifest, segments, rotation and quantisation. Any change of either needs a new one.
-const FORMAT: u32 = 2;
 
 /// How an index is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,17 +73,5 @@ impl VectorIndex {
         } else {
             Tier::Int8
         }
-    }
-}
-
-/// Checks a dimension at the edge of this room.
-fn check_dimension(dimension: usize) -> Result<()> {
-    if DIMENSIONS.contains(&dimension) && dimension.is_multiple_of(8) {
-        Ok(())
-    } else {
-        Err(Error::invalid(
-            format!("vector dimension {dimension}"),
-            format!("use a multiple of 8 from {} to {}", DIMENSIONS.start(), DIMENSIONS.end()),
-        ))
     }
 }

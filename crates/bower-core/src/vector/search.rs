@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering;
 use bower_kernels::scan::bits::{self, BLOCK, Estimate};
 use bower_kernels::scan::bytes;
 
+use super::best::{Best, Candidate, Fetch, RESCORED, ROWS_PER_RESCORED, TAIL, rescore};
 use super::clusters::Near;
 use super::examine::{Background, sample_step};
 use super::quantise::{ByteQuery, bit_query, shared};
 use super::segment::{Segment, VectorRows};
-use super::{ExactQuery, TailScores, VectorIndex};
+use super::{TailScores, VectorIndex};
 use crate::error::{Error, Result};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 
@@ -18,13 +19,6 @@ use crate::item::{Allowed, RowId, RowSet, Scored};
 /// .997-1.0 with 400; recall@200 .985-.996 with 1,000 (.90-.98 with 400).
 const CANDIDATES: usize = 400;
 const CANDIDATES_PER_RESULT: usize = 5;
-
-/// How many of the best int8 scores are replaced by cosines of the stored vectors, each a read of the store, and for how many
-/// rows there is one more: among more rows more are as near as the tenth but for int8's error. Recall@10 of 400 questions on
-/// 100,000 real passages, many of them alike, is .9975 with 20, .9972 with 14 and .9900 with 10. (On a million, where the clusters
-/// decided, 24 gave .9790 for .9788 with 14.)
-pub(super) const RESCORED: usize = 14;
-const ROWS_PER_RESCORED: usize = 100_000;
 
 /// A filter that keeps at most one in this many vectors is walked row by row with int8; above, the codes are scanned.
 const NARROW: usize = 20;
@@ -53,76 +47,6 @@ const AMPLY: f64 = 3.0;
 
 /// Rows scored between two looks at the threshold.
 const ROWS: usize = 256;
-
-/// Gives the stored vectors of some rows, in their order, as little-endian half floats; `None` for a row that is gone.
-pub type Fetch<'a> = dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<u8>>>> + 'a;
-
-/// A vector on its way through the stages.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    score: f32,
-    row: RowId,
-    segment: u32,
-    position: u32,
-}
-
-/// The segment of a candidate that no index holds yet.
-const TAIL: u32 = u32::MAX;
-
-impl Candidate {
-    /// A row that no index holds yet, with its int8 score.
-    pub(super) fn of_tail(row: RowId, score: f32) -> Self {
-        Self { score, row, segment: TAIL, position: 0 }
-    }
-
-    fn cmp_best_first(a: &Self, b: &Self) -> std::cmp::Ordering {
-        b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))
-    }
-}
-
-/// Keeps the best few of many: a buffer of twice as many and a threshold that rises whenever it is full.
-pub(super) struct Best {
-    limit: usize,
-    threshold: f32,
-    kept: Vec<Candidate>,
-}
-
-impl Best {
-    pub(super) fn new(limit: usize, expected: usize) -> Self {
-        Self { limit, threshold: f32::NEG_INFINITY, kept: Vec::with_capacity(expected.min(2 * limit)) }
-    }
-
-    /// Begins anew; only scores above the threshold will be taken.
-    fn begin(&mut self, threshold: f32) {
-        self.threshold = threshold;
-        self.kept.clear();
-    }
-
-    /// Takes a candidate; scores at or below the threshold cannot be among the best. (At it: an earlier one of the
-    /// same score came from a smaller row, or from another segment, whose order is fixed too.)
-    #[inline]
-    fn push(&mut self, candidate: Candidate) {
-        if candidate.score > self.threshold {
-            self.kept.push(candidate);
-            if self.kept.len() >= 2 * self.limit {
-                self.cut();
-            }
-        }
-    }
-
-    fn cut(&mut self) {
-        if self.kept.len() > self.limit {
-            let (_, last, _) = self.kept.select_nth_unstable_by(self.limit - 1, Candidate::cmp_best_first);
-            self.threshold = last.score;
-            self.kept.truncate(self.limit);
-        }
-    }
-
-    fn into_kept(mut self) -> Vec<Candidate> {
-        self.cut();
-        self.kept
-    }
-}
 
 /// The first stage of one search: which vectors of the coded segments are looked at again.
 struct Scan<'a> {
@@ -459,47 +383,10 @@ impl VectorIndex {
     }
 }
 
-/// Replaces the best scores by cosines of the stored vectors and orders the results. `fail` says where vectors are wrong.
-pub(super) fn rescore(
-    query: &[f32],
-    k: usize,
-    mut kept: Vec<Candidate>,
-    rescored: usize,
-    exact: &mut Fetch<'_>,
-    fail: impl Fn(String) -> Error,
-) -> Result<Vec<Scored>> {
-    kept.sort_unstable_by(Candidate::cmp_best_first);
-    let mut found: Vec<Scored> =
-        kept.iter().map(|candidate| Scored { row: candidate.row, score: candidate.score }).collect();
-    let rest = found.split_off(found.len().min(rescored));
-    let mut rows: Vec<RowId> = found.iter().map(|scored| scored.row).collect();
-    rows.sort_unstable();
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    let vectors = exact(&rows)?;
-    if vectors.len() != rows.len() {
-        return Err(fail(format!("{} vectors came for {} rows", vectors.len(), rows.len())));
-    }
-    let dimension = query.len();
-    let query = ExactQuery::new(query);
-    let mut results = Vec::with_capacity(rows.len() + rest.len());
-    for (row, vector) in rows.into_iter().zip(vectors) {
-        let Some(vector) = vector else { continue };
-        if vector.len() != 2 * dimension {
-            return Err(fail(format!("the vector of row {} has {} dimensions", row.0, vector.len() / 2)));
-        }
-        results.push(Scored { row, score: query.cosine_f16(&vector) });
-    }
-    results.extend(rest);
-    results.sort_unstable_by(Scored::cmp_best_first);
-    results.truncate(k);
-    Ok(results)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vector::ExactQuery;
     use crate::vector::Tier;
     use crate::vector::segment::CLUSTERED;
     use crate::vector::testing::{Folder, Vectors};

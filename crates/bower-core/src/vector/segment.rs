@@ -24,10 +24,18 @@ use bower_kernels::scan::{bits, bytes};
 
 use super::clusters::{self, Assigner, Clustering, Clusters, Gathering};
 use super::quantise::{Coder, quantise, restore};
-use super::{FORMAT, ROTATION_SEED, check_dimension};
 use crate::error::{Error, Result};
 use crate::generation::{self, Draft, Layout, Room, SegmentFile};
 use crate::item::RowId;
+
+/// Dimensions that an index takes: multiples of 8 in this range. The upper end keeps the sums of the 1-bit scan in 16 bits.
+pub const DIMENSIONS: std::ops::RangeInclusive<usize> = 64..=bower_kernels::scan::bits::MAX_DIMENSION;
+
+/// The seed of every rotation. A part of the format: another seed needs another format number.
+const ROTATION_SEED: u64 = 0x0b0e_4b14_d000_0001;
+
+/// The number of the format: manifest, segments, rotation and quantisation. Any change of either needs a new one.
+const FORMAT: u32 = 2;
 
 /// Segments of this many rows and more carry 1-bit codes. Below it an int8 scan takes .1 ms or less. A part of the format.
 const CODED: u32 = 10_000;
@@ -46,7 +54,7 @@ pub struct VectorRows {
 }
 
 impl VectorRows {
-    /// Fails with [`Error::Invalid`] for a dimension outside [`super::DIMENSIONS`].
+    /// Fails with [`Error::Invalid`] for a dimension outside [`DIMENSIONS`].
     pub fn new(dimension: usize) -> Result<Self> {
         check_dimension(dimension)?;
         let rotation = Rotation::new(dimension, ROTATION_SEED);
@@ -226,6 +234,18 @@ impl VectorRows {
         let stride = bytes::stride(self.dimension);
         let (reader, path) = (file.reopen()?, file.path().to_path_buf());
         Ok(ReadBack { reader, path, stride, rows: vec![0; bits::BLOCK * stride] })
+    }
+}
+
+/// Checks a dimension at the edge of this room.
+fn check_dimension(dimension: usize) -> Result<()> {
+    if DIMENSIONS.contains(&dimension) && dimension.is_multiple_of(8) {
+        Ok(())
+    } else {
+        Err(Error::invalid(
+            format!("vector dimension {dimension}"),
+            format!("use a multiple of 8 from {} to {}", DIMENSIONS.start(), DIMENSIONS.end()),
+        ))
     }
 }
 

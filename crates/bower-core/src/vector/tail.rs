@@ -8,8 +8,8 @@ use bower_kernels::scan::bytes;
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 
+use super::best::{Candidate, Fetch, RESCORED, rescore};
 use super::quantise::{ByteQuery, quantise};
-use super::search::{Candidate, Fetch, RESCORED, rescore};
 use crate::error::{Error, Result};
 use crate::item::{RowId, Scored};
 

@@ -1,0 +1,120 @@
+//! Keeps the best candidates of a search, and scores them anew by their stored vectors.
+
+use super::ExactQuery;
+use crate::error::{Error, Result};
+use crate::item::{RowId, Scored};
+
+/// How many of the best int8 scores are replaced by cosines of the stored vectors, each a read of the store, and for how many
+/// rows there is one more: among more rows more are as near as the tenth but for int8's error. Recall@10 of 400 questions on
+/// 100,000 real passages, many of them alike, is .9975 with 20, .9972 with 14 and .9900 with 10. (On a million, where the clusters
+/// decided, 24 gave .9790 for .9788 with 14.)
+pub(super) const RESCORED: usize = 14;
+pub(super) const ROWS_PER_RESCORED: usize = 100_000;
+
+/// Gives the stored vectors of some rows, in their order, as little-endian half floats; `None` for a row that is gone.
+pub type Fetch<'a> = dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<u8>>>> + 'a;
+
+/// A vector on its way through the stages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) score: f32,
+    pub(super) row: RowId,
+    pub(super) segment: u32,
+    pub(super) position: u32,
+}
+
+/// The segment of a candidate that no index holds yet.
+pub(super) const TAIL: u32 = u32::MAX;
+
+impl Candidate {
+    /// A row that no index holds yet, with its int8 score.
+    pub(super) fn of_tail(row: RowId, score: f32) -> Self {
+        Self { score, row, segment: TAIL, position: 0 }
+    }
+
+    fn cmp_best_first(a: &Self, b: &Self) -> std::cmp::Ordering {
+        b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))
+    }
+}
+
+/// Keeps the best few of many: a buffer of twice as many and a threshold that rises whenever it is full.
+pub(super) struct Best {
+    limit: usize,
+    pub(super) threshold: f32,
+    pub(super) kept: Vec<Candidate>,
+}
+
+impl Best {
+    pub(super) fn new(limit: usize, expected: usize) -> Self {
+        Self { limit, threshold: f32::NEG_INFINITY, kept: Vec::with_capacity(expected.min(2 * limit)) }
+    }
+
+    /// Begins anew; only scores above the threshold will be taken.
+    pub(super) fn begin(&mut self, threshold: f32) {
+        self.threshold = threshold;
+        self.kept.clear();
+    }
+
+    /// Takes a candidate; scores at or below the threshold cannot be among the best. (At it: an earlier one of the
+    /// same score came from a smaller row, or from another segment, whose order is fixed too.)
+    #[inline]
+    pub(super) fn push(&mut self, candidate: Candidate) {
+        if candidate.score > self.threshold {
+            self.kept.push(candidate);
+            if self.kept.len() >= 2 * self.limit {
+                self.cut();
+            }
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.kept.len() > self.limit {
+            let (_, last, _) = self.kept.select_nth_unstable_by(self.limit - 1, Candidate::cmp_best_first);
+            self.threshold = last.score;
+            self.kept.truncate(self.limit);
+        }
+    }
+
+    pub(super) fn into_kept(mut self) -> Vec<Candidate> {
+        self.cut();
+        self.kept
+    }
+}
+
+/// Replaces the best scores by cosines of the stored vectors and orders the results. `fail` says where vectors are wrong.
+pub(super) fn rescore(
+    query: &[f32],
+    k: usize,
+    mut kept: Vec<Candidate>,
+    rescored: usize,
+    exact: &mut Fetch<'_>,
+    fail: impl Fn(String) -> Error,
+) -> Result<Vec<Scored>> {
+    kept.sort_unstable_by(Candidate::cmp_best_first);
+    let mut found: Vec<Scored> =
+        kept.iter().map(|candidate| Scored { row: candidate.row, score: candidate.score }).collect();
+    let rest = found.split_off(found.len().min(rescored));
+    let mut rows: Vec<RowId> = found.iter().map(|scored| scored.row).collect();
+    rows.sort_unstable();
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let vectors = exact(&rows)?;
+    if vectors.len() != rows.len() {
+        return Err(fail(format!("{} vectors came for {} rows", vectors.len(), rows.len())));
+    }
+    let dimension = query.len();
+    let query = ExactQuery::new(query);
+    let mut results = Vec::with_capacity(rows.len() + rest.len());
+    for (row, vector) in rows.into_iter().zip(vectors) {
+        let Some(vector) = vector else { continue };
+        if vector.len() != 2 * dimension {
+            return Err(fail(format!("the vector of row {} has {} dimensions", row.0, vector.len() / 2)));
+        }
+        results.push(Scored { row, score: query.cosine_f16(&vector) });
+    }
+    results.extend(rest);
+    results.sort_unstable_by(Scored::cmp_best_first);
+    results.truncate(k);
+    Ok(results)
+}
