@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::brought::{attached, brought, of_tool};
-use super::transcript::{Speaker, Transcript, Turn, content, moment, text, time_of};
+use super::fields::{content, moment, text, time_of};
+use super::transcript::{Speaker, Transcript, Turn};
 use crate::item::Author;
 
 /// What the beginning of a file shows it to be.

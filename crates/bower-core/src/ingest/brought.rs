@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::transcript::text;
+use super::fields::text;
 use crate::item::Author;
 
 /// Parts of tools' names and what such tools bring, the least trusted first. A name is compared in lower case, without signs.

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::fields::moment;
 use super::page::read_page;
-use super::transcript::moment;
 use crate::item::MemoryType;
 
 /// How the tree's files end; it is case-sensitive about that.

@@ -5,7 +5,7 @@
 use std::ops::{ControlFlow, Range};
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-use super::parse::{Draft, Reading};
+use super::draft::{Draft, Reading};
 use super::split::{Lines, fits, pieces, trim};
 use super::symbols::symbol;
 use super::text;

@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
+use super::draft::Reading;
 use super::markdown;
 use super::markup::{
     BLOCKS, Boilerplate, Kind, RAW, References, attribute, is_silent, language, raw_end, self_closed, token,
 };
-use super::parse::Reading;
 use crate::config::Settings;
 
 /// Converts and chunks a page. Its title is `<title>`, else the first heading of level 1.

@@ -5,7 +5,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::parse::{Draft, Reading};
+use super::draft::{Draft, Reading};
 use super::split::{Lines, fits, length, pieces, trim};
 use super::{frontmatter, tags};
 use crate::config::Settings;

@@ -22,6 +22,8 @@ mod brought;
 mod brv;
 mod code;
 mod diff;
+mod draft;
+mod fields;
 mod frontmatter;
 mod html;
 mod markdown;
@@ -40,11 +42,12 @@ mod walk;
 pub use archive::{Element, Form, conversation, recognise};
 pub use brv::{Topic, TopicFact, TopicFile, read_topic, topic_file};
 pub use diff::{Diff, diff};
+pub use fields::moment;
 pub use page::{Page, print_page, read_page};
 pub use parse::{Chunk, Parsed, parse};
 pub use pieces::{
     LARGEST_PIECE, Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line,
 };
 pub use read::{content_hash, read};
-pub use transcript::{Speaker, Transcript, Turn, moment};
+pub use transcript::{Speaker, Transcript, Turn};
 pub use walk::{Found, Walk, WalkOptions, walk};

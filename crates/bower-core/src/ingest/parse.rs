@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use super::draft::Draft;
 use super::{code, html, markdown, read, text};
 use crate::config::Settings;
 use crate::item::hex;
@@ -41,25 +42,6 @@ pub struct Parsed {
     /// In the order of the file. Empty where the file holds nothing to read (only white space, only front matter).
     pub chunks: Vec<Chunk>,
     /// What was wrong but did not stop the reading, in words.
-    pub notes: Vec<String>,
-}
-
-/// What a reader gives: a [`Chunk`] that has no key yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Draft {
-    pub content: String,
-    pub section: Option<String>,
-    pub lines: (u32, u32),
-    pub tags: Vec<String>,
-}
-
-/// What a reader gives for a whole file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Reading {
-    pub title: Option<String>,
-    pub tags: Vec<String>,
-    pub metadata: Map<String, Value>,
-    pub drafts: Vec<Draft>,
     pub notes: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Chunks plain text, data files, and code without a grammar.
 //! Cuts at paragraphs, lines and sentences; never fails.
 
-use super::parse::{Draft, Reading};
+use super::draft::{Draft, Reading};
 use super::split::{Lines, fits, pieces};
 use crate::config::Settings;
 

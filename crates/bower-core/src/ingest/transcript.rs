@@ -1,13 +1,12 @@
 //! Parses transcripts of conversations into turns: who said what, and when.
 //! One line of a transcript is read at a time; nothing here reads a file.
 
-use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::HashMap;
 
 use super::brought::brought;
+use super::fields::{content, text, time_of};
 use crate::item::{Author, Provenance, derive_id};
 
 /// One thing that somebody said.
@@ -348,97 +347,6 @@ const SESSIONS: &[&str] = &[
     "chat_id",
     "channel",
 ];
-const TIMES: &[&str] =
-    &["timestamp", "time", "created_at", "create_time", "createdAt", "date", "datetime", "ts", "sent_at"];
-
-/// The first of some fields that holds a text with something in it.
-pub(super) fn text<'a>(of: &'a Value, names: &[&str]) -> Option<&'a str> {
-    names.iter().find_map(|name| of.get(name)?.as_str().filter(|text| !text.trim().is_empty()))
-}
-
-pub(super) fn time_of(of: &Value) -> Option<Timestamp> {
-    TIMES.iter().find_map(|name| moment(of.get(name)?))
-}
-
-/// A text, or the texts of a list of blocks. What is no text is named: somebody may look for the picture.
-pub(super) fn content(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let said: Vec<String> = blocks.iter().map(block).filter(|text| !text.trim().is_empty()).collect();
-            said.join("\n\n")
-        }
-        Value::Object(fields) => match (fields.get("parts"), fields.get("text")) {
-            (Some(parts), _) => content(parts),
-            (None, Some(text)) => content(text),
-            (None, None) => String::new(),
-        },
-        Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
-    }
-}
-
-fn block(block: &Value) -> String {
-    let kind = text(block, &["type", "content_type"]).unwrap_or("text");
-    match block {
-        Value::String(text) => text.clone(),
-        Value::Object(_) if kind.contains("image") => "[image]".to_owned(),
-        // What was spoken comes as text beside the sound.
-        Value::Object(fields) if kind.contains("audio") => {
-            fields.get("text").and_then(Value::as_str).map_or_else(|| "[audio]".to_owned(), str::to_owned)
-        }
-        Value::Object(_) if matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking") => {
-            String::new()
-        }
-        Value::Object(_) if matches!(kind, "document" | "file") => {
-            let name = text(block, &["title", "name", "file_name"]);
-            name.map_or_else(|| "[file]".to_owned(), |name| format!("[file: {name}]"))
-        }
-        Value::Object(fields) => fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => String::new(),
-    }
-}
-
-/// A time as programs write it: RFC 3339 and near it, seconds, milliseconds, microseconds or nanoseconds since 1970, as a number
-/// or in quotes. A time without a zone is taken for UTC.
-pub fn moment(value: &Value) -> Option<Timestamp> {
-    match value {
-        Value::Number(number) => since_1970(number.as_f64()?),
-        Value::String(text) => {
-            let text = text.trim();
-            if let Ok(number) = text.parse::<f64>() {
-                return since_1970(number);
-            }
-            let spaced = text.replacen(' ', "T", 1);
-            let plain = |text: &str| {
-                let at =
-                    text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(DateTime::from)).ok()?;
-                at.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
-            };
-            text.parse::<Timestamp>()
-                .or_else(|_| spaced.parse())
-                .ok()
-                .or_else(|| plain(text))
-                .or_else(|| plain(&spaced))
-        }
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-/// Whether it counts seconds or parts of them is told by its size: in seconds, each would be a year after 5138.
-fn since_1970(number: f64) -> Option<Timestamp> {
-    if !number.is_finite() || number <= 0.0 {
-        return None;
-    }
-    let seconds = match number {
-        ..1e11 => number,
-        ..1e14 => number / 1e3,
-        ..1e17 => number / 1e6,
-        _ => number / 1e9,
-    };
-    // Microseconds are what the store keeps; a double holds them until 2255.
-    let whole = SignedDuration::from_micros((seconds * 1e6).round() as i64);
-    Timestamp::UNIX_EPOCH.checked_add(whole).ok()
-}
 
 #[cfg(test)]
 mod tests {
@@ -570,22 +478,5 @@ mod tests {
             "copilot/v1/e4 2026-01-01T00:00:01Z Copilot: 8080.",
         ];
         assert_eq!(turns("events", &copilot), expected);
-    }
-
-    #[test]
-    fn times_are_told_by_their_size() {
-        for value in [
-            json!(1_683_554_160),
-            json!(1_683_554_160_000_i64),
-            json!(1_683_554_160_000_000_i64),
-            json!("1683554160"),
-        ] {
-            assert_eq!(moment(&value).unwrap().to_string(), "2023-05-08T13:56:00Z", "{value}");
-        }
-        assert_eq!(moment(&json!("2023-05-08")).unwrap().to_string(), "2023-05-08T00:00:00Z");
-        assert_eq!(moment(&json!("2023-05-08T15:56:00+02:00")).unwrap().to_string(), "2023-05-08T13:56:00Z");
-        for value in [json!("soon"), json!(0), json!(-5), json!(f64::MAX), json!(null)] {
-            assert_eq!(moment(&value), None, "{value}");
-        }
     }
 }

@@ -6,6 +6,7 @@
 //! sentences of any. Neighbours in one document become one piece, in the document's order.
 
 mod assemble;
+mod part;
 mod same;
 mod units;
 
@@ -13,7 +14,8 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::evidence::{Evidence, OPENING, Piece};
-use crate::item::RowId;
+pub use part::Candidate;
+use part::{Part, State};
 use same::Seen;
 use units::{Shape, Unit};
 
@@ -39,37 +41,6 @@ const READ_BYTES: usize = 8;
 /// After so many that do not fit one after another, the budget is full.
 const MISSES: usize = 24;
 
-/// One ranked item.
-#[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
-    /// Its row.
-    pub row: RowId,
-    /// Its id.
-    pub id: &'a str,
-    /// The document that it is part of; a memory has none.
-    pub document: Option<&'a str>,
-    /// Where it stands in the document, from 0.
-    pub position: u32,
-    /// First and last line in the document, from 1.
-    pub lines: Option<(u32, u32)>,
-    /// How a reader names it.
-    pub source: &'a str,
-    /// The document's path.
-    pub path: Option<&'a str>,
-    /// Heading path or symbol.
-    pub heading: Option<&'a str>,
-    /// What a reader must know of whose words it is.
-    pub mark: Option<&'a str>,
-    /// Source code: cut at lines.
-    pub is_code: bool,
-    /// Not found itself, but beside a hit: it is there to complete what was found.
-    pub is_beside: bool,
-    /// 0..1; of the hit that it stands beside, where it is not one.
-    pub score: f32,
-    /// The text.
-    pub content: &'a str,
-}
-
 /// Pushes where a text has terms of the question: the byte, ascending, and which term.
 pub type Marks<'a> = dyn Fn(&str, &mut Vec<(usize, usize)>) + 'a;
 
@@ -80,45 +51,6 @@ pub struct Question<'a> {
     pub marks: &'a Marks<'a>,
     /// The weight of each term, not negative: how rare it is.
     pub weights: &'a [f32],
-}
-
-/// An item cut into units.
-struct Part<'a> {
-    item: Candidate<'a>,
-    units: Vec<Unit>,
-    /// What each unit gains.
-    gains: Vec<f32>,
-    state: Vec<State>,
-    /// Tokens taken so far.
-    tokens: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Free,
-    Taken,
-    /// Its text stands elsewhere already.
-    Twice,
-}
-
-impl Part<'_> {
-    fn text(&self, unit: usize) -> &str {
-        &self.item.content[self.units[unit].range.clone()]
-    }
-
-    fn is_open(&self) -> bool {
-        self.state.contains(&State::Taken)
-    }
-
-    /// The unit with those that must come with it and are not there yet.
-    fn with_frame(&self, unit: usize) -> Vec<usize> {
-        let frame = self.units[unit].frame.into_iter().flatten().map(|at| at as usize);
-        let mut all: Vec<usize> = frame.filter(|&at| self.state[at] == State::Free && at != unit).collect();
-        all.push(unit);
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
 }
 
 /// A unit that may be taken. The greatest is the next: by density, then rank, then place.

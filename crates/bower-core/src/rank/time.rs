@@ -16,101 +16,14 @@ mod words;
 #[cfg(test)]
 mod table;
 
-use jiff::{Timestamp, Zoned};
-use std::ops::Range;
+use jiff::Zoned;
 
 use aims::Reader;
+pub use aims::{Aim, Asked, Offset, Side, Spoken, TimeExpression};
 pub use boost::{ItemTimes, TimeWeights, boosts, meets};
+pub use calendar::Interval;
 pub use valid::{Valid, valid};
 pub use words::Unit;
-
-/// A half-open span of instants: `from` is in it, `until` is not, and `from < until`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Interval {
-    /// The first instant.
-    pub from: Timestamp,
-    /// The instant after the last.
-    pub until: Timestamp,
-}
-
-impl Interval {
-    /// Its length in seconds, above 0.
-    pub fn seconds(&self) -> f64 {
-        seconds(self.until) - seconds(self.from)
-    }
-
-    /// Whether an instant is in it.
-    pub fn contains(&self, at: Timestamp) -> bool {
-        self.from <= at && at < self.until
-    }
-}
-
-/// Seconds since 1970.
-fn seconds(at: Timestamp) -> f64 {
-    at.as_microsecond() as f64 / 1e6
-}
-
-/// Which side of something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Earlier.
-    Before,
-    /// Later.
-    After,
-}
-
-/// How far from an event: "three days" in "three days before the launch".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offset {
-    /// How many, 1 or more.
-    pub count: i64,
-    /// Of what.
-    pub unit: Unit,
-}
-
-/// What a question that asks for a time wants to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// A point in time: "when did", "on what date", "how long ago".
-    Moment,
-    /// A length of time: "how long", "how many weeks".
-    Duration,
-}
-
-/// What an expression says of the wanted item's time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Aim {
-    /// In the interval: "in May 2023", "yesterday", "as of 3 June".
-    During(Interval),
-    /// Before the instant: "before May", "by 10 July" (the instant after that day).
-    Before(Timestamp),
-    /// At the instant or after it: "since Tuesday", "after 2019" (the first of 2020).
-    After(Timestamp),
-    /// The newest state: "latest", "current", "now", "still".
-    Latest,
-    /// The oldest state: "the first time", "originally", "at first".
-    Earliest,
-    /// Before or after something that has to be found first: "before the launch", "three days after we moved".
-    Order {
-        /// Which side of it.
-        side: Side,
-        /// How far from it, where that was said.
-        offset: Option<Offset>,
-        /// The words of the event, as in the question.
-        event: String,
-    },
-    /// The answer is a time itself.
-    Asked(Asked),
-}
-
-/// An expression of time in a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimeExpression {
-    /// Its bytes in the question; on character boundaries, never empty.
-    pub range: Range<usize>,
-    /// What it says.
-    pub aim: Aim,
-}
 
 /// The expressions of time in a question, in its order and not overlapping, resolved at `now` in its time zone.
 ///
@@ -124,17 +37,6 @@ pub struct TimeExpression {
 /// ```
 pub fn parse(question: &str, now: &Zoned) -> Vec<TimeExpression> {
     Reader::new(question, now).expressions()
-}
-
-/// What a text says of time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spoken {
-    /// Times that stand for themselves: "8 May 2023".
-    pub absolute: Vec<Interval>,
-    /// Times that need the day on which it was written: "yesterday", "in May".
-    pub relative: Vec<Interval>,
-    /// It names a unit of time, as in "for three years".
-    pub counts: bool,
 }
 
 /// The times that a text itself speaks of, each kind in its order: absolute, or relative to when it was written.

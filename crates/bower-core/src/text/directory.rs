@@ -22,18 +22,19 @@ use tantivy::directory::{
 };
 use tantivy::{Directory, HasLen};
 
-use super::index::META;
 use crate::checksum::{BLOCK, BlockSums, Checked, Summing};
 use crate::error::Error;
+use crate::files;
 use crate::item::hex;
+
+/// tantivy writes `meta.json` last; without it there is no index.
+pub const META: &str = "meta.json";
 
 /// The end of the name of a file with checksums.
 const KIND: &str = "sums";
 
 /// How often `meta.json` is read again because somebody committed meanwhile.
 const COMMITTED_MEANWHILE: usize = 8;
-
-use crate::files;
 
 /// Mapped files. Unlike tantivy's own directory it opens in a read-only folder, where its lock against the removal of
 /// files cannot be made and is not needed: whoever could remove files there is not this program under this user.

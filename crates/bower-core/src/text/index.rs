@@ -3,29 +3,26 @@
 
 mod among;
 mod best;
+mod columns;
 mod examine;
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
-use tantivy::columnar::ColumnValues;
 use tantivy::index::SegmentReader;
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocId, DocSet, Index, ReloadPolicy, Searcher, TERMINATED, TantivyError, Term};
 
 use super::analyze::ANALYSIS;
-use super::directory::Files;
+use super::directory::{Files, META};
 use super::language::Language;
 use super::query::QueryTerm;
 use super::score::{Bm25, Statistics};
 use super::tail::{self, Tail};
 use crate::error::{Error, Result};
 use crate::item::{Allowed, Coverage, RowId, Scored};
-
-pub(super) use examine::share;
-pub use examine::{Examined, RowWords};
+use columns::Columns;
 
 /// The layout of fields and payload. An index of another number is rebuilt.
 pub(super) const FORMAT: u32 = 2;
@@ -35,9 +32,6 @@ pub(super) const TOKENIZER: &str = "bower";
 
 /// To look for one document in the list of a term takes as long as to read so many of its documents.
 const SEEKING: usize = 16;
-
-/// tantivy writes `meta.json` last; without it there is no index.
-pub const META: &str = "meta.json";
 
 /// What the index holds, kept in the commit itself and so atomic with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,28 +57,6 @@ pub struct TextIndex {
     columns: Vec<Columns>,
     docs: u64,
     tokens: u64,
-}
-
-/// What a segment says of each document. Opened once: to find a column by its name takes as long as to read a hundred values.
-struct Columns {
-    rows: Arc<dyn ColumnValues<u64>>,
-    /// 0 where it has none.
-    parents: Arc<dyn ColumnValues<u64>>,
-    /// Whether the rows ascend, once somebody had to know.
-    ascends: OnceLock<bool>,
-}
-
-impl Columns {
-    fn open(segment: &SegmentReader) -> tantivy::Result<Self> {
-        let column = |name| Ok::<_, TantivyError>(segment.fast_fields().u64(name)?.first_or_default_col(0));
-        Ok(Self { rows: column("row")?, parents: column("parent")?, ascends: OnceLock::new() })
-    }
-}
-
-impl std::fmt::Debug for Columns {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Columns").field("documents", &self.rows.num_vals()).finish_non_exhaustive()
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -278,7 +250,7 @@ impl TextIndex {
         terms: &[Option<TermInfo>],
         statistics: &mut Statistics,
     ) -> tantivy::Result<()> {
-        let docs = self.kept(segment, columns, counted).unwrap_or_else(|| {
+        let docs = columns.kept(segment, self.docs, counted).unwrap_or_else(|| {
             let alive = segment.alive_bitset();
             let is_counted = |doc: &DocId| {
                 alive.is_none_or(|alive| alive.is_alive(*doc))
@@ -356,7 +328,7 @@ impl TextIndex {
                 }
             }
             let lengths = segment.get_fieldnorms_reader(self.fields.text)?;
-            if let Some(docs) = self.kept(segment, columns, allowed) {
+            if let Some(docs) = columns.kept(segment, self.docs, allowed) {
                 let (bm25, threshold) = (&question.bm25, kept.threshold);
                 among::among(cursors, docs, k, bm25, &lengths, threshold, &mut |doc, score| {
                     kept.push(Scored { row: RowId(rows.get_val(doc) as u32), score });

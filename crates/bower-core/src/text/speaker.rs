@@ -46,6 +46,11 @@ pub(super) fn terms(text: &str, mut emit: impl FnMut(&str)) {
     }
 }
 
+/// Lines spoken of all lines; a name of two words that the question has in full counts once.
+pub(super) fn share(spoken: u32, lines: u32) -> f32 {
+    if lines == 0 { 0.0 } else { (spoken as f32 / lines as f32).min(1.0) }
+}
+
 /// The words of a name as a question would have them: lower case, without accents; none of them is empty.
 pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
     let folded = name.split(|c: char| !c.is_alphanumeric()).map(|word| {

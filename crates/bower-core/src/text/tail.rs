@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 use tantivy::fieldnorm::FieldNormReader;
 
 use super::analyze::{ANALYSIS, Analyzer, Purpose};
-use super::index::{Examined, share};
+use super::examined::Examined;
 use super::language::Language;
 use super::query::QueryTerm;
 use super::score::{Bm25, MOST_FREQUENCY, Statistics};
@@ -311,7 +311,7 @@ impl<'a> TailScan<'a> {
             let row = &frequencies[base..];
             statistics.frequencies.iter_mut().zip(row).for_each(|(all, one)| *all += u64::from(*one > 0));
         }
-        let speaker = if spoken == 0 { 0.0 } else { share(spoken, lines) };
+        let speaker = if spoken == 0 { 0.0 } else { speaker::share(spoken, lines) };
         if !found && spoken > 0 {
             frequencies.resize(base + self.terms.len(), 0);
             found = true;

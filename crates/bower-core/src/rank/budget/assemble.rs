@@ -1,8 +1,8 @@
 //! Joins the selected sentences into pieces in the document's order, each with its citation.
 //! A run of neighbours is a literal part of the source.
 
+use super::part::{Candidate, Part, State};
 use super::units::Unit;
-use super::{Candidate, Part, State};
 use crate::evidence::{OPENING, Piece};
 
 /// Stands where sentences were left out.

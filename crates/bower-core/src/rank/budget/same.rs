@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{Part, State};
+use super::part::{Part, State};
 
 /// Two sentences with this share of words in common are the same (systems.md, section 2, has .85 for whole memories;
 /// a sentence is short, so a tenth of its words is at most two).

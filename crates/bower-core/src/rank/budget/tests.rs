@@ -1,6 +1,7 @@
 //! Tests of packing: within the budget, whole sentences of the sources, nothing twice, the same each time.
 
 use super::*;
+use crate::item::RowId;
 use proptest::prelude::*;
 
 const SOURCE: &str = "a.md";

@@ -1,14 +1,13 @@
 //! Reads how a question uses time: before, after or during one, latest or first, in order, or as the answer.
 //! Latest and first are of states, an order is one of events. One pass; what an expression used is not read again.
 
-use jiff::Zoned;
 use jiff::civil::{Date, DateTime};
+use jiff::{Timestamp, Zoned};
 use std::cell::Cell;
+use std::ops::Range;
 
-use super::calendar::Part;
-use super::relative::joined;
+use super::calendar::{Interval, Part, joined};
 use super::words::{Kind, Token, Unit, Word, tokens};
-use super::{Aim, Asked, Interval, Offset, Side, Spoken, TimeExpression};
 
 /// The words of an event that are kept: what follows is rarely part of it.
 const EVENT_WORDS: usize = 8;
@@ -34,6 +33,79 @@ const CLAUSE: &[&str] = &[
     "did", "does", "do", "was", "were", "is", "are", "or", "but", "which", "who", "what", "where", "why",
     "because", "so",
 ];
+
+/// Which side of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Earlier.
+    Before,
+    /// Later.
+    After,
+}
+
+/// How far from an event: "three days" in "three days before the launch".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offset {
+    /// How many, 1 or more.
+    pub count: i64,
+    /// Of what.
+    pub unit: Unit,
+}
+
+/// What a question that asks for a time wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A point in time: "when did", "on what date", "how long ago".
+    Moment,
+    /// A length of time: "how long", "how many weeks".
+    Duration,
+}
+
+/// What an expression says of the wanted item's time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// In the interval: "in May 2023", "yesterday", "as of 3 June".
+    During(Interval),
+    /// Before the instant: "before May", "by 10 July" (the instant after that day).
+    Before(Timestamp),
+    /// At the instant or after it: "since Tuesday", "after 2019" (the first of 2020).
+    After(Timestamp),
+    /// The newest state: "latest", "current", "now", "still".
+    Latest,
+    /// The oldest state: "the first time", "originally", "at first".
+    Earliest,
+    /// Before or after something that has to be found first: "before the launch", "three days after we moved".
+    Order {
+        /// Which side of it.
+        side: Side,
+        /// How far from it, where that was said.
+        offset: Option<Offset>,
+        /// The words of the event, as in the question.
+        event: String,
+    },
+    /// The answer is a time itself.
+    Asked(Asked),
+}
+
+/// An expression of time in a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeExpression {
+    /// Its bytes in the question; on character boundaries, never empty.
+    pub range: Range<usize>,
+    /// What it says.
+    pub aim: Aim,
+}
+
+/// What a text says of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spoken {
+    /// Times that stand for themselves: "8 May 2023".
+    pub absolute: Vec<Interval>,
+    /// Times that need the day on which it was written: "yesterday", "in May".
+    pub relative: Vec<Interval>,
+    /// It names a unit of time, as in "for three years".
+    pub counts: bool,
+}
 
 /// A text being read at a now.
 pub(super) struct Reader<'a> {

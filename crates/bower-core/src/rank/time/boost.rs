@@ -2,7 +2,8 @@
 //! Pure and total: every gain is finite, none is below 0, and candidates of which nothing is known are neither favoured nor put
 //! last.
 
-use super::{Aim, Asked, Interval, Offset, Side, TimeExpression, Unit, seconds};
+use super::calendar::seconds;
+use super::{Aim, Asked, Interval, Offset, Side, TimeExpression, Unit};
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;

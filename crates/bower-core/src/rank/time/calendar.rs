@@ -3,10 +3,35 @@
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
-use jiff::{Span, ToSpan};
+use jiff::{Span, Timestamp, ToSpan};
 
-use super::Interval;
 use super::words::Unit;
+
+/// A half-open span of instants: `from` is in it, `until` is not, and `from < until`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Interval {
+    /// The first instant.
+    pub from: Timestamp,
+    /// The instant after the last.
+    pub until: Timestamp,
+}
+
+impl Interval {
+    /// Its length in seconds, above 0.
+    pub fn seconds(&self) -> f64 {
+        seconds(self.until) - seconds(self.from)
+    }
+
+    /// Whether an instant is in it.
+    pub fn contains(&self, at: Timestamp) -> bool {
+        self.from <= at && at < self.until
+    }
+}
+
+/// Seconds since 1970.
+pub(super) fn seconds(at: Timestamp) -> f64 {
+    at.as_microsecond() as f64 / 1e6
+}
 
 /// A half-open span of civil time, not yet in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +195,30 @@ impl Part {
         let until = zone.to_ambiguous_timestamp(self.until).compatible().ok()?;
         (from < until).then_some(Interval { from, until })
     }
+}
+
+/// Makes one span of two ends; the year of the second holds for the first where that has none.
+pub(super) fn joined(first: Part, second: Part) -> Option<Part> {
+    let year = |date: Date| i32::from(date.year());
+    let mut first = first;
+    let mut second = second;
+    if first.yearless && !second.yearless {
+        first = first.later_by(year(second.first_day()) - year(first.first_day()))?;
+        if first.from > second.from {
+            first = first.later_by(-1)?;
+        }
+    } else if !first.yearless && second.yearless {
+        second = second.later_by(year(first.first_day()) - year(second.first_day()))?;
+        if second.from < first.from {
+            second = second.later_by(1)?;
+        }
+    } else if first.yearless && first.from > second.from {
+        first = first.later_by(-1)?;
+    } else if first.from > second.from && first.from.date() < shift(second.first_day(), 7, Unit::Day)? {
+        // "Monday to Wednesday" on a Wednesday: each is the last before today, and the Monday was two days ago.
+        first = Part::day(shift(first.first_day(), -7, Unit::Day)?)?;
+    }
+    first.to(second)
 }
 
 fn midnight(date: Date) -> DateTime {

@@ -2,8 +2,6 @@
 //! They are said from now or from another time. A count of units back means the whole unit that was then: "two weeks ago" is a
 //! week, Monday first.
 
-use jiff::civil::Date;
-
 use super::aims::Reader;
 use super::calendar::{Part, before, on_or_after, shift, span};
 use super::words::{Kind, Unit, Word};
@@ -379,28 +377,4 @@ impl Reader<'_> {
     fn suffixed(&self, at: usize) -> bool {
         self.glued(at) && ["st", "nd", "rd", "th"].iter().any(|suffix| self.text_is(at, suffix))
     }
-}
-
-/// Makes one span of two ends; the year of the second holds for the first where that has none.
-pub(super) fn joined(first: Part, second: Part) -> Option<Part> {
-    let year = |date: Date| i32::from(date.year());
-    let mut first = first;
-    let mut second = second;
-    if first.yearless && !second.yearless {
-        first = first.later_by(year(second.first_day()) - year(first.first_day()))?;
-        if first.from > second.from {
-            first = first.later_by(-1)?;
-        }
-    } else if !first.yearless && second.yearless {
-        second = second.later_by(year(first.first_day()) - year(second.first_day()))?;
-        if second.from < first.from {
-            second = second.later_by(1)?;
-        }
-    } else if first.yearless && first.from > second.from {
-        first = first.later_by(-1)?;
-    } else if first.from > second.from && first.from.date() < shift(second.first_day(), 7, Unit::Day)? {
-        // "Monday to Wednesday" on a Wednesday: each is the last before today, and the Monday was two days ago.
-        first = Part::day(shift(first.first_day(), -7, Unit::Day)?)?;
-    }
-    first.to(second)
 }

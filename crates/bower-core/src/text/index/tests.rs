@@ -223,7 +223,7 @@ fn the_best_of_many_rows_are_those_of_all() {
     let is_narrow = |keep: &RowSet| {
         let segment = index.searcher.segment_reader(0);
         let allowed = Allowed { keep: Some(keep), drop: &drop };
-        index.kept(segment, &index.columns[0], allowed).is_some()
+        index.columns[0].kept(segment, index.docs, allowed).is_some()
     };
     assert_eq!(keeps.each_ref().map(is_narrow), [true, false, true, true]);
     let questions =
