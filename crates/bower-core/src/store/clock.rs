@@ -3,9 +3,17 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Stamp;
 use crate::error::Result;
 use crate::item::Change;
+
+/// When a write happens and who asked for it; both go into its events.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp<'a> {
+    /// The time, given by the caller.
+    pub now: Timestamp,
+    /// Who, e.g. `cli`.
+    pub actor: &'a str,
+}
 
 /// Two readings of the clock that lie further apart are a jump: nobody used the store for a month, or the clock is wrong.
 pub const MOST_GAP: SignedDuration = SignedDuration::from_hours(24 * 30);

@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{NewVector, Stamp};
+use super::clock::Stamp;
+use super::vector::NewVector;
 use crate::error::Result;
 use crate::item::{Kind, MemoryType, Provenance, Relation, RowId, Ruling, Scope, Status, Tier};
 use crate::request::tier_number;

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod copies;
 pub mod salvage;
 pub mod sqlite;
+mod vector;
 
 #[cfg(test)]
 mod contract;
@@ -24,36 +25,9 @@ use crate::request::{
     Clocks, Documents, Event, Item, Loss, Receipt, Selection, StoreChange, StoreCopy, Undone,
 };
 
+pub use clock::Stamp;
 pub use sqlite::SqliteStore;
-
-/// When a write happens and who asked for it; both go into its events.
-#[derive(Clone, Copy, Debug)]
-pub struct Stamp<'a> {
-    /// The time, given by the caller.
-    pub now: Timestamp,
-    /// Who, e.g. `cli`.
-    pub actor: &'a str,
-}
-
-/// A vector to keep: unit length, little-endian IEEE half floats (an error of at most 2^-11 a component).
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewVector {
-    /// The model's identity, scheme included.
-    pub model: String,
-    /// Two bytes a dimension.
-    pub half: Vec<u8>,
-    /// What late interaction needs, made in the same pass; `None` where the model gives no token states.
-    pub tokens: Option<NewTokens>,
-}
-
-/// Tokens to keep: an item's codes, or a question's tokens.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewTokens {
-    /// The scheme's identity, its model included.
-    pub model: String,
-    /// An item: eight bytes a token. A question: as `tokens::to_bytes` gives them.
-    pub bytes: Vec<u8>,
-}
+pub use vector::{NewTokens, NewVector};
 
 /// A memory to keep.
 #[derive(Clone, Debug, PartialEq)]

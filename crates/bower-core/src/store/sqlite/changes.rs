@@ -2,7 +2,7 @@
 
 use rusqlite::{Result, params_from_iter};
 
-use super::read::timestamp;
+use super::columns::timestamp;
 use super::{SqliteStore, select};
 use crate::item::{Change, Visibility};
 use crate::request::StoreChange;

@@ -9,7 +9,7 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use std::collections::BTreeMap;
 
-use super::read::first;
+use super::columns::first;
 use crate::item::RowId;
 
 /// The columns of an item that its checksum covers.

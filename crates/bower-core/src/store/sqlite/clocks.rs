@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use rusqlite::types::Value as Sql;
 
-use super::read::first;
-use super::select::{Condition, every};
+use super::columns::first;
+use super::condition::{Condition, every};
 use super::{SqliteStore, schema};
 use crate::error::{Error, Result};
 use crate::item::RowSet;

@@ -5,7 +5,8 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
 use super::SqliteStore;
-use super::read::{INDEXED, json_field, read_indexed, read_parent, timestamp, word};
+use super::columns::{json_field, timestamp, word};
+use super::read::{INDEXED, read_indexed, read_parent};
 use crate::error::Result;
 use crate::item::RowId;
 use crate::store::{DatedText, IndexedText};

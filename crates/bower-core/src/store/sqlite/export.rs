@@ -6,9 +6,8 @@ use std::collections::HashMap;
 
 use super::SqliteStore;
 use super::checksums::is_damaged;
+use super::columns::{json_field, parse_word, row_id, timestamp};
 use super::halves::half;
-use super::read::{json_field, parse_word, timestamp};
-use super::write::row_id;
 use crate::item::{Kind, Provenance, RowId, Tier, hex};
 use crate::store::copies::{
     DocumentCopy, EventCopy, Exposed, FORMAT, Header, ItemCopy, Part, Piece, Pieces, RelationCopy,

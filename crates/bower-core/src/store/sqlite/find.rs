@@ -4,8 +4,7 @@
 use rusqlite::{OptionalExtension, params, params_from_iter};
 use std::collections::BTreeSet;
 
-use super::read::{first, parse_word, timestamp, word};
-use super::write::row_id;
+use super::columns::{first, parse_word, row_id, timestamp, word};
 use super::{SqliteStore, select};
 use crate::error::Result;
 use crate::item::{Facts, RowId, Tier, Visibility};

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::checksums::seal_event;
+use super::columns::{first, json_field, json_text};
+use super::events::{next_change, record};
 use super::halves::half;
-use super::read::{first, json_field};
-use super::write::{cache_key, json_text, next_change, record, remove_row};
+use super::write::{cache_key, remove_row};
 use super::{SqliteStore, lock, pages};
 use crate::item::{Change, Kind, Relation, RowId, Visibility, hex};
 use crate::request::Receipt;

@@ -8,11 +8,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use super::SqliteStore;
+use super::beside::{put_tags, put_tail, put_vector};
 use super::checksums::{seal, seal_document};
+use super::columns::{author, json_text, row_id};
+use super::events::{next_change, record};
 use super::export::{document_of, item_at};
 use super::journal::{restart, row_of, start};
 use super::life::LONGEST_CHAIN;
-use super::write::{author, json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
 use crate::item::{Change, Kind, Provenance, RowId, Status};
 use crate::store::Stamp;
 use crate::store::copies::{

@@ -4,9 +4,8 @@ use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
 use super::checksums::{fits, of_text};
-use super::read::{json_field, parse_word, timestamp};
+use super::columns::{json_field, parse_word, row_id, timestamp};
 use super::schema::{KEEPS_LIFE, KEEPS_PROVENANCE};
-use super::write::row_id;
 use crate::error::Error;
 use crate::item::{Kind, Provenance, Tier};
 use crate::request::Item;

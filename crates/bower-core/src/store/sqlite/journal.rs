@@ -9,10 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
 use super::checksums::seal_fields;
-use super::lives::HEADS;
-use super::read::{first, json_field, parse_word};
+use super::columns::{first, json_field, parse_word};
+use super::events::{next_change, record};
 use super::trust::repaired;
-use super::write::{next_change, record};
 use crate::item::{Author, Change, Provenance, Relation, RowId, Status};
 use crate::request::{Undone, Unmoved};
 use crate::store::Stamp;
@@ -244,6 +243,9 @@ fn breaks_chain(
 pub(super) fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
     connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
 }
+
+/// What runs over many memories call themselves, in the one event of theirs that has no subject.
+pub(super) const HEADS: &[&str] = &["sweep", "prune", "consolidate", "import", "undo"];
 
 /// Events that change no state, but what ties memories together.
 const TIES: &[&str] = &["link", "contradict", "review"];

@@ -2,13 +2,10 @@
 //! Every transaction that changes what a selection finds takes the next number from the store's counter, so rows are kept under
 //! the number at which they were read, and are never stale.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::read::{mark, scan};
-use super::{SqliteStore, lock, lookup, schema, select};
-use crate::error::Result;
 use crate::filter::{Filter, Test};
-use crate::item::{Change, RowSet};
+use crate::item::RowSet;
 use crate::request::Selection;
 
 /// Selections that are kept; each question compares its own with them.
@@ -38,9 +35,13 @@ struct Kept {
 pub(super) struct KnownSets(Mutex<Kept>);
 
 impl KnownSets {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The rows of a selection at a moment, if they are kept.
     pub(super) fn get(&self, at: &Moment, select: &Selection) -> Option<Arc<RowSet>> {
-        let mut kept = lock(&self.0);
+        let mut kept = self.kept();
         if kept.at != *at {
             return None;
         }
@@ -54,7 +55,7 @@ impl KnownSets {
     /// Keeps the rows of a selection as they are at a moment.
     pub(super) fn put(&self, at: Moment, select: &Selection, rows: &Arc<RowSet>) {
         let bytes = bytes(select, rows);
-        let mut kept = lock(&self.0);
+        let mut kept = self.kept();
         if kept.at != at {
             *kept = Kept { at, ..Kept::default() };
         }
@@ -68,34 +69,6 @@ impl KnownSets {
         }
         kept.bytes += bytes;
         kept.sets.push((select.clone(), Arc::clone(rows)));
-    }
-}
-
-impl SqliteStore {
-    pub(super) fn selected_rows(&self, selection: &Selection) -> Result<Option<Arc<RowSet>>> {
-        self.check_clocks(selection.clocks)?;
-        if select::is_everything(selection) {
-            return Ok(None);
-        }
-        self.read("select the items", |connection| {
-            let moment =
-                connection.prepare_cached("SELECT identity, change FROM store")?.query_row([], |row| {
-                    let (identity, change) = (row.get(0)?, row.get(1)?);
-                    Ok(Moment { identity, change, mark: mark(connection, Change(change))?.unwrap_or(0) })
-                })?;
-            if let Some(rows) = self.selected.get(&moment, selection) {
-                return Ok(Some(rows));
-            }
-            // A store that cannot be written keeps the schema that it has.
-            let found = if self.schema >= schema::KEEPS_FIELDS {
-                lookup::rows(connection, select::conjuncts(selection), lookup::NARROW)?
-            } else {
-                None
-            };
-            let rows = Arc::new(found.map_or_else(|| scan(connection, selection), Ok)?);
-            self.selected.put(moment, selection, &rows);
-            Ok(Some(rows))
-        })
     }
 }
 
@@ -186,7 +159,7 @@ mod tests {
         for n in 0..4 {
             known.put(now.clone(), &of(&format!("large {n}")), &one(quarter));
         }
-        let kept = lock(&known.0);
+        let kept = known.kept();
         assert_eq!(kept.sets.len(), 3);
         assert_eq!(kept.bytes, kept.sets.iter().map(|(select, rows)| bytes(select, rows)).sum::<usize>());
         drop(kept);

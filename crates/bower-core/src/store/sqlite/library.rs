@@ -2,7 +2,9 @@
 
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
-use super::read::{json_field, read_known, timestamp, word};
+use super::columns::{json_field, timestamp, word};
+use super::condition::Condition;
+use super::read::read_known;
 use super::{SqliteStore, select};
 use crate::request::{Document, Documents, Selection};
 use crate::store::{KnownDocument, Place};
@@ -43,7 +45,7 @@ impl SqliteStore {
             format!("EXISTS (SELECT 1 FROM items i WHERE i.document = d.row AND {})", condition.sql)
         };
         // Chunks are of the collection of their document, which an index finds.
-        let of_collections = select::Condition::within("d.collection", &selection.collections);
+        let of_collections = Condition::within("d.collection", &selection.collections);
         let has_one = match of_collections.sql.as_str() {
             "" => has_one,
             within => format!("{within} AND {has_one}"),

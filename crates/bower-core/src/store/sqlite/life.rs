@@ -6,12 +6,14 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params, params_from_i
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
+use super::beside::{put_tags, put_tail, put_vector};
 use super::checksums::{seal, seal_vector};
+use super::columns::{author, first, json_field, json_text, parse_word, row_id, timestamp};
+use super::condition::Condition;
+use super::events::{next_change, record};
 use super::journal::{State, start, turn};
-use super::read::{first, json_field, parse_word, timestamp};
 use super::schema::KEEPS_LIFE;
 use super::select;
-use super::write::{author, json_text, next_change, put_tags, put_tail, put_vector, record, row_id};
 use crate::item::{Change, Kind, Origin, Relation, RowId, Ruling, Status, Turn};
 use crate::store::{Audience, Decided, Kept, NewMemory, Place, ReviewRow, Stamp, Standing};
 
@@ -114,7 +116,7 @@ impl SqliteStore {
         most: usize,
     ) -> crate::Result<Vec<RowId>> {
         // Whoever may know everything is spared the look at each item.
-        let known = if to.knows_everything() { select::Condition::default() } else { select::known_to(to) };
+        let known = if to.knows_everything() { Condition::default() } else { select::known_to(to) };
         let known_sql = match known.sql.as_str() {
             "" => String::new(),
             sql => format!("AND EXISTS (SELECT 1 FROM items i WHERE i.row = e.row AND {sql})"),

@@ -7,16 +7,13 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 use super::checksums::seal_fields;
-use super::journal::{State, row_of, turn};
+use super::columns::{first, parse_word, timestamp};
+use super::events::{next_change, record};
+use super::journal::{HEADS, State, row_of, turn};
 use super::life::{id_of, insert_memory, relate};
-use super::read::{first, parse_word, timestamp};
-use super::write::{next_change, record};
 use super::{SqliteStore, schema};
 use crate::item::{Change, Facts, Kind, Provenance, Relation, RowId, Scope, Status, Tier, Turn};
 use crate::store::{Life, NewPattern, OWN, Stamp, Turned, Turning};
-
-/// What runs over many memories call themselves, in the one event of theirs that has no subject.
-pub(super) const HEADS: &[&str] = &["sweep", "prune", "consolidate", "import", "undo"];
 
 fn tier(word: i64) -> Tier {
     match word {

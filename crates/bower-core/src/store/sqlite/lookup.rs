@@ -6,10 +6,10 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params_from_iter};
 use serde_json::Value;
 
-use super::read::first;
+use super::columns::{first, row_id};
+use super::condition::{Condition, every};
+use super::filter::is_column;
 use super::schema::LONG_TEXT;
-use super::select::{Condition, Conjunct, every, is_column};
-use super::write::row_id;
 use crate::filter::{Filter, Test};
 use crate::item::{Kind, MemoryType, RowSet, Status};
 
@@ -28,6 +28,13 @@ pub(super) enum Lookup {
     All(Vec<Lookup>),
     /// Those that are in one.
     Any(Vec<Lookup>),
+}
+
+/// One of the conditions of a selection, all of which must hold, and how an index finds its rows, where one can.
+#[derive(Debug, PartialEq)]
+pub(super) struct Conjunct {
+    pub(super) condition: Condition,
+    pub(super) lookup: Option<Lookup>,
 }
 
 /// Rows that are known, or all but those.

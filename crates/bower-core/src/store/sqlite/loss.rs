@@ -7,11 +7,11 @@ use rusqlite::{Connection, OpenFlags, Result, TransactionBehavior, params};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
+use super::columns::timestamp;
+use super::events::{mark, next_change, record};
 use super::head::{Head, HeadFile, Heads};
-use super::read::{mark, timestamp};
 use super::schema::KEEPS_CHECKSUMS;
-use super::write::{next_change, record};
-use super::{SqliteStore, lock};
+use super::{SqliteStore, empty_log, lock};
 use crate::error::Error;
 use crate::item::Change;
 use crate::request::Loss;
@@ -396,6 +396,6 @@ impl SqliteStore {
         })()
         .map_err(failed)?;
         self.keep_head(&filled);
-        super::read::empty_log(&connection).map_err(failed)
+        empty_log(&connection).map_err(failed)
     }
 }

@@ -4,8 +4,8 @@
 use rusqlite::params;
 use serde_json::{Map, Value};
 
-use super::read::first;
-use super::write::{next_change, record};
+use super::columns::first;
+use super::events::{next_change, record};
 use super::{SqliteStore, schema};
 use crate::item::{MemoryType, RowId, Status, Visibility};
 use crate::store::Stamp;

@@ -2,11 +2,16 @@
 //! A reader never waits; a writer waits its turn; nobody sees a lock.
 
 mod backup;
+mod beside;
 mod changes;
 mod checksums;
 mod clocks;
+mod columns;
+mod condition;
 mod dated;
+mod events;
 mod export;
+mod filter;
 mod find;
 mod forget;
 mod halves;
@@ -25,6 +30,7 @@ mod pages;
 mod read;
 mod schema;
 mod select;
+mod selected;
 mod sessions;
 mod sound;
 mod trust;
@@ -341,7 +347,7 @@ impl SqliteStore {
         transaction.commit().map_err(failed)?;
         if from == 0 {
             // What every log builds on is in the file before there is one: a damaged log never takes the tables along.
-            read::empty_log(&connection).map_err(failed)?;
+            empty_log(&connection).map_err(failed)?;
         }
         Ok(connection)
     }
@@ -526,6 +532,11 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 fn fresh_identity(connection: &Connection, path: &Path, now: Timestamp) -> rusqlite::Result<String> {
     let random: String = connection.query_row("SELECT hex(randomblob(16))", [], |row| row.get(0))?;
     Ok(derive_id(&[&random, &path.to_string_lossy(), &now.to_string()]))
+}
+
+/// Copies the log into the file and cuts it off, as far as other readers allow.
+fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
 /// The log of a store's file.

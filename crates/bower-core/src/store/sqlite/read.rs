@@ -8,11 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::columns::{first, json_field, row_id, timestamp, word};
+use super::events::mark;
 use super::item::{self, read_item};
 use super::vectors::waiting;
-use super::write::row_id;
-use super::{LOG_BYTES, SqliteStore, is_busy, lock, schema, select};
-use crate::error::{Error, Result};
+use super::{LOG_BYTES, SqliteStore, empty_log, is_busy, lock, schema, select};
+use crate::error::Result;
 use crate::item::{
     Change, Coverage, Facts, MemoryType, Origin, RowId, RowSet, Ruling, Scope, Status, Visibility, derive_id,
     indexed_text,
@@ -37,43 +38,6 @@ impl SqliteStore {
         let snapshot = reader.unchecked_transaction().map_err(|source| self.failed(doing, source))?;
         body(&snapshot).map_err(|source| self.failed(doing, source))
     }
-}
-
-/// The fingerprint of a change: its first event, which no other history shares (its time is in microseconds).
-pub(super) fn mark(connection: &Connection, change: Change) -> rusqlite::Result<Option<u64>> {
-    connection
-        .prepare_cached(
-            "SELECT event, time, action, coalesce(subject, '') FROM events WHERE change = ?1 ORDER BY event LIMIT 1",
-        )?
-        .query_row([change.0], |row| {
-            let (event, time): (i64, i64) = (row.get(0)?, row.get(1)?);
-            let (action, subject): (String, String) = (row.get(2)?, row.get(3)?);
-            let id = derive_id(&[&event.to_string(), &time.to_string(), &action, &subject]);
-            Ok(u64::from_str_radix(&id, 16).expect("an id is 16 hex digits"))
-        })
-        .optional()
-}
-
-pub(super) fn timestamp(microseconds: i64) -> rusqlite::Result<Timestamp> {
-    Timestamp::from_microsecond(microseconds).map_err(|source| {
-        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Integer, source.into())
-    })
-}
-
-pub(super) fn word<T: std::str::FromStr<Err = Error>>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    parse_word(&row.get::<_, String>(column)?)
-}
-
-pub(super) fn parse_word<T: std::str::FromStr<Err = Error>>(word: &str) -> rusqlite::Result<T> {
-    word.parse().map_err(|source: Error| {
-        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, source.into())
-    })
-}
-
-pub(super) fn json_field<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
-    serde_json::from_str(text).map_err(|source| {
-        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, source.into())
-    })
 }
 
 pub(super) const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection, i.valid_from, i.valid_to
@@ -138,20 +102,8 @@ pub(super) fn read_counts(connection: &Connection, from: &str) -> rusqlite::Resu
     Ok(counts)
 }
 
-/// The rows of a selection, from all rows: what indexes find must be the same.
-pub(super) fn scan(connection: &Connection, selection: &Selection) -> rusqlite::Result<RowSet> {
-    let condition = select::condition(selection);
-    let sql = format!("SELECT i.row FROM items i WHERE {}", condition.sql);
-    connection.prepare(&sql)?.query_map(params_from_iter(condition.values), first)?.collect()
-}
-
 pub(super) fn read_known(row: &Row<'_>) -> rusqlite::Result<KnownDocument> {
     Ok(KnownDocument { id: row.get(0)?, path: row.get(1)?, hash: row.get(2)?, recipe: row.get(3)? })
-}
-
-/// Copies the log into the file and cuts it off, as far as other readers allow.
-pub(super) fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
 fn row_ids(
@@ -160,10 +112,6 @@ fn row_ids(
     let mut rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     rows.sort_unstable();
     Ok(rows)
-}
-
-pub(super) fn first(row: &Row<'_>) -> rusqlite::Result<RowId> {
-    row_id(row.get(0)?)
 }
 
 impl Store for SqliteStore {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use rusqlite::params;
 
 use super::SqliteStore;
-use super::read::first;
+use super::columns::first;
 use super::trust::outlasts;
 use crate::item::RowId;
 use crate::store::Given;

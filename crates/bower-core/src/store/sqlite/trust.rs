@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 use super::checksums::{seal_document, seal_fields};
-use super::read::timestamp;
-use super::write::{next_change, record, row_id};
+use super::columns::{row_id, timestamp};
+use super::events::{next_change, record};
 use super::{SqliteStore, schema};
 use crate::item::Change;
 use crate::store::Stamp;

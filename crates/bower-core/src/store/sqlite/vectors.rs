@@ -4,8 +4,8 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::checksums::{fits, of_cached, of_vector, of_waiting};
+use super::columns::first;
 use super::halves::half;
-use super::read::first;
 use super::write::cache_key;
 use super::{SqliteStore, lock, schema};
 use crate::error::Result;

@@ -2,114 +2,23 @@
 //! Each runs in one transaction and leaves its events in it.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::checksums::{of_cached, of_event, of_waiting, seal, seal_document, seal_fields, seal_vector};
-use super::halves::kept;
+use super::beside::{model_row, put_codes, put_tags, put_tail, put_vector};
+use super::checksums::{of_cached, seal, seal_document, seal_fields, seal_vector};
+use super::columns::{author, json_text, row_id};
+use super::events::{next_change, record};
+use super::life::unlink;
 use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore};
-use crate::item::{Author, Change, Kind, RowId, Status};
+use crate::item::{Change, Kind, RowId, Status};
 use crate::store::{NewChunk, NewDocument, NewTokens, NewVector, Stamp, Written};
-
-/// The next change number. Taken inside the transaction, so numbers appear in the order of commits.
-pub(super) fn next_change(connection: &Connection) -> Result<Change> {
-    connection
-        .prepare_cached("UPDATE store SET change = change + 1 RETURNING change")?
-        .query_row([], |row| row.get(0))
-        .map(Change)
-}
-
-pub(super) fn record(
-    connection: &Connection,
-    change: Change,
-    stamp: Stamp<'_>,
-    action: &str,
-    subject: Option<&str>,
-    detail: &Value,
-) -> Result<u64> {
-    let (time, detail) = (stamp.now.as_microsecond(), detail.to_string());
-    let checksum = of_event(change.0, time, (action, subject, stamp.actor), &detail);
-    connection
-        .prepare_cached(
-            "INSERT INTO events (change, time, action, subject, actor, detail, checksum)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![change.0, time, action, subject, stamp.actor, detail, checksum])?;
-    Ok(connection.last_insert_rowid().unsigned_abs())
-}
-
-/// A row number for the indexes. The store would hold four billion inserts before this fails.
-pub(super) fn row_id(row: i64) -> Result<RowId> {
-    u32::try_from(row).map(RowId).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, row))
-}
-
-fn model_row(connection: &Connection, name: &str) -> Result<i64> {
-    let mut find = connection.prepare_cached("SELECT row FROM models WHERE name = ?1")?;
-    if let Some(row) = find.query_row([name], |row| row.get(0)).optional()? {
-        return Ok(row);
-    }
-    connection.prepare_cached("INSERT INTO models (name) VALUES (?1)")?.execute([name])?;
-    Ok(connection.last_insert_rowid())
-}
-
-pub(super) fn put_vector(
-    connection: &Connection,
-    row: RowId,
-    vector: &NewVector,
-    change: Change,
-) -> Result<()> {
-    let model = model_row(connection, &vector.model)?;
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO vectors (row, model, change, vector) VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute(params![row.0, model, change.0, kept(&vector.half)?])?;
-    vector.tokens.as_ref().map_or(Ok(()), |tokens| put_codes(connection, row, tokens, change))
-}
-
-fn put_codes(connection: &Connection, row: RowId, tokens: &NewTokens, change: Change) -> Result<()> {
-    let model = model_row(connection, &tokens.model)?;
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO token_tail (row, model, change, codes, checksum) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
-        .execute(params![row.0, model, change.0, tokens.bytes, of_waiting(row, &tokens.bytes)])?;
-    Ok(())
-}
 
 /// Whether a row is still there with the text of a change or an older one.
 fn stands(connection: &Connection, row: RowId, upto: Change) -> Result<bool> {
     connection
         .prepare_cached("SELECT 1 FROM items WHERE row = ?1 AND text_change <= ?2")?
         .exists(params![row.0, upto.0])
-}
-
-/// An author as its column has it: nothing stands for a file's.
-pub(super) fn author(author: Author) -> Option<&'static str> {
-    (author != Author::Document).then(|| author.word())
-}
-
-/// Adds tags; those that were not there.
-pub(super) fn put_tags<'a>(
-    connection: &Connection,
-    row: RowId,
-    tags: &'a [String],
-) -> Result<Vec<&'a String>> {
-    let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO tags (tag, row) VALUES (?1, ?2)")?;
-    let mut added = Vec::new();
-    for tag in tags {
-        if insert.execute(params![tag, row.0])? > 0 {
-            added.push(tag);
-        }
-    }
-    Ok(added)
-}
-
-pub(super) fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
-    connection
-        .prepare_cached("INSERT OR REPLACE INTO tail (row, change, terms, checksum) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![row.0, change.0, terms, of_waiting(row, terms)])?;
-    Ok(())
 }
 
 /// Removes one item from every table and remembers the row, so that indexes mask it.
@@ -122,7 +31,7 @@ pub(super) fn remove_row(
     for table in ["tags", "vectors", "token_tail", "tail", "injections", "exposures", "checksums", "texts"] {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
     }
-    super::life::unlink(connection, row, change, stamp)?;
+    unlink(connection, row, change, stamp)?;
     let removed = connection.prepare_cached("DELETE FROM items WHERE row = ?1")?.execute([row.0])? > 0;
     if removed {
         connection
@@ -130,10 +39,6 @@ pub(super) fn remove_row(
             .execute(params![change.0, row.0])?;
     }
     Ok(removed)
-}
-
-pub(super) fn json_text(value: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|source| rusqlite::Error::ToSqlConversionFailure(source.into()))
 }
 
 impl SqliteStore {

@@ -11,9 +11,10 @@ use crate::item::{Change, Kind, Origin, RowId, Status, TakenHow, Turn, Visibilit
 use crate::request::{Taken, Undone, Unmoved};
 use crate::store::Stamp;
 use crate::store::sqlite::SqliteStore;
-use crate::store::sqlite::read::{first, parse_word};
-use crate::store::sqlite::select::{Condition, every, visible};
-use crate::store::sqlite::write::{next_change, record};
+use crate::store::sqlite::columns::{first, parse_word};
+use crate::store::sqlite::condition::{Condition, every};
+use crate::store::sqlite::events::{next_change, record};
+use crate::store::sqlite::select::visible;
 
 /// What an origin wrote.
 struct Written {

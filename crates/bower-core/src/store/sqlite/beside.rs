@@ -1,0 +1,70 @@
+//! Writes what stands beside an item: its vector, its token codes, its tags and its terms.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+
+use super::checksums::of_waiting;
+use super::halves::kept;
+use crate::item::{Change, RowId};
+use crate::store::{NewTokens, NewVector};
+
+pub(super) fn model_row(connection: &Connection, name: &str) -> Result<i64> {
+    let mut find = connection.prepare_cached("SELECT row FROM models WHERE name = ?1")?;
+    if let Some(row) = find.query_row([name], |row| row.get(0)).optional()? {
+        return Ok(row);
+    }
+    connection.prepare_cached("INSERT INTO models (name) VALUES (?1)")?.execute([name])?;
+    Ok(connection.last_insert_rowid())
+}
+
+pub(super) fn put_vector(
+    connection: &Connection,
+    row: RowId,
+    vector: &NewVector,
+    change: Change,
+) -> Result<()> {
+    let model = model_row(connection, &vector.model)?;
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO vectors (row, model, change, vector) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![row.0, model, change.0, kept(&vector.half)?])?;
+    vector.tokens.as_ref().map_or(Ok(()), |tokens| put_codes(connection, row, tokens, change))
+}
+
+pub(super) fn put_codes(
+    connection: &Connection,
+    row: RowId,
+    tokens: &NewTokens,
+    change: Change,
+) -> Result<()> {
+    let model = model_row(connection, &tokens.model)?;
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO token_tail (row, model, change, codes, checksum) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![row.0, model, change.0, tokens.bytes, of_waiting(row, &tokens.bytes)])?;
+    Ok(())
+}
+
+/// Adds tags; those that were not there.
+pub(super) fn put_tags<'a>(
+    connection: &Connection,
+    row: RowId,
+    tags: &'a [String],
+) -> Result<Vec<&'a String>> {
+    let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO tags (tag, row) VALUES (?1, ?2)")?;
+    let mut added = Vec::new();
+    for tag in tags {
+        if insert.execute(params![tag, row.0])? > 0 {
+            added.push(tag);
+        }
+    }
+    Ok(added)
+}
+
+pub(super) fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO tail (row, change, terms, checksum) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![row.0, change.0, terms, of_waiting(row, terms)])?;
+    Ok(())
+}
