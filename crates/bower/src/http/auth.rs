@@ -9,7 +9,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::connections::place_of;
 use super::problem::Problem;
 use super::tokens::{Standing, Token, Tokens};
 use crate::failure::{Failure, Result};
@@ -36,6 +35,17 @@ impl Key {
             Self::Address(address) => address.is_loopback(),
             Self::Token(_) => false,
         }
+    }
+}
+
+/// The address that counts: whoever has one of IPv6 mostly has the 2^64 of its network too.
+pub fn place_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) if !six.is_loopback() => {
+            let [a, b, c, d, ..] = six.segments();
+            std::net::Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        other => other,
     }
 }
 

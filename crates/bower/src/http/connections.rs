@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-use super::auth::Key;
+use super::auth::{Key, place_of};
 use super::problem::Problem;
 
 /// A request on a new connection comes within some milliseconds, also over the network; a crowd that stays silent delays others by this
@@ -323,17 +323,6 @@ impl Connection {
         if let Some(one) = self.all.lock().get_mut(&self.id) {
             (one.has_asked, one.is_busy, one.since) = (true, is_busy, now);
         }
-    }
-}
-
-/// The address that counts: whoever has one of IPv6 mostly has the 2^64 of its network too.
-pub fn place_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(six) if !six.is_loopback() => {
-            let [a, b, c, d, ..] = six.segments();
-            std::net::Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        other => other,
     }
 }
 

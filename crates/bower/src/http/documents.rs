@@ -9,9 +9,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::app::App;
 use super::auth::Caller;
+use super::clock::now;
 use super::problem::Problem;
-use super::{App, now};
 use crate::service::Access;
 
 /// Documents in one request at most.

@@ -17,14 +17,15 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
+use super::app::{App, Work};
 use super::auth::Caller;
+use super::clock::now;
 use super::cursor::Cursors;
 use super::followers::Over;
 use super::handle::caller;
 use super::operations::parse_query;
 use super::problem::Problem;
 use super::stream::{channel, send};
-use super::{App, Work, now};
 
 /// After how many milliseconds a client comes back by itself: at once where its stream is old, and later where others wait.
 const RETRY_MS: u64 = 2_000;

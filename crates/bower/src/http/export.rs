@@ -19,11 +19,13 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use super::handle::{body_of, caller, read_body};
+use super::app::App;
+use super::body::{body_of, read_body};
+use super::clock::now;
+use super::handle::caller;
 use super::limits::Turn;
 use super::problem::Problem;
 use super::stream::{channel, kept, send};
-use super::{App, now};
 use crate::failure::Failure;
 use crate::service::{Bounds, SelectBody, Words, select};
 
@@ -142,7 +144,7 @@ impl Write for Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Work;
+    use super::super::app::Work;
     use super::super::auth::Caller;
     use super::*;
     use axum::body::Body;

@@ -3,40 +3,36 @@
 //! any of it is sent, so that its status is true.
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::Bytes;
 use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
-use bower_core::ingest;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use std::io::Write;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tokio::sync::OwnedSemaphorePermit;
+use std::time::Instant;
+use tokio::task::JoinError;
+use tokio_util::task::AbortOnDropHandle;
 
+use super::app::{ANSWERS_KIB, App, Peer, Work};
 use super::auth::{Caller, Key};
+use super::body::{json, read_body, to_json};
+use super::clock::now;
 use super::connections::Connection;
 use super::limits::{Cost, Turn};
 use super::operations::{Operation, Raw};
 use super::problem::Problem;
+use super::runs::{self, Ended};
 use super::stream::kept;
-use super::{App, Peer, Work, now, runs};
 
 /// Routes that tell nothing of anybody's: no token is needed.
 pub const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
 
-/// A body takes memory in pieces of so many KiB.
-const ROOM_KIB: usize = 64;
-/// Values in a body: a thousand documents with two hundred fields each. In memory they take some 30 MB.
-const MOST_VALUES: usize = 250_000;
 /// Answers up to this length are not counted: what a socket and its buffers hold is as much.
 const SHORT_ANSWER: usize = 256 << 10;
-/// Answers longer than this are refused: they are held in memory whole.
-const MOST_ANSWERED: usize = 64 << 20;
+/// How much of the time that a request has it waits for an answer: the rest is for what came before, the body above all. A
+/// consolidation that is not told how long it may take ends in half of it.
+const PATIENCE: f64 = 0.75;
 
 /// The name of whoever asked, for the log.
 #[derive(Clone, Debug)]
@@ -130,8 +126,41 @@ async fn answer(app: Arc<App>, operation: Arc<Operation>, request: Request) -> R
     };
     match work {
         Work::Read | Work::Write => whole(&app, app.gate(work).run(job).await?),
-        Work::Long => runs::patiently(&app, key, name, job).await,
+        Work::Long => patiently(&app, key, name, job).await,
     }
+}
+
+/// Does a long piece of work, and answers what it answers; where that takes most of the time that a request has, answers that it
+/// goes on and where to ask. Whoever goes away before that takes it out of the queue, as anything else that waits.
+pub async fn patiently(
+    app: &Arc<App>,
+    key: Key,
+    operation: &'static str,
+    job: impl FnOnce() -> Ended + Send + 'static,
+) -> Result<Response, Problem> {
+    let shared = Arc::clone(app);
+    let work = tokio::spawn(async move { shared.gate(Work::Long).run(job).await });
+    let mut work = AbortOnDropHandle::new(work);
+    if let Ok(ended) = tokio::time::timeout(app.options.request_time.mul_f64(PATIENCE), &mut work).await {
+        return outcome(ended).map(json);
+    }
+    let id = app.runs.begin(operation, key.clone())?;
+    let told = app.runs.state(&id, &key).and_then(|state| to_json(&state))?;
+    let place = HeaderValue::try_from(runs::PATH.replace("{id}", &id));
+    let shared = Arc::clone(app);
+    tokio::spawn(async move {
+        let ended = outcome(work.await);
+        shared.runs.end(&id, ended);
+    });
+    let mut response = (StatusCode::ACCEPTED, json(told)).into_response();
+    if let Ok(place) = place {
+        response.headers_mut().insert(header::LOCATION, place);
+    }
+    Ok(response)
+}
+
+fn outcome(ended: Result<Ended, JoinError>) -> Ended {
+    ended.unwrap_or_else(|why| Err(Problem::internal(format!("a run: {why}"))))
 }
 
 /// A good answer. A long one takes memory until its client has read it, and those of all clients together have an end.
@@ -139,7 +168,7 @@ fn whole(app: &App, bytes: Vec<u8>) -> Result<Response, Problem> {
     if bytes.len() <= SHORT_ANSWER {
         return Ok(json(bytes));
     }
-    let kib = (bytes.len() / 1_024 + 1).min(super::ANSWERS_KIB) as u32;
+    let kib = (bytes.len() / 1_024 + 1).min(ANSWERS_KIB) as u32;
     let room = Arc::clone(&app.answers).try_acquire_many_owned(kib).map_err(|_| {
         let what = "answers that others are slow to read fill the memory for them";
         Problem::later(StatusCode::SERVICE_UNAVAILABLE, what, 1)
@@ -153,159 +182,4 @@ async fn first_parameter(parts: &mut axum::http::request::Parts) -> Result<Strin
         .await
         .map_err(|_| Problem::bad("the path is not valid UTF-8"))?;
     Ok(parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default())
-}
-
-/// The whole body of a request, with the memory that it takes. Only what has arrived takes any: what somebody says that he will
-/// send, and does not, keeps nobody waiting.
-pub async fn read_body(
-    app: &App,
-    headers: &HeaderMap,
-    mut body: Body,
-) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Problem> {
-    let most = app.options.body_bytes;
-    let too_long = || {
-        Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is longer than {most} bytes"),
-            "send less at a time; bower serve --max-body raises it",
-        )
-    };
-    let told =
-        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if told.is_some_and(|told| told > most) {
-        return Err(too_long());
-    }
-    let mut room = None;
-    let mut bytes: Vec<u8> = Vec::new();
-    // A client that sends nothing for so long will not; all of the body has the request's time.
-    let patience = app.options.connections.head_time;
-    loop {
-        let next = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context));
-        let Some(frame) = tokio::time::timeout(patience, next).await.map_err(|_| too_slow(patience))? else {
-            break;
-        };
-        let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
-        if let Ok(data) = frame.into_data() {
-            if bytes.len() + data.len() > most {
-                return Err(too_long());
-            }
-            let needed = bytes.len() + data.len();
-            if needed > bytes.capacity() {
-                // What is set aside counts, not what is in it yet.
-                let wanted = needed.max(2 * bytes.len()).min(most);
-                widen(app, &mut room, wanted)?;
-                bytes.reserve_exact(wanted - bytes.len());
-            }
-            bytes.extend_from_slice(&data);
-        }
-    }
-    let form = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
-    let essence = form.map(|form| form.split(';').next().unwrap_or("").trim().to_ascii_lowercase());
-    let is_json = match essence.as_deref() {
-        None => bytes.is_empty(),
-        Some(essence) => essence == "application/json" || essence.ends_with("+json"),
-    };
-    if !is_json {
-        return Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "the body is not told to be JSON",
-            "send it with Content-Type: application/json",
-        ));
-    }
-    Ok((bytes.into(), room))
-}
-
-fn too_slow(patience: Duration) -> Problem {
-    let what = format!("nothing more of the body came for {} s", patience.as_secs_f64());
-    Problem::new(StatusCode::REQUEST_TIMEOUT, what, "send it again, without a pause").ending_connection()
-}
-
-/// Takes the memory that so many bytes need beyond what is taken. Nobody waits for it with a part in his hands: two who did could
-/// wait for each other.
-fn widen(app: &App, room: &mut Option<OwnedSemaphorePermit>, bytes: usize) -> Result<(), Problem> {
-    let taken = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-    let wanted = (bytes / 1_024 + 1).next_multiple_of(ROOM_KIB).min(super::BODIES_KIB);
-    let more = wanted.saturating_sub(taken) as u32;
-    if more == 0 {
-        return Ok(());
-    }
-    let permit = Arc::clone(&app.bodies).try_acquire_many_owned(more).map_err(|_| {
-        Problem::later(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "the bodies of other requests fill the memory for them",
-            1,
-        )
-    })?;
-    match room {
-        Some(room) => room.merge(permit),
-        None => *room = Some(permit),
-    }
-    Ok(())
-}
-
-/// An answer as JSON, not longer than an answer may be.
-pub fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
-    let mut bounded = Bounded { bytes: Vec::with_capacity(512), most: MOST_ANSWERED };
-    match serde_json::to_writer(&mut bounded, value) {
-        Ok(()) => Ok(bounded.bytes),
-        Err(error) if error.is_io() => {
-            Err(Problem::bad(format!("the answer is longer than {} MB: ask for less", MOST_ANSWERED >> 20)))
-        }
-        Err(error) => Err(Problem::internal(format!("cannot write JSON: {error}"))),
-    }
-}
-
-struct Bounded {
-    bytes: Vec<u8>,
-    most: usize,
-}
-
-impl Write for Bounded {
-    fn write(&mut self, more: &[u8]) -> std::io::Result<usize> {
-        if self.bytes.len() + more.len() > self.most {
-            return Err(std::io::ErrorKind::FileTooLarge.into());
-        }
-        self.bytes.extend_from_slice(more);
-        Ok(more.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Refuses a body of more values than anything here needs: in memory they would be many times its length.
-pub fn check_values(json: &[u8]) -> Result<(), Problem> {
-    ingest::check_values(json, MOST_VALUES).map_err(|why| {
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("body: {why}"), "send less at a time")
-    })
-}
-
-/// The body of a request, an object; nothing is one without fields. An array would be read as its fields in order, and one without
-/// elements would prune.
-pub fn body_of<B: DeserializeOwned>(bytes: &[u8]) -> Result<B, Problem> {
-    let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
-    if !text.trim_ascii_start().starts_with(b"{") {
-        return Err(Problem::bad("body: it is no JSON object"));
-    }
-    check_values(text)?;
-    serde_json::from_slice(text).map_err(|why| Problem::bad(format!("body: {why}")))
-}
-
-/// A good answer of JSON.
-pub fn json(bytes: impl Into<Body>) -> Response {
-    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes.into()).into_response()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_has_an_end() {
-        let mut bounded = Bounded { bytes: Vec::new(), most: 8 };
-        assert!(serde_json::to_writer(&mut bounded, "123456").is_ok());
-        let mut bounded = Bounded { bytes: Vec::new(), most: 8 };
-        assert!(serde_json::to_writer(&mut bounded, "1234567").unwrap_err().is_io());
-    }
 }

@@ -11,7 +11,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::{App, now};
+use super::app::App;
+use super::clock::now;
 use crate::failure::{Failure, Result};
 use crate::service::PRUNE_THRESHOLD;
 

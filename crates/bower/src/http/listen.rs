@@ -21,10 +21,11 @@ use tokio::sync::watch;
 use tokio::time::{sleep, sleep_until};
 use tokio_util::task::TaskTracker;
 
+use super::app::{App, Peer};
 use super::connections::{Closed, Connection, Due};
 use super::remainder::{expects, lend};
 use super::socket::Socket;
-use super::{App, Peer, events, stream};
+use super::{events, stream};
 use crate::failure::{Failure, Result};
 
 /// How long a new connection waits where all places were taken a moment ago, before it asks for one again.

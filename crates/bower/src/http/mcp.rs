@@ -20,11 +20,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
+use super::app::{App, Work};
 use super::auth::{Caller, Key};
-use super::handle::{caller, check_values, json, read_body, to_json};
+use super::body::{check_values, json, read_body, to_json};
+use super::handle::caller;
 use super::problem::Problem;
 use super::stream::{kept, until};
-use super::{App, Work};
 use crate::failure::Result;
 use crate::mcp::{self, Desk, Handler, Options, Within};
 

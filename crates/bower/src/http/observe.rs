@@ -20,10 +20,11 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::handle::{Asker, caller, json, to_json};
+use super::app::{App, Peer, Work};
+use super::body::{json, to_json};
+use super::handle::{Asker, caller};
 use super::metrics::{Present, method_name};
 use super::problem::{Cause, Problem};
-use super::{App, Peer, Work};
 
 /// The name of our own log lines. Those of libraries are never shown: they may quote what was sent.
 const TARGET: &str = "bower";

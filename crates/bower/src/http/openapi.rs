@@ -14,7 +14,7 @@ use utoipa::openapi::{
     OpenApiBuilder, PathItem, Paths, Ref, RefOr, Required, ResponseBuilder, Schema, Type,
 };
 
-use super::Work;
+use super::app::Work;
 use super::events::EventsQuery;
 use super::export::ExportBody;
 use super::operations::{self, Input, Operation};

@@ -11,12 +11,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::app::{App, Work};
 use super::auth::{Caller, sees_a_part};
+use super::body::{body_of, to_json};
+use super::clock::now;
 use super::documents;
-use super::handle::{body_of, to_json};
 use super::problem::Problem;
 use super::runs::{self, RunState};
-use super::{App, Work, now};
 use crate::model;
 use crate::service::{
     Bounds, ConsolidateBody, Got, IndexBody, ListBody, Reviews, SelectBody, Served, Service, SettleBody,

@@ -1,32 +1,20 @@
 //! Asks the HTTP server as one caller in tests, without a connection and at a time that the test sets.
 
 use axum::body::Bytes;
-use jiff::Timestamp;
 use serde_json::{Value, json};
-use std::cell::Cell;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::app::App;
 use super::auth::Caller;
+use super::clock::now;
 use super::operations::{self, Operation, Raw};
 use super::problem::Problem;
-use super::{App, events, export, openapi};
+use super::{events, export, openapi};
 use crate::service::{Bounds, Service};
 
-thread_local! {
-    static CLOCK: Cell<Option<Timestamp>> = const { Cell::new(None) };
-}
-
-/// The time that a test told on this thread.
-pub fn clock() -> Option<Timestamp> {
-    CLOCK.get()
-}
-
-/// From now on it is this time on this thread.
-pub fn set_clock(now: Timestamp) {
-    CLOCK.set(Some(now));
-}
+pub use super::clock::set_clock;
 
 /// Every route with its method, as the server's own description has them: `POST /api/v1/query`.
 pub fn routes() -> Vec<String> {
@@ -105,7 +93,7 @@ impl Probe {
         let mut out = Vec::new();
         let engine = self.service().engine();
         let visibility = self.caller.bounds.visibility();
-        match engine.export_lines(&visibility, &wanted, &mut out, Path::new("the answer"), super::now()) {
+        match engine.export_lines(&visibility, &wanted, &mut out, Path::new("the answer"), now()) {
             Ok(_) => String::from_utf8_lossy(&out).into_owned(),
             Err(error) => told(error.into()),
         }

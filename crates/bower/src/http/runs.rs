@@ -1,34 +1,27 @@
 //! Tracks operations that take longer than a request may.
 //! Each goes on by itself, and whoever began it can ask how it ended. Runs are known as long as the server lives, the last of them.
 
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
 use bower_core::item::hex;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
-use tokio::task::JoinError;
-use tokio_util::task::AbortOnDropHandle;
 
 use super::auth::Key;
-use super::handle::{json, to_json};
+use super::clock::now;
 use super::problem::{Problem, Wrong};
-use super::{App, Work, now};
 
 /// Where they are looked up.
 pub const PATH: &str = "/api/v1/runs/{id}";
-/// How much of the time that a request has it waits for an answer: the rest is for what came before, the body above all. A
-/// consolidation that is not told how long it may take ends in half of it.
-const PATIENCE: f64 = 0.75;
 /// Runs that have ended and are still known.
 const MOST_KEPT: usize = 64;
 
 /// What a run answers in the end.
-type Ended = Result<Vec<u8>, Problem>;
+pub(super) type Ended = Result<Vec<u8>, Problem>;
 
 /// The runs that outlasted their requests.
 #[derive(Debug)]
@@ -127,7 +120,8 @@ impl Runs {
         let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
     }
 
-    fn begin(&self, operation: &'static str, key: Key) -> Result<String, Problem> {
+    /// Notes that an operation goes on; its id.
+    pub(super) fn begin(&self, operation: &'static str, key: Key) -> Result<String, Problem> {
         let mut id = [0_u8; 8];
         getrandom::fill(&mut id).map_err(|why| Problem::internal(format!("no random numbers: {why}")))?;
         let id = hex(&id);
@@ -136,7 +130,8 @@ impl Runs {
         Ok(id)
     }
 
-    fn end(&self, id: &str, end: Ended) {
+    /// Notes how one ended.
+    pub(super) fn end(&self, id: &str, end: Ended) {
         let mut all = self.lock();
         let at = all.iter().position(|run| run.id == id);
         if let Some(mut run) = at.and_then(|at| all.remove(at)) {
@@ -164,42 +159,14 @@ impl Runs {
     }
 }
 
-/// Does a long piece of work, and answers what it answers; where that takes most of the time that a request has, answers that it
-/// goes on and where to ask. Whoever goes away before that takes it out of the queue, as anything else that waits.
-pub async fn patiently(
-    app: &Arc<App>,
-    key: Key,
-    operation: &'static str,
-    job: impl FnOnce() -> Ended + Send + 'static,
-) -> Result<Response, Problem> {
-    let shared = Arc::clone(app);
-    let work = tokio::spawn(async move { shared.gate(Work::Long).run(job).await });
-    let mut work = AbortOnDropHandle::new(work);
-    if let Ok(ended) = tokio::time::timeout(app.options.request_time.mul_f64(PATIENCE), &mut work).await {
-        return whole(ended).map(json);
-    }
-    let id = app.runs.begin(operation, key.clone())?;
-    let told = app.runs.state(&id, &key).and_then(|state| to_json(&state))?;
-    let place = HeaderValue::try_from(PATH.replace("{id}", &id));
-    let shared = Arc::clone(app);
-    tokio::spawn(async move {
-        let ended = whole(work.await);
-        shared.runs.end(&id, ended);
-    });
-    let mut response = (StatusCode::ACCEPTED, json(told)).into_response();
-    if let Ok(place) = place {
-        response.headers_mut().insert(header::LOCATION, place);
-    }
-    Ok(response)
-}
-
-fn whole(ended: Result<Ended, JoinError>) -> Ended {
-    ended.unwrap_or_else(|why| Err(Problem::internal(format!("a run: {why}"))))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::app::App;
+    use super::super::handle::patiently;
     use super::*;
+    use axum::http::header;
+    use std::sync::Arc;
+
     fn key(name: &str) -> Key {
         Key::Token(name.into())
     }

@@ -1,0 +1,178 @@
+//! Reads the JSON that comes with a request, and writes that of an answer, each within its bounds.
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bower_core::ingest;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::Write;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::app::{App, BODIES_KIB};
+use super::problem::Problem;
+
+/// A body takes memory in pieces of so many KiB.
+const ROOM_KIB: usize = 64;
+/// Values in a body: a thousand documents with two hundred fields each. In memory they take some 30 MB.
+const MOST_VALUES: usize = 250_000;
+/// Answers longer than this are refused: they are held in memory whole.
+const MOST_ANSWERED: usize = 64 << 20;
+
+/// The whole body of a request, with the memory that it takes. Only what has arrived takes any: what somebody says that he will
+/// send, and does not, keeps nobody waiting.
+pub async fn read_body(
+    app: &App,
+    headers: &HeaderMap,
+    mut body: Body,
+) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Problem> {
+    let most = app.options.body_bytes;
+    let too_long = || {
+        Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is longer than {most} bytes"),
+            "send less at a time; bower serve --max-body raises it",
+        )
+    };
+    let told =
+        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if told.is_some_and(|told| told > most) {
+        return Err(too_long());
+    }
+    let mut room = None;
+    let mut bytes: Vec<u8> = Vec::new();
+    // A client that sends nothing for so long will not; all of the body has the request's time.
+    let patience = app.options.connections.head_time;
+    loop {
+        let next = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context));
+        let Some(frame) = tokio::time::timeout(patience, next).await.map_err(|_| too_slow(patience))? else {
+            break;
+        };
+        let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
+        if let Ok(data) = frame.into_data() {
+            if bytes.len() + data.len() > most {
+                return Err(too_long());
+            }
+            let needed = bytes.len() + data.len();
+            if needed > bytes.capacity() {
+                // What is set aside counts, not what is in it yet.
+                let wanted = needed.max(2 * bytes.len()).min(most);
+                widen(app, &mut room, wanted)?;
+                bytes.reserve_exact(wanted - bytes.len());
+            }
+            bytes.extend_from_slice(&data);
+        }
+    }
+    let form = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
+    let essence = form.map(|form| form.split(';').next().unwrap_or("").trim().to_ascii_lowercase());
+    let is_json = match essence.as_deref() {
+        None => bytes.is_empty(),
+        Some(essence) => essence == "application/json" || essence.ends_with("+json"),
+    };
+    if !is_json {
+        return Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the body is not told to be JSON",
+            "send it with Content-Type: application/json",
+        ));
+    }
+    Ok((bytes.into(), room))
+}
+
+fn too_slow(patience: Duration) -> Problem {
+    let what = format!("nothing more of the body came for {} s", patience.as_secs_f64());
+    Problem::new(StatusCode::REQUEST_TIMEOUT, what, "send it again, without a pause").ending_connection()
+}
+
+/// Takes the memory that so many bytes need beyond what is taken. Nobody waits for it with a part in his hands: two who did could
+/// wait for each other.
+fn widen(app: &App, room: &mut Option<OwnedSemaphorePermit>, bytes: usize) -> Result<(), Problem> {
+    let taken = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+    let wanted = (bytes / 1_024 + 1).next_multiple_of(ROOM_KIB).min(BODIES_KIB);
+    let more = wanted.saturating_sub(taken) as u32;
+    if more == 0 {
+        return Ok(());
+    }
+    let permit = Arc::clone(&app.bodies).try_acquire_many_owned(more).map_err(|_| {
+        Problem::later(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the bodies of other requests fill the memory for them",
+            1,
+        )
+    })?;
+    match room {
+        Some(room) => room.merge(permit),
+        None => *room = Some(permit),
+    }
+    Ok(())
+}
+
+/// An answer as JSON, not longer than an answer may be.
+pub fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
+    let mut bounded = Bounded { bytes: Vec::with_capacity(512), most: MOST_ANSWERED };
+    match serde_json::to_writer(&mut bounded, value) {
+        Ok(()) => Ok(bounded.bytes),
+        Err(error) if error.is_io() => {
+            Err(Problem::bad(format!("the answer is longer than {} MB: ask for less", MOST_ANSWERED >> 20)))
+        }
+        Err(error) => Err(Problem::internal(format!("cannot write JSON: {error}"))),
+    }
+}
+
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, more: &[u8]) -> std::io::Result<usize> {
+        if self.bytes.len() + more.len() > self.most {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Refuses a body of more values than anything here needs: in memory they would be many times its length.
+pub fn check_values(json: &[u8]) -> Result<(), Problem> {
+    ingest::check_values(json, MOST_VALUES).map_err(|why| {
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("body: {why}"), "send less at a time")
+    })
+}
+
+/// The body of a request, an object; nothing is one without fields. An array would be read as its fields in order, and one without
+/// elements would prune.
+pub fn body_of<B: DeserializeOwned>(bytes: &[u8]) -> Result<B, Problem> {
+    let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return Err(Problem::bad("body: it is no JSON object"));
+    }
+    check_values(text)?;
+    serde_json::from_slice(text).map_err(|why| Problem::bad(format!("body: {why}")))
+}
+
+/// A good answer of JSON.
+pub fn json(bytes: impl Into<Body>) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes.into()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_has_an_end() {
+        let mut bounded = Bounded { bytes: Vec::new(), most: 8 };
+        assert!(serde_json::to_writer(&mut bounded, "123456").is_ok());
+        let mut bounded = Bounded { bytes: Vec::new(), most: 8 };
+        assert!(serde_json::to_writer(&mut bounded, "1234567").unwrap_err().is_io());
+    }
+}
