@@ -35,7 +35,7 @@ use lines::Lines;
 use queue::Queue;
 
 pub use keep::{Kept, keep, with_files};
-pub use lines::NOTHING;
+pub use lines::{NOTHING, path_of};
 pub use project::Project;
 
 /// Tokens of a query's result, as the engine it stands for had them (systems.md, section 1).
@@ -306,18 +306,6 @@ impl Desk {
 /// A hit as the other program lists it.
 fn matched(hit: &Hit) -> Value {
     json!({"title": one_line(&hit.memory.summary), "path": path_of(hit), "score": hit.score})
-}
-
-/// Where a hit stands: a document's path, or a memory's type and id.
-pub fn path_of(hit: &Hit) -> String {
-    let path = hit.memory.metadata.get("path").and_then(Value::as_str);
-    path.map_or_else(
-        || {
-            let kind = hit.memory.memory_type.map_or("memory", |memory_type| memory_type.word());
-            format!("{kind}/{}", hit.memory.id)
-        },
-        one_line,
-    )
 }
 
 /// The beginning of a hit's text on one line.

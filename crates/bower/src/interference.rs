@@ -8,22 +8,26 @@
 //! `BOWER_SOAK_STATE`, `BOWER_SOAK_SECONDS` and `BOWER_SOAK_SEED` make a soak of the short run: see `tools/soak/bounds.toml`.
 
 mod acts;
+mod plan;
+mod random;
 mod requests;
 
 use bower_core::Engine;
 use bower_core::config::Settings;
 use bower_core::embed::Embedder;
-use bower_core::item::{Scope, Statistics};
+use bower_core::item::Statistics;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::http::probe::{Probe, set_clock};
-use crate::service::{Access, Bounds, Service};
+use crate::service::Service;
 use acts::Others;
+use plan::Plan;
+use random::Random;
 use requests::{Known, Request};
 
 /// Pairs of the short run.
@@ -34,35 +38,6 @@ const FOUND: [u64; 2] = [1_054, 1_057];
 const TOGETHER: u64 = 20;
 /// Requests between the beginning and the last look at everything.
 const REQUESTS: usize = 28;
-
-/// Numbers that follow from a seed (Knuth's MMIX constants).
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// From a seed.
-    pub fn new(seed: u64) -> Self {
-        let mut random = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03);
-        random.below(2);
-        random
-    }
-
-    /// Less than `most`.
-    pub fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most.max(1)
-    }
-
-    /// Once in so many times.
-    pub fn one_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
-    /// One of them.
-    pub fn of<T: Clone>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())].clone()
-    }
-}
 
 /// Vectors without a model: a word's letters say which of 64 numbers it raises.
 struct Letters;
@@ -89,71 +64,6 @@ impl Embedder for Letters {
 
     fn count_pieces(&self, text: &str) -> bower_core::Result<usize> {
         Ok(text.split_whitespace().count())
-    }
-}
-
-/// What a pair is about.
-#[derive(Clone, Debug)]
-struct Plan {
-    seed: u64,
-    /// What the caller is bound to.
-    bounds: Bounds,
-    /// What the others are bound to: nothing that they may see is visible to the caller.
-    others: Bounds,
-    statistics: Statistics,
-    /// Whether there are vectors.
-    vectors: bool,
-}
-
-impl Plan {
-    fn new(seed: u64) -> Self {
-        let random = &mut Random::new(seed);
-        let (ann, bob) = (Some("ann".to_owned()), Some("bob".to_owned()));
-        let free = Bounds { access: Access::Admin, ..Bounds::default() };
-        let anywhere = |random: &mut Random| vec![random.of(&["attic", "cellar", "memories"]).to_owned()];
-        // Scope, owner, collection, and two of them at once.
-        let (bounds, others) = match random.below(6) {
-            0 => (
-                Bounds { owner: ann, ..free.clone() },
-                Bounds { owner: bob, collections: anywhere(random), ..free },
-            ),
-            1 => (
-                Bounds { scope: Some(Scope::Agent), ..free.clone() },
-                Bounds {
-                    scope: Some(random.of(&[Scope::Project, Scope::User, Scope::Mission])),
-                    owner: random.of(&[None, ann]),
-                    collections: anywhere(random),
-                    ..free
-                },
-            ),
-            2 => (
-                Bounds { collections: vec!["attic".into()], ..free.clone() },
-                Bounds { collections: vec!["cellar".into()], owner: random.of(&[None, ann, bob]), ..free },
-            ),
-            3 => (
-                Bounds { collections: vec!["attic".into(), "loft".into()], ..free.clone() },
-                Bounds { collections: vec!["cellar".into()], ..free },
-            ),
-            4 => (
-                Bounds { owner: ann.clone(), collections: vec!["attic".into()], ..free.clone() },
-                if random.one_in(2) {
-                    Bounds { owner: ann, collections: vec!["cellar".into()], ..free }
-                } else {
-                    Bounds { owner: bob, collections: vec!["attic".into()], ..free }
-                },
-            ),
-            _ => (
-                Bounds { scope: Some(Scope::User), owner: ann.clone(), ..free.clone() },
-                Bounds {
-                    scope: Some(Scope::Project),
-                    owner: random.of(&[ann, bob]),
-                    collections: anywhere(random),
-                    ..free
-                },
-            ),
-        };
-        let statistics = random.of(&[Statistics::Own, Statistics::Own, Statistics::Shared]);
-        Self { seed, bounds, others, statistics, vectors: random.one_in(2) }
     }
 }
 
@@ -354,19 +264,4 @@ fn what_is_shared_is_seen() {
         first != run(&plan, Statistics::Own, folder.path(), true, Some(&requests)).1
     });
     assert!(differs, "the rarity of words is that of the whole store, and no answer shows it");
-}
-
-/// What the wall clock measured, and what two stores never share, is taken out.
-pub fn without_times(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            fields.retain(|name, _| !name.ends_with("_ms") && name != "model_share");
-            if fields.contains_key("bower") && fields.contains_key("counts") {
-                fields.remove("store");
-            }
-            fields.values_mut().for_each(without_times);
-        }
-        Value::Array(all) => all.iter_mut().for_each(without_times),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }

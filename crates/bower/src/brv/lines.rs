@@ -2,6 +2,7 @@
 
 use bower_core::item::hex;
 use bower_core::prompt::{self, PromptText};
+use bower_core::request::Hit;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -68,6 +69,18 @@ impl<'a> Lines<'a> {
         });
         Output::put(&format!("{line}\n"))
     }
+}
+
+/// Where a hit stands: a document's path, or a memory's type and id.
+pub fn path_of(hit: &Hit) -> String {
+    let path = hit.memory.metadata.get("path").and_then(Value::as_str);
+    path.map_or_else(
+        || {
+            let kind = hit.memory.memory_type.map_or("memory", |memory_type| memory_type.word());
+            format!("{kind}/{}", hit.memory.id)
+        },
+        one_line,
+    )
 }
 
 /// 16 bytes of a digest, written as a UUID is.

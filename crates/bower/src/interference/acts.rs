@@ -4,7 +4,7 @@ use bower_core::engine::DocumentInput;
 use bower_core::item::{Gate, Ruling, Scope, Statistics, Verdict};
 use jiff::Timestamp;
 
-use super::Random;
+use super::random::Random;
 use super::requests::{no_fields, sentence, shuffled};
 use crate::service::{
     Bounds, BriefBody, CurateBody, FeedbackBody, ForgetBody, PinBody, QueryBody, Service, SettleBody,

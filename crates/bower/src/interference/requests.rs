@@ -5,11 +5,13 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-use super::{Plan, Random, without_times};
+use super::plan::Plan;
+use super::random::Random;
 use crate::http::probe::Probe;
 use crate::mcp::compat::System;
 use crate::mcp::completions::{self, What};
-use crate::mcp::tools::{self, Call, Choice, Given};
+use crate::mcp::tool::{Call, Given};
+use crate::mcp::tools::{self, Choice};
 use crate::mcp::{prompts, resources, trouble};
 use crate::service::Bounds;
 
@@ -429,4 +431,19 @@ fn without_durations(text: &str) -> String {
         let number = |c: char| c.is_ascii_digit() || c == '.';
         parts.iter().map(|part| part.trim_end_matches(number).to_owned() + unit).collect::<String>() + last
     })
+}
+
+/// What the wall clock measured, and what two stores never share, is taken out.
+fn without_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !name.ends_with("_ms") && name != "model_share");
+            if fields.contains_key("bower") && fields.contains_key("counts") {
+                fields.remove("store");
+            }
+            fields.values_mut().for_each(without_times);
+        }
+        Value::Array(all) => all.iter_mut().for_each(without_times),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use rmcp::model::{CompleteResult, CompletionInfo, Reference};
 use std::collections::BTreeMap;
 
-use super::{prompts, resources};
+use super::{prompts, resources, session};
 use crate::service::{Bounds, ListBody, SelectBody, Served, Service};
 
 /// Items that are looked at for what they are called: the newest.
@@ -35,7 +35,7 @@ pub fn what(reference: &Reference, argument: &str) -> Option<What> {
             })
         }
         Reference::Resource(resource) if resource.uri.starts_with(resources::ITEM) => Some(What::Id),
-        Reference::Resource(resource) if resource.uri.starts_with(resources::SESSION) => Some(What::Session),
+        Reference::Resource(resource) if resource.uri.starts_with(session::SESSION) => Some(What::Session),
         // Another resource, or a kind of reference that the protocol may bring.
         _ => None,
     }

@@ -12,7 +12,9 @@ pub mod prompts;
 pub mod resources;
 pub mod said;
 mod schema;
+mod session;
 mod stdio;
+pub mod tool;
 pub mod tools;
 pub mod trouble;
 
@@ -37,7 +39,8 @@ use std::time::Duration;
 
 use crate::failure::Result;
 use crate::service::{Bounds, Served, Service};
-use tools::{Call, Given, Offered};
+use tool::{Call, Given};
+use tools::Offered;
 
 pub use desk::Desk;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -115,7 +118,7 @@ pub fn handler(desk: Arc<Desk>, options: Options) -> Result<Handler> {
 pub fn fuzzed_call(params: &CallToolRequestParams, service: &Service, bounds: &Bounds, now: Timestamp) {
     let every = tools::TOOLS.iter().chain(tools::MORE);
     let Some(tool) =
-        every.filter(|tool| tool.effect == tools::Effect::Reads).find(|tool| tool.name == params.name)
+        every.filter(|tool| tool.effect == tool::Effect::Reads).find(|tool| tool.name == params.name)
     else {
         return;
     };

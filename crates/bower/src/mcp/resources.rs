@@ -1,6 +1,6 @@
 //! Serves resources, which are read without a tool: one item, canonical memory, and the log of a session.
 
-use bower_core::item::{Kind, Status};
+use bower_core::item::Kind;
 use bower_core::prompt::PromptText;
 use bower_core::request::Item;
 use jiff::Timestamp;
@@ -8,7 +8,8 @@ use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-use super::compat::{self, athena};
+use super::compat::{System, athena};
+use super::session::{self, MOST, SESSION};
 use super::{content, said, trouble};
 use crate::failure::Exit;
 use crate::render;
@@ -18,20 +19,14 @@ use crate::service::{Bounds, ListBody, Refused, SelectBody, Served, Service};
 pub const ITEM: &str = "bower://item/";
 /// Canonical memory.
 pub const CANONICAL: &str = "bower://memory/canonical";
-/// A session's log, by its name.
-pub const SESSION: &str = "bower://session/";
 /// The log of the session that this server belongs to.
 const CURRENT: &str = "bower://session/current";
 
-/// The tag of a checkpoint.
-pub const CHECKPOINT: &str = "quicksave";
 /// The name that makes a document canonical; the channel does not mind the case of its letters.
 const CANONICAL_NAMES: [&str; 3] = ["CANONICAL.md", "canonical.md", "Canonical.md"];
-/// Items that one resource is made of at most.
-const MOST: u32 = 500;
 
 /// What this server has.
-pub fn listed(compat: Option<compat::System>) -> Vec<Resource> {
+pub fn listed(compat: Option<System>) -> Vec<Resource> {
     let mut all = vec![
         Resource::new(CANONICAL, "canonical memory")
             .with_description("What documents named CANONICAL.md say: the most trusted source")
@@ -41,8 +36,8 @@ pub fn listed(compat: Option<compat::System>) -> Vec<Resource> {
             .with_mime_type("text/markdown"),
     ];
     match compat {
-        Some(compat::System::Athena) => all.extend(athena::resources()),
-        Some(compat::System::Ade | compat::System::Brv) | None => {}
+        Some(System::Athena) => all.extend(athena::resources()),
+        Some(System::Ade | System::Brv) | None => {}
     }
     all
 }
@@ -72,8 +67,8 @@ pub enum Wanted {
 }
 
 /// What an address means; none where it is no address of ours.
-pub fn wanted(uri: &str, compat: Option<compat::System>) -> Option<Wanted> {
-    let is_athena = compat == Some(compat::System::Athena);
+pub fn wanted(uri: &str, compat: Option<System>) -> Option<Wanted> {
+    let is_athena = compat == Some(System::Athena);
     match uri {
         CANONICAL => Some(Wanted::Canonical),
         CURRENT => Some(Wanted::Current),
@@ -121,7 +116,7 @@ pub fn read(
         }
         Wanted::Canonical => (canonical(service, bounds, now)?, "text/markdown"),
         Wanted::Current => {
-            let log = log(service, bounds, session, now)?;
+            let log = session::log(service, bounds, session, now)?;
             (
                 log.map_or_else(
                     || PromptText::own("Nothing was kept in this session yet.\n"),
@@ -131,12 +126,12 @@ pub fn read(
             )
         }
         Wanted::Session(name) => {
-            let kept = kept_in(name, service, bounds, now)?;
+            let kept = session::kept_in(name, service, bounds, now)?;
             if kept.is_empty() {
                 let missing = bower_core::Error::NotFound { what: "session", id: name.clone() };
                 return Err(Refused::Failed(missing.into()));
             }
-            (told(name, &kept, now), "text/markdown")
+            (session::told(name, &kept, now), "text/markdown")
         }
     };
     Ok(ReadResourceResult::new(vec![content::resource(text, uri, kind)]))
@@ -186,72 +181,6 @@ fn canonical(service: &Service, bounds: &Bounds, now: Timestamp) -> Served<Promp
     Ok(PromptText::lines(&text))
 }
 
-/// A session's log.
-#[derive(Debug)]
-pub struct Log {
-    /// The session.
-    pub session: String,
-    /// What it kept, oldest first.
-    pub text: PromptText,
-}
-
-/// The log of a session; where that kept nothing, of the last one with a checkpoint. None where there is none.
-pub fn log(service: &Service, bounds: &Bounds, session: Option<&str>, now: Timestamp) -> Served<Option<Log>> {
-    if let Some(session) = session {
-        let kept = kept_in(session, service, bounds, now)?;
-        if !kept.is_empty() {
-            return Ok(Some(Log { text: told(session, &kept, now), session: session.to_owned() }));
-        }
-    }
-    let select = SelectBody {
-        kind: Some(Kind::Memory),
-        tags: vec![CHECKPOINT.to_owned()],
-        statuses: Status::ALL.to_vec(),
-        ..SelectBody::default()
-    };
-    let body = ListBody { limit: Some(1), select, ..ListBody::default() };
-    let newest = service.list(&body, bounds, now)?.memories.into_iter().next();
-    let Some(session) = newest.and_then(|item| item.source_conv_id) else { return Ok(None) };
-    let kept = kept_in(&session, service, bounds, now)?;
-    Ok(Some(Log { text: told(&session, &kept, now), session }))
-}
-
-/// What a session kept, oldest first: what was replaced since was said then all the same.
-fn kept_in(session: &str, service: &Service, bounds: &Bounds, now: Timestamp) -> Served<Vec<Item>> {
-    let select = SelectBody {
-        kind: Some(Kind::Memory),
-        sources: vec![session.to_owned()],
-        statuses: Status::ALL.to_vec(),
-        ..SelectBody::default()
-    };
-    let body = ListBody { limit: Some(MOST), select, ..ListBody::default() };
-    let mut kept = service.list(&body, bounds, now)?.memories;
-    // A memory may come from elsewhere and have that name as its source.
-    kept.retain(|item| item.source_conv_id.as_deref() == Some(session));
-    kept.sort_by(|a, b| a.create_time.cmp(&b.create_time).then_with(|| a.row.cmp(&b.row)));
-    Ok(kept)
-}
-
-fn told(session: &str, kept: &[Item], now: Timestamp) -> PromptText {
-    let look = said::look(now);
-    let mut text = PromptText::own("# Session ");
-    text.push(&PromptText::line(session));
-    text.push_own("\n");
-    for item in kept {
-        let what = if item.tags.iter().any(|tag| tag == CHECKPOINT) {
-            "Checkpoint".to_owned()
-        } else {
-            item.memory_type.map_or_else(|| item.kind.to_string(), |what| what.to_string())
-        };
-        text.push_own("\n## ");
-        text.push(&PromptText::line(&format!("{} {what} ({})", look.time(item.create_time), item.id)));
-        text.push_own("\n\n");
-        // No memory passes for another.
-        text.push(&PromptText::prose(item.content.trim()));
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,7 +197,7 @@ mod tests {
         check("bower://elsewhere", None);
         check("file:///etc/passwd", None);
         check("athena://memory/canonical", None);
-        let athena = Some(compat::System::Athena);
+        let athena = Some(System::Athena);
         assert_eq!(wanted("athena://memory/canonical", athena), Some(Wanted::Canonical));
         assert_eq!(wanted("athena://session/current", athena), Some(Wanted::Current));
     }

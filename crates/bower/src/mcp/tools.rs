@@ -2,119 +2,26 @@
 //! Arguments are the bodies that HTTP takes, answers are made for a model (`said.rs`).
 
 use bower_core::item::Ruling;
-use bower_core::request::{Brief, Curated, Forgotten, IndexProgress, SessionRead, Undone};
-use jiff::Timestamp;
-use rmcp::model::{Tool as Listed, ToolAnnotations};
+use bower_core::request::{Brief, Curated, Forgotten, SessionRead, Undone};
+use rmcp::model::Tool as Listed;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
 
 use super::said::{self, Said};
-use super::{arguments, compat, schema};
+use super::tool::{Call, Effect, Given, Nothing, Tool};
+use super::{compat, schema};
 use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{
-    Access, Bounds, BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody,
-    ListBody, PinBody, Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody, UndoBody,
+    BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody, ListBody, PinBody,
+    Pinned, PruneBody, QueryBody, Served, SettleBody, TurnsBody, UndoBody,
 };
 
 /// Evidence for a question, unless told otherwise (systems.md, section 1: 2,048 tokens of 8 results).
 const BUDGET_TOKENS: u32 = 2_048;
 const RESULTS: u16 = 8;
-
-/// One call, on the thread that works for it.
-pub struct Call<'a> {
-    /// The operations.
-    pub service: &'a Service,
-    /// What the caller may reach.
-    pub bounds: &'a Bounds,
-    /// The clock.
-    pub now: Timestamp,
-    /// The conversation that this server belongs to, where it belongs to one.
-    pub session: Option<&'a str>,
-    /// How far an index run is.
-    pub progress: &'a (dyn Fn(IndexProgress) + Sync),
-    /// False once the caller has cancelled.
-    pub go_on: &'a (dyn Fn() -> bool + Sync),
-}
-
-/// What a caller sent, with what it may be.
-pub struct Given<'a> {
-    /// The tool's name.
-    pub tool: &'static str,
-    /// As sent.
-    pub arguments: Map<String, Value>,
-    /// The body's schema.
-    pub body: &'a Value,
-}
-
-impl Given<'_> {
-    /// As the operation takes it.
-    pub fn understood<T: DeserializeOwned>(self) -> Result<T> {
-        arguments::understood(self.tool, self.arguments, self.body)
-    }
-}
-
-/// What a tool does to the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Nothing.
-    Reads,
-    /// It adds, or sets a mark or takes it out: nothing is lost by it.
-    Keeps,
-    /// What is there is replaced, archived or deleted.
-    Changes,
-}
-
-impl Effect {
-    /// Whether it only reads, else whether it destroys; what keeps says that it reaches nobody outside, for Codex asks before it runs
-    /// what may. Beyond that each word is paid for.
-    fn hints(self) -> ToolAnnotations {
-        let hints = ToolAnnotations::new();
-        match self {
-            Self::Reads => hints.read_only(true),
-            Self::Keeps => hints.destructive(false).open_world(false),
-            Self::Changes => hints.destructive(true),
-        }
-    }
-}
-
-/// A tool as it is written down.
-pub struct Tool {
-    /// What it is called.
-    pub name: &'static str,
-    /// What a model is told.
-    pub about: &'static str,
-    /// The arguments that a model is told of.
-    pub shown: &'static [(&'static str, &'static str)],
-    /// Those that must be there.
-    pub required: &'static [&'static str],
-    /// What it does.
-    pub effect: Effect,
-    /// Whether it is one of the few that `--tools core` leaves.
-    pub is_core: bool,
-    /// Its body's schema.
-    pub body: fn() -> Value,
-    /// Its answer's schema.
-    pub answer: fn() -> Value,
-    /// The fields of the answer that a model is told of, see [`schema::of_told`].
-    pub told: &'static [&'static str],
-    /// Does it.
-    pub call: fn(&Call<'_>, Given<'_>) -> Served<Said>,
-}
-
-impl Tool {
-    /// Whether somebody with these bounds may ever be served by it: what is always refused is not offered.
-    pub fn is_within(&self, bounds: &Bounds) -> bool {
-        match self.name {
-            "memory_index" => bounds.access >= Access::Admin,
-            "memory_prune" => bounds.may_all(self.name).is_ok(),
-            _ => self.effect == Effect::Reads || bounds.access >= Access::Write,
-        }
-    }
-}
 
 /// A tool that this server has.
 pub struct Offered {
@@ -199,11 +106,6 @@ pub fn offered(choice: &Choice, compat: Option<compat::System>) -> Result<Vec<Of
     };
     Ok(chosen.into_iter().map(Offered::new).collect())
 }
-
-/// No arguments.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Nothing {}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use crate::failure::Failure;
 use crate::mcp::said::{Said, look, moment};
 use crate::mcp::schema;
-use crate::mcp::tools::{Call, Effect, Given, Tool};
+use crate::mcp::tool::{Call, Effect, Given, Tool};
 use crate::render;
 use crate::service::{CurateBody, PinBody, QueryBody, SelectBody, Served};
 

@@ -16,10 +16,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::mcp::resources::{self, Log};
 use crate::mcp::said::{Said, moment};
 use crate::mcp::schema;
-use crate::mcp::tools::{Call, Effect, Given, Nothing, Tool};
+use crate::mcp::session::{self, CHECKPOINT, Log};
+use crate::mcp::tool::{Call, Effect, Given, Nothing, Tool};
 use crate::service::{CurateBody, ListBody, QueryBody, SelectBody, Served, StoreState};
 
 /// Hits, unless told otherwise.
@@ -235,8 +235,7 @@ struct Recalled {
 
 fn recall(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let body: Recall = given.understood()?;
-    let Some(Log { session, text }) = resources::log(call.service, call.bounds, call.session, call.now)?
-    else {
+    let Some(Log { session, text }) = session::log(call.service, call.bounds, call.session, call.now)? else {
         return Err(
             Failure::usage("no session has a log yet", "quicksave writes the first checkpoint").into()
         );
@@ -245,7 +244,7 @@ fn recall(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let last = lines[lines.len().saturating_sub(body.lines.unwrap_or(LINES))..].join("\n");
     let recalled = Recalled {
         status: "ok".into(),
-        session_file: format!("{}{session}", resources::SESSION),
+        session_file: format!("{}{session}", session::SESSION),
         session_id: session,
         total_lines: lines.len(),
         content: last.clone(),
@@ -285,7 +284,7 @@ fn quicksave(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         content,
         // The account of a session: what the gate refuses unless it is told that it is one.
         memory_type: Some(MemoryType::Episode),
-        tags: vec![resources::CHECKPOINT.to_owned()],
+        tags: vec![CHECKPOINT.to_owned()],
         conversation: Some(session.clone()),
         ..CurateBody::default()
     };
@@ -296,7 +295,7 @@ fn quicksave(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     };
     let saved = Saved {
         status: "ok".into(),
-        log_file: format!("{}{session}", resources::SESSION),
+        log_file: format!("{}{session}", session::SESSION),
         timestamp: moment(call.now).to_string(),
         id,
     };

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-use crate::brv::{self, NOTHING, Project, keep, with_files};
+use crate::brv::{NOTHING, Project, keep, path_of, with_files};
 use crate::failure::{Failure, one_line};
 use crate::mcp::said::{self, Said};
 use crate::mcp::schema;
-use crate::mcp::tools::{Call, Effect, Given, Tool};
+use crate::mcp::tool::{Call, Effect, Given, Tool};
 use crate::service::{Access, IndexBody, Place, QueryBody, SelectBody, Served};
 
 /// Tokens of a result (systems.md, section 1).
@@ -115,7 +115,7 @@ struct Match {
 
 impl Match {
     fn of(hit: &Hit) -> Self {
-        Self { title: one_line(&hit.memory.summary), path: brv::path_of(hit), score: hit.score }
+        Self { title: one_line(&hit.memory.summary), path: path_of(hit), score: hit.score }
     }
 }
 
