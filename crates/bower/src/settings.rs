@@ -1,7 +1,7 @@
 //! Resolves the layers of the settings: built-in < config.toml < BOWER_* < --set.
 //! Every value remembers where it came from, and an unknown key or a bad value is an error that names its place, never ignored.
 
-use bower_core::config::{Gates, Settings};
+use bower_core::config::Settings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -11,203 +11,14 @@ use std::path::{Path, PathBuf};
 use crate::failure::{Failure, Result};
 
 mod edit;
+mod knob;
 mod profiles;
+mod table;
 
-/// What values a setting takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// Text that is not blank.
-    Text,
-    /// A folder's whole path; none unless it is told.
-    Folder,
-    /// Gates by collection; may be blank.
-    Gates,
-    /// A whole number, both ends included.
-    Whole(u64, u64),
-    /// A number, both ends included.
-    Real(f64, f64),
-}
+use knob::typed;
+use table::knobs;
 
-/// One setting.
-#[derive(Clone, Copy, Debug)]
-pub struct Knob {
-    /// Its name in the file, in `--set` and, in capitals after `BOWER_`, in the environment. A dot stands between a table
-    /// of the file and a key in it; in the environment it is `_`.
-    pub key: &'static str,
-    /// What values it takes.
-    pub form: Form,
-    /// What it does, in one line.
-    pub meaning: &'static str,
-}
-
-impl Knob {
-    /// The environment variable that sets it.
-    fn variable(&self) -> String {
-        format!("BOWER_{}", self.key.replace('.', "_").to_uppercase())
-    }
-}
-
-const fn knob(key: &'static str, form: Form, meaning: &'static str) -> Knob {
-    Knob { key, form, meaning }
-}
-
-/// Every setting: these, then the profiles'. Reading, checking, help and `bower config` all come from here; a test holds it
-/// against the engine's own type.
-pub fn knobs() -> impl Iterator<Item = &'static Knob> {
-    KNOBS.iter().chain(profiles::KNOBS)
-}
-
-/// The settings that belong to no profile.
-const KNOBS: &[Knob] = &[
-    knob(
-        "sync",
-        Form::Word(&["normal", "full"]),
-        "full also survives a power cut: each write waits for the disk",
-    ),
-    knob("busy_timeout_ms", Form::Whole(0, 3_600_000), "how long a write waits for another process's write"),
-    knob("cache_mb", Form::Whole(1, 65_536), "memory for pages of the store, in MB"),
-    knob("model", Form::Text, "the local model, or none for words alone"),
-    knob("models_folder", Form::Folder, "where models are kept; models in the home unless told"),
-    knob("threads", Form::Whole(0, 1_024), "threads that embed while indexing; 0 is one per core"),
-    knob("document_collection", Form::Text, "the collection that index writes to"),
-    knob("memory_collection", Form::Text, "the collection that curate writes to"),
-    knob(
-        "gate",
-        Form::Word(&["off", "normal", "strict"]),
-        "how closely what wants to become a memory is looked at",
-    ),
-    knob("gates", Form::Gates, "gates of single collections, such as tickets=strict, scratch=off"),
-    knob("sweep_hours", Form::Whole(0, 8_760), "hours after which memories are swept again; 0 is never"),
-    knob(
-        "limit_project",
-        Form::Whole(0, 100_000_000),
-        "memories of scope project that a sweep leaves, as far as they fade; 0 is no limit",
-    ),
-    knob("limit_agent", Form::Whole(0, 100_000_000), "the same of scope agent"),
-    knob("limit_mission", Form::Whole(0, 100_000_000), "the same of scope mission"),
-    knob("limit_user", Form::Whole(0, 100_000_000), "the same of scope user"),
-    knob("echo_hours", Form::Whole(0, 8_760), "hours for which what an answer gave is no new memory"),
-    knob(
-        "markdown_chunk_max",
-        Form::Whole(100, 100_000),
-        "longest chunk of Markdown and HTML, in characters",
-    ),
-    knob(
-        "markdown_chunk_min",
-        Form::Whole(0, 100_000),
-        "shorter sections join their neighbour, in characters",
-    ),
-    knob("code_chunk_max", Form::Whole(100, 100_000), "longest chunk of source code, in characters"),
-    knob("text_chunk_max", Form::Whole(100, 100_000), "longest chunk of plain text, in characters"),
-    knob("text_chunk_overlap", Form::Whole(0, 100_000), "characters that a chunk of plain text repeats"),
-    knob("max_file_bytes", Form::Whole(1, 1 << 40), "larger files are skipped and listed"),
-    knob("candidates", Form::Whole(1, 10_000), "candidates that each channel gives to fusion"),
-    knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of the rank fusion that eval compares with"),
-    knob("time_zone", Form::Text, "the zone of times in questions; the system's unless told"),
-    knob("time_weight", Form::Real(0.0, 10.0), "how much an asked time moves an answer; 0 is not at all"),
-    knob("fold_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index"),
-    knob("cached_queries", Form::Whole(0, 10_000_000), "query vectors kept in the cache"),
-    knob("rerank", Form::Word(&["none", "cross-encoder", "llm"]), "who reorders the best hits"),
-    knob("rerank_model", Form::Text, "the cross-encoder: a folder below the models' folder"),
-    knob(
-        "rerank_top",
-        Form::Whole(0, 1_000),
-        "hits to rerank; 0 is 50 for a cross-encoder, 20 for a language model",
-    ),
-    knob("rerank_tokens", Form::Whole(16, 512), "tokens that a cross-encoder reads of question and text"),
-    knob(
-        "rerank_deadline_ms",
-        Form::Whole(0, 600_000),
-        "how long a cross-encoder may take; then the order stands",
-    ),
-    knob(
-        "rerank_sure",
-        Form::Real(0.0, 1.0),
-        "score from which a hit counts as found; 1 reranks every order",
-    ),
-    knob("rerank_gap", Form::Real(0.0, 1.0), "how far found hits must lead for their order to be settled"),
-    knob(
-        "llm",
-        Form::Word(&["none", "openai"]),
-        "how a language model is reached; none: nothing leaves the machine",
-    ),
-    knob("llm_url", Form::Text, "the address before /chat/completions"),
-    knob("llm_model", Form::Text, "the language model's name there"),
-    knob(
-        "llm_key_variable",
-        Form::Text,
-        "the environment variable that holds the key, which is never stored",
-    ),
-    knob("llm_timeout_ms", Form::Whole(1, 600_000), "how long a language model may take"),
-    knob("session_days", Form::Whole(1, 3_650), "days that what a session was given is remembered"),
-    knob(
-        "context_tokens",
-        Form::Whole(32, 1_000_000),
-        "tokens of a block for a prompt where no budget is told",
-    ),
-    knob("context_documents", Form::Whole(1, 50), "documents in such a block"),
-    knob(
-        "hook_brief",
-        Form::Word(&["off", "lite", "standard", "deep"]),
-        "what an agent's host is told when a session begins",
-    ),
-    knob("hook_tokens", Form::Whole(0, 2_048), "tokens of evidence with each prompt of an agent; 0 is none"),
-    knob(
-        "keep_sessions",
-        Form::Word(&["on", "off"]),
-        "whether hooks keep what was decided and found in a session",
-    ),
-    knob(
-        "statistics",
-        Form::Word(&["shared", "own"]),
-        "whether a word's rarity is that of the whole store or of what whoever asks may see",
-    ),
-    knob(
-        "serve.rate",
-        Form::Whole(0, 1_000_000),
-        "requests a second of each token, or address without one; 0 is no limit",
-    ),
-    knob("serve.requests_each", Form::Whole(1, 65_536), "requests at once of each token or address"),
-    knob(
-        "serve.requests_local",
-        Form::Whole(1, 65_536),
-        "requests at once of this machine's programs together, where they need no token",
-    ),
-    knob(
-        "serve.connections",
-        Form::Whole(1, 65_536),
-        "connections at once; half where tokens are needed and none was shown",
-    ),
-    knob(
-        "serve.connections_each",
-        Form::Whole(1, 65_536),
-        "connections of each token, or address that is not the loopback",
-    ),
-    knob(
-        "serve.head_s",
-        Form::Whole(1, 3_600),
-        "seconds for a request's head, and of silence within its body",
-    ),
-    knob("serve.idle_s", Form::Whole(1, 86_400), "seconds that a connection may rest between two requests"),
-    knob(
-        "serve.connection_s",
-        Form::Whole(1, 31_536_000),
-        "seconds after which a connection ends with its next answer",
-    ),
-    knob("serve.streams", Form::Whole(1, 65_536), "streams of changes at once"),
-    knob(
-        "serve.streams_each",
-        Form::Whole(1, 65_536),
-        "streams of each token, or address that is not the loopback",
-    ),
-    knob(
-        "serve.stream_s",
-        Form::Whole(1, 31_536_000),
-        "seconds after which a stream ends and its client comes back",
-    ),
-];
+pub use table::known;
 
 /// The settings file inside the home.
 pub const FILE: &str = "config.toml";
@@ -358,64 +169,6 @@ pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
     assemble(values)
 }
 
-/// A setting by its name; otherwise a hint that names the nearest.
-pub fn known(key: &str) -> Result<&'static Knob, String> {
-    let key = key.trim();
-    knobs().find(|knob| knob.key == key).ok_or_else(|| {
-        let in_tables: Vec<_> = knobs()
-            .filter(|knob| knob.key.split_once('.').is_some_and(|(_, last)| last == key))
-            .map(|knob| knob.key)
-            .collect();
-        if !in_tables.is_empty() {
-            return format!("did you mean {}? bower config lists them all", in_tables.join(" or "));
-        }
-        let distance = |knob: &&Knob| (strsim::damerau_levenshtein(knob.key, key), knob.key);
-        match knobs().min_by_key(distance).filter(|knob| distance(knob).0 <= 2.max(key.len() / 3)) {
-            Some(near) => format!("did you mean {}? bower config lists them all", near.key),
-            None => "bower config lists them all".to_string(),
-        }
-    })
-}
-
-/// A value from text, as a variable or `--set` gives it.
-pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
-    let text = text.trim();
-    let value = match knob.form {
-        Form::Word(_) | Form::Text | Form::Folder | Form::Gates => Value::from(text),
-        Form::Whole(..) => {
-            text.replace('_', "").parse::<u64>().map_or_else(|_| Value::from(text), Value::from)
-        }
-        Form::Real(..) => text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from),
-    };
-    checked(knob, value)
-}
-
-/// The value, if the setting takes it.
-fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
-    let (good, wanted) = match knob.form {
-        Form::Word(all) => (value.as_str().is_some_and(|word| all.contains(&word)), all.join(" or ")),
-        Form::Text => {
-            (value.as_str().is_some_and(|text| !text.trim().is_empty()), "text that is not blank".into())
-        }
-        Form::Folder => {
-            (value.as_str().is_some_and(|path| Path::new(path).is_absolute()), "an absolute path".into())
-        }
-        Form::Gates => (
-            value.as_str().is_some_and(|text| text.parse::<Gates>().is_ok()),
-            "a list like tickets=strict, scratch=off (off, normal or strict)".into(),
-        ),
-        Form::Whole(from, to) => (
-            value.as_u64().is_some_and(|number| (from..=to).contains(&number)),
-            format!("a whole number from {from} to {to}"),
-        ),
-        Form::Real(from, to) => (
-            value.as_f64().is_some_and(|number| (from..=to).contains(&number)),
-            format!("a number from {from} to {to}"),
-        ),
-    };
-    if good { Ok(value) } else { Err(format!("{value} is not {wanted}")) }
-}
-
 /// Gives the strongest values the engine's type.
 fn assemble(mut values: BTreeMap<&'static str, (Value, Origin)>) -> Result<Resolved> {
     let broken =
@@ -492,6 +245,7 @@ fn unset_hint(variable: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::knob::{Form, Knob, checked};
     use super::*;
 
     fn file(text: &str) -> Layers<'_> {

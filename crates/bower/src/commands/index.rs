@@ -1,18 +1,16 @@
 //! Implements `bower index`: brings the store up to date with files.
 //! Progress goes to standard error; the summary is data.
 
-use bower_core::engine::Engine;
-use bower_core::item::Visibility;
-use bower_core::request::{IndexProgress, IndexReport, IndexRequest};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+mod bar;
 
-use super::{Session, now, watch};
+use bower_core::request::IndexRequest;
+
+use super::{Session, watch};
 use crate::cli::IndexArgs;
 use crate::failure::{Failure, Result};
 use crate::render;
+
+pub use bar::{embed, once};
 
 /// Indexes once, and goes on with `--watch`.
 pub fn run(arguments: &IndexArgs, session: &Session) -> Result<()> {
@@ -41,126 +39,4 @@ pub fn run(arguments: &IndexArgs, session: &Session) -> Result<()> {
     session.out.say(&report, |look| render::index::report(&report, look))?;
     session.maintain(&engine);
     Ok(())
-}
-
-/// One run over all paths, with a bar where somebody is watching.
-pub fn once(engine: &Engine, request: &IndexRequest, session: &Session) -> Result<IndexReport> {
-    let progress = Progress::new(session);
-    let ended =
-        engine.index(&Visibility::everything(), request, now(), &|step| progress.take(&step), &|| true);
-    progress.bar.finish_and_clear();
-    Ok(ended?)
-}
-
-/// Gives vectors to the `waiting` items that have none of the present model, with the same bar; how many it gave.
-pub fn embed(engine: &Engine, waiting: u64, session: &Session) -> Result<usize> {
-    let progress = Progress::new(session);
-    progress.bar.set_length(waiting);
-    progress.bar.set_message("vectors for what is stored already");
-    let ended = engine.embed_pending(now(), &|step| match step {
-        IndexProgress::Committed { chunks } => {
-            progress.bar.inc(chunks as u64);
-            progress.tell("vectors for what is stored already");
-        }
-        IndexProgress::Found { .. }
-        | IndexProgress::Walked { .. }
-        | IndexProgress::File { .. }
-        | IndexProgress::Folding => {}
-    });
-    progress.bar.finish_and_clear();
-    Ok(ended?)
-}
-
-/// Counts steps from any thread and shows them. Chunks are what takes time, so they move the bar; how many there will
-/// be is known once every file is read, and estimated from the files read so far until then.
-struct Progress {
-    bar: ProgressBar,
-    files: AtomicU64,
-    read: AtomicU64,
-    queued: AtomicU64,
-    committed: AtomicU64,
-}
-
-impl Progress {
-    fn new(session: &Session) -> Self {
-        let bar = if session.out.quiet || !std::io::stderr().is_terminal() {
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
-        } else {
-            let bar = ProgressBar::new(0);
-            let template = "{bar:24.green/dim} {percent:>3}% {msg}";
-            bar.set_style(
-                ProgressStyle::with_template(template)
-                    .expect("the template is a constant that a test draws")
-                    .progress_chars("━╸─"),
-            );
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        };
-        Self {
-            bar,
-            files: AtomicU64::new(0),
-            read: AtomicU64::new(0),
-            queued: AtomicU64::new(0),
-            committed: AtomicU64::new(0),
-        }
-    }
-
-    fn take(&self, step: &IndexProgress) {
-        match step {
-            IndexProgress::Found { files } | IndexProgress::Walked { files } => {
-                self.files.store(*files as u64, Ordering::Relaxed);
-            }
-            IndexProgress::File { chunks } => {
-                self.read.fetch_add(1, Ordering::Relaxed);
-                self.queued.fetch_add(*chunks as u64, Ordering::Relaxed);
-            }
-            IndexProgress::Committed { chunks } => {
-                self.committed.fetch_add(*chunks as u64, Ordering::Relaxed);
-            }
-            IndexProgress::Folding => {
-                self.bar.set_message("bringing the indexes up to date");
-                return;
-            }
-        }
-        let [files, read, queued, committed] = [&self.files, &self.read, &self.queued, &self.committed]
-            .map(|count| count.load(Ordering::Relaxed));
-        self.bar.set_length(expected_chunks(files, read, queued));
-        self.bar.set_position(committed);
-        self.tell(&format!("{read} of {files} files, {committed} chunks"));
-    }
-
-    /// What is done, how fast, and how long it will take where that can be said.
-    fn tell(&self, done: &str) {
-        let left = match self.bar.eta().as_secs() {
-            0 => String::new(),
-            seconds @ 1..60 => format!(", {seconds} s left"),
-            seconds => format!(", {} min left", seconds.div_ceil(60)),
-        };
-        let rate = self.bar.per_sec();
-        self.bar.set_message(format!("{done}, {rate:.0} a second{left}"));
-    }
-}
-
-/// Chunks there will be, if the files that are left are like those that were read.
-fn expected_chunks(files: u64, read: u64, queued: u64) -> u64 {
-    let left = files.saturating_sub(read);
-    queued + (queued * left).checked_div(read).unwrap_or(left)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_estimate_ends_at_what_was_queued() {
-        assert_eq!(expected_chunks(0, 0, 0), 0);
-        assert_eq!(expected_chunks(10, 0, 0), 10);
-        assert_eq!(expected_chunks(10, 5, 20), 40);
-        assert_eq!(expected_chunks(10, 10, 33), 33);
-        assert_eq!(
-            expected_chunks(10, 11, 33),
-            33,
-            "a file that was named and found counts twice in no case"
-        );
-    }
 }

@@ -84,6 +84,14 @@ fn discounted(gains: impl Iterator<Item = f64>, k: usize) -> f64 {
     gains.take(k).enumerate().map(|(at, gain)| gain / ((at + 2) as f64).log2()).sum()
 }
 
+/// The figures of one ranking as they are printed: `ndcg@10`, `recall@10`, `recall@100`, `mrr@10`.
+pub type Named = BTreeMap<String, f64>;
+
+/// The names of the figures, in the order of [`Figures::values`].
+pub fn keys(cutoff: usize) -> [String; 4] {
+    [format!("ndcg@{cutoff}"), format!("recall@{cutoff}"), format!("recall@{DEEP}"), format!("mrr@{cutoff}")]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::bootstrap::{self, Interval};
-use super::report::{Named, keys};
+use super::metrics::{Named, keys};
 use super::{FUSED, Judged, Outcome};
 use crate::eval::set::Set;
 

@@ -8,13 +8,10 @@ use serde::Serialize;
 use super::bootstrap::{self, Interval};
 use super::calibration::Calibration;
 use super::evidence::Budget;
-use super::metrics::{self, Figures, percentile};
+use super::metrics::{Figures, Named, keys, percentile};
 use super::paired::{Ablated, Comparison};
 use super::set::Set;
 use super::{Judged, Outcome};
-
-/// The figures of one ranking as they are printed: `ndcg@10`, `recall@10`, `recall@100`, `mrr@10`.
-pub type Named = BTreeMap<String, f64>;
 
 /// The intervals of one ranking's figures, under the same names.
 pub type Intervals = BTreeMap<String, Interval>;
@@ -104,16 +101,6 @@ impl Report {
         }
         report
     }
-}
-
-/// The names of the figures, in the order of [`Figures::values`].
-pub fn keys(cutoff: usize) -> [String; 4] {
-    [
-        format!("ndcg@{cutoff}"),
-        format!("recall@{cutoff}"),
-        format!("recall@{}", metrics::DEEP),
-        format!("mrr@{cutoff}"),
-    ]
 }
 
 /// Means and intervals by ranking. A channel that said nothing of a query adds nothing: its mean is still over all.

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::FUSED;
 use super::bootstrap::Interval;
 use super::calibration::Calibration;
 use super::evidence::Budget;
+use super::metrics::{self, Named, keys};
 use super::paired::{Ablated, Comparison, Difference, Sides};
-use super::report::{Intervals, Named, Report, keys};
-use super::{FUSED, metrics};
+use super::report::{Intervals, Report};
 
 /// The whole report.
 pub fn render(report: &Report) -> String {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Change;
+use super::files::Change;
 use crate::failure::{Failure, Result};
 
 /// What its user does next.

@@ -1,7 +1,10 @@
 //! Configures Codex: the server in `config.toml`, hooks in `hooks.json` beside it.
 //! Codex runs no hook before its user has trusted it.
 
-use super::{Call, Edit, Event, Files, Host, Part, Places, groups};
+use super::edit::Edit;
+use super::host::Host;
+use super::setup::{Call, Files, Part, Places, groups};
+use super::talk::Event;
 
 /// What its user does next.
 pub const NEXT: &[&str] = &[

@@ -3,7 +3,10 @@
 
 use serde_json::json;
 
-use super::{Call, Edit, Event, Files, Host, Part, Places, hooks};
+use super::edit::Edit;
+use super::host::Host;
+use super::setup::{Call, Files, Part, Places, hooks};
+use super::talk::Event;
 
 /// What its user does next.
 pub const NEXT: &[&str] = &[

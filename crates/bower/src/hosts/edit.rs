@@ -124,7 +124,7 @@ pub fn put(text: &str, edits: &[Edit]) -> Result<(String, Vec<Splice>), String> 
             Edit::Absent { name, value } => json::set_absent(&text, name, value)?,
             Edit::Item { at, value } => json::add(&text, at, value)?,
             Edit::Gone { .. } => text.clone(),
-            Edit::Table { at, command, arguments } => toml::set(&text, at, command, arguments)?,
+            Edit::Table { at, command, arguments } => toml::set(&text, at, NAME, command, arguments)?,
             Edit::Line { block, name, value } => yaml::set(&text, block, name, value)?,
             Edit::Whole(whole) => whole.clone(),
         };
@@ -154,7 +154,7 @@ pub fn take_out(text: &str, edits: &[Edit]) -> Result<String, String> {
     edits.iter().try_fold(text.to_owned(), |text, edit| match edit {
         Edit::Member { at, .. } => json::remove(&text, at, NAME),
         Edit::Item { at, .. } | Edit::Gone { at } => json::remove_items(&text, at),
-        Edit::Table { at, .. } => toml::remove(&text, at),
+        Edit::Table { at, .. } => toml::remove(&text, at, NAME),
         Edit::Line { block, name, value } => yaml::remove(&text, block, name, value),
         Edit::Whole(_) if is_whole_ours(&text) => Ok(String::new()),
         Edit::Whole(_) | Edit::Absent { .. } => Ok(text),

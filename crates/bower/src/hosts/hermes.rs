@@ -1,6 +1,7 @@
 //! Configures Hermes: a memory provider in its plugins, and the provider's name in `config.yaml`.
 
-use super::{Call, Edit, Files, Part, Places};
+use super::edit::Edit;
+use super::setup::{Call, Files, Part, Places};
 
 /// What its user does next.
 pub const NEXT: &[&str] = &["begin a new session: hermes", "see what is active: hermes memory status"];

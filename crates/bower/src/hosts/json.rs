@@ -5,8 +5,6 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::is_ours;
-
 /// What hosts read: JSON, comments and trailing commas.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
@@ -121,6 +119,18 @@ fn holds_ours(object: &CstObject) -> bool {
     let command = object.get("command").and_then(|member| member.value());
     let command = command.and_then(|value| value.as_string_lit()).and_then(|text| text.decoded_value().ok());
     command.is_some_and(|command| is_ours(&command))
+}
+
+/// Whether a command of a hook is one that we wrote: a program of our name, and the word `hook`.
+pub fn is_ours(command: &str) -> bool {
+    let command = command.trim_start();
+    let (program, rest) = match command.chars().next() {
+        Some(quote @ ('\'' | '"')) => command[1..].split_once(quote).unwrap_or((&command[1..], "")),
+        Some(_) => command.split_once(' ').unwrap_or((command, "")),
+        None => return false,
+    };
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    matches!(name, "bower" | "bower.exe") && rest.split_whitespace().any(|word| word == "hook")
 }
 
 /// Removes objects along a path that have become empty, the innermost first.

@@ -3,7 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, Edit, Files, Host, Part, Places};
+use super::edit::Edit;
+use super::host::Host;
+use super::setup::{Call, Files, Part, Places};
 
 /// What its user does next.
 pub const NEXT: &[&str] = &["begin a new session: opencode", "see the server: opencode mcp list"];

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
-use super::Host;
+use super::host::Host;
 
 /// A byte order mark, which some programs write first.
 const MARK: &[u8] = b"\xef\xbb\xbf";

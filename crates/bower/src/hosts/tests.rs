@@ -1,7 +1,10 @@
 //! Tests that entries are put into hosts' files and taken out again, over files of any form.
 
+use super::json::is_ours;
+use super::setup::groups;
 use super::*;
 use proptest::prelude::*;
+use serde_json::json;
 use std::path::Path;
 
 /// Those that have files of a user and of a project.

@@ -3,16 +3,14 @@
 
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
-use super::edit::NAME;
-
-/// Sets the table of the server in an outer table.
-pub fn set(text: &str, at: &str, command: &str, arguments: &[String]) -> Result<String, String> {
+/// Sets the table of a server in an outer table.
+pub fn set(text: &str, at: &str, name: &str, command: &str, arguments: &[String]) -> Result<String, String> {
     let before = parsed(text)?;
     let mut entry = Table::new();
     entry.insert("command", toml_edit::value(command));
     entry.insert("args", toml_edit::value(Array::from_iter(arguments)));
-    if is_there(&before, at) {
-        return Err(format!("{at}.{NAME} stands there already"));
+    if is_there(&before, at, name) {
+        return Err(format!("{at}.{name} stands there already"));
     }
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut added = String::new();
@@ -20,25 +18,25 @@ pub fn set(text: &str, at: &str, command: &str, arguments: &[String]) -> Result<
         added.push_str(if text.ends_with('\n') { newline } else { "\n\n" });
     }
     let body = entry.to_string().replace('\n', newline);
-    let appended = format!("{text}{added}[{at}.{NAME}]{newline}{body}");
-    if parsed(&appended).is_ok_and(|document| is_there(&document, at)) {
+    let appended = format!("{text}{added}[{at}.{name}]{newline}{body}");
+    if parsed(&appended).is_ok_and(|document| is_there(&document, at, name)) {
         return Ok(appended);
     }
     // The outer table stands on one line.
     let mut document = before;
     let outer = document.get_mut(at).and_then(Item::as_inline_table_mut);
     let outer = outer.ok_or_else(|| format!("{at} is not a table"))?;
-    outer.insert(NAME, Value::InlineTable(entry.into_inline_table()));
+    outer.insert(name, Value::InlineTable(entry.into_inline_table()));
     Ok(document.to_string())
 }
 
-/// Removes the server's table, and the outer one where it is empty without it.
-pub fn remove(text: &str, at: &str) -> Result<String, String> {
+/// Removes a server's table, and the outer one where it is empty without it.
+pub fn remove(text: &str, at: &str, name: &str) -> Result<String, String> {
     let mut document = parsed(text)?;
     let Some(outer) = document.get_mut(at).and_then(Item::as_table_like_mut) else {
         return Ok(text.to_owned());
     };
-    if outer.remove(NAME).is_none() {
+    if outer.remove(name).is_none() {
         return Ok(text.to_owned());
     }
     if outer.is_empty() {
@@ -47,8 +45,8 @@ pub fn remove(text: &str, at: &str) -> Result<String, String> {
     Ok(document.to_string())
 }
 
-fn is_there(document: &DocumentMut, at: &str) -> bool {
-    document.get(at).and_then(Item::as_table_like).is_some_and(|outer| outer.contains_key(NAME))
+fn is_there(document: &DocumentMut, at: &str, name: &str) -> bool {
+    document.get(at).and_then(Item::as_table_like).is_some_and(|outer| outer.contains_key(name))
 }
 
 /// The error names its line and column.

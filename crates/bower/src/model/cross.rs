@@ -17,8 +17,10 @@ use bower_core::files::{create_folder, write};
 use bower_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::files::{self, FileState};
-use super::{FileStatus, InstallState, KnownFile, Listed, PullStep, Pulled, Source, Status, hub, lock};
+use super::files::{self, lock};
+use super::hub;
+use super::known::KnownFile;
+use super::told::{Fetched, FileState, FileStatus, InstallState, Listed, PullStep, Pulled, Source, Status};
 
 /// The record of what was fetched.
 const ORIGIN: &str = "origin.json";
@@ -211,7 +213,7 @@ impl<'a> Place<'a> {
         missing: &[&'static str],
         source: &Source,
         report: &mut dyn FnMut(PullStep<'_>),
-    ) -> Result<super::Fetched> {
+    ) -> Result<Fetched> {
         let named = |error| match error {
             Error::Model { reason, .. } => self.error(reason),
             other => other,

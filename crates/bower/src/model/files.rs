@@ -8,35 +8,10 @@ use std::path::{Path, PathBuf};
 use bower_core::files;
 use bower_core::item::hex;
 use bower_core::{Error, Result};
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{Fetched, KnownFile, PullStep};
-
-/// What is there of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "state", rename_all = "lowercase")]
-pub enum FileState {
-    /// Nothing.
-    Missing,
-    /// A transfer that was cut.
-    Partial {
-        /// Here so far.
-        bytes: u64,
-    },
-    /// Something else than was published.
-    Damaged {
-        /// Its length.
-        bytes: u64,
-        /// How it differs.
-        reason: String,
-    },
-    /// All of it, with the right checksum.
-    Whole {
-        /// Its length.
-        bytes: u64,
-    },
-}
+use super::known::KnownFile;
+use super::told::{Fetched, FileState, PullStep};
 
 /// Why a stream was not taken in whole.
 pub(super) enum Cut {
@@ -215,4 +190,19 @@ fn difference(path: &Path, bytes: u64, file: &KnownFile) -> Result<Option<String
 /// The caller that knows the model puts its name in.
 fn error(reason: String) -> Error {
     Error::Model { model: String::new(), reason }
+}
+
+/// Held until dropped, and by the system no longer than this process lives.
+pub(super) fn lock(path: &Path, report: &mut dyn FnMut(PullStep<'_>)) -> Result<File> {
+    let failed = |cause| Error::io("lock", path, cause);
+    let file = files::append(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => {
+            report(PullStep::Waiting);
+            file.lock().map_err(failed)?;
+        }
+        Err(fs::TryLockError::Error(cause)) => return Err(failed(cause)),
+    }
+    Ok(file)
 }

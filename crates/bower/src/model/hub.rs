@@ -10,7 +10,8 @@ use ureq::http::{Response, StatusCode};
 use ureq::{Agent, Body};
 
 use super::files::{Cut, land, length, part_path, pour, remove};
-use super::{Fetched, KnownFile, PullStep};
+use super::known::KnownFile;
+use super::told::{Fetched, PullStep};
 
 /// Short, because without a network the next source waits for it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -10,7 +10,8 @@ use bower_core::files::create_folder;
 use bower_core::{Error, Result};
 
 use super::files::take;
-use super::{Fetched, Known, KnownFile, PullStep};
+use super::known::{Known, KnownFile};
+use super::told::{Fetched, PullStep};
 
 /// A folder that goes with its owner.
 struct Aside(PathBuf);

@@ -1,7 +1,10 @@
 //! Tests pulls of a tiny model from a real HTTP server on the loopback, a stand-in for pip, and folders.
 //! Whatever a source does, nothing wrong gets a final name.
 
+use std::borrow::Cow;
+use std::fs::{self, File};
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use tempfile::TempDir;
 

@@ -6,11 +6,11 @@ use bower_core::strength::strength;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
+use std::path::Path;
 
-use super::query::place;
 use super::store::degraded;
 use super::table::{Column, Table};
-use super::{Look, clean, columns, hanging, line, style, thousands};
+use super::{Look, clean, columns, cut, cut_start, hanging, line, style, thousands};
 
 const KEY: Column = Column::new().style(style::DIM);
 
@@ -82,6 +82,35 @@ pub fn one(item: &Item, given: Option<(u64, Timestamp)>, look: &Look) -> String 
     // Into a pipe the text goes as it was stored.
     let text = if look.terminal { clean(&item.content) } else { item.content.as_str().into() };
     format!("{}\n{}\n", table.print(look), text.trim_end())
+}
+
+/// `path:120-134  Guide › Install`, in at most `width` columns: the heading gives way, then the path's start.
+pub fn place(item: &Item, width: usize, look: &Look) -> String {
+    let text =
+        |key: &str| item.metadata.get(key).and_then(|value| value.as_str()).map(line).unwrap_or_default();
+    let path = [text("source"), text("path")].into_iter().find(|path| !path.is_empty()).unwrap_or_default();
+    let path = nearer(&path, look.here.as_deref());
+    let lines = item.metadata.get("lines").and_then(|lines| lines.as_array());
+    let number = |at: usize| lines.and_then(|lines| lines.get(at)).and_then(serde_json::Value::as_u64);
+    let lines = match (number(0), number(1)) {
+        (Some(start), Some(end)) if end > start => format!(":{start}-{end}"),
+        (Some(start), _) => format!(":{start}"),
+        (None, _) => String::new(),
+    };
+    let path = cut_start(&path, width.saturating_sub(columns(&lines)).max(8)).into_owned() + &lines;
+    let section = text("section_title").replace(" > ", " › ");
+    let room = width.saturating_sub(columns(&path) + 2);
+    match (path.is_empty(), section.is_empty()) {
+        (true, _) => cut(&section, width).into_owned(),
+        (false, false) if room >= 8 => format!("{path}  {}", cut_start(&section, room)),
+        (false, _) => path,
+    }
+}
+
+/// The path as seen from the current folder, where it lies below it.
+fn nearer(path: &str, here: Option<&Path>) -> String {
+    let below = here.and_then(|here| Path::new(path).strip_prefix(here).ok()).and_then(Path::to_str);
+    below.filter(|below| !below.is_empty()).unwrap_or(path).to_string()
 }
 
 /// Who said it, what they had read, whether somebody kept it, and where they said it: `agent after web, unreviewed; by codex`.
@@ -282,5 +311,15 @@ mod tests {
             Version { memory: review.newer, changed: Some("one denies the other".into()) },
         ];
         insta::assert_snapshot!("chain", history(&History { chain, ..gone }, &look));
+    }
+
+    #[test]
+    fn paths_are_seen_from_here() {
+        let check =
+            |path: &str, expected: &str| assert_eq!(nearer(path, Some(Path::new("/home/ada"))), expected);
+        check("/home/ada/docs/a.md", "docs/a.md");
+        check("/home/adam/a.md", "/home/adam/a.md");
+        check("/home/ada", "/home/ada");
+        assert_eq!(nearer("/home/ada/a.md", None), "/home/ada/a.md");
     }
 }

@@ -5,12 +5,12 @@ use bower_core::rank::candidate::Step;
 use bower_core::request::{Answer, Hit, Item};
 use bower_core::text::QueryTerm;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use super::excerpt::{Layout, excerpt, terms, wrap};
+use super::item::{place, said_by};
 use super::store::lacks;
 use super::table::{Column, Table};
-use super::{Look, columns, count, cut, cut_start, duration, evidence, folded, line, style, thousands};
+use super::{Look, columns, count, cut, duration, evidence, folded, line, style, thousands};
 
 /// Columns left of a hit's lines: the rank and its gap.
 const INDENT: usize = 4;
@@ -24,7 +24,7 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     for (at, hit) in answer.hits.iter().enumerate() {
         out.push_str(&one(at + 1, hit, &question, look));
         if explain {
-            let told = format!("said by {}", super::item::said_by(&hit.memory));
+            let told = format!("said by {}", said_by(&hit.memory));
             let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &told));
             out.push_str(&signals(hit, look));
             out.push_str(&factors(hit, answer.effort.candidates, look));
@@ -118,35 +118,6 @@ fn title(item: &Item) -> String {
     let first = item.content.lines().map(line).find(|text| !text.is_empty()).unwrap_or_default();
     let first = first.trim_start_matches('#').trim();
     if first.is_empty() { "(no text)".to_string() } else { first.to_string() }
-}
-
-/// `path:120-134  Guide › Install`, in at most `width` columns: the heading gives way, then the path's start.
-pub fn place(item: &Item, width: usize, look: &Look) -> String {
-    let text =
-        |key: &str| item.metadata.get(key).and_then(|value| value.as_str()).map(line).unwrap_or_default();
-    let path = [text("source"), text("path")].into_iter().find(|path| !path.is_empty()).unwrap_or_default();
-    let path = nearer(&path, look.here.as_deref());
-    let lines = item.metadata.get("lines").and_then(|lines| lines.as_array());
-    let number = |at: usize| lines.and_then(|lines| lines.get(at)).and_then(serde_json::Value::as_u64);
-    let lines = match (number(0), number(1)) {
-        (Some(start), Some(end)) if end > start => format!(":{start}-{end}"),
-        (Some(start), _) => format!(":{start}"),
-        (None, _) => String::new(),
-    };
-    let path = cut_start(&path, width.saturating_sub(columns(&lines)).max(8)).into_owned() + &lines;
-    let section = text("section_title").replace(" > ", " › ");
-    let room = width.saturating_sub(columns(&path) + 2);
-    match (path.is_empty(), section.is_empty()) {
-        (true, _) => cut(&section, width).into_owned(),
-        (false, false) if room >= 8 => format!("{path}  {}", cut_start(&section, room)),
-        (false, _) => path,
-    }
-}
-
-/// The path as seen from the current folder, where it lies below it.
-fn nearer(path: &str, here: Option<&Path>) -> String {
-    let below = here.and_then(|here| Path::new(path).strip_prefix(here).ok()).and_then(Path::to_str);
-    below.filter(|below| !below.is_empty()).unwrap_or(path).to_string()
 }
 
 /// Tags, type, pin, short id.
@@ -388,16 +359,6 @@ mod tests {
     fn nothing_found() {
         let answer = Answer { hits: Vec::new(), total_found: 0, ..sample::answer() };
         insta::assert_snapshot!(text(&answer, false, &sample::look(80)));
-    }
-
-    #[test]
-    fn paths_are_seen_from_here() {
-        let check =
-            |path: &str, expected: &str| assert_eq!(nearer(path, Some(Path::new("/home/ada"))), expected);
-        check("/home/ada/docs/a.md", "docs/a.md");
-        check("/home/adam/a.md", "/home/adam/a.md");
-        check("/home/ada", "/home/ada");
-        assert_eq!(nearer("/home/ada/a.md", None), "/home/ada/a.md");
     }
 
     #[test]

@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item, Key, Table, TableLike};
 
-use super::{Knob, checked, knobs, known};
+use super::knob::{Knob, checked};
+use super::table::{knobs, known};
 use crate::failure::{Failure, Result, one_line};
 
 /// The file's settings, checked; the first that cannot be meant is an error with its line.

@@ -1,7 +1,7 @@
 //! Defines the settings of the ranking profiles, among them those of the source systems.
 //! Each profile is a table of its own in the file.
 
-use super::{Form, Knob, knob};
+use super::knob::{Form, Knob, knob};
 
 /// A weight or another number that may be anything from 0 on.
 const WEIGHT: Form = Form::Real(0.0, 10_000.0);

