@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4;
 
-use crate::{Failed, Options, Verdict, index, passages, table};
+use crate::options::{Failed, Options, Verdict};
+use crate::{index, passages, table};
 
 /// Runs before the ones that count: they bring the files into the page cache.
 const WARM_UP: usize = 3;

@@ -6,6 +6,8 @@
 //! the same file; its vector is that of the first mixed with two neighbours' and with noise (cosine to the first about .93);
 //! its token codes are the first's, some the neighbour's, 3 % of all bits flipped.
 
+mod outputs;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,10 +19,10 @@ use bower_core::embed::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
 use bower_core::ingest::parse;
 use bower_core::item::indexed_text;
 
-use crate::outputs::{Key, Outputs, key};
+use crate::options::{Failed, Options, Verdict, packed};
 use crate::passages::{self, Passage};
 use crate::tokens::Dice;
-use crate::{Failed, Options, Verdict, packed};
+use outputs::{Key, Outputs, key};
 
 /// A name that makes a text Markdown.
 const FILE: &str = "passage.md";

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::{Failed, Options, Verdict, table};
+use crate::options::{Failed, Options, Verdict};
+use crate::table;
 
 /// nDCG@10 of three independent rankings in numpy: BM25 (k1 1.2, b .75, English stemmer and stop words), MiniLM at 256
 /// tokens, and RRF (k = 60) of both top hundreds. `None` where it was not measured.

@@ -7,7 +7,8 @@ use std::time::Instant;
 use serde_json::Value;
 use wait4::Wait4;
 
-use crate::{Failed, Options, Verdict, passages, table};
+use crate::options::{Failed, Options, Verdict};
+use crate::{passages, table};
 
 /// At least this share of the CPU time goes to the model (the project's own limit).
 const MODEL_SHARE: f64 = 0.90;

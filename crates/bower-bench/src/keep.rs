@@ -21,7 +21,8 @@ use serde_json::Map;
 
 use crate::corpus::Corpus;
 use crate::gauge::{Timed, Times, timed};
-use crate::{Failed, Options, Verdict, packed, table};
+use crate::options::{Failed, Options, Verdict, packed};
+use crate::table;
 
 /// One memory of so many is told three times, with other marks at its end.
 const AGAIN: usize = 100;

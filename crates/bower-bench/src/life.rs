@@ -6,6 +6,7 @@ mod agent;
 mod families;
 mod judge;
 mod junk;
+mod lived;
 mod prose;
 mod stream;
 mod surface;
@@ -22,10 +23,11 @@ use bower_core::engine::Engine;
 use serde_json::{Value, json};
 
 use crate::gauge::Timed;
-use crate::{Failed, Options, Verdict, table};
+use crate::options::{Failed, Options, Verdict, packed};
+use crate::table;
 pub use agent::Keeper;
-use agent::Lived;
 use judge::{Figure, Limit, Verdicts};
+use lived::Lived;
 use stream::{Plan, Step};
 
 /// Failures that the file of figures keeps of each.
@@ -40,7 +42,7 @@ pub fn run(options: &Options, keeper: Keeper) -> Result<Verdict, Failed> {
     }
     std::fs::create_dir_all(&home)?;
     let ns = Arc::new(AtomicU64::new(0));
-    let model = Arc::new(MiniLm::open(&crate::packed(options)?)?);
+    let model = Arc::new(MiniLm::open(&packed(options)?)?);
     let open = |now| -> Result<Engine, Failed> {
         let engine = Engine::open(&home, Settings::default(), now)?;
         Ok(engine.with_embedder(Box::new(Timed::new(model.clone(), ns.clone()))))

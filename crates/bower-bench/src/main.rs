@@ -10,7 +10,7 @@ mod index;
 mod keep;
 mod life;
 mod model;
-mod outputs;
+mod options;
 mod pairs;
 mod passages;
 mod pipeline;
@@ -21,8 +21,9 @@ mod tokens;
 mod turns;
 mod vectors;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use options::{Failed, Options, Verdict, packed};
 
 const USAGE: &str = "bower-bench PART [options]
 
@@ -64,140 +65,6 @@ const USAGE: &str = "bower-bench PART [options]
   --seconds N        how long they ask                 (600)
   --show N           failures of each figure that are shown (0)
   --home DIR         the store that index makes and cold asks (target/bench)";
-
-/// A measurement that could not be made, in one line.
-type Failed = Box<dyn std::error::Error>;
-
-/// What to measure, and with what.
-struct Options {
-    bower: PathBuf,
-    models: PathBuf,
-    passages: Vec<PathBuf>,
-    cache: PathBuf,
-    sizes: Vec<usize>,
-    count: usize,
-    runs: usize,
-    data: PathBuf,
-    home: PathBuf,
-    out: PathBuf,
-    seed: u64,
-    days: u32,
-    writes: usize,
-    show: usize,
-    clients: usize,
-    rate: usize,
-    seconds: u64,
-}
-
-impl Options {
-    fn parse(mut words: impl Iterator<Item = String>) -> Result<(String, Self), Failed> {
-        let part = words.next().ok_or("no part named")?;
-        let mut options = Self {
-            bower: "target/release/bower".into(),
-            models: "target/model".into(),
-            passages: Vec::new(),
-            cache: cache_folder(),
-            sizes: Vec::new(),
-            count: 10_000,
-            runs: 50,
-            data: "../shared/data".into(),
-            home: "target/bench".into(),
-            out: "target/states".into(),
-            seed: 1,
-            days: 30,
-            writes: 20_000,
-            show: 0,
-            clients: 64,
-            rate: 100,
-            seconds: 600,
-        };
-        while let Some(flag) = words.next() {
-            let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
-            let number = || value.parse::<usize>().ok().filter(|number| *number > 0);
-            let count = || number().ok_or_else(|| format!("{flag} {value}: not a number above 0"));
-            match flag.as_str() {
-                "--bower" => options.bower = value.into(),
-                "--models" => options.models = value.into(),
-                "--passages" => options.passages.push(value.into()),
-                "--cache" => options.cache = value.into(),
-                "--sizes" => options.sizes = sizes(&value)?,
-                "--count" => options.count = count()?,
-                "--runs" => options.runs = count()?,
-                "--data" => options.data = value.into(),
-                "--out" => options.out = value.into(),
-                "--seed" => options.seed = count()? as u64,
-                "--days" => options.days = u32::try_from(count()?)?,
-                "--writes" => options.writes = count()?,
-                "--show" => options.show = count()?,
-                "--clients" => options.clients = count()?,
-                "--rate" => options.rate = count()?,
-                "--seconds" => options.seconds = count()? as u64,
-                "--home" => options.home = value.into(),
-                _ => return Err(format!("unknown option {flag}").into()),
-            }
-        }
-        // Children run in other folders' names: relative paths are made whole once.
-        for path in [&mut options.bower, &mut options.models, &mut options.home, &mut options.cache] {
-            *path = std::path::absolute(&*path)?;
-        }
-        Ok((part, options))
-    }
-
-    /// The program with a store of its own, reading the shared models and no setting of the caller.
-    fn command(&self, home: &Path) -> std::process::Command {
-        // Where this fails, `bower` finds no model and says so in each answer.
-        #[cfg(unix)]
-        let _ = std::os::unix::fs::symlink(&self.models, home.join("models"));
-        let mut command = std::process::Command::new(&self.bower);
-        for (key, _) in std::env::vars_os() {
-            if key.to_string_lossy().starts_with("BOWER_") {
-                command.env_remove(key);
-            }
-        }
-        command.env("BOWER_HOME", home);
-        command
-    }
-}
-
-/// Where others keep what can be made again.
-fn cache_folder() -> PathBuf {
-    let home = || std::env::home_dir().map(|home| home.join(".cache"));
-    let caches = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    caches.or_else(home).unwrap_or_else(|| "target".into()).join("bowerbird/bench")
-}
-
-fn sizes(words: &str) -> Result<Vec<usize>, Failed> {
-    let one = |word: &str| word.parse().ok().filter(|size| *size >= 1_000);
-    let sizes: Option<Vec<usize>> = words.split(',').map(|word| one(word.trim())).collect();
-    let mut sizes =
-        sizes.ok_or_else(|| format!("--sizes {words}: numbers from 1000, separated by commas"))?;
-    sizes.sort_unstable();
-    Ok(sizes)
-}
-
-/// Whether every figure kept its limit.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Kept,
-    Missed,
-}
-
-impl Verdict {
-    fn of(kept: bool) -> Self {
-        if kept { Self::Kept } else { Self::Missed }
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self::of(self == Self::Kept && other == Self::Kept)
-    }
-
-    fn mark(self) -> &'static str {
-        match self {
-            Self::Kept => "ok",
-            Self::Missed => "MISSED",
-        }
-    }
-}
 
 fn main() -> ExitCode {
     let (part, options) = match Options::parse(std::env::args().skip(1)) {
@@ -254,14 +121,4 @@ fn all() -> Result<Verdict, Failed> {
         verdict = verdict.and(Verdict::of(status.success()));
     }
     Ok(verdict)
-}
-
-fn packed(options: &Options) -> Result<PathBuf, Failed> {
-    let folder = options.models.join("all-MiniLM-L6-v2");
-    let entries = std::fs::read_dir(&folder)
-        .map_err(|error| format!("cannot read {}: {error}; run make model", folder.display()))?;
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "packed"));
-    files.sort();
-    files.pop().ok_or_else(|| format!("no packed model in {}; run make model", folder.display()).into())
 }

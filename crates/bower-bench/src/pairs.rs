@@ -12,7 +12,8 @@ use bower_core::memory::said::Said;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::{Failed, Options, Verdict, packed, table};
+use crate::options::{Failed, Options, Verdict, packed};
+use crate::table;
 
 /// Each with whether thresholds may be chosen on it.
 const SETS: [(&str, bool); 3] = [("sick-train", true), ("sick-trial", false), ("scifact-nli-train", false)];

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::{Failed, Options};
+use crate::options::{Failed, Options};
 
 /// Passages are this long, in characters: a chunk of its own, never two.
 const SHORTEST: usize = 200;

@@ -6,7 +6,8 @@ use bower_core::engine::RankRequest;
 use bower_core::item::{Channel, Visibility};
 use bower_core::request::Selection;
 
-use crate::{Failed, Options, Verdict, index, passages, table};
+use crate::options::{Failed, Options, Verdict};
+use crate::{index, passages, table};
 
 /// Ranking may add this much to the channels' own time, late interaction included.
 const MOST_MS: f64 = 1.0;

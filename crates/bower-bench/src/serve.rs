@@ -13,7 +13,8 @@ use bower_kernels::scan::rotate::splitmix;
 use serde_json::{Value, json};
 
 use crate::gauge::{Times, kilobytes};
-use crate::{Failed, Options, Verdict, passages, table};
+use crate::options::{Failed, Options, Verdict};
+use crate::{passages, table};
 
 /// The 99th percentile that a question is held to, in milliseconds (issue: 64 clients at 100,000 items on two cores).
 const MOST_MS: f64 = 50.0;

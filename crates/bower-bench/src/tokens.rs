@@ -13,7 +13,8 @@ use bower_kernels::Isa;
 use bower_kernels::scan::maxsim::{MaxSimQuery, MaxSimToken, maxsim};
 use serde_json::Value;
 
-use crate::{Failed, Options, Verdict, table};
+use crate::options::{Failed, Options, Verdict};
+use crate::table;
 
 /// Candidates that are scored for one question.
 const CANDIDATES: usize = 400;

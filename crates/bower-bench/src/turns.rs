@@ -8,7 +8,8 @@ use std::path::Path;
 use bower_core::memory::turns::{Pick, Voice, picks, seen, sign_names};
 use serde_json::{Value, json};
 
-use crate::{Failed, Options, Verdict, pairs, table};
+use crate::options::{Failed, Options, Verdict};
+use crate::{pairs, table};
 
 /// Each with whether its failures may be shown.
 const SETS: [(&str, bool); 4] = [("train", true), ("tune", true), ("held-out", false), ("languages", true)];

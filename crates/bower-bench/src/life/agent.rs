@@ -1,7 +1,7 @@
 //! Runs a simulated agent's stream through an engine, and records the engine's replies.
 //! It writes, asks, writes back what it was told, and opens the store anew each morning. It judges nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bower_core::engine::Engine;
@@ -10,57 +10,24 @@ use bower_core::item::{Fate, Visibility};
 use bower_core::request::{Answer, CurateRequest, ForgetRequest, Forgetting, Other, QueryRequest};
 use jiff::Timestamp;
 
-use super::judge::{self, Point};
+use super::judge;
+use super::lived::{HITS, Lived, Spent, Told};
 use super::stream::{Kind, Step, Stream, Write};
 use super::surface::{self, Echo};
 use super::words::Draw;
 use super::world::Claim;
-use crate::Failed;
 use crate::gauge::{self, Times};
+use crate::options::Failed;
 
 /// Opens the store at a time.
 pub type Open<'a> = dyn Fn(Timestamp) -> Result<Engine, Failed> + 'a;
 
-/// What a hit list shows at most.
-pub const HITS: usize = 5;
 /// The room for what is written back as a block.
 const BLOCK_TOKENS: usize = 256;
 /// Writes between two times that the agent has nothing to do.
 const WRITES_A_PAUSE: usize = 20;
 /// Questions at the end of a day, for the curve.
 const A_DAY: usize = 60;
-
-/// A write as it was told, and the reply.
-pub struct Told {
-    pub at: Timestamp,
-    pub text: String,
-    pub kind: Kind,
-    pub claims: Vec<Claim>,
-    pub secret: Option<String>,
-    pub id: String,
-    pub accepted: bool,
-    /// `create`, `confirm` and so on.
-    pub outcome: String,
-    /// The memory whose place it took.
-    pub replaces: Option<String>,
-    pub reason: Option<String>,
-}
-
-/// Time by outcome: the whole of a write, and what is left without the model.
-#[derive(Default)]
-pub struct Spent(pub BTreeMap<String, (Times, Times)>);
-
-/// A life as it was lived.
-pub struct Lived {
-    pub told: Vec<Told>,
-    pub spent: Spent,
-    /// How it stood at the end of each day.
-    pub curve: Vec<Point>,
-    /// The store, still open.
-    pub engine: Engine,
-    /// When it ended.
-    pub end: Timestamp,
-}
 
 /// Who decides what becomes of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

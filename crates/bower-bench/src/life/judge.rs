@@ -10,13 +10,13 @@ use bower_core::item::{Kind as ItemKind, Status, Visibility};
 use bower_core::request::{Item, QueryRequest, Selection};
 use jiff::Timestamp;
 
-use super::agent::{HITS, Lived, Told};
 use super::junk::Junk;
+use super::lived::{HITS, Lived, Point, Told};
 use super::stream::{Kind, Stream};
 use super::words::Draw;
 use super::world::{Asks, Claim, World};
-use crate::Failed;
 use crate::gauge::Times;
+use crate::options::Failed;
 
 /// How a figure is held to its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,16 +65,6 @@ impl Figure {
             Limit::Told => true,
         }
     }
-}
-
-/// How it stood at the end of a day.
-pub struct Point {
-    pub at: Timestamp,
-    pub writes: usize,
-    pub items: u64,
-    pub asked: usize,
-    pub found: usize,
-    pub stale: usize,
 }
 
 /// What was found out.
@@ -557,7 +547,7 @@ fn on_disk<'a>(home: &Path, secrets: &[&'a str]) -> Result<BTreeSet<&'a str>, Fa
 
 #[cfg(test)]
 mod tests {
-    use super::super::agent::Spent;
+    use super::super::lived::Spent;
     use super::super::stream::Step;
     use super::super::world::{Fact, made_up};
     use super::*;

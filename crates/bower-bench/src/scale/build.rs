@@ -10,10 +10,10 @@ use bower_core::engine::DocumentInput;
 use bower_core::item::{Scope, Visibility};
 use serde_json::{Map, Value, json};
 
-use super::{LOTS, Place};
+use super::place::{LOTS, Place, name, open};
 use crate::corpus::{Corpus, Recorded};
 use crate::gauge;
-use crate::{Failed, Options, Verdict, packed};
+use crate::options::{Failed, Options, Verdict, packed};
 
 /// Passages that are handed to the engine at once.
 const BATCH: usize = 50_000;
@@ -47,7 +47,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let questions = corpus.questions(super::warm::QUESTIONS, 0);
     std::fs::write(place.folder.join("questions.json"), serde_json::to_vec(&questions)?)?;
     let recorded = Recorded::new(model, Arc::clone(&corpus));
-    let engine = super::open(options, &place.home)?.with_embedder(Box::new(recorded.clone()));
+    let engine = open(options, &place.home)?.with_embedder(Box::new(recorded.clone()));
     let (mut wall_s, mut cpu_s, mut text_bytes) = (0.0, 0.0, 0);
     for first in (0..options.count).step_by(BATCH) {
         let batch = first..options.count.min(first + BATCH);
@@ -56,7 +56,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         let documents: Vec<DocumentInput> = passages
             .into_iter()
             .map(|(at, passage)| DocumentInput {
-                id: super::name(at),
+                id: name(at),
                 text: passage.markdown(),
                 metadata: Map::from_iter([("lot".to_owned(), json!(at % LOTS))]),
                 ..DocumentInput::default()
@@ -85,7 +85,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     drop(engine);
     let disk = gauge::disk(&place.home);
     // Half floats and rows of the store, codes of the indexes: what is there because of meaning.
-    let vectors = super::tables(&place.home.join("memory.db"))?;
+    let vectors = tables(&place.home.join("memory.db"))?;
     let bytes = |name: &str| disk.get(name).and_then(Value::as_u64).unwrap_or(0);
     let without_text =
         vectors["vectors"].as_u64().unwrap_or(0) + bytes("vectors_bytes") + bytes("tokens_bytes");
@@ -119,7 +119,7 @@ pub fn export(options: &Options) -> Result<Verdict, Failed> {
     let (mut lines, mut vectors) = (create("passages.jsonl")?, create("vectors.f32")?);
     for at in 0..options.count {
         let passage = corpus.passage(at);
-        let line = json!({ "_id": super::name(at), "title": passage.title, "text": passage.text });
+        let line = json!({ "_id": name(at), "title": passage.title, "text": passage.text });
         writeln!(lines, "{line}")?;
         write_vector(&mut vectors, &corpus.output(at).vector)?;
     }
@@ -201,4 +201,17 @@ pub fn as_peer(whole: &Value, figures: &Value) -> Value {
         },
         "warm": { "one": warm("one"), "all": warm("warm") },
     })
+}
+
+/// Bytes of each table and index of a store, by the pages they have.
+fn tables(file: &std::path::Path) -> Result<Value, Failed> {
+    let store = rusqlite::Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let mut query =
+        store.prepare("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE ORDER BY pgsize DESC")?;
+    let mut tables = serde_json::Map::new();
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        tables.insert(row.get(0)?, row.get::<_, i64>(1)?.into());
+    }
+    Ok(tables.into())
 }

@@ -13,9 +13,9 @@ use bower_core::engine::DocumentInput;
 use bower_core::item::{Scope, Visibility};
 use serde_json::{Value, json};
 
-use super::Place;
+use super::place::{Place, ask, name, open, paced, tell};
 use crate::corpus::{Corpus, Recorded};
-use crate::{Failed, Options, packed};
+use crate::options::{Failed, Options, packed};
 
 /// Items that are added in a second, in so many transactions.
 const ITEMS: usize = 1_000;
@@ -41,16 +41,16 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         std::fs::remove_dir_all(&home)?;
     }
     copy(&place.home, &home)?;
-    let engine = super::open(options, &home)?;
+    let engine = open(options, &home)?;
     let questions = place.questions()?;
     for question in &questions {
-        engine.query(&Visibility::everything(), &super::ask(question), jiff::Timestamp::now())?;
+        engine.query(&Visibility::everything(), &ask(question), jiff::Timestamp::now())?;
     }
     engine.maintain(jiff::Timestamp::now())?;
-    let (alone, _) = super::paced(&engine, &questions, RATE, BEFORE)?;
+    let (alone, _) = paced(&engine, &questions, RATE, BEFORE)?;
     let before = engine.status(&Visibility::everything())?.total_chunks;
     let mut writer = Command::new(std::env::current_exe()?);
-    let writer = super::tell(&mut writer, "scale-stream", options.count, options);
+    let writer = tell(&mut writer, "scale-stream", options.count, options);
     let mut writer = writer.stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
     if let Some(out) = writer.stdout.take() {
@@ -60,7 +60,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         writer.wait()?;
         return Err("the writer did not begin".into());
     }
-    let (among, tail) = super::paced(&engine, &questions, RATE, SECONDS)?;
+    let (among, tail) = paced(&engine, &questions, RATE, SECONDS)?;
     let added = engine.status(&Visibility::everything())?.total_chunks - before;
     writer.kill()?;
     writer.wait()?;
@@ -84,7 +84,7 @@ pub fn stream(options: &Options, place: &Place) -> Result<Value, Failed> {
     let last = options.count + ITEMS * (SECONDS as usize + 5);
     let corpus = Arc::new(Corpus::open(options, &model, last)?);
     let recorded = Recorded::new(model, Arc::clone(&corpus));
-    let engine = super::open(options, &home(place))?.with_embedder(Box::new(recorded.clone()));
+    let engine = open(options, &home(place))?.with_embedder(Box::new(recorded.clone()));
     println!("{READY}");
     let start = Instant::now();
     for (nth, first) in (options.count..last).step_by(ITEMS / BATCHES).enumerate() {
@@ -93,7 +93,7 @@ pub fn stream(options: &Options, place: &Place) -> Result<Value, Failed> {
         let passages: Vec<_> = (first..first + ITEMS / BATCHES).map(|at| (at, corpus.passage(at))).collect();
         recorded.expect(passages.iter().map(|(at, passage)| (*at, passage)));
         let documents = passages.into_iter().map(|(at, passage)| DocumentInput {
-            id: super::name(at),
+            id: name(at),
             text: passage.markdown(),
             ..DocumentInput::default()
         });

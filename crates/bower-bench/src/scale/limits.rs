@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::shown;
-use crate::{Verdict, table};
+use crate::options::Verdict;
+use crate::table;
 
 /// One figure: where it is in a size's figures, and the most it may be at 100,000 and at 1,000,000 items.
 struct Limit {
@@ -192,6 +192,11 @@ pub fn print(figures: &Value) -> Verdict {
     }
     table::print(&["", "measured", "limit", "of it", ""], &rows);
     verdict
+}
+
+/// A time as its table shows it, `-` where there is none.
+fn shown(figure: &Value) -> String {
+    figure.as_f64().map_or_else(|| "-".into(), table::number)
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Place, SCRATCH, fresh_questions, writes};
+use super::place::{Place, SCRATCH, fresh_questions, tell};
+use super::writes;
 use crate::cold::{Measured, measure, ms};
 use crate::gauge::Times;
-use crate::{Failed, Options};
+use crate::options::{Failed, Options};
 
 /// Runs before the ones that count.
 const WARM_UP: usize = 3;
@@ -66,7 +67,7 @@ fn after_a_crash(options: &Options, place: &Place, known: &[String]) -> Result<V
     let mut peak = 0f64;
     for question in fresh_questions(known, 5) {
         let mut writer = Command::new(std::env::current_exe()?);
-        let mut writer = super::tell(&mut writer, "scale-writer", options.count, options).spawn()?;
+        let mut writer = tell(&mut writer, "scale-writer", options.count, options).spawn()?;
         std::thread::sleep(Duration::from_millis(700));
         writer.kill()?;
         writer.wait()?;

@@ -11,10 +11,10 @@ use bower_core::request::{QueryRequest, Selection};
 use bower_core::vector::{floats, halves};
 use serde_json::{Value, json};
 
-use super::{LOT, LOTS, Place, ask};
+use super::place::{self, LOT, LOTS, Place, ask, fresh_questions, number, open};
 use crate::corpus::Corpus;
 use crate::gauge::{self, Times};
-use crate::{Failed, Options};
+use crate::options::{Failed, Options, packed};
 
 /// Questions of one round.
 pub const QUESTIONS: usize = 1_000;
@@ -36,13 +36,13 @@ const SAME: f32 = 1e-5;
 pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Failed> {
     let now = jiff::Timestamp::now;
     let start = Instant::now();
-    let engine = super::open(options, &place.home)?;
+    let engine = open(options, &place.home)?;
     let open_ms = start.elapsed().as_secs_f64() * 1e3;
     let questions = place.questions()?;
 
     // New to the store: the model makes their vectors.
     let mut new = Times::new();
-    for question in super::fresh_questions(&questions, 200) {
+    for question in fresh_questions(&questions, 200) {
         new.take(|| engine.query(&Visibility::everything(), &ask(&question), now()))?;
     }
     for question in &questions {
@@ -87,7 +87,7 @@ pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Fail
             memory = gauge::memory();
         }
     }
-    let (paced, _) = super::paced(&engine, &questions, RATE, SECONDS)?;
+    let (paced, _) = place::paced(&engine, &questions, RATE, SECONDS)?;
     let mut paced = paced.json();
     paced["rate_a_second"] = RATE.into();
 
@@ -204,7 +204,7 @@ fn judge(
     select: &Selection,
 ) -> Result<f64, Failed> {
     use bower_core::embed::{Embedder, MiniLm};
-    let model = MiniLm::open(&crate::packed(options)?)?;
+    let model = MiniLm::open(&packed(options)?)?;
     let corpus = Corpus::open(options, &model, place.real()?)?;
     let (mut asked, mut found) = (Vec::new(), Vec::new());
     for question in questions.iter().take(JUDGED) {
@@ -241,7 +241,7 @@ fn judge(
         scores.truncate(10);
         let least = scores.last().copied().unwrap_or(f32::INFINITY) - SAME;
         let good = found.iter().filter(|name| {
-            let at = super::number(name);
+            let at = number(name);
             at.is_some_and(|at| dot(asked, &halved(&corpus.output(at).vector)) >= least)
         });
         recall += good.count() as f64 / scores.len() as f64 / JUDGED as f64;

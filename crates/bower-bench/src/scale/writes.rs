@@ -7,9 +7,9 @@ use bower_core::item::Visibility;
 use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, Selection};
 use serde_json::{Value, json};
 
-use super::{Place, SCRATCH, fresh_questions};
+use super::place::{Place, SCRATCH, ask, fresh_questions, open};
 use crate::gauge::{self, Times};
-use crate::{Failed, Options};
+use crate::options::{Failed, Options};
 
 /// Memories that are written one by one and timed.
 const ONES: usize = 300;
@@ -22,7 +22,7 @@ fn memory(text: &str) -> CurateRequest {
 }
 
 pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
-    let engine = super::open(options, &place.home)?;
+    let engine = open(options, &place.home)?;
     let now = jiff::Timestamp::now;
     let known = place.questions()?;
     let mut texts = fresh_questions(&known, ONES + THOUSAND + 2 * FORGOTTEN);
@@ -40,7 +40,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     })?;
     let mut long_tail = Times::new();
     for text in texts.by_ref().take(FORGOTTEN) {
-        long_tail.take(|| engine.query(&Visibility::everything(), &super::ask(&text), now()))?;
+        long_tail.take(|| engine.query(&Visibility::everything(), &ask(&text), now()))?;
     }
     let fold = gauged(|| Ok(engine.maintain(now()).map(|_| ())?))?;
     let mut forget = Times::new();
@@ -77,7 +77,7 @@ fn gauged(once: impl FnOnce() -> Result<(), Failed>) -> Result<Value, Failed> {
 
 /// Forgets what commands and killed writers left.
 pub fn forget_scratch(options: &Options, place: &Place) -> Result<(), Failed> {
-    let engine = super::open(options, &place.home)?;
+    let engine = open(options, &place.home)?;
     let all = Selection { collections: vec![SCRATCH.to_owned()], ..Selection::default() };
     engine.forget(
         &Visibility::everything(),
@@ -90,7 +90,7 @@ pub fn forget_scratch(options: &Options, place: &Place) -> Result<(), Failed> {
 
 /// Writes until it is killed.
 pub fn write_for_ever(options: &Options, place: &Place) -> Result<Value, Failed> {
-    let engine = super::open(options, &place.home)?;
+    let engine = open(options, &place.home)?;
     for text in fresh_questions(&place.questions()?, usize::MAX) {
         engine.curate(&Visibility::everything(), &memory(&text), jiff::Timestamp::now())?;
     }

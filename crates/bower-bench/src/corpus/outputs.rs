@@ -12,7 +12,7 @@ use bower_core::embed::{EmbeddedText, Embedder, MiniLm, distinct_codes};
 use bower_core::vector::{floats, halves};
 use sha2::{Digest, Sha256};
 
-use crate::Failed;
+use crate::options::Failed;
 
 /// The hash of a text: 128 bits of SHA-256.
 pub type Key = [u8; 16];
