@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 mod edit;
 mod knob;
 mod profiles;
-mod table;
+pub mod table;
 
 use knob::typed;
 use table::knobs;

@@ -13,7 +13,7 @@ use crate::tokens::{self, TokenQuery};
 use crate::vector::{floats, halves};
 
 /// What the model, or the cache, made of a question.
-pub(crate) struct EmbeddedQuestion {
+pub(crate) struct QueryVectors {
     /// Unit length, but for the rounding to half floats.
     pub(crate) vector: Vec<f32>,
     /// Its tokens; `None` where the model gives no token states.
@@ -24,7 +24,7 @@ pub(crate) struct EmbeddedQuestion {
 
 /// A question's vector and tokens: from the cache, or from the model, and then kept for the cache until
 /// [`Engine::maintain`] writes them. Both give the same numbers, so scores never tell whether somebody asked it before.
-pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> Result<EmbeddedQuestion> {
+pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> Result<QueryVectors> {
     if let Some(kept) = engine.store.cached_vector(embedder.model(), text)? {
         let tokens = embedder.tokens().map(|scheme| {
             let tokens = kept.tokens.filter(|tokens| tokens.model == scheme)?;
@@ -33,7 +33,7 @@ pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> 
         // Kept by an older version, or of another scheme: without its tokens it is no answer.
         if !matches!(tokens, Some(None)) {
             let tokens = tokens.flatten().map(|tokens| TokenQuery::new(&tokens));
-            return Ok(EmbeddedQuestion { vector: floats(&kept.half), tokens, cached: true });
+            return Ok(QueryVectors { vector: floats(&kept.half), tokens, cached: true });
         }
     }
     let made = embedder.embed_question(text)?;
@@ -43,7 +43,7 @@ pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> 
     let kept = NewVector { model: embedder.model().to_owned(), half, tokens: new_tokens(embedder, bytes) };
     engine.pending.query_vectors.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_owned(), kept));
     let tokens = made.tokens.map(|tokens| TokenQuery::new(&tokens));
-    Ok(EmbeddedQuestion { vector, tokens, cached: false })
+    Ok(QueryVectors { vector, tokens, cached: false })
 }
 
 /// How close each row's tokens are to the question's, in the order of `rows`: about -1 to 1, higher is closer, 0 for a text

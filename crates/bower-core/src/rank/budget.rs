@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 
 use crate::evidence::{Evidence, OPENING, Piece};
 pub use part::Candidate;
-use part::{Part, State};
+use part::{PackState, Part};
 use same::Seen;
 use units::{Shape, Unit};
 
@@ -130,7 +130,7 @@ fn read<'a>(candidates: &[Candidate<'a>], question: &Question<'_>, budget_tokens
         marks.clear();
         (question.marks)(item.content, &mut marks);
         let gains = gains(item, &units, &marks, question.weights);
-        let state = vec![State::Free; units.len()];
+        let state = vec![PackState::Free; units.len()];
         parts.push(Part { item: *item, units, gains, state, tokens: 0 });
     }
     parts
@@ -244,7 +244,7 @@ impl Packing<'_> {
         let Some(of) = self.parts.get(part) else { return Vec::new() };
         let head = if opening { FLAT_TOKENS } else { 0.0 };
         (0..of.units.len())
-            .filter(|&unit| of.state[unit] == State::Free)
+            .filter(|&unit| of.state[unit] == PackState::Free)
             .map(|unit| {
                 let tokens = estimate_tokens(of.text(unit)) as f32;
                 Offer { density: of.gains[unit] / (tokens + FLAT_TOKENS + head), part, unit }
@@ -255,16 +255,16 @@ impl Packing<'_> {
     /// Takes a unit with its frame if it is new and fits the item's `share` and the budget.
     fn take(&mut self, offer: Offer, share: usize) -> Taken {
         let part = &self.parts[offer.part];
-        if part.state[offer.unit] != State::Free {
+        if part.state[offer.unit] != PackState::Free {
             return Taken::Known;
         }
         let all = part.with_frame(offer.unit);
         if part.units[offer.unit].shape == Shape::Sentence && self.seen.has(part.text(offer.unit)) {
-            self.parts[offer.part].state[offer.unit] = State::Twice;
+            self.parts[offer.part].state[offer.unit] = PackState::Twice;
             return Taken::Known;
         }
         let mut tokens: usize = all.iter().map(|&unit| (self.count)(part.text(unit))).sum();
-        let joined = |at: usize| part.state.get(at) == Some(&State::Taken);
+        let joined = |at: usize| part.state.get(at) == Some(&PackState::Taken);
         if !(joined(offer.unit + 1) || offer.unit > 0 && joined(offer.unit - 1)) {
             tokens += all.len() * (self.count)(assemble::GAP);
         }
@@ -280,7 +280,7 @@ impl Packing<'_> {
         let part = &mut self.parts[offer.part];
         part.tokens += tokens;
         for &unit in &all {
-            part.state[unit] = State::Taken;
+            part.state[unit] = PackState::Taken;
             if part.units[unit].shape == Shape::Sentence {
                 self.seen.add(&part.item.content[part.units[unit].range.clone()]);
             }
@@ -298,7 +298,7 @@ impl Packing<'_> {
             }
             let Some((part, units)) = self.taken.pop() else { return Vec::new() };
             for unit in units {
-                self.parts[part].state[unit] = State::Free;
+                self.parts[part].state[unit] = PackState::Free;
             }
             if self.taken.is_empty() {
                 return self.cut_first().into_iter().collect();

@@ -2,18 +2,21 @@
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 
 use super::Cli;
-use crate::settings::knobs;
+use crate::settings::table::knobs;
 
 /// What a document shows as commands: backticked `bower …`, and lines of code blocks that begin so.
 fn shown(text: &str) -> Vec<String> {
     let mut all = Vec::new();
-    let mut is_code = false;
+    let (mut is_code, mut is_shell) = (false, false);
     for line in text.lines() {
-        if line.trim_start().starts_with("```") {
+        if let Some(language) = line.trim_start().strip_prefix("```") {
             is_code = !is_code;
+            is_shell = language != "text";
+        } else if is_code && !is_shell {
+            // A drawing.
         } else if is_code {
             let line = line.trim_start().trim_start_matches("$ ");
             all.extend(
@@ -37,6 +40,8 @@ fn is_open(word: &str) -> bool {
 fn problem(root: &Command, shown: &str) -> Option<String> {
     // What follows a pipe or another command is not ours.
     let ours = shown.split([';', '>', '&']).next()?.split(" | ").next()?;
+    // What is quoted is a text, not flags.
+    let ours: String = ours.split('"').step_by(2).collect::<Vec<_>>().join("TEXT");
     let mut words = ours.split_whitespace().skip(1).peekable();
     let mut path = vec![root];
     let mut is_argument = false;
@@ -44,14 +49,16 @@ fn problem(root: &Command, shown: &str) -> Option<String> {
         let here = *path.last()?;
         if let Some(flag) = word.strip_prefix("--") {
             let name = flag.split(['=', ',', ')', '|']).next().unwrap_or(flag);
-            let has = |command: &Command| {
-                command.get_arguments().any(|arg| {
-                    arg.get_long() == Some(name)
-                        || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
-                })
+            let is_named = |arg: &&Arg| {
+                arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
             };
-            if !name.is_empty() && name != "help" && !path.iter().any(|command| has(command)) {
-                return Some(format!("`{shown}`: {} has no --{name}", here.get_name()));
+            match path.iter().rev().find_map(|command| command.get_arguments().find(is_named)) {
+                Some(arg) if arg.get_action().takes_values() && !flag.contains('=') => {
+                    words.next();
+                }
+                Some(_) => {}
+                None if name.is_empty() || name == "help" => {}
+                None => return Some(format!("`{shown}`: {} has no --{name}", here.get_name())),
             }
         } else if word.starts_with('-') {
             // A short flag.

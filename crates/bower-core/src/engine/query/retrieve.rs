@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::engine::Engine;
 use crate::engine::indexes::{Derived, IndexState, covered};
-use crate::engine::late::{self, EmbeddedQuestion};
+use crate::engine::late::{self, QueryVectors};
 use crate::engine::query::plan::{Scope, Words};
 use crate::engine::query::score::{EagerScores, Scorers, Scores};
 use crate::engine::query::scorers::{TextScorer, VectorScorer};
@@ -207,7 +207,7 @@ pub(crate) fn vector_channel<'a>(
         let missing = || "the model gives no vector".to_owned();
         return Ok(Vectors::Missing(engine.model.get().err().map_or_else(missing, ModelState::why)));
     };
-    let EmbeddedQuestion { vector, tokens, cached: is_cached } = question;
+    let QueryVectors { vector, tokens, cached: is_cached } = question;
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };
 
     let start = Instant::now();

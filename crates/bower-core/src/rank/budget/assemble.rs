@@ -1,7 +1,7 @@
 //! Joins the selected sentences into pieces in the document's order, each with its citation.
 //! A run of neighbours is a literal part of the source.
 
-use super::part::{Candidate, Part, State};
+use super::part::{Candidate, PackState, Part};
 use super::units::Unit;
 use crate::evidence::{OPENING, Piece};
 
@@ -86,10 +86,10 @@ fn piece(run: &[&Part<'_>]) -> Piece {
         let (mut end, mut twice) = (None, false);
         for (unit, state) in part.units.iter().zip(&part.state) {
             match state {
-                State::Free => gap = true,
+                PackState::Free => gap = true,
                 // At its ends a chunk shares text with the next one: nothing is missing there.
-                State::Twice => twice = true,
-                State::Taken => {
+                PackState::Twice => twice = true,
+                PackState::Taken => {
                     gap |= twice && end.is_some();
                     let between = &item.content[end.unwrap_or(0)..unit.range.start];
                     join(&mut piece.text, if end.is_some() { between } else { "\n" }, gap);

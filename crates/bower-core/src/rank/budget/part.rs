@@ -40,13 +40,13 @@ pub(super) struct Part<'a> {
     pub(super) units: Vec<Unit>,
     /// What each unit gains.
     pub(super) gains: Vec<f32>,
-    pub(super) state: Vec<State>,
+    pub(super) state: Vec<PackState>,
     /// Tokens taken so far.
     pub(super) tokens: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum PackState {
     Free,
     Taken,
     /// Its text stands elsewhere already.
@@ -59,13 +59,14 @@ impl Part<'_> {
     }
 
     pub(super) fn is_open(&self) -> bool {
-        self.state.contains(&State::Taken)
+        self.state.contains(&PackState::Taken)
     }
 
     /// The unit with those that must come with it and are not there yet.
     pub(super) fn with_frame(&self, unit: usize) -> Vec<usize> {
         let frame = self.units[unit].frame.into_iter().flatten().map(|at| at as usize);
-        let mut all: Vec<usize> = frame.filter(|&at| self.state[at] == State::Free && at != unit).collect();
+        let mut all: Vec<usize> =
+            frame.filter(|&at| self.state[at] == PackState::Free && at != unit).collect();
         all.push(unit);
         all.sort_unstable();
         all.dedup();

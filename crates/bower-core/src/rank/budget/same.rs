@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::part::{Part, State};
+use super::part::{PackState, Part};
 
 /// Two sentences with this share of words in common are the same (systems.md, section 2, has .85 for whole memories;
 /// a sentence is short, so a tenth of its words is at most two).
@@ -41,7 +41,7 @@ pub(super) fn mark_overlaps(parts: &mut [Part<'_>]) {
     let mut copies = HashSet::new();
     for at in 0..parts.len() {
         if !copies.insert(whole(&words(parts[at].item.content))) {
-            parts[at].state.fill(State::Twice);
+            parts[at].state.fill(PackState::Twice);
             continue;
         }
         for other in 0..at {
@@ -69,7 +69,7 @@ fn mark_overlap(before: &mut Part<'_>, after: &mut Part<'_>) {
     let mut from = repeated;
     for (unit, state) in after.units.iter().zip(&mut after.state) {
         if unit.range.end <= repeated {
-            *state = State::Twice;
+            *state = PackState::Twice;
         } else {
             // A sentence that begins in what is repeated and goes on: the first chunk has only a part of it.
             from = from.min(unit.range.start);
@@ -80,7 +80,7 @@ fn mark_overlap(before: &mut Part<'_>, after: &mut Part<'_>) {
     if from < repeated {
         for (unit, state) in before.units.iter().zip(&mut before.state) {
             if unit.range.start >= whole_from {
-                *state = State::Twice;
+                *state = PackState::Twice;
             }
         }
     }
