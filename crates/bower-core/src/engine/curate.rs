@@ -17,7 +17,7 @@ use crate::engine::curate::neighbours::{Likenesses, Neighbour, neighbours};
 use crate::engine::curate::secrets::clean_request;
 use crate::engine::curate::write::{ANYTHING, CONFIDENCE, check, free_id, new_memory, normal_tags, number};
 use crate::engine::late::vector_for;
-use crate::engine::query::when::zone;
+use crate::engine::query::when::holds;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine, missing};
 use crate::error::Result;
@@ -27,7 +27,6 @@ use crate::memory::gate::{self, Cut, Refusal};
 use crate::memory::judge::{self, Judged, judge_read};
 use crate::memory::merge::{self, Bands, Decision, decide};
 use crate::memory::said::Said;
-use crate::rank::time::valid;
 use crate::request::{CurateRequest, Curated, Degraded, Item, Other};
 use crate::store::{Decided, Kept, NewMemory, Place, Stamp, Standing};
 
@@ -138,7 +137,7 @@ pub(crate) fn curate_as(
         curated.degraded.push(Degraded { channel: Channel::Vector.into(), reason: state.why() });
     }
     let said = Said::of(&content);
-    let holds = valid(&content, &now.to_zoned(zone(engine)?));
+    let holds = holds(engine, &content, now)?;
     let mut memory = new_memory(&request, &place, content, judged, said.slot.as_ref(), vector);
     memory.tags = tags;
     (memory.valid_from, memory.valid_to) = (holds.from, holds.until);

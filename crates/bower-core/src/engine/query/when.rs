@@ -10,7 +10,7 @@ use crate::engine::indexes::LANGUAGE;
 use crate::error::{Error, Result};
 use crate::item::{Kind, RowId};
 use crate::rank::time::{
-    Aim, Interval, ItemTimes, Spoken, TimeExpression, TimeWeights, boosts, parse, spoken,
+    Aim, Interval, ItemTimes, Spoken, TimeExpression, TimeWeights, Valid, boosts, parse, spoken, valid,
 };
 use crate::store::DatedText;
 use crate::text::query_terms;
@@ -41,6 +41,16 @@ pub(crate) fn asked(engine: &Engine, question: &str, now: Timestamp) -> Result<V
         return Ok(found);
     }
     Ok(parse(question, &now.to_zoned(zone(engine)?)))
+}
+
+/// Since when and until when a text holds that is written now, in the store's time zone.
+pub(crate) fn holds(engine: &Engine, text: &str, now: Timestamp) -> Result<Valid> {
+    let found = valid(text, &now.to_zoned(TimeZone::UTC));
+    // As above: a text that names no beginning and no end names none in any zone.
+    if found == Valid::default() || engine.settings.time_zone == "UTC" {
+        return Ok(found);
+    }
+    Ok(valid(text, &now.to_zoned(zone(engine)?)))
 }
 
 /// What each candidate gains for the asked times, in standard deviations of the candidates' scores; rows best first.
