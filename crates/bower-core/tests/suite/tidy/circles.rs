@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::{Named, named, tokens, without_tests};
+use super::source::{Named, module_of, named, tokens, without_tests};
 
 /// A module by its path in the crate: `["engine", "query"]`; the root is empty.
 type Module = Vec<String>;
@@ -12,8 +12,12 @@ type Module = Vec<String>;
 /// `files` are paths below one `src/` with their texts. Tests count for nothing. A name that a module exports from another counts
 /// as that module's, and `pub use` of a submodule is no import.
 pub fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-    let modules: BTreeMap<Module, usize> =
-        files.iter().enumerate().filter_map(|(nth, (path, _))| Some((module(path)?, nth))).collect();
+    let is_built = |module: &Module| !module.iter().any(|part| part == "tests" || part == "testing");
+    let modules: BTreeMap<Module, usize> = files
+        .iter()
+        .enumerate()
+        .filter_map(|(nth, (path, _))| Some((module_of(path).filter(is_built)?, nth)))
+        .collect();
     let read: Vec<Vec<Named>> = files.iter().map(|(_, text)| named(&without_tests(&tokens(text)))).collect();
     let mut exports: BTreeMap<(Module, String), Module> = BTreeMap::new();
     for (here, &nth) in &modules {
@@ -65,52 +69,17 @@ pub fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     groups.into_iter().map(|group| group.into_iter().collect()).collect()
 }
 
-/// The module of a file, by its path below `src/`; `None` for files that only tests use.
-fn module(path: &str) -> Option<Module> {
-    let stem = path.strip_suffix(".rs")?;
-    let mut parts: Module = stem.split('/').map(str::to_owned).collect();
-    if parts.iter().any(|part| part == "tests" || part == "testing") {
-        return None;
-    }
-    if matches!(parts.last().map(String::as_str), Some("mod" | "lib" | "main")) {
-        parts.pop();
-    }
-    Some(parts)
-}
-
 /// The module that a path leads to, and what of the path is left there; `None` where it leads out of the crate.
-fn resolve(here: &Module, path: &Named, modules: &BTreeMap<Module, usize>) -> Option<(Module, Vec<String>)> {
-    let mut at = here.clone();
-    at.extend(path.inside.iter().cloned());
-    let mut parts = path.parts.iter().peekable();
-    match parts.peek().map(|part| part.as_str()) {
-        Some("crate") => {
-            at.clear();
-            parts.next();
-        }
-        Some("self") => {
-            parts.next();
-        }
-        Some("super") => {
-            while parts.next_if(|part| *part == "super").is_some() {
-                at.pop()?;
-            }
-        }
-        Some(first) => {
-            let child: Module = at.iter().cloned().chain([first.to_owned()]).collect();
-            modules.get(&child)?;
-        }
-        None => return None,
-    }
-    while let Some(part) = parts.peek() {
-        let child: Module = at.iter().cloned().chain([(*part).clone()]).collect();
-        if !modules.contains_key(&child) {
-            break;
-        }
-        at = child;
-        parts.next();
-    }
-    Some((at, parts.cloned().collect()))
+fn resolve(here: &Module, named: &Named, modules: &BTreeMap<Module, usize>) -> Option<(Module, Vec<String>)> {
+    let of_child = || {
+        let path: Module = here.iter().chain(&named.inside).chain(&named.parts).cloned().collect();
+        let first = here.len() + named.inside.len() + 1;
+        path.get(..first).is_some_and(|child| modules.contains_key(child)).then_some(path)
+    };
+    let mut path = named.absolute(here).or_else(of_child)?;
+    let length = (0..=path.len()).rev().find(|length| modules.contains_key(&path[..*length]))?;
+    let rest = path.split_off(length);
+    Some((path, rest))
 }
 
 #[cfg(test)]

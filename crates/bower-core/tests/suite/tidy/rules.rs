@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::source::{Named, Token, named, tokens, without_tests};
+use super::source::{Named, Token, module_of, named, tokens, without_tests};
 
 /// A file past this many lines is two files.
 const MOST_LINES: usize = 800;
@@ -300,36 +300,15 @@ pub fn arrows(path: &str, text: &str) -> Vec<String> {
 
 /// What is wrong with one path named in a file of the core, if anything. `module` is relative to `src/`.
 fn room_arrow(module: &str, named: &Named) -> Option<String> {
-    let stem = module.strip_suffix(".rs")?;
-    let stem = stem.strip_suffix("/mod").unwrap_or(stem);
-    if stem == "lib" {
-        return None;
-    }
-    let mut here: Vec<&str> = stem.split('/').collect();
-    let room = here[0];
-    here.extend(named.inside.iter().map(String::as_str));
-    let mut parts = named.parts.iter().map(String::as_str).peekable();
-    match parts.peek().copied() {
-        Some("crate") => {
-            parts.next();
-            here.clear();
-        }
-        Some("self") => {
-            parts.next();
-        }
-        Some("super") => {
-            while parts.next_if_eq(&"super").is_some() {
-                here.pop()?;
-            }
-        }
-        _ => return None,
-    }
-    let path: Vec<&str> = here.iter().copied().chain(parts).collect();
-    if let (["engine", from, ..], ["engine", to, ..]) = (&stem.split('/').collect::<Vec<_>>()[..], &path[..])
+    let here = module_of(module)?;
+    let room = here.first()?.as_str();
+    let path = named.absolute(&here)?;
+    if let ([engine, from, ..], [one, to, ..]) = (&here[..], &path[..])
+        && [engine, one] == ["engine", "engine"]
     {
         return engine_arrow(from, to);
     }
-    let target = *path.first()?;
+    let target = path.first()?.as_str();
     let target = ROOT_NAMES.iter().find(|(name, _)| *name == target).map_or(target, |(_, room)| room);
     if target == room {
         return None;

@@ -23,6 +23,38 @@ pub struct Named {
     pub line: usize,
 }
 
+impl Named {
+    /// The path from the crate's root, named in the module `here`; `None` where it does not say that it leads into the crate (by `crate`,
+    /// `self` or `super`), or leads above its root.
+    pub fn absolute(&self, here: &[String]) -> Option<Vec<String>> {
+        let mut path: Vec<String> = here.iter().chain(&self.inside).cloned().collect();
+        let rest = match self.parts.first()?.as_str() {
+            "crate" => {
+                path.clear();
+                &self.parts[1..]
+            }
+            "self" => &self.parts[1..],
+            "super" => {
+                let ups = self.parts.iter().take_while(|part| *part == "super").count();
+                path.truncate(path.len().checked_sub(ups)?);
+                &self.parts[ups..]
+            }
+            _ => return None,
+        };
+        path.extend_from_slice(rest);
+        Some(path)
+    }
+}
+
+/// The module of a file by its path below `src/`: its parts, none for the crate's root.
+pub fn module_of(path: &str) -> Option<Vec<String>> {
+    let mut parts: Vec<String> = path.strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
+    if matches!(parts.last().map(String::as_str), Some("mod" | "lib" | "main")) {
+        parts.pop();
+    }
+    Some(parts)
+}
+
 /// The tokens of a source text. Comments vanish, string and character literals too; lifetimes keep their name only.
 pub fn tokens(source: &str) -> Vec<Token> {
     let chars: Vec<char> = source.chars().collect();
