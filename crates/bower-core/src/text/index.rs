@@ -307,8 +307,7 @@ impl TextIndex {
         let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
         let mut found = self.best(question, k, allowed).map_err(failed)?;
         found.extend(tail.best(&question.bm25, &question.used, k));
-        tail::top(&mut found, k);
-        Ok(found)
+        Ok(Scored::best(found, k))
     }
 
     /// The best `k` rows of the index, in no order.

@@ -360,7 +360,7 @@ impl Tail {
     pub(super) fn best(&self, bm25: &Bm25, used: &[usize], k: usize) -> Vec<Scored> {
         let width = self.statistics.frequencies.len();
         let scored = self.hits.iter().zip(self.frequencies.chunks_exact(width.max(1)));
-        let mut best: Vec<Scored> = scored
+        let scored = scored
             .map(|(hit, frequencies)| {
                 let part =
                     |(nth, &term): (usize, &usize)| bm25.term(nth, hit.length_id, frequencies[term].into());
@@ -368,8 +368,7 @@ impl Tail {
             })
             .filter(|scored| scored.score > 0.0)
             .collect();
-        top(&mut best, k);
-        best
+        Scored::best(scored, k)
     }
 }
 
@@ -412,19 +411,6 @@ pub fn examine_tail(terms: &[QueryTerm], rows: &[RowId], tail: &Tail) -> Examine
     examined.names = used.iter().map(|&nth| terms[nth].is_name).collect();
     tail.examine(&bm25, &used, rows, &mut examined);
     examined
-}
-
-/// Keeps the best `k`, best first.
-pub(super) fn top(scored: &mut Vec<Scored>, k: usize) {
-    if k == 0 {
-        scored.clear();
-        return;
-    }
-    if scored.len() > k {
-        scored.select_nth_unstable_by(k - 1, Scored::cmp_best_first);
-        scored.truncate(k);
-    }
-    scored.sort_unstable_by(Scored::cmp_best_first);
 }
 
 /// The best `k` rows of the tail alone, where no index has been folded yet.

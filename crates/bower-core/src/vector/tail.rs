@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use bower_kernels::Isa;
 use bower_kernels::scan::bytes;
-use half::f16;
-use half::slice::HalfFloatSliceExt as _;
 
 use super::best::{Candidate, Fetch, RESCORED, rescore};
+use super::exact::read_halves;
 use super::quantise::{ByteQuery, quantise};
 use crate::error::{Error, Result};
 use crate::item::{RowId, Scored};
@@ -23,19 +22,14 @@ pub type TailScores = BTreeMap<RowId, f32>;
 pub fn score_tail<'a>(query: &[f32], vectors: impl Iterator<Item = (RowId, &'a [u8])>) -> TailScores {
     let (isa, dimension) = (Isa::best(), query.len());
     let query = ByteQuery::new(query);
-    let mut halves = vec![f16::ZERO; dimension];
     let mut floats = vec![0.0_f32; dimension];
     let mut row_bytes = vec![0; bytes::stride(dimension)];
     let mut dot = [0];
     let score = |(row, vector): (RowId, &[u8])| {
-        let (numbers, []) = vector.as_chunks::<2>() else { return None };
-        if numbers.len() != dimension {
+        if vector.len() != 2 * dimension {
             return None;
         }
-        for (half, number) in halves.iter_mut().zip(numbers) {
-            *half = f16::from_le_bytes(*number);
-        }
-        halves.convert_to_f32_slice(&mut floats);
+        read_halves(vector, &mut floats);
         let scale = quantise(&floats, &mut row_bytes);
         bytes::dots(isa, &row_bytes, &query.values, &mut dot);
         // Multiplied in the order of the index's scan.

@@ -35,22 +35,22 @@ pub(crate) fn asked(engine: &Engine, question: &str, now: Timestamp) -> Result<V
     if question.split_whitespace().nth(LONGEST_QUESTION).is_some() {
         return Ok(Vec::new());
     }
-    let found = parse(question, &now.to_zoned(TimeZone::UTC));
-    // Finding a zone by its name reads the system's zone files: only where a time has to be understood.
-    if found.is_empty() || engine.settings.time_zone == "UTC" {
-        return Ok(found);
-    }
-    Ok(parse(question, &now.to_zoned(zone(engine)?)))
+    in_zone(engine, now, |now| parse(question, now))
 }
 
 /// Since when and until when a text holds that is written now, in the store's time zone.
 pub(crate) fn holds(engine: &Engine, text: &str, now: Timestamp) -> Result<Valid> {
-    let found = valid(text, &now.to_zoned(TimeZone::UTC));
-    // As above: a text that names no beginning and no end names none in any zone.
-    if found == Valid::default() || engine.settings.time_zone == "UTC" {
+    in_zone(engine, now, |now| valid(text, now))
+}
+
+/// What `read` makes of a text at `now` in the store's time zone. A text in which it finds nothing has nothing in any zone.
+fn in_zone<T: Default + PartialEq>(engine: &Engine, now: Timestamp, read: impl Fn(&Zoned) -> T) -> Result<T> {
+    let found = read(&now.to_zoned(TimeZone::UTC));
+    // Finding a zone by its name reads the system's zone files: only where a time has to be understood.
+    if found == T::default() || engine.settings.time_zone == "UTC" {
         return Ok(found);
     }
-    Ok(valid(text, &now.to_zoned(zone(engine)?)))
+    Ok(read(&now.to_zoned(zone(engine)?)))
 }
 
 /// What each candidate gains for the asked times, in standard deviations of the candidates' scores; rows best first.
