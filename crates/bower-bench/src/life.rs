@@ -1,6 +1,6 @@
 //! Simulates one agent's use of the store for a month, and judges what the store knows at the end.
-//! The stream of what it tells and asks is made from a seed with its truth (`stream`), lived through the engine in this process with
-//! times of its own (`agent`), and judged (`judge`).
+//! `stream` makes what the agent tells and asks, with the truth, from a seed. `agent` lives it through the engine in this process, with
+//! times of its own. `judge` judges the outcome.
 
 mod agent;
 mod families;

@@ -1,5 +1,5 @@
 //! Tests non-interference: a caller's answers do not depend on anything that it may not see.
-//! Two runs that differ only in what a caller may not see, and in what others do there, give that caller the same answers, byte for
+//! Two runs differ only in what a caller may not see, and in what others do there. The caller gets the same answers in both, byte for
 //! byte, on every route, tool and resource. The test sets all times, and what a wall clock measured is left out.
 //!
 //! What the statistics of words may tell is compared in two ways. With `statistics = own` the others write whatever they like. With

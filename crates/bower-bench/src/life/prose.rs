@@ -1,6 +1,6 @@
 //! Generates what the simulated agent learns apart from attributes, such as decisions, procedures and rules.
-//! These are decisions with reasons, gotchas, procedures, rules, claims that somebody may deny, what happened on a day, where a secret
-//! lies (never the secret), what an error means, and notes in other languages.
+//! It learns decisions with reasons, gotchas, procedures, rules, and claims that somebody may deny. It also learns what happened on a
+//! day, where a secret lies (never the secret), what an error means, and notes in other languages.
 //!
 //! A small letter in braces is how a text says a thing, the capital how a question does.
 

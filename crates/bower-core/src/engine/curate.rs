@@ -34,15 +34,6 @@ use crate::store::{Decided, Kept, NewMemory, Place, Stamp, Standing};
 /// two, so this is reached by dozens of processes that write to one place at once; then the memory is kept beside the others.
 const ATTEMPTS: usize = 16;
 
-pub(crate) fn curate(
-    engine: &Engine,
-    visibility: &Visibility,
-    request: &CurateRequest,
-    now: Timestamp,
-) -> Result<Curated> {
-    curate_as(engine, visibility, request, None, now)
-}
-
 /// What nobody asked to keep: picked out of a session, by a rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unasked<'a> {
@@ -77,7 +68,7 @@ fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::N
     }
 }
 
-/// The same for what nobody asked to keep, where `unasked` says so: it is a candidate, and ends no memory that somebody kept.
+/// Keeps a memory. What nobody asked to keep, where `unasked` says so, is a candidate and ends no memory that somebody kept.
 pub(crate) fn curate_as(
     engine: &Engine,
     visibility: &Visibility,
@@ -354,7 +345,7 @@ impl Engine {
         request: &CurateRequest,
         now: Timestamp,
     ) -> Result<Curated> {
-        let curated = curate(self, visibility, request, now)?;
+        let curated = curate_as(self, visibility, request, None, now)?;
         self.pending.has_kept.fetch_or(curated.accepted, Ordering::Relaxed);
         Ok(curated)
     }

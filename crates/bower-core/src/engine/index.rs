@@ -95,7 +95,7 @@ fn run<S: Source>(
             // What cannot be folded waits, and whoever folds at the end is told why.
             folds
                 .iter()
-                .try_for_each(|upto| engine.fold_upto(compact::CompactWhen::Due, Some(&upto)).map(drop))
+                .try_for_each(|upto| engine.compact_upto(compact::CompactWhen::Due, Some(&upto)).map(drop))
                 .ok();
             cpu_seconds() - before
         });

@@ -1,7 +1,7 @@
 //! Answers a question in stages: plan, retrieve, score, rank, select, load, evidence.
 //!
-//! `plan` says what may be found, `retrieve` asks the text and vector channels side by side, `score` gives every candidate its
-//! true score in each, `rank` applies the profile, `select` groups and reorders, `load` reads the winners, `evidence` packs them.
+//! `plan` says what may be found. `retrieve` asks the text and vector channels side by side. `score` gives every candidate its true
+//! score in each. `rank` applies the profile. `select` groups and reorders. `load` reads the winners. `evidence` packs them.
 
 pub(crate) mod channels;
 pub(crate) mod evidence;

@@ -10,12 +10,6 @@ use crate::memory::merge::changed;
 use crate::request::{Review, Settlement};
 use crate::store::{ReviewRow, Stamp};
 
-/// The open reviews, or all, oldest first.
-pub(crate) fn list(engine: &Engine, visibility: &Visibility, all: bool) -> Result<Vec<Review>> {
-    let reviews = engine.store.reviews(all)?.into_iter();
-    reviews.filter_map(|row| load(engine, visibility, row).transpose()).collect()
-}
-
 /// The open ones, newest first, each read when it is asked for.
 pub(crate) fn newest<'a>(
     engine: &'a Engine,
@@ -39,43 +33,11 @@ fn load(engine: &Engine, visibility: &Visibility, row: ReviewRow) -> Result<Opti
     Ok(Some(Review { review, create_time, reason, newer, older, ruling: outcome, merged: None }))
 }
 
-/// Ends a review.
-pub(crate) fn settle(
-    engine: &Engine,
-    visibility: &Visibility,
-    review: u64,
-    how: &Settlement,
-    now: Timestamp,
-) -> Result<Review> {
-    let gone = || Error::NotFound { what: "open review", id: review.to_string() };
-    let rows = engine.store.reviews(false)?.into_iter();
-    let mut found = None;
-    // Whoever sees a part of the store has other numbers for them.
-    for row in rows.filter(|row| !visibility.is_everything() || row.review == review) {
-        let number = row.review;
-        if let Some(open) = load(engine, visibility, row)?.filter(|open| open.review == review) {
-            found = Some((number, open));
-            break;
-        }
-    }
-    let (number, open) = found.ok_or_else(gone)?;
-    let (ruling, merged) = match how {
-        Settlement::Accept => (Ruling::Accept, None),
-        Settlement::Reject => (Ruling::Reject, None),
-        Settlement::Both => (Ruling::Both, None),
-        Settlement::Merge { text, said_by } => {
-            (Ruling::Merge, Some(replace(engine, &open.newer, text, *said_by, now)?))
-        }
-    };
-    let row = engine.store.settle(number, ruling, Stamp { now, actor: ACTOR })?.ok_or_else(gone)?;
-    let settled = load(engine, visibility, row)?.ok_or_else(gone)?;
-    Ok(Review { merged, ..settled })
-}
-
 impl Engine {
     /// Contradictions that nothing could settle and of which both sides are visible: the open ones, or all, oldest first.
     pub fn reviews(&self, visibility: &Visibility, all: bool) -> Result<Vec<Review>> {
-        list(self, visibility, all)
+        let reviews = self.store.reviews(all)?.into_iter();
+        reviews.filter_map(|row| load(self, visibility, row).transpose()).collect()
     }
 
     /// Ends a review.
@@ -86,6 +48,28 @@ impl Engine {
         how: &Settlement,
         now: Timestamp,
     ) -> Result<Review> {
-        settle(self, visibility, review, how, now)
+        let gone = || Error::NotFound { what: "open review", id: review.to_string() };
+        let rows = self.store.reviews(false)?.into_iter();
+        let mut found = None;
+        // Whoever sees a part of the store has other numbers for them.
+        for row in rows.filter(|row| !visibility.is_everything() || row.review == review) {
+            let number = row.review;
+            if let Some(open) = load(self, visibility, row)?.filter(|open| open.review == review) {
+                found = Some((number, open));
+                break;
+            }
+        }
+        let (number, open) = found.ok_or_else(gone)?;
+        let (ruling, merged) = match how {
+            Settlement::Accept => (Ruling::Accept, None),
+            Settlement::Reject => (Ruling::Reject, None),
+            Settlement::Both => (Ruling::Both, None),
+            Settlement::Merge { text, said_by } => {
+                (Ruling::Merge, Some(replace(self, &open.newer, text, *said_by, now)?))
+            }
+        };
+        let row = self.store.settle(number, ruling, Stamp { now, actor: ACTOR })?.ok_or_else(gone)?;
+        let settled = load(self, visibility, row)?.ok_or_else(gone)?;
+        Ok(Review { merged, ..settled })
     }
 }

@@ -50,11 +50,11 @@ pub(crate) const LOG: &str = "another process still reads what the store's log h
 impl Engine {
     /// Brings the indexes up to date; false where nothing was due or another process is folding.
     pub(crate) fn compact(&self, when: CompactWhen) -> Result<bool> {
-        self.fold_upto(when, None)
+        self.compact_upto(when, None)
     }
 
     /// The same as of a change: what was written later is left to the next fold. `None` takes all there is.
-    pub(crate) fn fold_upto(&self, when: CompactWhen, upto: Option<&Coverage>) -> Result<bool> {
+    pub(crate) fn compact_upto(&self, when: CompactWhen, upto: Option<&Coverage>) -> Result<bool> {
         let due = self.due(when, upto)?;
         if !due.text && !due.vector && !due.tokens {
             return Ok(false);
@@ -460,9 +460,9 @@ mod tests {
         add(3, 5, "eel");
         // One of the first three is replaced: its row of then is gone.
         add(1, 2, "perch");
-        assert!(engine.fold_upto(CompactWhen::Always, Some(&then)).unwrap());
+        assert!(engine.compact_upto(CompactWhen::Always, Some(&then)).unwrap());
         assert_eq!(held(), Some((2, then.change)));
-        assert!(!engine.fold_upto(CompactWhen::Always, Some(&then)).unwrap(), "it holds that already");
+        assert!(!engine.compact_upto(CompactWhen::Always, Some(&then)).unwrap(), "it holds that already");
         let found = |word: &str| {
             let asked = QueryRequest { text: word.into(), ..QueryRequest::default() };
             engine.query(&Visibility::everything(), &asked, now).unwrap().hits.len()
@@ -471,6 +471,6 @@ mod tests {
         assert!(engine.compact(CompactWhen::Always).unwrap());
         assert_eq!(held(), Some((5, engine.store.coverage().unwrap().change)));
         assert_eq!(["cod", "eel", "perch"].map(found), [2, 2, 1]);
-        assert!(!engine.fold_upto(CompactWhen::Always, Some(&then)).unwrap(), "an index never goes back");
+        assert!(!engine.compact_upto(CompactWhen::Always, Some(&then)).unwrap(), "an index never goes back");
     }
 }

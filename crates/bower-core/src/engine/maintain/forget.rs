@@ -39,50 +39,6 @@ const BEGINNING: usize = 48;
 /// Items that say the same and are named.
 const MOST_HOLDERS: usize = 100;
 
-pub(crate) fn forget(
-    engine: &Engine,
-    visibility: &Visibility,
-    how: &Forgetting,
-    now: Timestamp,
-) -> Result<Forgotten> {
-    let (named, asks) = match &how.what {
-        // Each must be visible before any of them goes.
-        ForgetRequest::Ids(ids) => {
-            let mut rows =
-                ids.iter().map(|id| Ok(resolve(engine, visibility, id)?.0)).collect::<Result<Vec<_>>>()?;
-            rows.sort_unstable();
-            rows.dedup();
-            (rows, visibility.clone())
-        }
-        ForgetRequest::Selected(select) if **select == Selection::default() => {
-            return Err(Error::invalid("forget", "nothing is selected; name ids or a filter"));
-        }
-        ForgetRequest::Selected(select) => {
-            let asks = visibility.narrowed(select.scope, select.owner.as_deref())?;
-            (engine.store.page(&select.within(visibility)?, usize::MAX >> 1, 0)?.0, asks)
-        }
-    };
-    let mut items: Vec<Item> = engine.store.items(&named)?.into_iter().flatten().collect();
-    let derived = if how.keep_derived { Vec::new() } else { derived(engine, visibility, &items)? };
-    let mut derived_ids: Vec<String> = derived.iter().map(|item| item.id.clone()).collect();
-    derived_ids.sort_unstable();
-    let told = items.len();
-    items.extend(derived);
-    let rows: Vec<RowId> = items.iter().map(|item| item.row).collect();
-    let mut forgotten: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
-    forgotten.sort_unstable();
-
-    let receipt = engine.store.forget(&rows, how.dry_run, Stamp { now, actor: ACTOR })?;
-    let erased = if how.dry_run { None } else { Some(erase(engine, &items, now)?) };
-    let (receipt, erased) = if visibility.is_everything() {
-        (receipt, erased)
-    } else {
-        (receipt.of_a_part(), erased.map(Erased::of_a_part))
-    };
-    let held_by = holders(engine, &asks, &items[..told], &rows)?;
-    Ok(Forgotten { forgotten, derived: derived_ids, held_by, receipt, erased })
-}
-
 /// Items that were made of some others, or hold all that one of them says:
 ///
 /// - another form of the same memory, or one that a relation ties to it, that holds each of its sentences;
@@ -398,7 +354,42 @@ impl Engine {
     /// store and its indexes holds a trace, or the answer says what stood in the way. Whoever sees a part of the store is told
     /// nothing of other files.
     pub fn forget(&self, visibility: &Visibility, how: &Forgetting, now: Timestamp) -> Result<Forgotten> {
-        forget(self, visibility, how, now)
+        let (named, asks) = match &how.what {
+            // Each must be visible before any of them goes.
+            ForgetRequest::Ids(ids) => {
+                let mut rows =
+                    ids.iter().map(|id| Ok(resolve(self, visibility, id)?.0)).collect::<Result<Vec<_>>>()?;
+                rows.sort_unstable();
+                rows.dedup();
+                (rows, visibility.clone())
+            }
+            ForgetRequest::Selected(select) if **select == Selection::default() => {
+                return Err(Error::invalid("forget", "nothing is selected; name ids or a filter"));
+            }
+            ForgetRequest::Selected(select) => {
+                let asks = visibility.narrowed(select.scope, select.owner.as_deref())?;
+                (self.store.page(&select.within(visibility)?, usize::MAX >> 1, 0)?.0, asks)
+            }
+        };
+        let mut items: Vec<Item> = self.store.items(&named)?.into_iter().flatten().collect();
+        let derived = if how.keep_derived { Vec::new() } else { derived(self, visibility, &items)? };
+        let mut derived_ids: Vec<String> = derived.iter().map(|item| item.id.clone()).collect();
+        derived_ids.sort_unstable();
+        let told = items.len();
+        items.extend(derived);
+        let rows: Vec<RowId> = items.iter().map(|item| item.row).collect();
+        let mut forgotten: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
+        forgotten.sort_unstable();
+
+        let receipt = self.store.forget(&rows, how.dry_run, Stamp { now, actor: ACTOR })?;
+        let erased = if how.dry_run { None } else { Some(erase(self, &items, now)?) };
+        let (receipt, erased) = if visibility.is_everything() {
+            (receipt, erased)
+        } else {
+            (receipt.of_a_part(), erased.map(Erased::of_a_part))
+        };
+        let held_by = holders(self, &asks, &items[..told], &rows)?;
+        Ok(Forgotten { forgotten, derived: derived_ids, held_by, receipt, erased })
     }
 }
 
@@ -488,7 +479,8 @@ mod tests {
         drop(older);
         let how =
             ForgetRequest::Ids(vec![engine.store.items(&[row]).unwrap()[0].as_ref().unwrap().id.clone()]);
-        let erased = forget(&engine, &Visibility::everything(), &Forgetting::of(how), Timestamp::UNIX_EPOCH)
+        let erased = engine
+            .forget(&Visibility::everything(), &Forgetting::of(how), Timestamp::UNIX_EPOCH)
             .unwrap()
             .erased
             .unwrap();

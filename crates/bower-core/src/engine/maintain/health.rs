@@ -15,7 +15,7 @@ use crate::text::TextIndex;
 use crate::tokens::TokenIndex;
 use crate::vector::VectorIndex;
 
-pub(crate) fn status(engine: &Engine) -> Result<StatusReport> {
+fn status(engine: &Engine) -> Result<StatusReport> {
     engine.indexes.again(|| status_once(engine))
 }
 
@@ -70,39 +70,6 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
     })
 }
 
-/// What is visible, counted.
-pub(crate) fn visible_status(engine: &Engine, visibility: &Visibility) -> Result<VisibleStatus> {
-    let report = status(engine)?;
-    let within = Selection::default().within(visibility)?;
-    let count = |select: Selection| Ok::<_, Error>(engine.store.page(&select, 0, 0)?.1 as u64);
-    let of_kind = |kind| Selection { kinds: vec![kind], ..within.clone() };
-    let some = |counted: Result<(String, u64)>| {
-        counted.map(|one| Some(one).filter(|(_, count)| *count > 0)).transpose()
-    };
-    let by_type = MemoryType::ALL.iter().map(|&memory_type| {
-        let select = Selection { types: vec![memory_type], ..of_kind(Kind::Memory) };
-        Ok((memory_type.to_string(), count(select)?))
-    });
-    let names = report.by_collection.into_keys().filter(|name| visibility.holds_collection(name));
-    let by_collection = names.map(|name| {
-        let select = Selection { collections: vec![name.clone()], ..within.clone() };
-        Ok((name, count(select)?))
-    });
-    // What a scope holds in all its collections is more than somebody sees who sees some of them.
-    let mut scopes = if visibility.collections.is_none() { report.scopes } else { Vec::new() };
-    let of_anything = Visibility { collections: None, ..visibility.clone() };
-    scopes.retain(|held| of_anything.holds("", held.scope, held.owner.as_deref()));
-    Ok(VisibleStatus {
-        total_memories: count(of_kind(Kind::Memory))?,
-        total_chunks: count(of_kind(Kind::Chunk))?,
-        by_type: by_type.filter_map(some).collect::<Result<_>>()?,
-        by_collection: by_collection.filter_map(some).collect::<Result<_>>()?,
-        scopes,
-        index_healthy: report.index_healthy,
-        model: ModelState { reason: None, ..report.model },
-    })
-}
-
 /// Rows whose codes are not folded yet, whether the index is sound, and items with a vector and no codes.
 /// `vectors` is how many of them there are, where an index knows.
 fn tokens_status(
@@ -138,21 +105,6 @@ fn is_unusable<T: Derived>(found: &IndexState<T>) -> bool {
     found.unusable().is_some()
 }
 
-/// The indexes that cannot be asked and wait to be made anew, by their names, each with the reason.
-pub(crate) fn unusable(engine: &Engine) -> Result<Vec<(&'static str, String)>> {
-    let store = &*engine.store;
-    let mut unusable = Vec::new();
-    let mut note = |name, reason: Option<&str>| unusable.extend(reason.map(|why| (name, why.to_owned())));
-    note("text", engine.indexes.text(store)?.unusable());
-    if let Ok(embedder) = engine.model.get() {
-        note("vectors", engine.indexes.vector(embedder.model(), store)?.unusable());
-        if let Some(scheme) = embedder.tokens() {
-            note("tokens", engine.indexes.tokens(scheme, store)?.unusable());
-        }
-    }
-    Ok(unusable)
-}
-
 fn folder_bytes(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     entries
@@ -163,74 +115,6 @@ fn folder_bytes(folder: &Path) -> u64 {
             Err(_) => 0,
         })
         .sum()
-}
-
-pub(crate) fn doctor(engine: &Engine) -> Result<Vec<Check>> {
-    let store = &*engine.store;
-    let mut checks = vec![store_check(store)];
-    checks.extend(store.losses()?.iter().map(|loss| {
-        let kept = loss.kept.as_ref().map_or_else(String::new, |kept| format!("; kept: {}", kept.display()));
-        bad(
-            "changes",
-            format!("{}{kept}", loss.sentence()),
-            "run bower doctor --salvage DIR, then --accept-loss",
-        )
-    }));
-    if store.purge_due()?.is_some() {
-        checks.push(Check {
-            name: "forgotten".into(),
-            outcome: Outcome::Weak,
-            detail: "what was forgotten may still have left traces in files: that was cut short".into(),
-            hint: Some("any bower query, curate or index goes on with it".into()),
-        });
-    }
-    let text = engine.indexes.text(store)?;
-    checks.push(index_check("text index", &text, store, TextIndex::verify));
-    match engine.model.get() {
-        Ok(embedder) => {
-            let vector = engine.indexes.vector(embedder.model(), store)?;
-            checks.push(index_check("vector index", &vector, store, VectorIndex::verify));
-            if let Some(scheme) = embedder.tokens() {
-                let tokens = engine.indexes.tokens(scheme, store)?;
-                checks.push(index_check("token index", &tokens, store, TokenIndex::verify));
-            }
-            let verified = MiniLm::open(engine.model.packed()).and_then(|model| model.verify());
-            checks.push(match &verified {
-                Ok(()) => good("model", format!("{} is whole", embedder.model())),
-                Err(error) => bad("model", error.to_string(), "run bower model pull"),
-            });
-            // This process asks a damaged one no more.
-            if matches!(verified, Err(Error::Model { .. })) {
-                engine.model.give(|_| verified)?;
-            }
-            let uncoded = missing_codes(engine, embedder)?.len();
-            if uncoded > 0 {
-                checks.push(Check {
-                    name: "token codes".into(),
-                    outcome: Outcome::Weak,
-                    detail: format!("{uncoded} items have no token codes: late interaction passes them over"),
-                    hint: Some("run bower index on any path: it makes what is missing".into()),
-                });
-            }
-            let missing = store.unembedded(embedder.model(), 1)?;
-            if !missing.is_empty() {
-                let report = status(engine)?;
-                checks.push(Check {
-                    name: "vectors".into(),
-                    outcome: Outcome::Weak,
-                    detail: format!("{} items have no vector of the present model", report.unembedded),
-                    hint: Some("run bower index on any path: it embeds what is waiting".into()),
-                });
-            }
-        }
-        Err(state) => checks.push(Check {
-            name: "model".into(),
-            outcome: Outcome::Weak,
-            detail: state.why(),
-            hint: Some("run bower model pull; until then questions are answered by words alone".into()),
-        }),
-    }
-    Ok(checks)
 }
 
 fn store_check(store: &dyn Store) -> Check {
@@ -291,18 +175,123 @@ impl Engine {
 
     /// The same for whoever sees a part of the store: counts of what is visible, and nothing of the rest.
     pub fn visible_status(&self, visibility: &Visibility) -> Result<VisibleStatus> {
-        visible_status(self, visibility)
+        let report = status(self)?;
+        let within = Selection::default().within(visibility)?;
+        let count = |select: Selection| Ok::<_, Error>(self.store.page(&select, 0, 0)?.1 as u64);
+        let of_kind = |kind| Selection { kinds: vec![kind], ..within.clone() };
+        let some = |counted: Result<(String, u64)>| {
+            counted.map(|one| Some(one).filter(|(_, count)| *count > 0)).transpose()
+        };
+        let by_type = MemoryType::ALL.iter().map(|&memory_type| {
+            let select = Selection { types: vec![memory_type], ..of_kind(Kind::Memory) };
+            Ok((memory_type.to_string(), count(select)?))
+        });
+        let names = report.by_collection.into_keys().filter(|name| visibility.holds_collection(name));
+        let by_collection = names.map(|name| {
+            let select = Selection { collections: vec![name.clone()], ..within.clone() };
+            Ok((name, count(select)?))
+        });
+        // What a scope holds in all its collections is more than somebody sees who sees some of them.
+        let mut scopes = if visibility.collections.is_none() { report.scopes } else { Vec::new() };
+        let of_anything = Visibility { collections: None, ..visibility.clone() };
+        scopes.retain(|held| of_anything.holds("", held.scope, held.owner.as_deref()));
+        Ok(VisibleStatus {
+            total_memories: count(of_kind(Kind::Memory))?,
+            total_chunks: count(of_kind(Kind::Chunk))?,
+            by_type: by_type.filter_map(some).collect::<Result<_>>()?,
+            by_collection: by_collection.filter_map(some).collect::<Result<_>>()?,
+            scopes,
+            index_healthy: report.index_healthy,
+            model: ModelState { reason: None, ..report.model },
+        })
     }
 
     /// The indexes (`text`, `vectors`, `tokens`) that cannot be asked and wait to be made anew, each with the reason. Until then the
     /// store answers, slowly.
     pub fn unusable_indexes(&self) -> Result<Vec<(&'static str, String)>> {
-        unusable(self)
+        let store = &*self.store;
+        let mut unusable = Vec::new();
+        let mut note = |name, reason: Option<&str>| unusable.extend(reason.map(|why| (name, why.to_owned())));
+        note("text", self.indexes.text(store)?.unusable());
+        if let Ok(embedder) = self.model.get() {
+            note("vectors", self.indexes.vector(embedder.model(), store)?.unusable());
+            if let Some(scheme) = embedder.tokens() {
+                note("tokens", self.indexes.tokens(scheme, store)?.unusable());
+            }
+        }
+        Ok(unusable)
     }
 
     /// Examines store, indexes and model.
     pub fn doctor(&self, visibility: &Visibility) -> Result<Vec<Check>> {
         visibility.check_everything("an examination")?;
-        doctor(self)
+        let store = &*self.store;
+        let mut checks = vec![store_check(store)];
+        checks.extend(store.losses()?.iter().map(|loss| {
+            let kept =
+                loss.kept.as_ref().map_or_else(String::new, |kept| format!("; kept: {}", kept.display()));
+            bad(
+                "changes",
+                format!("{}{kept}", loss.sentence()),
+                "run bower doctor --salvage DIR, then --accept-loss",
+            )
+        }));
+        if store.purge_due()?.is_some() {
+            checks.push(Check {
+                name: "forgotten".into(),
+                outcome: Outcome::Weak,
+                detail: "what was forgotten may still have left traces in files: that was cut short".into(),
+                hint: Some("any bower query, curate or index goes on with it".into()),
+            });
+        }
+        let text = self.indexes.text(store)?;
+        checks.push(index_check("text index", &text, store, TextIndex::verify));
+        match self.model.get() {
+            Ok(embedder) => {
+                let vector = self.indexes.vector(embedder.model(), store)?;
+                checks.push(index_check("vector index", &vector, store, VectorIndex::verify));
+                if let Some(scheme) = embedder.tokens() {
+                    let tokens = self.indexes.tokens(scheme, store)?;
+                    checks.push(index_check("token index", &tokens, store, TokenIndex::verify));
+                }
+                let verified = MiniLm::open(self.model.packed()).and_then(|model| model.verify());
+                checks.push(match &verified {
+                    Ok(()) => good("model", format!("{} is whole", embedder.model())),
+                    Err(error) => bad("model", error.to_string(), "run bower model pull"),
+                });
+                // This process asks a damaged one no more.
+                if matches!(verified, Err(Error::Model { .. })) {
+                    self.model.give(|_| verified)?;
+                }
+                let uncoded = missing_codes(self, embedder)?.len();
+                if uncoded > 0 {
+                    checks.push(Check {
+                        name: "token codes".into(),
+                        outcome: Outcome::Weak,
+                        detail: format!(
+                            "{uncoded} items have no token codes: late interaction passes them over"
+                        ),
+                        hint: Some("run bower index on any path: it makes what is missing".into()),
+                    });
+                }
+                let missing = store.unembedded(embedder.model(), 1)?;
+                if !missing.is_empty() {
+                    let report = status(self)?;
+                    checks.push(Check {
+                        name: "vectors".into(),
+                        outcome: Outcome::Weak,
+                        detail: format!("{} items have no vector of the present model", report.unembedded),
+                        hint: Some("run bower index on any path: it embeds what is waiting".into()),
+                    });
+                }
+            }
+            Err(state) => checks.push(Check {
+                name: "model".into(),
+                outcome: Outcome::Weak,
+                detail: state.why(),
+                hint: Some("run bower model pull; until then questions are answered by words alone".into()),
+            }),
+        }
+        Ok(checks)
     }
 }

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use crate::engine::pending::best_effort;
-use crate::engine::query::lookup::get;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Result};
@@ -289,35 +288,6 @@ pub(crate) fn note_time(engine: &Engine, now: Timestamp) -> Result<()> {
     best_effort(engine.store.read_clock(false, Stamp { now, actor: ACTOR }).map(drop))
 }
 
-pub(crate) fn undo(engine: &Engine, event: u64, now: Timestamp) -> Result<Undone> {
-    let undone = engine.store.undo(event, Stamp { now, actor: ACTOR })?;
-    let undone = undone.ok_or_else(|| Error::NotFound { what: "event", id: event.to_string() })?;
-    if undone.items.is_empty() {
-        let why = undone.unmoved.first().map_or_else(
-            || format!("{} changed no memory", undone.action),
-            |first| format!("{} {}", first.id, first.why),
-        );
-        let hint = "bower history ID shows what happened since; undo the later events first";
-        return Err(Error::invalid(format!("event {event} cannot be undone: {why}"), hint));
-    }
-    Ok(undone)
-}
-
-/// Takes back all that one origin wrote.
-pub(crate) fn undo_origin(
-    engine: &Engine,
-    visibility: &Visibility,
-    origin: &Origin,
-    dry_run: bool,
-    now: Timestamp,
-) -> Result<Undone> {
-    if origin.is_nothing() {
-        return Err(Error::invalid("origin", "name a session, a host or a source"));
-    }
-    let undone = engine.store.undo_origin(visibility, origin, dry_run, Stamp { now, actor: ACTOR })?;
-    undone.ok_or_else(|| Error::NotFound { what: "origin", id: origin.to_string() })
-}
-
 /// Decides about one memory and applies it, until nothing came between the two.
 fn turn_one(
     engine: &Engine,
@@ -327,14 +297,14 @@ fn turn_one(
     decide: &dyn Fn(&Item) -> Turning,
 ) -> Result<(Item, Item, u64)> {
     for _ in 0..ATTEMPTS {
-        let before = get(engine, visibility, id)?;
+        let before = engine.get(visibility, id)?;
         if before.kind == Kind::Chunk {
             let reason = "it is a part of a document; only memories have a life of their own";
             return Err(Error::invalid(format!("{} is no memory", before.id), reason));
         }
         let turned = engine.store.turn(None, &[decide(&before)], Stamp { now, actor: ACTOR })?;
         if !turned.rows.is_empty() {
-            let after = get(engine, visibility, &before.id)?;
+            let after = engine.get(visibility, &before.id)?;
             return Ok((before, after, turned.event));
         }
     }
@@ -343,91 +313,6 @@ fn turn_one(
 
 fn seen(item: &Item) -> Seen {
     Seen { status: item.status, tier: item.tier, confidence: item.confidence, accessed: None }
-}
-
-pub(crate) fn feedback(
-    engine: &Engine,
-    visibility: &Visibility,
-    id: &str,
-    verdict: Verdict,
-    now: Timestamp,
-) -> Result<Feedback> {
-    let (before, memory, event) = turn_one(engine, visibility, id, now, &|item| {
-        let effect = effect(verdict, item.confidence, item.status);
-        Turning {
-            row: item.row,
-            action: "feedback",
-            seen: seen(item),
-            status: effect.status,
-            tier: item.tier,
-            confidence: effect.confidence,
-            ends: effect.ends,
-            is_use: effect.is_use,
-            is_review: false,
-            why: Map::from_iter([("verdict".to_owned(), json!(verdict.word()))]),
-        }
-    })?;
-    // Only whoever sees everything may undo, and the number counts what others do.
-    let event = if visibility.is_everything() { event } else { 0 };
-    Ok(Feedback { memory, verdict, confidence_before: before.confidence, event })
-}
-
-pub(crate) fn pin(
-    engine: &Engine,
-    visibility: &Visibility,
-    id: &str,
-    pinned: bool,
-    now: Timestamp,
-) -> Result<Item> {
-    let (_, after, _) = turn_one(engine, visibility, id, now, &|item| Turning {
-        row: item.row,
-        action: if pinned { "pin" } else { "unpin" },
-        seen: seen(item),
-        status: item.status,
-        tier: match (pinned, item.tier) {
-            (true, _) => Tier::Pinned,
-            (false, Tier::Pinned) => Tier::Active,
-            (false, other) => other,
-        },
-        confidence: item.confidence,
-        ends: false,
-        is_use: false,
-        is_review: pinned,
-        why: Map::new(),
-    })?;
-    Ok(after)
-}
-
-/// Somebody looked at a candidate: it is a memory from now on, or leaves answers.
-pub(crate) fn judge_candidate(
-    engine: &Engine,
-    visibility: &Visibility,
-    id: &str,
-    keeps: bool,
-    now: Timestamp,
-) -> Result<Item> {
-    let item = get(engine, visibility, id)?;
-    // The sweep makes memories of what was told often enough: nobody has looked at those either.
-    let waits =
-        item.status == Status::Candidate || (item.status == Status::Active && !item.provenance.reviewed);
-    if !waits || item.kind == Kind::Chunk {
-        let reason = format!("it is {}; bower list --status candidate shows those that wait", item.status);
-        return Err(Error::invalid(format!("{} is no candidate", item.id), reason));
-    }
-    let turn = if keeps { Turn::Promote } else { Turn::Archive };
-    let (_, after, _) = turn_one(engine, visibility, id, now, &|item| Turning {
-        row: item.row,
-        action: turn.word(),
-        seen: seen(item),
-        status: if keeps { Status::Active } else { Status::Archived },
-        tier: item.tier,
-        confidence: item.confidence,
-        ends: false,
-        is_use: false,
-        is_review: keeps,
-        why: Map::from_iter([("rule".to_owned(), json!("told"))]),
-    })?;
-    Ok(after)
 }
 
 /// What each scope and owner holds, beside its limit.
@@ -452,7 +337,29 @@ impl Engine {
         keeps: bool,
         now: Timestamp,
     ) -> Result<Item> {
-        judge_candidate(self, visibility, id, keeps, now)
+        let item = self.get(visibility, id)?;
+        // The sweep makes memories of what was told often enough: nobody has looked at those either.
+        let waits =
+            item.status == Status::Candidate || (item.status == Status::Active && !item.provenance.reviewed);
+        if !waits || item.kind == Kind::Chunk {
+            let reason =
+                format!("it is {}; bower list --status candidate shows those that wait", item.status);
+            return Err(Error::invalid(format!("{} is no candidate", item.id), reason));
+        }
+        let turn = if keeps { Turn::Promote } else { Turn::Archive };
+        let (_, after, _) = turn_one(self, visibility, id, now, &|item| Turning {
+            row: item.row,
+            action: turn.word(),
+            seen: seen(item),
+            status: if keeps { Status::Active } else { Status::Archived },
+            tier: item.tier,
+            confidence: item.confidence,
+            ends: false,
+            is_use: false,
+            is_review: keeps,
+            why: Map::from_iter([("rule".to_owned(), json!("told"))]),
+        })?;
+        Ok(after)
     }
 
     /// What somebody says of a memory moves its confidence; one that is stale leaves answers.
@@ -463,12 +370,45 @@ impl Engine {
         verdict: Verdict,
         now: Timestamp,
     ) -> Result<Feedback> {
-        feedback(self, visibility, id, verdict, now)
+        let (before, memory, event) = turn_one(self, visibility, id, now, &|item| {
+            let effect = effect(verdict, item.confidence, item.status);
+            Turning {
+                row: item.row,
+                action: "feedback",
+                seen: seen(item),
+                status: effect.status,
+                tier: item.tier,
+                confidence: effect.confidence,
+                ends: effect.ends,
+                is_use: effect.is_use,
+                is_review: false,
+                why: Map::from_iter([("verdict".to_owned(), json!(verdict.word()))]),
+            }
+        })?;
+        // Only whoever sees everything may undo, and the number counts what others do.
+        let event = if visibility.is_everything() { event } else { 0 };
+        Ok(Feedback { memory, verdict, confidence_before: before.confidence, event })
     }
 
     /// Pins a memory, so that it never fades, or takes the pin out.
     pub fn pin(&self, visibility: &Visibility, id: &str, pinned: bool, now: Timestamp) -> Result<Item> {
-        pin(self, visibility, id, pinned, now)
+        let (_, after, _) = turn_one(self, visibility, id, now, &|item| Turning {
+            row: item.row,
+            action: if pinned { "pin" } else { "unpin" },
+            seen: seen(item),
+            status: item.status,
+            tier: match (pinned, item.tier) {
+                (true, _) => Tier::Pinned,
+                (false, Tier::Pinned) => Tier::Active,
+                (false, other) => other,
+            },
+            confidence: item.confidence,
+            ends: false,
+            is_use: false,
+            is_review: pinned,
+            why: Map::new(),
+        })?;
+        Ok(after)
     }
 
     /// What the day brings: candidates are promoted, what nobody uses fades and is archived, scopes keep their limits.
@@ -493,7 +433,17 @@ impl Engine {
     /// Takes back what the transaction of an event did, as far as nothing changed it since.
     pub fn undo(&self, visibility: &Visibility, event: u64, now: Timestamp) -> Result<Undone> {
         visibility.check_everything("undo")?;
-        undo(self, event, now)
+        let undone = self.store.undo(event, Stamp { now, actor: ACTOR })?;
+        let undone = undone.ok_or_else(|| Error::NotFound { what: "event", id: event.to_string() })?;
+        if undone.items.is_empty() {
+            let why = undone.unmoved.first().map_or_else(
+                || format!("{} changed no memory", undone.action),
+                |first| format!("{} {}", first.id, first.why),
+            );
+            let hint = "bower history ID shows what happened since; undo the later events first";
+            return Err(Error::invalid(format!("event {event} cannot be undone: {why}"), hint));
+        }
+        Ok(undone)
     }
 
     /// Takes back all that one origin wrote, as far as it is visible: its memories and turns
@@ -505,6 +455,10 @@ impl Engine {
         dry_run: bool,
         now: Timestamp,
     ) -> Result<Undone> {
-        undo_origin(self, visibility, origin, dry_run, now)
+        if origin.is_nothing() {
+            return Err(Error::invalid("origin", "name a session, a host or a source"));
+        }
+        let undone = self.store.undo_origin(visibility, origin, dry_run, Stamp { now, actor: ACTOR })?;
+        undone.ok_or_else(|| Error::NotFound { what: "origin", id: origin.to_string() })
     }
 }

@@ -375,55 +375,6 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>> {
     }
 }
 
-/// Looks for some words in every file below the home, and asks the text index.
-pub(crate) fn search(engine: &Engine, words: &str) -> Result<Residue> {
-    let words = words.trim();
-    if !words.contains(char::is_alphanumeric) {
-        return Err(Error::invalid("residue", "there is no word to look for"));
-    }
-    let finder = Finder::new(&[words])?;
-    let mut residue = Residue::default();
-    let models = engine.home.join("models");
-    for path in files(&engine.home)? {
-        let Some(file) = open(&path)? else { continue };
-        let (matches, bytes) = finder.count_in(file).map_err(|source| Error::io("read", &path, source))?;
-        residue.searched_files += 1;
-        residue.searched_bytes += bytes;
-        if matches[0] > 0 {
-            let counts = !path.starts_with(&models);
-            residue.files.push(ResidueFile { path, matches: matches[0], counts });
-        }
-    }
-    let by_chance = finder.by_chance(residue.searched_bytes);
-    if by_chance > NO_CHANCE {
-        residue.untold.push(format!(
-            "so few letters stand about {} times by chance in {} bytes of numbers: files count from {} matches on",
-            by_chance.ceil(),
-            residue.searched_bytes,
-            by_chance_at_most(by_chance) + 1
-        ));
-        for file in &mut residue.files {
-            file.counts &= file.matches > by_chance_at_most(by_chance);
-        }
-    }
-    if residue.files.iter().any(|file| file.path.starts_with(&models)) {
-        residue
-            .untold
-            .push("models/ has the words of every language model's vocabulary; they do not count".to_owned());
-    }
-    ask_index(engine, words, &mut residue)?;
-    let mut rows: Vec<RowId> = Vec::new();
-    engine.store.each_text(&mut |row, text| {
-        if rows.len() < MOST_ITEMS && finder.count(text.as_bytes())[0] > 0 {
-            rows.push(row);
-        }
-    })?;
-    residue.items = engine.store.items(&rows)?.into_iter().flatten().map(|item| item.id).collect();
-    let is_word = residue.terms.len() == 1 && residue.terms[0].rows > 0;
-    residue.found = is_word || !residue.items.is_empty() || residue.files.iter().any(|file| file.counts);
-    Ok(residue)
-}
-
 /// More matches than this are no chance where so many are expected.
 fn by_chance_at_most(expected: f64) -> u64 {
     3 + (10.0 * expected) as u64
@@ -459,7 +410,52 @@ impl Engine {
     /// Where some words stand below the home, in whatever file.
     pub fn residue(&self, visibility: &Visibility, words: &str) -> Result<Residue> {
         visibility.check_everything("a search of all files")?;
-        search(self, words)
+        let words = words.trim();
+        if !words.contains(char::is_alphanumeric) {
+            return Err(Error::invalid("residue", "there is no word to look for"));
+        }
+        let finder = Finder::new(&[words])?;
+        let mut residue = Residue::default();
+        let models = self.home.join("models");
+        for path in files(&self.home)? {
+            let Some(file) = open(&path)? else { continue };
+            let (matches, bytes) =
+                finder.count_in(file).map_err(|source| Error::io("read", &path, source))?;
+            residue.searched_files += 1;
+            residue.searched_bytes += bytes;
+            if matches[0] > 0 {
+                let counts = !path.starts_with(&models);
+                residue.files.push(ResidueFile { path, matches: matches[0], counts });
+            }
+        }
+        let by_chance = finder.by_chance(residue.searched_bytes);
+        if by_chance > NO_CHANCE {
+            residue.untold.push(format!(
+                "so few letters stand about {} times by chance in {} bytes of numbers: files count from {} matches on",
+                by_chance.ceil(),
+                residue.searched_bytes,
+                by_chance_at_most(by_chance) + 1
+            ));
+            for file in &mut residue.files {
+                file.counts &= file.matches > by_chance_at_most(by_chance);
+            }
+        }
+        if residue.files.iter().any(|file| file.path.starts_with(&models)) {
+            residue.untold.push(
+                "models/ has the words of every language model's vocabulary; they do not count".to_owned(),
+            );
+        }
+        ask_index(self, words, &mut residue)?;
+        let mut rows: Vec<RowId> = Vec::new();
+        self.store.each_text(&mut |row, text| {
+            if rows.len() < MOST_ITEMS && finder.count(text.as_bytes())[0] > 0 {
+                rows.push(row);
+            }
+        })?;
+        residue.items = self.store.items(&rows)?.into_iter().flatten().map(|item| item.id).collect();
+        let is_word = residue.terms.len() == 1 && residue.terms[0].rows > 0;
+        residue.found = is_word || !residue.items.is_empty() || residue.files.iter().any(|file| file.counts);
+        Ok(residue)
     }
 }
 

@@ -17,33 +17,6 @@ use crate::item::{Change, Visibility};
 use crate::memory::sweep::is_crowded;
 use crate::request::{ConsolidateRequest, Consolidated, Held, House, Housekeeping, Neglected};
 
-pub(crate) fn keep(engine: &Engine, house: &House, now: Timestamp) -> Housekeeping {
-    let start = Instant::now();
-    let mut kept = Housekeeping::default();
-    // Both before either is done: after a jump of the clock the sweep believes it, and the prune waited as long.
-    let is_due = |run, hours| lifecycle::is_due(engine, run, hours, now);
-    let prunes = house.prune.map_or(Ok(false), |every| is_due("prune", every.hours.max(1)));
-    let sweep = || lifecycle::sweep(engine, false, now);
-    let swept = is_due("sweep", engine.settings.sweep_hours)
-        .and_then(|due| runs(due, house.most_ms, &mut kept.swept, sweep, |done| done.waiting));
-    note(&mut kept.failed, "sweep", swept);
-    if let Some(every) = house.prune {
-        let prune = || lifecycle::prune(engine, every.threshold, false, now);
-        let pruned =
-            prunes.and_then(|due| runs(due, house.most_ms, &mut kept.pruned, prune, |done| done.waiting));
-        note(&mut kept.failed, "prune", pruned);
-    }
-    let consolidated = crowded(engine).and_then(|(crowded, seen)| {
-        kept.crowded = crowded;
-        make_room(engine, &kept.crowded, seen, house.most_ms, now)
-    });
-    kept.consolidated = note(&mut kept.failed, "consolidate", consolidated).flatten();
-    note(&mut kept.failed, "codes", make_codes(engine, house.most_ms, now));
-    kept.folded = note(&mut kept.failed, "fold", engine.maintain(now)).unwrap_or(false);
-    kept.took_ms = milliseconds(start);
-    kept
-}
-
 /// Makes vectors and token codes that some answer missed: those of a lost or damaged index of tokens, which nothing but the model
 /// can give. What is not done in time is done the next time.
 fn make_codes(engine: &Engine, most_ms: u64, now: Timestamp) -> Result<()> {
@@ -156,6 +129,29 @@ impl Engine {
     /// wished, consolidates whoever holds 80 % of a limit (once, until something is told again), and does what
     /// [`Engine::maintain`] does. A part that fails is named, and the others are done.
     pub fn keep_house(&self, house: &House, now: Timestamp) -> Housekeeping {
-        keep(self, house, now)
+        let start = Instant::now();
+        let mut kept = Housekeeping::default();
+        // Both before either is done: after a jump of the clock the sweep believes it, and the prune waited as long.
+        let is_due = |run, hours| lifecycle::is_due(self, run, hours, now);
+        let prunes = house.prune.map_or(Ok(false), |every| is_due("prune", every.hours.max(1)));
+        let sweep = || lifecycle::sweep(self, false, now);
+        let swept = is_due("sweep", self.settings.sweep_hours)
+            .and_then(|due| runs(due, house.most_ms, &mut kept.swept, sweep, |done| done.waiting));
+        note(&mut kept.failed, "sweep", swept);
+        if let Some(every) = house.prune {
+            let prune = || lifecycle::prune(self, every.threshold, false, now);
+            let pruned =
+                prunes.and_then(|due| runs(due, house.most_ms, &mut kept.pruned, prune, |done| done.waiting));
+            note(&mut kept.failed, "prune", pruned);
+        }
+        let consolidated = crowded(self).and_then(|(crowded, seen)| {
+            kept.crowded = crowded;
+            make_room(self, &kept.crowded, seen, house.most_ms, now)
+        });
+        kept.consolidated = note(&mut kept.failed, "consolidate", consolidated).flatten();
+        note(&mut kept.failed, "codes", make_codes(self, house.most_ms, now));
+        kept.folded = note(&mut kept.failed, "fold", self.maintain(now)).unwrap_or(false);
+        kept.took_ms = milliseconds(start);
+        kept
     }
 }

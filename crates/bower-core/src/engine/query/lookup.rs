@@ -18,12 +18,6 @@ const ID_DIGITS: usize = 16;
 /// Numbers in an event's detail that count what happens in the whole store.
 const STORE_WIDE: &[&str] = &["undoes", "review"];
 
-pub(crate) fn get(engine: &Engine, visibility: &Visibility, id: &str) -> Result<Item> {
-    let (row, id) = resolve(engine, visibility, id)?;
-    let item = engine.store.items(&[row])?.pop().flatten();
-    missing::refuse(engine, item.ok_or(Error::NotFound { what: "item", id })?)
-}
-
 pub(crate) fn resolve(engine: &Engine, visibility: &Visibility, id: &str) -> Result<(RowId, String)> {
     let given = id.trim().to_lowercase();
     let is_id =
@@ -57,47 +51,13 @@ fn number_anew(events: &mut [Event]) {
     }
 }
 
-pub(crate) fn list(engine: &Engine, select: &Selection, limit: usize, offset: usize) -> Result<Listing> {
-    let (rows, total) = engine.store.page(select, limit, offset)?;
-    let memories = engine.store.items(&rows)?.into_iter().flatten().collect();
-    Ok(Listing { memories, total, degraded: missing::degraded(engine)? })
-}
-
-/// What happened to an item in all its forms.
-pub(crate) fn history(engine: &Engine, visibility: &Visibility, id: &str) -> Result<History> {
-    let (row, given) = match resolve(engine, visibility, id) {
-        Ok((row, id)) => (Some(row), id),
-        // A forgotten item still has its history, by its whole id.
-        Err(Error::NotFound { id, .. }) if visibility.is_everything() => (None, id),
-        Err(error) => return Err(error),
-    };
-    let rows = row.map_or(Ok(Vec::new()), |row| engine.store.chain(row))?;
-    let forms = engine.store.items(&rows)?.into_iter().flatten();
-    let forms: Vec<Item> = forms.filter(|item| item.is_visible(visibility)).collect();
-    let mut events = Vec::new();
-    for id in forms.iter().map(|item| &item.id).chain((forms.is_empty()).then_some(&given)) {
-        events.extend(engine.store.events(id)?);
-    }
-    if events.is_empty() {
-        return Err(Error::NotFound { what: "item", id: given });
-    }
-    events.sort_by_key(|event| event.event);
-    if !visibility.is_everything() {
-        number_anew(&mut events);
-    }
-    let mut chain: Vec<Version> = Vec::with_capacity(forms.len());
-    for memory in forms {
-        let changed = chain.last().and_then(|before| changed(&before.memory.content, &memory.content));
-        chain.push(Version { memory, changed });
-    }
-    Ok(History { history: events, chain })
-}
-
 impl Engine {
     /// An item by its id or a prefix of at least 6 digits that only it has. What is not visible is not found, and makes no prefix
     /// ambiguous; so it is in every method that takes an id.
     pub fn get(&self, visibility: &Visibility, id: &str) -> Result<Item> {
-        get(self, visibility, id)
+        let (row, id) = resolve(self, visibility, id)?;
+        let item = self.store.items(&[row])?.pop().flatten();
+        missing::refuse(self, item.ok_or(Error::NotFound { what: "item", id })?)
     }
 
     /// Items of a selection, newest first.
@@ -108,13 +68,41 @@ impl Engine {
         limit: usize,
         offset: usize,
     ) -> Result<Listing> {
-        list(self, &select.within(visibility)?, limit, offset)
+        let select = &select.within(visibility)?;
+        let (rows, total) = self.store.page(select, limit, offset)?;
+        let memories = self.store.items(&rows)?.into_iter().flatten().collect();
+        Ok(Listing { memories, total, degraded: missing::degraded(self)? })
     }
 
     /// What a memory said at each time, and what happened to it, oldest first. Works for items that are gone, where everything is
     /// visible: whose they were nobody knows any more.
     pub fn history(&self, visibility: &Visibility, id: &str) -> Result<History> {
-        history(self, visibility, id)
+        let (row, given) = match resolve(self, visibility, id) {
+            Ok((row, id)) => (Some(row), id),
+            // A forgotten item still has its history, by its whole id.
+            Err(Error::NotFound { id, .. }) if visibility.is_everything() => (None, id),
+            Err(error) => return Err(error),
+        };
+        let rows = row.map_or(Ok(Vec::new()), |row| self.store.chain(row))?;
+        let forms = self.store.items(&rows)?.into_iter().flatten();
+        let forms: Vec<Item> = forms.filter(|item| item.is_visible(visibility)).collect();
+        let mut events = Vec::new();
+        for id in forms.iter().map(|item| &item.id).chain((forms.is_empty()).then_some(&given)) {
+            events.extend(self.store.events(id)?);
+        }
+        if events.is_empty() {
+            return Err(Error::NotFound { what: "item", id: given });
+        }
+        events.sort_by_key(|event| event.event);
+        if !visibility.is_everything() {
+            number_anew(&mut events);
+        }
+        let mut chain: Vec<Version> = Vec::with_capacity(forms.len());
+        for memory in forms {
+            let changed = chain.last().and_then(|before| changed(&before.memory.content, &memory.content));
+            chain.push(Version { memory, changed });
+        }
+        Ok(History { history: events, chain })
     }
 
     /// The number of the store's last change, whoever made it. It counts what everybody does: not to be told to whoever sees a

@@ -34,87 +34,6 @@ const TOKENS: RangeInclusive<usize> = 64..=100_000;
 /// A folder's name that is shorter stands in too many texts to mean it.
 const SHORTEST_NAME: usize = 4;
 
-pub(crate) fn brief(
-    engine: &Engine,
-    visibility: &Visibility,
-    request: &BriefRequest,
-    now: Timestamp,
-) -> Result<Brief> {
-    let start = Instant::now();
-    if let Some(tokens) = request.budget_tokens.filter(|tokens| !TOKENS.contains(tokens)) {
-        let (least, most) = (TOKENS.start(), TOKENS.end());
-        return Err(Error::invalid(format!("budget {tokens}"), format!("use {least} to {most} tokens")));
-    }
-    let session = request.session.as_ref().map(|session| session_name(session, visibility));
-    let known = |name: &str| {
-        if request.repeat { Ok(SessionTexts::default()) } else { SessionTexts::of_session(engine, name) }
-    };
-    let (known, asked) = match &session {
-        Some(session) => (known(session)?, known(&questions_of(session))?),
-        None => (SessionTexts::default(), SessionTexts::default()),
-    };
-    let mut degraded = missing::degraded(engine)?;
-    let mut already_given = 0;
-    let mut fresh = |items: Vec<Item>| -> Vec<Item> {
-        let before = items.len();
-        let fresh: Vec<Item> = items.into_iter().filter(|item| !known.has(item)).collect();
-        already_given += before - fresh.len();
-        fresh
-    };
-
-    let pinned = fresh(pinned(engine, visibility, request)?);
-    let mut seen: HashSet<RowId> = pinned.iter().map(|item| item.row).collect();
-    let decided = fresh(of_types(engine, visibility, request, &DECIDED, &mut degraded, now)?);
-    let decided: Vec<Item> = decided.into_iter().filter(|item| seen.insert(item.row)).collect();
-    let procedures = fresh(of_types(engine, visibility, request, &PROCEDURES, &mut degraded, now)?);
-    let procedures: Vec<Item> = procedures.into_iter().filter(|item| seen.insert(item.row)).collect();
-    let reviews = reviews(engine, visibility, request, &asked)?;
-
-    let room = brief::entries(request.budget).saturating_sub(pinned.len());
-    let [some, ways, open] = brief::deal([decided.len(), procedures.len(), reviews.len()], room);
-    let mut items: Vec<&Item> = pinned.iter().collect();
-    let mut entries: Vec<Entry> = pinned.iter().map(|item| entry(Section::Pinned, item)).collect();
-    for (section, chosen) in [(Section::Decided, &decided[..some]), (Section::Procedure, &procedures[..ways])]
-    {
-        entries.extend(chosen.iter().map(|item| entry(section, item)));
-        items.extend(chosen);
-    }
-    entries.extend(reviews[..open].iter().map(question));
-
-    let embedder = if request.fast { None } else { engine.model.get().ok() };
-    let count = |text: &str| {
-        let pieces = embedder.and_then(|embedder| embedder.count_pieces(text).ok());
-        pieces.unwrap_or_else(|| estimate_tokens(text))
-    };
-    let budget_tokens = request.budget_tokens.unwrap_or_else(|| brief::tokens(request.budget));
-    let (entries, left_out) = brief::pack(entries, budget_tokens, &count);
-    let shown: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
-    items.retain(|item| shown.contains(item.id.as_str()));
-    note_shown(engine, items.iter().map(|item| item.row), now);
-    if let Some(session) = session {
-        let is_shown = |review: &&Review| entries.iter().any(|entry| entry.review == Some(review.review));
-        let asked = reviews[..open].iter().filter(is_shown);
-        let asked = asked.map(|review| (review.newer.row, String::from(question(review).text)));
-        note_given_to(engine, questions_of(&session), asked);
-        note_given_to(engine, session, items.iter().map(|item| (item.row, item.content.as_str())));
-    }
-    let candidates = engine.store.number(Status::Candidate, visibility)?;
-    Ok(Brief {
-        budget: request.budget,
-        task: request.task.clone(),
-        folder: request.folder.clone(),
-        tokens: count(&brief::block(&entries)),
-        entries,
-        budget_tokens,
-        counted_by: embedder.map_or(ESTIMATE, |embedder| embedder.model()).to_owned(),
-        left_out,
-        already_given,
-        candidates: usize::try_from(candidates).unwrap_or(usize::MAX),
-        took_ms: milliseconds(start),
-        degraded,
-    })
-}
-
 /// Memories of some types.
 fn memories(types: &[MemoryType]) -> Selection {
     Selection {
@@ -279,6 +198,79 @@ impl Engine {
     /// What somebody who begins should know: what is pinned, decided, open, and how things are done. [`Engine::keep_given`] writes
     /// down what a session was given.
     pub fn brief(&self, visibility: &Visibility, request: &BriefRequest, now: Timestamp) -> Result<Brief> {
-        brief(self, visibility, request, now)
+        let start = Instant::now();
+        if let Some(tokens) = request.budget_tokens.filter(|tokens| !TOKENS.contains(tokens)) {
+            let (least, most) = (TOKENS.start(), TOKENS.end());
+            return Err(Error::invalid(format!("budget {tokens}"), format!("use {least} to {most} tokens")));
+        }
+        let session = request.session.as_ref().map(|session| session_name(session, visibility));
+        let known = |name: &str| {
+            if request.repeat { Ok(SessionTexts::default()) } else { SessionTexts::of_session(self, name) }
+        };
+        let (known, asked) = match &session {
+            Some(session) => (known(session)?, known(&questions_of(session))?),
+            None => (SessionTexts::default(), SessionTexts::default()),
+        };
+        let mut degraded = missing::degraded(self)?;
+        let mut already_given = 0;
+        let mut fresh = |items: Vec<Item>| -> Vec<Item> {
+            let before = items.len();
+            let fresh: Vec<Item> = items.into_iter().filter(|item| !known.has(item)).collect();
+            already_given += before - fresh.len();
+            fresh
+        };
+
+        let pinned = fresh(pinned(self, visibility, request)?);
+        let mut seen: HashSet<RowId> = pinned.iter().map(|item| item.row).collect();
+        let decided = fresh(of_types(self, visibility, request, &DECIDED, &mut degraded, now)?);
+        let decided: Vec<Item> = decided.into_iter().filter(|item| seen.insert(item.row)).collect();
+        let procedures = fresh(of_types(self, visibility, request, &PROCEDURES, &mut degraded, now)?);
+        let procedures: Vec<Item> = procedures.into_iter().filter(|item| seen.insert(item.row)).collect();
+        let reviews = reviews(self, visibility, request, &asked)?;
+
+        let room = brief::entries(request.budget).saturating_sub(pinned.len());
+        let [some, ways, open] = brief::deal([decided.len(), procedures.len(), reviews.len()], room);
+        let mut items: Vec<&Item> = pinned.iter().collect();
+        let mut entries: Vec<Entry> = pinned.iter().map(|item| entry(Section::Pinned, item)).collect();
+        for (section, chosen) in
+            [(Section::Decided, &decided[..some]), (Section::Procedure, &procedures[..ways])]
+        {
+            entries.extend(chosen.iter().map(|item| entry(section, item)));
+            items.extend(chosen);
+        }
+        entries.extend(reviews[..open].iter().map(question));
+
+        let embedder = if request.fast { None } else { self.model.get().ok() };
+        let count = |text: &str| {
+            let pieces = embedder.and_then(|embedder| embedder.count_pieces(text).ok());
+            pieces.unwrap_or_else(|| estimate_tokens(text))
+        };
+        let budget_tokens = request.budget_tokens.unwrap_or_else(|| brief::tokens(request.budget));
+        let (entries, left_out) = brief::pack(entries, budget_tokens, &count);
+        let shown: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+        items.retain(|item| shown.contains(item.id.as_str()));
+        note_shown(self, items.iter().map(|item| item.row), now);
+        if let Some(session) = session {
+            let is_shown = |review: &&Review| entries.iter().any(|entry| entry.review == Some(review.review));
+            let asked = reviews[..open].iter().filter(is_shown);
+            let asked = asked.map(|review| (review.newer.row, String::from(question(review).text)));
+            note_given_to(self, questions_of(&session), asked);
+            note_given_to(self, session, items.iter().map(|item| (item.row, item.content.as_str())));
+        }
+        let candidates = self.store.number(Status::Candidate, visibility)?;
+        Ok(Brief {
+            budget: request.budget,
+            task: request.task.clone(),
+            folder: request.folder.clone(),
+            tokens: count(&brief::block(&entries)),
+            entries,
+            budget_tokens,
+            counted_by: embedder.map_or(ESTIMATE, |embedder| embedder.model()).to_owned(),
+            left_out,
+            already_given,
+            candidates: usize::try_from(candidates).unwrap_or(usize::MAX),
+            took_ms: milliseconds(start),
+            degraded,
+        })
     }
 }

@@ -76,55 +76,6 @@ pub(crate) struct TranscriptReader<'a> {
     pub(crate) report: SessionRead,
 }
 
-/// Reads what is new in a transcript. `name` is the file's, for what is said of it and where its lines name no conversation.
-pub(crate) fn read_session<R: Read + Seek>(
-    engine: &Engine,
-    visibility: &Visibility,
-    name: &str,
-    mut reader: R,
-    request: &SessionRequest,
-    now: Timestamp,
-) -> Result<SessionRead> {
-    let start = Instant::now();
-    let failed = |source| Error::io("read", Path::new(name), source);
-    let mut head = Vec::new();
-    (&mut reader).take(PEEK).read_to_end(&mut head).map_err(failed)?;
-    let mut reading = TranscriptReader::new(engine, visibility, request, now)?;
-    let mut transcript = Transcript::new(stem(name));
-    match recognise(&head) {
-        // A session that has only begun.
-        Form::Unknown(_) if head.trim_ascii().is_empty() => {}
-        Form::Unknown(_) | Form::Pieces => {
-            let reason = "it is no transcript of one JSON object a line, nor a list of them";
-            return Err(Error::invalid(format!("transcript {name}"), reason));
-        }
-        Form::Array => {
-            reader.rewind().map_err(failed)?;
-            reading.array(name, BufReader::new(reader), &mut transcript)?;
-            reading.end(None, &transcript)?;
-        }
-        Form::Objects => {
-            let from = reading.resume(&head, &transcript, &mut reader)?;
-            // The head names the session; its turns come again only where nothing of it was read.
-            if from > 0 {
-                for value in lines_of(&head) {
-                    let _ = transcript.line(&value);
-                }
-                for (conversation, progress) in &reading.conversations {
-                    transcript.go_on(conversation, progress.mark.among.unwrap_or(Author::User));
-                }
-            }
-            reader.seek(SeekFrom::Start(from)).map_err(failed)?;
-            let upto = reading.lines(name, from, BufReader::new(&mut reader), &mut transcript)?;
-            let check = check(&mut reader, upto).map_err(failed)?;
-            reading.end(Some(&(upto, check)), &transcript)?;
-        }
-    }
-    reading.report.conversations.sort_unstable();
-    reading.report.took_ms = milliseconds(start);
-    Ok(reading.report)
-}
-
 /// The objects of the lines that are whole.
 fn lines_of(head: &[u8]) -> impl Iterator<Item = Value> + '_ {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -455,10 +406,47 @@ impl Engine {
         &self,
         visibility: &Visibility,
         name: &str,
-        reader: R,
+        mut reader: R,
         request: &SessionRequest,
         now: Timestamp,
     ) -> Result<SessionRead> {
-        read_session(self, visibility, name, reader, request, now)
+        let start = Instant::now();
+        let failed = |source| Error::io("read", Path::new(name), source);
+        let mut head = Vec::new();
+        (&mut reader).take(PEEK).read_to_end(&mut head).map_err(failed)?;
+        let mut reading = TranscriptReader::new(self, visibility, request, now)?;
+        let mut transcript = Transcript::new(stem(name));
+        match recognise(&head) {
+            // A session that has only begun.
+            Form::Unknown(_) if head.trim_ascii().is_empty() => {}
+            Form::Unknown(_) | Form::Pieces => {
+                let reason = "it is no transcript of one JSON object a line, nor a list of them";
+                return Err(Error::invalid(format!("transcript {name}"), reason));
+            }
+            Form::Array => {
+                reader.rewind().map_err(failed)?;
+                reading.array(name, BufReader::new(reader), &mut transcript)?;
+                reading.end(None, &transcript)?;
+            }
+            Form::Objects => {
+                let from = reading.resume(&head, &transcript, &mut reader)?;
+                // The head names the session; its turns come again only where nothing of it was read.
+                if from > 0 {
+                    for value in lines_of(&head) {
+                        let _ = transcript.line(&value);
+                    }
+                    for (conversation, progress) in &reading.conversations {
+                        transcript.go_on(conversation, progress.mark.among.unwrap_or(Author::User));
+                    }
+                }
+                reader.seek(SeekFrom::Start(from)).map_err(failed)?;
+                let upto = reading.lines(name, from, BufReader::new(&mut reader), &mut transcript)?;
+                let check = check(&mut reader, upto).map_err(failed)?;
+                reading.end(Some(&(upto, check)), &transcript)?;
+            }
+        }
+        reading.report.conversations.sort_unstable();
+        reading.report.took_ms = milliseconds(start);
+        Ok(reading.report)
     }
 }

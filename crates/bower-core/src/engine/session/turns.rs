@@ -21,70 +21,6 @@ use crate::store::Place;
 /// The program whose turns they are, where it is no agent's name.
 const ASSISTANT: &str = "Assistant";
 
-pub(crate) fn keep_turns(
-    engine: &Engine,
-    visibility: &Visibility,
-    request: &TurnsRequest,
-    now: Timestamp,
-) -> Result<SessionRead> {
-    let start = Instant::now();
-    let conversation = request.conversation.trim();
-    if conversation.is_empty() {
-        return Err(Error::invalid("conversation", "give its name, the same with each turn"));
-    }
-    if engine.settings.keep_sessions == Switch::Off {
-        return Ok(SessionRead::default());
-    }
-    let session = &request.session;
-    let mut reading = TranscriptReader::new(engine, visibility, session, now)?;
-    let begun = reading.begun(conversation, ReadMark::default())?;
-    reading.conversations.insert(conversation.to_owned(), begun);
-    reading.report.conversations.push(conversation.to_owned());
-
-    let collection = request.documents.as_deref().unwrap_or(SESSIONS);
-    visibility.check_collection(collection)?;
-    let place = ImportRequest {
-        scope: session.scope,
-        owner: session.owner.clone(),
-        collection: Some(collection.to_owned()),
-        ..ImportRequest::default()
-    };
-    let zone = zone(engine)?;
-    let mut seen = HashSet::new();
-    let (turns, documents): (Vec<Turn>, Vec<_>) = turns(request, conversation, now)
-        .map(|turn| {
-            let mut document = document(engine, &place, &zone, turn.clone());
-            document.host = session.host.clone().or(document.host);
-            (turn, document)
-        })
-        .filter(|(_, document)| seen.insert(document.id.clone()))
-        .unzip();
-    let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
-    let at = Place { collection: collection.to_owned(), ..reading.place.clone() };
-    let known = engine.store.documents_at(&at, &ids)?;
-    let (mut fresh, mut said) = (Vec::new(), Vec::new());
-    for ((turn, document), known) in turns.into_iter().zip(documents).zip(known) {
-        if known.is_some() {
-            reading.report.known += 1;
-        } else {
-            fresh.push(document);
-            said.push(turn);
-        }
-    }
-    reading.report.turns = fresh.len() as u64;
-    // First, for a turn that is kept is known from then on: whoever is killed between the two is handed it once more.
-    said.iter().try_for_each(|turn| reading.pick(turn))?;
-    if !fresh.is_empty() && !session.dry_run {
-        let Place { scope, owner, .. } = reading.place.clone();
-        let indexed = index::add_documents(engine, fresh, scope, owner, now)?;
-        if !indexed.degraded.is_empty() {
-            reading.report.degraded = indexed.degraded;
-        }
-    }
-    reading.report.took_ms = milliseconds(start);
-    Ok(reading.report)
-}
-
 /// The turns that say something, each under an id of its words.
 fn turns<'a>(
     request: &'a TurnsRequest,
@@ -123,6 +59,61 @@ impl Engine {
         request: &TurnsRequest,
         now: Timestamp,
     ) -> Result<SessionRead> {
-        keep_turns(self, visibility, request, now)
+        let start = Instant::now();
+        let conversation = request.conversation.trim();
+        if conversation.is_empty() {
+            return Err(Error::invalid("conversation", "give its name, the same with each turn"));
+        }
+        if self.settings.keep_sessions == Switch::Off {
+            return Ok(SessionRead::default());
+        }
+        let session = &request.session;
+        let mut reading = TranscriptReader::new(self, visibility, session, now)?;
+        let begun = reading.begun(conversation, ReadMark::default())?;
+        reading.conversations.insert(conversation.to_owned(), begun);
+        reading.report.conversations.push(conversation.to_owned());
+
+        let collection = request.documents.as_deref().unwrap_or(SESSIONS);
+        visibility.check_collection(collection)?;
+        let place = ImportRequest {
+            scope: session.scope,
+            owner: session.owner.clone(),
+            collection: Some(collection.to_owned()),
+            ..ImportRequest::default()
+        };
+        let zone = zone(self)?;
+        let mut seen = HashSet::new();
+        let (turns, documents): (Vec<Turn>, Vec<_>) = turns(request, conversation, now)
+            .map(|turn| {
+                let mut document = document(self, &place, &zone, turn.clone());
+                document.host = session.host.clone().or(document.host);
+                (turn, document)
+            })
+            .filter(|(_, document)| seen.insert(document.id.clone()))
+            .unzip();
+        let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
+        let at = Place { collection: collection.to_owned(), ..reading.place.clone() };
+        let known = self.store.documents_at(&at, &ids)?;
+        let (mut fresh, mut said) = (Vec::new(), Vec::new());
+        for ((turn, document), known) in turns.into_iter().zip(documents).zip(known) {
+            if known.is_some() {
+                reading.report.known += 1;
+            } else {
+                fresh.push(document);
+                said.push(turn);
+            }
+        }
+        reading.report.turns = fresh.len() as u64;
+        // First, for a turn that is kept is known from then on: whoever is killed between the two is handed it once more.
+        said.iter().try_for_each(|turn| reading.pick(turn))?;
+        if !fresh.is_empty() && !session.dry_run {
+            let Place { scope, owner, .. } = reading.place.clone();
+            let indexed = index::add_documents(self, fresh, scope, owner, now)?;
+            if !indexed.degraded.is_empty() {
+                reading.report.degraded = indexed.degraded;
+            }
+        }
+        reading.report.took_ms = milliseconds(start);
+        Ok(reading.report)
     }
 }

@@ -16,46 +16,6 @@ use crate::item::Visibility;
 use crate::request::moving::{ExportRequest, Exported};
 use crate::store::copies::Piece;
 
-/// Writes one piece a line. `name` is where to, for errors.
-pub(crate) fn lines(
-    engine: &Engine,
-    visibility: &Visibility,
-    request: &ExportRequest,
-    out: &mut dyn Write,
-    name: &Path,
-    now: Timestamp,
-) -> Result<Exported> {
-    let rows = rows(engine, request)?;
-    let mut bytes = 0_u64;
-    let mut failed = None;
-    let mut numbers = Vec::new();
-    let counts = engine.store.give_pieces(&rows, request.vectors, now, &mut |mut piece| {
-        if !visibility.is_everything() {
-            number_anew(&mut piece, &mut numbers);
-        }
-        let written = serde_json::to_vec(&piece).map_err(std::io::Error::from).and_then(|mut line| {
-            line.push(b'\n');
-            bytes += line.len() as u64;
-            out.write_all(&line)
-        });
-        failed = written.err();
-        failed.is_none()
-    })?;
-    if let Some(source) = failed.or_else(|| out.flush().err()) {
-        return Err(Error::io("write", name, source));
-    }
-    Ok(Exported {
-        memories: counts.memories,
-        documents: counts.documents,
-        chunks: counts.chunks,
-        relations: counts.relations,
-        reviews: counts.reviews,
-        events: counts.events,
-        bytes,
-        ..Exported::default()
-    })
-}
-
 /// Takes out of a piece what counts the changes and reviews of the whole store. `numbers` are the reviews so far.
 fn number_anew(piece: &mut Piece, numbers: &mut Vec<u64>) {
     match piece {
@@ -86,7 +46,36 @@ impl Engine {
         name: &Path,
         now: Timestamp,
     ) -> Result<Exported> {
-        lines(self, visibility, &request.within(visibility)?, out, name, now)
+        let request = &request.within(visibility)?;
+        let rows = rows(self, request)?;
+        let mut bytes = 0_u64;
+        let mut failed = None;
+        let mut numbers = Vec::new();
+        let counts = self.store.give_pieces(&rows, request.vectors, now, &mut |mut piece| {
+            if !visibility.is_everything() {
+                number_anew(&mut piece, &mut numbers);
+            }
+            let written = serde_json::to_vec(&piece).map_err(std::io::Error::from).and_then(|mut line| {
+                line.push(b'\n');
+                bytes += line.len() as u64;
+                out.write_all(&line)
+            });
+            failed = written.err();
+            failed.is_none()
+        })?;
+        if let Some(source) = failed.or_else(|| out.flush().err()) {
+            return Err(Error::io("write", name, source));
+        }
+        Ok(Exported {
+            memories: counts.memories,
+            documents: counts.documents,
+            chunks: counts.chunks,
+            relations: counts.relations,
+            reviews: counts.reviews,
+            events: counts.events,
+            bytes,
+            ..Exported::default()
+        })
     }
 
     /// Writes the memories of a selection into a folder, one file each, to be read and edited; [`Engine::import_folder`] takes
