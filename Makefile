@@ -27,6 +27,8 @@ DAMAGE_STATE ?= target/damage
 # Evaluation sets for `make bench` (BEIR folders) and passages to index (.jsonl or .jsonl.gz); both optional.
 DATA ?= ../shared/data
 PASSAGES ?=
+# A document that `make bench` writes its figures into (docs/performance.md); empty writes none.
+INTO ?=
 BENCH = --bower target/release/bower $(foreach file,$(PASSAGES),--passages "$(file)")
 
 export INSTA_UPDATE := no
@@ -149,13 +151,13 @@ map: ## Rewrite the file tables of ARCHITECTURE.md
 
 .PHONY: bench
 bench: bench-build ## Measure: model, vectors, cold start, indexing, stores of 10,000 passages and more, ranking quality
-	target/release/bower-bench all $(BENCH) --data "$(DATA)"
+	target/release/bower-bench all $(BENCH) --data "$(DATA)" $(if $(INTO),--into "$(INTO)")
 
 # The peers are asked about 100,000 passages; their environments are 8 GB, and PASSAGES must have that many.
 .PHONY: bench-full
 bench-full: bench-build ## Stores up to a million passages, and peers on the same passages (an hour and more, 15 GB of disk)
 	target/release/bower-bench fill $(BENCH) --sizes 100000
-	-target/release/bower-bench scale $(BENCH) --sizes 10000,100000,1000000
+	-target/release/bower-bench scale $(BENCH) --sizes 10000,100000,1000000 $(if $(INTO),--into "$(INTO)")
 	target/release/bower-bench export $(BENCH) --count 100000 --out target/peers/input
 	tools/peers/setup.sh
 	$${BOWER_CACHE:-$$HOME/.cache/bowerbird}/peers/faiss/bin/python tools/peers/truth.py --input target/peers/input

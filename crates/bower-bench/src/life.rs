@@ -64,7 +64,7 @@ pub fn run(options: &Options, keeper: Keeper) -> Result<Verdict, Failed> {
     print_curve(&lived);
     let file = options.home.join(format!("life-{}.json", plan.seed));
     std::fs::write(&file, serde_json::to_vec_pretty(&figures(plan, &lived, &verdicts))?)?;
-    println!("\nFigures: {}; store: {}", file.display(), home.display());
+    eprintln!("\nFigures: {}; store: {}", file.display(), home.display());
     Ok(verdict)
 }
 

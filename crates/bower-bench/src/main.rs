@@ -5,6 +5,7 @@
 mod cold;
 mod corpus;
 mod eval;
+mod figures;
 mod gauge;
 mod index;
 mod keep;
@@ -23,7 +24,7 @@ mod vectors;
 
 use std::process::ExitCode;
 
-use options::{Failed, Options, Verdict, packed};
+use options::{Options, Verdict, packed};
 
 const USAGE: &str = "bower-bench PART [options]
 
@@ -64,7 +65,13 @@ const USAGE: &str = "bower-bench PART [options]
   --rate N           requests a second of all of them  (100)
   --seconds N        how long they ask                 (600)
   --show N           failures of each figure that are shown (0)
-  --home DIR         the store that index makes and cold asks (target/bench)";
+  --home DIR         the store that index makes and cold asks (target/bench)
+  --into FILE        the document that gets the figures, between its markers figures:PART:start and :end
+  --tables markdown  prints tables in Markdown         (columns)";
+
+/// The parts of `all`, in their order.
+const ALL: [&str; 11] =
+    ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "pairs", "turns", "eval"];
 
 fn main() -> ExitCode {
     let (part, options) = match Options::parse(std::env::args().skip(1)) {
@@ -75,6 +82,8 @@ fn main() -> ExitCode {
         }
     };
     let measured = match part.as_str() {
+        "all" => figures::run(&ALL, &options),
+        part if options.into.is_some() => figures::run(&[part], &options),
         "model" => packed(&options).and_then(|packed| Ok(model::run(&packed).map(|()| Verdict::Kept)?)),
         "vectors" => vectors::run().map(|()| Verdict::Kept).map_err(Into::into),
         "tokens" => tokens::run(),
@@ -95,7 +104,6 @@ fn main() -> ExitCode {
         "export" => scale::export(&options),
         "scale" => scale::run(&options),
         part if part.starts_with("scale-") => scale::step(part, &options),
-        "all" => all(),
         _ => Err(format!("unknown part {part}\n\n{USAGE}").into()),
     };
     match measured {
@@ -106,19 +114,4 @@ fn main() -> ExitCode {
             ExitCode::from(3)
         }
     }
-}
-
-/// Each part in a process of its own: what one leaves in memory would count as the peak of the next one's children.
-fn all() -> Result<Verdict, Failed> {
-    let program = std::env::current_exe()?;
-    let options: Vec<String> = std::env::args().skip(2).collect();
-    let mut verdict = Verdict::Kept;
-    for part in
-        ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "pairs", "turns", "eval"]
-    {
-        println!("\n== {part} ==\n");
-        let status = std::process::Command::new(&program).arg(part).args(&options).status()?;
-        verdict = verdict.and(Verdict::of(status.success()));
-    }
-    Ok(verdict)
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::table;
+
 /// A measurement that could not be made, in one line.
 pub type Failed = Box<dyn std::error::Error>;
 
@@ -24,6 +26,8 @@ pub struct Options {
     pub clients: usize,
     pub rate: usize,
     pub seconds: u64,
+    /// The document that the figures are written into, if any.
+    pub into: Option<PathBuf>,
 }
 
 impl Options {
@@ -48,6 +52,7 @@ impl Options {
             clients: 64,
             rate: 100,
             seconds: 600,
+            into: None,
         };
         while let Some(flag) = words.next() {
             let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
@@ -71,6 +76,8 @@ impl Options {
                 "--rate" => options.rate = count()?,
                 "--seconds" => options.seconds = count()? as u64,
                 "--home" => options.home = value.into(),
+                "--into" => options.into = Some(value.into()),
+                "--tables" => table::set_markdown(value == "markdown"),
                 _ => return Err(format!("unknown option {flag}").into()),
             }
         }

@@ -69,7 +69,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
         verdict = verdict.and(limits::print(figures));
     }
     limits::print_targets(&all);
-    println!("\nFigures: {0}/scale.json; picture: {0}/scale.svg", options.home.display());
+    eprintln!("\nFigures: {0}/scale.json; picture: {0}/scale.svg", options.home.display());
     Ok(verdict)
 }
 

@@ -1,8 +1,22 @@
 //! Prints figures in columns and summarises timings.
 //! Widths come from the content; nothing is rounded before it is printed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether tables are printed in Markdown.
+static IS_MARKDOWN: AtomicBool = AtomicBool::new(false);
+
+/// Chooses for this process whether tables are printed in Markdown or in columns.
+pub fn set_markdown(is_markdown: bool) {
+    IS_MARKDOWN.store(is_markdown, Ordering::Relaxed);
+}
+
 /// Prints rows under their heads; the first column is left-aligned, the others right-aligned.
 pub fn print(heads: &[&str], rows: &[Vec<String>]) {
+    if IS_MARKDOWN.load(Ordering::Relaxed) {
+        println!("\n{}", markdown(heads, rows));
+        return;
+    }
     let mut widths: Vec<usize> = heads.iter().map(|head| head.chars().count()).collect();
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -26,6 +40,21 @@ pub fn print(heads: &[&str], rows: &[Vec<String>]) {
     for row in rows {
         line(row.iter().map(String::as_str).collect());
     }
+}
+
+/// The same rows as a table in Markdown.
+fn markdown(heads: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: Vec<&str>| {
+        // Markdown drops the spaces by which a row shows that it is a part of the one above.
+        let cells = cells.iter().map(|cell| match cell.strip_prefix("  ") {
+            Some(part) => format!("&nbsp; {part}"),
+            None => (*cell).to_owned(),
+        });
+        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    };
+    let marks = format!("|---|{}\n", "---:|".repeat(heads.len().saturating_sub(1)));
+    let body = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
+    [line(heads.to_vec()), marks].into_iter().chain(body).collect()
 }
 
 /// Three significant digits: .012 is `0.0120`, 1,234.5 is `1234`.
@@ -52,7 +81,14 @@ pub fn percentile(values: &[f64], share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::percentile;
+    use super::{markdown, percentile};
+
+    #[test]
+    fn a_table_in_markdown_keeps_its_cells() {
+        let rows = [vec!["words".to_owned(), ".525".to_owned()], vec!["  p99".to_owned(), "4 ms".to_owned()]];
+        let expected = "| set | mean |\n|---|---:|\n| words | .525 |\n| &nbsp; p99 | 4 ms |\n";
+        assert_eq!(markdown(&["set", "mean"], &rows), expected);
+    }
 
     #[test]
     fn a_percentile_is_one_of_the_values() {
