@@ -4,6 +4,7 @@
 mod circles;
 mod documents;
 mod rules;
+mod sentences;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -66,6 +67,10 @@ fn none(problems: &[String]) {
 
 fn is_rust(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "rs")
+}
+
+fn is_markdown(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "md")
 }
 
 fn is_source(path: &str) -> bool {
@@ -179,12 +184,22 @@ fn documents_name_files_that_exist() {
     let paths: Vec<_> = held.iter().map(|file| file.path.as_str()).collect();
     // The changelog tells what was, and the glossary what may not come back.
     let is_document = |path: &str| {
-        Path::new(path).extension().is_some_and(|extension| extension == "md")
+        is_markdown(path)
             && path != "CHANGELOG.md"
             && path != "docs/glossary.md"
             && !path.starts_with("examples/")
     };
     check(is_document, |path, text| documents::missing_files(path, text, &paths));
+}
+
+/// Whether a path is a page for readers: those at the root, and all below `docs`.
+fn is_page(path: &str) -> bool {
+    is_markdown(path) && (path.starts_with("docs/") || !path.contains('/'))
+}
+
+#[test]
+fn sentences_of_documents_are_short() {
+    check(is_page, sentences::long_sentences);
 }
 
 #[test]
