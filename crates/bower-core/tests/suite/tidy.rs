@@ -3,6 +3,7 @@
 
 mod circles;
 mod documents;
+mod figures;
 mod rules;
 mod sentences;
 mod source;
@@ -200,6 +201,11 @@ fn is_page(path: &str) -> bool {
 #[test]
 fn sentences_of_documents_are_short() {
     check(is_page, sentences::long_sentences);
+}
+
+#[test]
+fn tables_of_figures_name_their_command_and_commit() {
+    check(is_page, figures::unsourced);
 }
 
 #[test]
