@@ -209,6 +209,11 @@ fn tables_of_figures_name_their_command_and_commit() {
 }
 
 #[test]
+fn the_changelog_has_the_version_of_the_workspace() {
+    none(&documents::changelog_version(&document("CHANGELOG.md"), &document("Cargo.toml")));
+}
+
+#[test]
 fn the_fuzzer_can_be_built() {
     let lock = document("fuzz/Cargo.lock");
     for name in ["bower", "bower-core", "bower-kernels"] {

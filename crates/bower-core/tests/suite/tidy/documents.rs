@@ -1,4 +1,4 @@
-//! Checks that the files a document names exist.
+//! Checks that the files a document names exist, and that the changelog has the version of the workspace.
 
 /// Endings of our own files: a document that names one means a file of the repository.
 const OURS: &[&str] = &[".rs", ".py", ".sh", ".toml", ".yml"];
@@ -49,9 +49,33 @@ fn exists(name: &str, paths: &[&str]) -> bool {
         .any(|path| path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/')))
 }
 
+/// The changelog begins with changes that are not released, and its newest version is that of the workspace.
+pub fn changelog_version(changelog: &str, manifest: &str) -> Vec<String> {
+    let mut headings = changelog.lines().filter_map(|line| line.strip_prefix("## "));
+    let mut wrong = Vec::new();
+    if headings.next() != Some("[Unreleased]") {
+        wrong.push("CHANGELOG.md: the first section must be [Unreleased]".to_owned());
+    }
+    let version = manifest.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
+    let newest = headings.next().and_then(|heading| heading.strip_prefix('[')?.split_once("] - "));
+    if version.is_none() || newest.map(|(newest, _)| newest) != version {
+        wrong.push(format!("CHANGELOG.md: the newest version is {newest:?}, Cargo.toml's {version:?}"));
+    }
+    wrong
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_changelog_has_the_version_of_the_workspace() {
+        let manifest = "[workspace.package]\nversion = \"0.2.0\"\n";
+        let good = "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-11-25\n\n### Added\n";
+        assert_eq!(changelog_version(good, manifest), Vec::<String>::new());
+        assert_eq!(changelog_version(&good.replace("0.2.0", "0.1.0"), manifest).len(), 1);
+        assert_eq!(changelog_version(&good.replace("## [Unreleased]\n\n", ""), manifest).len(), 2);
+    }
 
     #[test]
     fn a_document_names_files_that_exist() {
