@@ -184,18 +184,13 @@ fn documents_name_files_that_exist() {
     let held = held();
     let paths: Vec<_> = held.iter().map(|file| file.path.as_str()).collect();
     // The changelog tells what was, and the glossary what may not come back.
-    let is_document = |path: &str| {
-        is_markdown(path)
-            && path != "CHANGELOG.md"
-            && path != "docs/glossary.md"
-            && !path.starts_with("examples/")
-    };
+    let is_document = |path: &str| is_page(path) && path != "CHANGELOG.md" && path != "docs/glossary.md";
     check(is_document, |path, text| documents::missing_files(path, text, &paths));
 }
 
-/// Whether a path is a page for readers: those at the root, and all below `docs`.
+/// Whether a path is a page for readers: every document but those of the example.
 fn is_page(path: &str) -> bool {
-    is_markdown(path) && (path.starts_with("docs/") || !path.contains('/'))
+    is_markdown(path) && !path.starts_with("examples/")
 }
 
 #[test]
