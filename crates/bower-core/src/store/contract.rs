@@ -3,7 +3,8 @@
 mod changes;
 mod clock;
 mod copies;
-mod filters;
+pub(super) mod filters;
+pub(super) mod fixture;
 mod interleavings;
 mod keep;
 mod life;
@@ -13,42 +14,41 @@ mod sessions;
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
-use std::path::Path;
 use std::sync::Arc;
 
 use super::{
     Decided, DocumentRow, Kept, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Passage,
-    Place, SqliteStore, Stamp, Standing, Store, TailText, Written,
+    Place, Stamp, Standing, Store, TailText, Written,
 };
-use crate::config::Settings;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::item::{
     Author, Change, Kind, MemoryType, Provenance, RowId, RowSet, Scope, Status, Tier, Visibility, derive_id,
 };
 use crate::request::{Clocks, Selection};
+use fixture::{Fixture, with_fixture};
 
-const MODEL: &str = "test-model";
-const SCHEME: &str = "test-model.t1";
+pub(super) const MODEL: &str = "test-model";
+pub(super) const SCHEME: &str = "test-model.t1";
 
-fn at(second: i64) -> Timestamp {
+pub(super) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + second).unwrap()
 }
 
-fn stamp(second: i64) -> Stamp<'static> {
+pub(super) fn stamp(second: i64) -> Stamp<'static> {
     Stamp { now: at(second), actor: "test" }
 }
 
-fn vector(value: u8) -> NewVector {
+pub(super) fn vector(value: u8) -> NewVector {
     NewVector { model: MODEL.into(), half: vec![value; 16], tokens: Some(codes(value)) }
 }
 
 /// Two tokens.
-fn codes(value: u8) -> NewTokens {
+pub(super) fn codes(value: u8) -> NewTokens {
     NewTokens { model: SCHEME.into(), bytes: vec![value; 16] }
 }
 
-fn memory(content: &str) -> NewMemory {
+pub(super) fn memory(content: &str) -> NewMemory {
     NewMemory {
         create_time: None,
         id: derive_id(&["memories", content]),
@@ -78,21 +78,8 @@ fn memory(content: &str) -> NewMemory {
     }
 }
 
-/// Takes a store back to before it kept the life of a memory.
-const LIFELESS: &str =
-    "DROP TABLE clock; DROP TABLE clock_repairs;
- DROP TABLE losses; DROP TABLE checksums; ALTER TABLE documents DROP COLUMN checksum; ALTER TABLE events DROP COLUMN checksum;
- ALTER TABLE tail DROP COLUMN checksum; ALTER TABLE token_tail DROP COLUMN checksum;
- ALTER TABLE embedding_cache DROP COLUMN checksum; ALTER TABLE store DROP COLUMN copy; ALTER TABLE store DROP COLUMN open_losses;
- DROP INDEX items_newest; DROP INDEX items_pinned; DROP TRIGGER holders_added; DROP TRIGGER holders_removed; DROP TRIGGER holders_changed; DROP TABLE holders;
- DROP INDEX events_runs; DROP TABLE relations; DROP TABLE reviews; DROP TABLE exposures; DROP INDEX items_place;
- DROP INDEX items_slot; DROP INDEX items_supersedes; DROP INDEX items_valid_from; DROP INDEX items_valid_to;
- ALTER TABLE items DROP COLUMN slot; ALTER TABLE items DROP COLUMN hidden_time;
- ALTER TABLE items DROP COLUMN said_by; ALTER TABLE items DROP COLUMN least_trusted; ALTER TABLE items DROP COLUMN reviewed;
- ALTER TABLE items DROP COLUMN host;";
-
 /// A decision that nothing makes void.
-fn decided(standing: Standing) -> Decided {
+pub(super) fn decided(standing: Standing) -> Decided {
     Decided {
         standing,
         also: Vec::new(),
@@ -103,7 +90,7 @@ fn decided(standing: Standing) -> Decided {
 }
 
 /// Keeps a memory that has to do with no other.
-fn put(store: &dyn Store, memory: &NewMemory, stamp: Stamp<'_>) -> crate::Result<Kept> {
+pub(super) fn put(store: &dyn Store, memory: &NewMemory, stamp: Stamp<'_>) -> crate::Result<Kept> {
     Ok(store.put_memory(memory, &decided(Standing::Alone), stamp)?.expect("it is not superseded"))
 }
 
@@ -121,7 +108,7 @@ fn chunk(document: &str, content: &str, position: u32) -> NewChunk {
     }
 }
 
-fn document(path: &str, added: &[&str]) -> NewDocument {
+pub(super) fn document(path: &str, added: &[&str]) -> NewDocument {
     NewDocument {
         id: derive_id(&["documents", path]),
         collection: "documents".into(),
@@ -149,17 +136,18 @@ fn rows(set: Option<Arc<RowSet>>) -> Vec<u32> {
 }
 
 /// The rows of a document's chunks, in order.
-fn chunk_rows(store: &dyn Store, path: &str) -> Vec<RowId> {
+pub(super) fn chunk_rows(store: &dyn Store, path: &str) -> Vec<RowId> {
     let chunks = store.chunks(&derive_id(&["documents", path])).unwrap();
     chunks.into_iter().map(|(_, row)| row).collect()
 }
 
-fn with_store(check: impl Fn(&dyn Store, &Path)) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
-    check(&store, &path);
-    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+/// Checks each store, opened and empty, and that it is sound afterwards.
+fn with_store(check: impl Fn(&dyn Store, &dyn Fixture) + Sync) {
+    with_fixture(|fixture| {
+        let store = fixture.open(at(0)).unwrap();
+        check(&*store, fixture);
+        assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+    });
 }
 
 #[test]
@@ -190,10 +178,10 @@ fn what_dates_an_item_is_read_with_the_start_of_its_text() {
 
 #[test]
 fn a_memory_is_read_back_whole_by_another_handle() {
-    with_store(|store, path| {
+    with_store(|store, fixture| {
         let kept = put(store, &memory("ports are 8080"), stamp(1)).unwrap();
         assert!(!kept.is_update);
-        let other = SqliteStore::open(path, &Settings::default(), at(9)).unwrap();
+        let other = fixture.open(at(9)).unwrap();
         assert_eq!(other.identity(), store.identity());
         let item = other.items(&[kept.row, RowId(99)]).unwrap();
         assert!(item[1].is_none());
@@ -406,45 +394,38 @@ fn the_tail_gives_what_is_newer_and_nothing_else() {
 
 #[test]
 fn an_index_of_another_store_or_another_history_is_not_confirmed() {
-    with_store(|store, path| {
+    with_store(|store, fixture| {
         put(store, &memory("one"), stamp(1)).unwrap();
-        let backup = path.with_file_name("backup.db");
-        rusqlite::Connection::open(path)
-            .unwrap()
-            .execute("VACUUM INTO ?1", [backup.to_str().unwrap()])
-            .unwrap();
+        let restored = fixture.open_copy();
         put(store, &memory("two"), stamp(2)).unwrap();
         let covered = store.coverage().unwrap();
         assert!(store.confirms(&covered).unwrap());
 
-        let restored = SqliteStore::open(&backup, &Settings::default(), at(3)).unwrap();
         assert!(!restored.confirms(&covered).unwrap(), "ahead of the restored store");
-        put(&restored, &memory("another two"), stamp(4)).unwrap();
+        put(&*restored, &memory("another two"), stamp(4)).unwrap();
         assert_eq!(restored.coverage().unwrap().change, covered.change);
         assert!(!restored.confirms(&covered).unwrap(), "the same number in another history");
 
-        let other = SqliteStore::open(&path.with_file_name("other.db"), &Settings::default(), at(5)).unwrap();
-        assert_ne!(other.identity(), store.identity());
-        assert!(!other.confirms(&covered).unwrap());
+        with_store(|other, _| {
+            assert_ne!(other.identity(), store.identity());
+            assert!(!other.confirms(&covered).unwrap());
+        });
     });
 }
 
 #[test]
 fn forgetting_removes_the_text_from_the_files_and_leaves_a_receipt() {
-    with_store(|store, path| {
+    with_store(|store, fixture| {
         let kept = put(store, &memory("the zanzibar secret"), stamp(1)).unwrap();
         store.put_documents(&[document("/a/x.md", &["one"])], stamp(1)).unwrap();
         let chunk = chunk_rows(store, "/a/x.md")[0];
         let dry = store.forget(&[kept.row], true, stamp(2)).unwrap();
         assert_eq!((dry.items, dry.vectors, dry.dry_run), (1, 1, true));
-        assert!(store.items(&[kept.row]).unwrap()[0].is_some());
+        assert!(store.items(&[kept.row]).unwrap()[0].is_some() && fixture.holds("zanzibar"));
         let receipt = store.forget(&[kept.row, chunk, RowId(77)], false, stamp(3)).unwrap();
         assert_eq!((receipt.items, receipt.vectors, receipt.documents, receipt.dry_run), (2, 2, 1, false));
         assert!(store.items(&[kept.row]).unwrap()[0].is_none());
-        for file in [path.to_path_buf(), path.with_extension("db-wal")] {
-            let bytes = std::fs::read(file).unwrap();
-            assert!(!bytes.windows(8).any(|window| window == b"zanzibar"));
-        }
+        assert!(!fixture.holds("zanzibar"));
         assert_eq!(store.events(&memory("the zanzibar secret").id).unwrap().len(), 2);
     });
 }
@@ -498,19 +479,6 @@ fn a_selection_holds_back_what_it_says() {
         filter(r#"{"$not_contains":"two"}"#, &[one, three]);
         filter(r#"{"$or":[{"n":7},{"section_title":"Guide > Install"}]}"#, &[one, three]);
         filter(r#"{"x' OR 1=1 --":"'; DROP TABLE items"}"#, &[]);
-    });
-}
-
-/// Every question may ask it: looking at each of 500 rows would take thousands of steps of SQLite's machine.
-#[test]
-fn that_nothing_waits_for_a_vector_is_known_by_counting() {
-    with_store(|store, path| {
-        for n in 0..500 {
-            put(store, &memory(&format!("memory {n}")), stamp(1)).unwrap();
-        }
-        let own = SqliteStore::open(path, &Settings::default(), at(2)).unwrap();
-        own.interrupt_after(500);
-        assert_eq!(own.unembedded(MODEL, 1).unwrap(), []);
     });
 }
 
@@ -591,26 +559,6 @@ fn a_vector_without_tokens_is_kept_and_cached_without_them() {
     });
 }
 
-/// `tests/golden/schema-1.db` was written by the version that had schema 1: two items, a cached question.
-#[test]
-fn a_store_of_schema_1_opens_and_is_brought_up_to_date() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    std::fs::write(&path, include_bytes!("../../tests/golden/schema-1.db")).unwrap();
-    let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
-    assert!(store.schema() >= 2);
-    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
-    let row = store.rows_by_id("", &Visibility::everything(), 9).unwrap().len();
-    assert_eq!(row, 2);
-    let newest = store.coverage().unwrap().change;
-    let rows = store.vector_rows(MODEL, Change(0), newest).unwrap();
-    assert_eq!((rows.len(), store.code_rows(SCHEME, Change(0), newest).unwrap().len()), (2, 0));
-    assert_eq!(store.put_codes(&[(rows[0], codes(5))], newest, stamp(1)).unwrap(), 1);
-    assert_eq!(store.codes(SCHEME, &rows).unwrap(), [Some(vec![5; 16]), None]);
-    let cached = store.cached_vector(MODEL, "an old question").unwrap();
-    assert_eq!(cached, Some(NewVector { tokens: None, ..vector(9) }));
-}
-
 #[test]
 fn the_cache_keeps_the_newest_and_tells_models_apart() {
     with_store(|store, _| {
@@ -625,7 +573,7 @@ fn the_cache_keeps_the_newest_and_tells_models_apart() {
 
 #[test]
 fn the_numbers_that_are_kept_are_those_that_are_there() {
-    with_store(|store, path| {
+    with_store(|store, _| {
         let archived = NewMemory { status: Status::Archived, importance: 0.1, ..memory("old") };
         let gotcha = NewMemory {
             collection: "shop".into(),
@@ -656,32 +604,24 @@ fn the_numbers_that_are_kept_are_those_that_are_there() {
         assert_eq!(counts.by_type, [("decision".to_owned(), 1), ("gotcha".to_owned(), 1)].into());
         let collections = [("documents", 2), ("memories", 2), ("shop", 1)];
         assert_eq!(counts.by_collection, collections.map(|(name, count)| (name.to_owned(), count)).into());
-        // As SQLite's avg() has it.
+        // In double precision, of values that were written in single precision.
         let mean = (f64::from(0.5f32) + f64::from(0.1f32) + f64::from(0.9f32)) / 3.0;
         assert_eq!(counts.avg_importance.to_bits(), mean.to_bits());
         // It comes back by being kept again.
         put(store, &NewMemory { status: Status::Active, ..archived }, stamp(8)).unwrap();
         assert_eq!(store.counts().unwrap().memories, 3);
-
-        let file = rusqlite::Connection::open(path).unwrap();
-        let add = |n: i32| {
-            file.execute("UPDATE counts SET number = number + ?1 WHERE kind = 'document'", [n]).unwrap()
-        };
-        add(1);
-        assert_eq!(store.verify().unwrap(), ["the numbers of items that are kept are wrong"]);
-        add(-1);
     });
 }
 
 #[test]
 fn many_handles_write_at_once_and_nobody_sees_a_lock() {
-    with_store(|store, path| {
+    with_store(|store, fixture| {
         std::thread::scope(|scope| {
             for writer in 0..4 {
                 scope.spawn(move || {
-                    let store = SqliteStore::open(path, &Settings::default(), at(0)).unwrap();
+                    let store = fixture.open(at(0)).unwrap();
                     for n in 0..25 {
-                        put(&store, &memory(&format!("writer {writer} says {n}")), stamp(n)).unwrap();
+                        put(&*store, &memory(&format!("writer {writer} says {n}")), stamp(n)).unwrap();
                     }
                 });
             }
@@ -693,99 +633,73 @@ fn many_handles_write_at_once_and_nobody_sees_a_lock() {
 
 #[test]
 fn a_new_store_may_be_opened_by_many_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("deep/home/memory.db");
-    let identities: Vec<String> = std::thread::scope(|scope| {
-        let open = || SqliteStore::open(&path, &Settings::default(), at(0)).unwrap().identity().to_owned();
-        let threads: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    with_fixture(|fixture| {
+        let identities: Vec<String> = std::thread::scope(|scope| {
+            let open = || fixture.open(at(0)).unwrap().identity().to_owned();
+            let threads: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(identities.iter().all(|identity| *identity == identities[0]), "{identities:?}");
     });
-    assert!(identities.iter().all(|identity| *identity == identities[0]), "{identities:?}");
 }
 
 #[test]
-fn files_that_are_not_our_store_are_refused_by_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let check = |name: &str, make: &dyn Fn(&Path), expected: fn(&Error) -> bool| {
-        let path = folder.path().join(name);
-        make(&path);
-        let before = std::fs::read(&path).unwrap();
-        let error = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap_err();
-        assert!(expected(&error), "{name}: {error:?}");
-        assert_eq!(std::fs::read(&path).unwrap(), before, "{name} was touched");
-    };
-    check(
-        "text.db",
-        &|path| std::fs::write(path, "not a database, but long enough to be read as one".repeat(40)).unwrap(),
-        |error| matches!(error, Error::NotAStore { .. }),
-    );
-    check(
-        "foreign.db",
-        &|path| rusqlite::Connection::open(path).unwrap().execute_batch("CREATE TABLE t (a)").unwrap(),
-        |error| matches!(error, Error::NotAStore { .. }),
-    );
-    check(
-        "newer.db",
-        &|path| {
-            drop(SqliteStore::open(path, &Settings::default(), at(0)).unwrap());
-            rusqlite::Connection::open(path)
-                .unwrap()
-                .execute_batch("PRAGMA user_version = 999; PRAGMA journal_mode = DELETE")
-                .unwrap();
-        },
-        |error| matches!(error, Error::NewerSchema { found: 999, .. }),
-    );
+fn a_store_of_a_newer_schema_is_refused() {
+    with_fixture(|fixture| {
+        fixture.open(at(0)).unwrap();
+        fixture.set_schema(999);
+        let error = fixture.open(at(1)).err().unwrap();
+        assert!(matches!(error, Error::NewerSchema { found: 999, .. }), "{error:?}");
+    });
 }
 
-/// Interrupts a write after every number of steps of the database's machine: the store holds all of it or none.
+/// Interrupts a write after every number of steps: the store holds all of it or none.
 #[test]
 fn a_write_that_is_cut_short_anywhere_leaves_nothing_behind() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
-    store.put_documents(&[document("/a/guide.md", &["one", "two"])], stamp(1)).unwrap();
-    let id = derive_id(&["documents", "/a/guide.md"]);
-    let state = |store: &SqliteStore| {
-        let chunks = store.chunks(&id).unwrap();
-        (
-            store.coverage().unwrap(),
-            chunks,
-            (store.counts().unwrap(), store.embedded(MODEL).unwrap()),
-            store.events(&id).unwrap().len(),
-        )
-    };
-    let before = state(&store);
-    let mut next = document("/a/guide.md", &[]);
-    next.added = vec![chunk("/a/guide.md", "three", 1)];
-    next.removed = vec![before.1[0].1];
-    let mut interrupted = 0;
-    for steps in (1..).map(|n| n * 7) {
-        store.interrupt_after(steps);
-        match store.put_documents(std::slice::from_ref(&next), stamp(2)) {
-            Err(error) => {
-                assert!(matches!(error, Error::Store { .. }), "{error:?}");
-                assert_eq!(state(&store), before, "after {steps} steps");
-                interrupted += 1;
-            }
-            Ok(written) => {
-                assert_eq!(written, [Written { added: 1, removed: 1 }]);
-                break;
+    with_store(|store, fixture| {
+        store.put_documents(&[document("/a/guide.md", &["one", "two"])], stamp(1)).unwrap();
+        let id = derive_id(&["documents", "/a/guide.md"]);
+        let state = |store: &dyn Store| {
+            let chunks = store.chunks(&id).unwrap();
+            (
+                store.coverage().unwrap(),
+                chunks,
+                (store.counts().unwrap(), store.embedded(MODEL).unwrap()),
+                store.events(&id).unwrap().len(),
+            )
+        };
+        let before = state(store);
+        let mut next = document("/a/guide.md", &[]);
+        next.added = vec![chunk("/a/guide.md", "three", 1)];
+        next.removed = vec![before.1[0].1];
+        let mut interrupted = 0;
+        for steps in (1..).map(|n| n * 7) {
+            let failing = fixture.open_failing(steps);
+            match failing.put_documents(std::slice::from_ref(&next), stamp(2)) {
+                Err(error) => {
+                    assert!(matches!(error, Error::Store { .. }), "{error:?}");
+                    assert_eq!(state(&*failing), before, "after {steps} steps");
+                    interrupted += 1;
+                }
+                Ok(written) => {
+                    assert_eq!(written, [Written { added: 1, removed: 1 }]);
+                    break;
+                }
             }
         }
-    }
-    assert!(interrupted > 10, "only {interrupted} writes were cut short");
-    let store = SqliteStore::open(&path, &Settings::default(), at(3)).unwrap();
-    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+        assert!(interrupted > 10, "only {interrupted} writes were cut short");
+        let again = fixture.open(at(3)).unwrap();
+        assert_eq!(again.verify().unwrap(), Vec::<String>::new());
+    });
 }
 
 #[test]
 fn a_full_disk_is_named_and_the_write_is_taken_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    let store = SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
-    put(&store, &memory("fits"), stamp(1)).unwrap();
-    store.limit_pages();
-    let error = put(&store, &memory(&"does not fit ".repeat(100_000)), stamp(2)).unwrap_err();
-    assert!(matches!(error, Error::DiskFull { .. }), "{error:?}");
-    assert_eq!(store.counts().unwrap().memories, 1);
+    with_store(|store, fixture| {
+        put(store, &memory("fits"), stamp(1)).unwrap();
+        let full = fixture.open_full();
+        let error = put(&*full, &memory(&"does not fit ".repeat(100_000)), stamp(2)).unwrap_err();
+        assert!(matches!(error, Error::DiskFull { .. }), "{error:?}");
+        assert_eq!(full.counts().unwrap().memories, 1);
+    });
 }

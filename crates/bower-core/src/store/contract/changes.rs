@@ -4,12 +4,12 @@ use super::*;
 
 #[test]
 fn each_change_is_told_once_with_what_it_did_and_to_whom() {
-    with_store(|store, path| {
+    with_store(|store, fixture| {
         assert_eq!(store.changes(&Visibility::everything(), Change(0), 10).unwrap().0, []);
         put(store, &memory("one"), stamp(1)).unwrap();
         // Another process's handle: who asks need not be who wrote.
-        let other = SqliteStore::open(path, &Settings::default(), at(9)).unwrap();
-        put(&other, &memory("one"), stamp(2)).unwrap();
+        let other = fixture.open(at(9)).unwrap();
+        put(&*other, &memory("one"), stamp(2)).unwrap();
         store.put_documents(&[document("/a.md", &["run it", "stop it"])], stamp(3)).unwrap();
         let told = store.changes(&Visibility::everything(), Change(0), 10).unwrap().0;
         let last = store.coverage().unwrap().change.0;

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::item::{Relation, Ruling, Visibility};
-use crate::store::copies::{EventCopy, Fate, ItemCopy, Moving, NewItem, NewPiece, Piece, ReviewCopy};
+use crate::store::copies::{EventCopy, Fate, ItemCopy, NewItem, NewPiece, Piece, ReviewCopy};
 
 /// Everything in a store, its header left out.
 pub(super) fn all(store: &dyn Store) -> Vec<Piece> {
@@ -236,24 +236,25 @@ fn what_hangs_on_nothing_is_left_out() {
 
 #[test]
 fn a_batch_that_is_cut_short_is_not_there_at_all() {
-    let folder = tempfile::tempdir().unwrap();
-    let from = SqliteStore::open(&folder.path().join("from.db"), &Settings::default(), at(0)).unwrap();
-    lived(&from);
-    let pieces = all(&from);
-    let coming: Vec<NewPiece> = pieces.iter().filter_map(coming).collect();
-    let to = SqliteStore::open(&folder.path().join("to.db"), &Settings::default(), at(0)).unwrap();
-    let mut interrupted = 0;
-    for steps in (1..).map(|n| n * 211) {
-        to.interrupt_after(steps);
-        match to.take_pieces(&coming, false, stamp(50)) {
-            Err(error) => {
-                assert!(matches!(error, Error::Store { .. }), "{error:?}");
-                interrupted += 1;
-                assert_eq!(all(&to), []);
+    with_store(|from, _| {
+        lived(from);
+        let pieces = all(from);
+        let coming: Vec<NewPiece> = pieces.iter().filter_map(coming).collect();
+        with_store(|to, fixture| {
+            let mut interrupted = 0;
+            for steps in (1..).map(|n| n * 211) {
+                let failing = fixture.open_failing(steps);
+                match failing.take_pieces(&coming, false, stamp(50)) {
+                    Err(error) => {
+                        assert!(matches!(error, Error::Store { .. }), "{error:?}");
+                        interrupted += 1;
+                        assert_eq!(all(&*failing), []);
+                    }
+                    Ok(_) => break,
+                }
             }
-            Ok(_) => break,
-        }
-    }
-    assert!(interrupted > 10, "only {interrupted} writes were cut short");
-    assert_eq!(all(&to), pieces);
+            assert!(interrupted > 10, "only {interrupted} writes were cut short");
+            assert_eq!(all(to), pieces);
+        });
+    });
 }

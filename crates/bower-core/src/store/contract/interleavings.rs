@@ -93,15 +93,14 @@ fn session(number: u8) -> String {
 
 struct World<'a> {
     store: &'a dyn Store,
-    file: rusqlite::Connection,
+    fixture: &'a dyn Fixture,
     second: i64,
     saved: Vec<Piece>,
 }
 
 impl World<'_> {
     fn rows(&self) -> Vec<RowId> {
-        let mut statement = self.file.prepare("SELECT row FROM items ORDER BY row").unwrap();
-        statement.query_map([], |row| row.get(0).map(RowId)).unwrap().map(Result::unwrap).collect()
+        self.store.text_rows(Change(0), self.store.coverage().unwrap().change).unwrap()
     }
 
     /// A row that is there, or one that never was.
@@ -219,12 +218,10 @@ impl World<'_> {
                 self.store.settle(*review, Ruling::ALL[usize::from(*ruling)], stamp).unwrap();
             }
             Step::Undo { event } => {
-                let last: usize = self
-                    .file
-                    .query_row("SELECT coalesce(max(event), 0) FROM events", [], |row| row.get(0))
-                    .unwrap();
+                let events = self.fixture.rows("events");
+                let last = events.iter().filter_map(|row| row["event"].as_u64()).max().unwrap_or(0);
                 // Late events are undone more often than early ones, as people do.
-                let event = last.saturating_sub(event % 12) as u64;
+                let event = last.saturating_sub(*event as u64 % 12);
                 let stamp = self.stamp();
                 self.store.undo(event, stamp).unwrap();
             }
@@ -277,27 +274,18 @@ impl World<'_> {
     /// What the events say of each item that they leave. What an import brought of an item's past is older than what it made of
     /// the item.
     fn replayed(&self) -> BTreeMap<String, Map<String, Value>> {
-        let mut statement = self
-            .file
-            .prepare(
-                "SELECT subject, action, detail FROM events WHERE subject IS NOT NULL ORDER BY time, event",
-            )
-            .unwrap();
-        let events = statement
-            .query_map([], |row| {
-                Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
-            })
-            .unwrap();
+        let mut events = self.fixture.rows("events");
+        events.sort_by_key(|row| (row["time"].as_i64(), row["event"].as_u64()));
         let mut states: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
-        for event in events {
-            let (subject, action, detail) = event.unwrap();
-            if action == "forget" {
-                states.remove(&subject);
+        for row in events {
+            let Some(subject) = row["subject"].as_str() else { continue };
+            if row["action"] == "forget" {
+                states.remove(subject);
                 continue;
             }
-            let detail: Map<String, Value> = serde_json::from_str(&detail).unwrap();
+            let detail: Map<String, Value> = serde_json::from_str(row["detail"].as_str().unwrap()).unwrap();
             if let Some(Value::Object(is)) = detail.get("is") {
-                states.entry(subject).or_default().extend(is.clone());
+                states.entry(subject.to_owned()).or_default().extend(is.clone());
             }
         }
         for state in states.values_mut() {
@@ -320,27 +308,17 @@ impl World<'_> {
             "least_trusted",
             "reviewed",
         ];
-        let mut statement =
-            self.file.prepare(&format!("SELECT id, {} FROM items", columns.join(", "))).unwrap();
-        let rows = statement
-            .query_map([], |row| {
-                let mut state = Map::new();
-                for (at, column) in (1..).zip(columns) {
-                    let value = match row.get_ref(at)? {
-                        rusqlite::types::ValueRef::Integer(number) if column == "reviewed" => {
-                            json!(number != 0)
-                        }
-                        rusqlite::types::ValueRef::Integer(number) => json!(number),
-                        rusqlite::types::ValueRef::Real(number) => json!(number),
-                        rusqlite::types::ValueRef::Text(text) => json!(String::from_utf8_lossy(text)),
-                        rusqlite::types::ValueRef::Null | rusqlite::types::ValueRef::Blob(_) => continue,
-                    };
-                    state.insert(column.to_owned(), value);
-                }
-                Ok((row.get(0)?, state))
-            })
-            .unwrap();
-        rows.map(Result::unwrap).collect()
+        let state = |row: &Map<String, Value>| -> Map<String, Value> {
+            let there = columns.into_iter().filter(|column| !row[*column].is_null());
+            let value = |column: &str| match row[column].as_i64() {
+                // Where it is no number, it is a truth value already.
+                Some(number) if column == "reviewed" => json!(number != 0),
+                Some(_) | None => row[column].clone(),
+            };
+            there.map(|column| (column.to_owned(), value(column))).collect()
+        };
+        let rows = self.fixture.rows("items");
+        rows.iter().map(|row| (row["id"].as_str().unwrap().to_owned(), state(row))).collect()
     }
 }
 
@@ -358,9 +336,8 @@ proptest! {
 
     #[test]
     fn whatever_happens_in_whatever_order_the_store_is_sound(steps in proptest::collection::vec(step(), 1..60)) {
-        with_store(|store, path| {
-            let file = rusqlite::Connection::open(path).unwrap();
-            let mut world = World { store, file, second: 0, saved: Vec::new() };
+        with_store(|store, fixture| {
+            let mut world = World { store, fixture, second: 0, saved: Vec::new() };
             for (nth, step) in steps.iter().enumerate() {
                 world.apply(step);
                 assert_eq!(store.verify().unwrap(), Vec::<String>::new(), "after {nth}: {step:?}");

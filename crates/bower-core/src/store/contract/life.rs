@@ -216,14 +216,11 @@ fn the_memories_of_a_place_and_of_a_slot_are_found() {
 
 #[test]
 fn relations_go_with_either_side() {
-    with_store(|store, path| {
+    with_store(|store, fixture| {
         let first = told(store, "one", Standing::Alone, 1);
         let second = told(store, "two", Standing::Relates(first, Relation::RelatedTo, 0.8), 2);
         let third = told(store, "three", Standing::Relates(second, Relation::RelatedTo, 0.7), 3);
-        let count = || -> i64 {
-            let connection = rusqlite::Connection::open(path).unwrap();
-            connection.query_row("SELECT count(*) FROM relations", [], |row| row.get(0)).unwrap()
-        };
+        let count = || fixture.rows("relations").len();
         assert_eq!(count(), 2);
         store.forget(&[second], false, stamp(4)).unwrap();
         assert_eq!(count(), 0);
@@ -338,8 +335,7 @@ fn what_was_archived_and_brought_back_was_out_of_sight_between() {
 /// What is hidden is found by indexes, what is seen by a condition on each item.
 #[test]
 fn what_is_hidden_is_what_is_not_seen() {
-    with_store(|store, path| {
-        let own = SqliteStore::open(path, &Settings::default(), at(0)).unwrap();
+    with_store(|store, fixture| {
         let mut seed = 11_u64;
         let mut dice = |below: i64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -370,60 +366,11 @@ fn what_is_hidden_is_what_is_not_seen() {
         for _ in 0..200 {
             let time = |dice: i64| (dice < 320).then(|| at(dice));
             let clocks = Clocks { as_of: time(dice(600)), valid_at: time(dice(600)) };
-            let seen = own.select_by_scan(&Selection { clocks, ..Selection::default() }).unwrap();
+            let seen = fixture.scan(&Selection { clocks, ..Selection::default() });
             let hidden = store.hidden(clocks).unwrap();
             for row in &rows {
                 assert_ne!(seen.contains(*row), hidden.contains(*row), "{row:?} {clocks:?}");
             }
         }
-    });
-}
-
-#[test]
-fn a_backup_is_whole_while_others_write_and_replaces_what_came_after() {
-    with_store(|store, path| {
-        let first = told(store, "the zanzibar port is 8080", Standing::Alone, 1);
-        store.forget(&[first], false, stamp(2)).unwrap();
-        told(store, "one", Standing::Alone, 3);
-        let file = path.with_file_name("copy.db");
-        let copied = std::thread::scope(|threads| {
-            let writer = threads.spawn(|| {
-                let own = SqliteStore::open(path, &Settings::default(), at(0)).unwrap();
-                (0..50)
-                    .for_each(|n| drop(put(&own, &memory(&format!("while copying {n}")), stamp(4)).unwrap()));
-            });
-            let copied = store.backup(&file).unwrap();
-            writer.join().unwrap();
-            copied
-        });
-        assert!((1..=51).contains(&copied.items) && copied.replaced.is_none(), "{copied:?}");
-        assert!(store.backup(&file).is_err(), "nothing is overwritten");
-        let bytes = std::fs::read(&file).unwrap();
-        assert_eq!(copied.bytes, bytes.len() as u64);
-        assert!(!bytes.windows(8).any(|word| word == b"zanzibar"));
-
-        told(store, "after the copy", Standing::Alone, 9);
-        let coverage = store.coverage().unwrap();
-        let settings = Settings::default();
-        let restored = SqliteStore::restore(path, &file, &settings, at(10)).unwrap();
-        assert_eq!((restored.items, restored.change), (copied.items, copied.change));
-        // Whoever had it open sees the copy, and the indexes of what came after are refused.
-        assert_eq!(store.counts().unwrap().memories, copied.items);
-        assert!(!store.confirms(&coverage).unwrap());
-        put(store, &memory("goes on"), stamp(11)).unwrap();
-        let aside = SqliteStore::open(&restored.replaced.unwrap(), &settings, at(12)).unwrap();
-        assert_eq!(aside.counts().unwrap().memories, 52);
-
-        // What is no whole store replaces nothing.
-        let before = store.coverage().unwrap();
-        let broken = path.with_file_name("broken.db");
-        std::fs::write(&broken, &bytes[..bytes.len() / 2]).unwrap();
-        let missing = path.with_file_name("missing.db");
-        let foreign = path.with_file_name("foreign.db");
-        rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
-        for bad in [&broken, &missing, &foreign] {
-            assert!(SqliteStore::restore(path, bad, &settings, at(13)).is_err(), "{bad:?}");
-        }
-        assert_eq!(store.coverage().unwrap(), before);
     });
 }

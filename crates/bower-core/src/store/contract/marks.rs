@@ -4,17 +4,17 @@ use serde_json::{Map, json};
 
 use super::{at, memory, put, stamp, with_store};
 use crate::item::{MemoryType, Scope, Status, Tier, Visibility, derive_id};
-use crate::store::{NewMemory, SqliteStore, Store};
+use crate::store::NewMemory;
 
 #[test]
 fn a_mark_is_an_event_on_its_subject() {
-    with_store(|store, path| {
+    with_store(|store, fixture| {
         let before = store.coverage().unwrap();
         let detail = |turns: u64| Map::from_iter([("turns".to_owned(), json!(turns))]);
         let first = store.mark("00ff00ff00ff00ff", "read", &detail(3), stamp(1)).unwrap();
         let second = store.mark("00ff00ff00ff00ff", "read", &detail(5), stamp(2)).unwrap();
         assert!(second > first && store.coverage().unwrap() != before);
-        let again = SqliteStore::open(path, &crate::config::Settings::default(), at(3)).unwrap();
+        let again = fixture.open(at(3)).unwrap();
         let events = again.events("00ff00ff00ff00ff").unwrap();
         let told: Vec<_> = events.iter().map(|event| (event.event, event.detail["turns"].as_u64())).collect();
         assert_eq!(told, [(first, Some(3)), (second, Some(5))]);

@@ -174,21 +174,22 @@ fn a_briefing_reads_nothing_from_outside_that_nobody_reviewed() {
 
 #[test]
 fn whose_words_an_item_is_does_not_change_unseen() {
-    with_store(|store, path| {
+    with_store(|store, fixture| {
         let web = NewMemory { provenance: Provenance::told(Author::Web), ..memory("one") };
         put(store, &web, stamp(1)).unwrap();
         assert_eq!(store.verify().unwrap(), Vec::<String>::new());
-        for damage in ["reviewed = 1", "said_by = 'user'", "least_trusted = NULL", "host = 'x'"] {
-            let file = rusqlite::Connection::open(path).unwrap();
-            let before = "SELECT said_by, least_trusted, reviewed, host FROM items";
-            file.execute_batch(&format!("CREATE TEMP TABLE was AS {before}; UPDATE items SET {damage}"))
-                .unwrap();
-            assert_eq!(store.verify().unwrap().len(), 1, "{damage}");
-            file.execute_batch(
-                "UPDATE items SET (said_by, least_trusted, reviewed, host) = (SELECT * FROM was); DROP TABLE was",
-            )
-            .unwrap();
-            assert_eq!(store.verify().unwrap(), Vec::<String>::new(), "{damage}");
+        let damage = [
+            ("reviewed", json!(true)),
+            ("said_by", json!("user")),
+            ("least_trusted", json!(null)),
+            ("host", json!("x")),
+        ];
+        for (column, other) in damage {
+            let before = fixture.rows("items")[0][column].clone();
+            fixture.set("items", column, &other);
+            assert_eq!(store.verify().unwrap().len(), 1, "{column}");
+            fixture.set("items", column, &before);
+            assert_eq!(store.verify().unwrap(), Vec::<String>::new(), "{column}");
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use super::{at, chunk, chunk_rows, document, memory, stamp, with_store};
 use crate::item::{RowId, derive_id};
-use crate::store::{Given, Kept, KeptChunk, SqliteStore, Store};
+use crate::store::{Given, Kept, KeptChunk, Store};
 
 fn given(row: RowId, text_hash: i64) -> Given {
     Given { row, text_hash }
@@ -14,11 +14,11 @@ fn keep(store: &dyn Store, content: &str) -> Kept {
 
 #[test]
 fn a_session_knows_what_it_was_given() {
-    with_store(|store, path| {
+    with_store(|store, fixture| {
         let (one, two) = (keep(store, "one").row, keep(store, "two").row);
         store.give("s", &[given(two, -7), given(one, 1)], at(10), at(0)).unwrap();
         store.give("other", &[given(one, 1)], at(11), at(0)).unwrap();
-        let again = SqliteStore::open(path, &crate::config::Settings::default(), at(12)).unwrap();
+        let again = fixture.open(at(12)).unwrap();
         assert_eq!(again.given("s").unwrap(), [given(one, 1), given(two, -7)]);
         assert_eq!(again.given("other").unwrap(), [given(one, 1)]);
         assert_eq!(again.given("unknown").unwrap(), []);
@@ -81,17 +81,15 @@ fn old_sessions_are_pruned_by_the_next_write() {
 #[test]
 fn giving_is_all_or_nothing_and_no_change_of_the_store() {
     for steps in [10, 40, 70, 100, 200] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
-        let store = SqliteStore::open(&path, &crate::config::Settings::default(), at(0)).unwrap();
-        let rows: Vec<_> = ["one", "two", "three"].map(|text| keep(&store, text).row).into();
-        let before = store.coverage().unwrap();
-        let all: Vec<_> = rows.iter().map(|&row| given(row, 1)).collect();
-        store.interrupt_after(steps);
-        let written = store.give("s", &all, at(2), at(0)).is_ok();
-        let whole = SqliteStore::open(&path, &crate::config::Settings::default(), at(3)).unwrap();
-        assert_eq!(whole.given("s").unwrap(), if written { all } else { vec![] }, "{steps}");
-        assert_eq!(whole.coverage().unwrap(), before, "no index has to follow");
+        with_store(|store, fixture| {
+            let rows: Vec<_> = ["one", "two", "three"].map(|text| keep(store, text).row).into();
+            let before = store.coverage().unwrap();
+            let all: Vec<_> = rows.iter().map(|&row| given(row, 1)).collect();
+            let written = fixture.open_failing(steps).give("s", &all, at(2), at(0)).is_ok();
+            let whole = fixture.open(at(3)).unwrap();
+            assert_eq!(whole.given("s").unwrap(), if written { all } else { vec![] }, "{steps}");
+            assert_eq!(whole.coverage().unwrap(), before, "no index has to follow");
+        });
     }
 }
 

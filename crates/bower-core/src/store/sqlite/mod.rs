@@ -38,7 +38,7 @@ mod vectors;
 mod write;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub(super) use checksums::of_text_values;
 pub(super) use loss::{is_behind_head, kept_aside};
@@ -502,23 +502,6 @@ impl SqliteStore {
             Some(ErrorCode::DatabaseCorrupt) => Error::Corrupt { path, reason: source.to_string() },
             _ => Error::Store { doing, path, source: source.into() },
         }
-    }
-}
-
-#[cfg(test)]
-impl SqliteStore {
-    /// Fault injection: the connection at rest fails after so many steps of SQLite's machine.
-    pub(crate) fn interrupt_after(&self, steps: std::os::raw::c_int) {
-        let mut reader = self.reader().unwrap();
-        let connection = reader.connection.as_mut().unwrap();
-        connection.progress_handler(steps, Some(|| true)).unwrap();
-    }
-
-    /// Fault injection: the file may not grow beyond its present size.
-    pub(crate) fn limit_pages(&self) {
-        let connection = self.reader().unwrap();
-        let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
-        connection.query_row(&format!("PRAGMA max_page_count = {}", pages + 8), [], |_| Ok(())).unwrap();
     }
 }
 

@@ -1,9 +1,16 @@
-//! Tests of what is SQLite's alone: its connections and its log.
+//! Tests of what is SQLite's alone: its connections and log, its files, its plans, and stores of older schemas.
+
+mod files;
+pub mod fixture;
+mod plans;
+mod upgrades;
 
 use rusqlite::StatementStatus;
 
 use super::*;
 use crate::store::Store;
+use crate::store::contract::{document, memory, put, stamp};
+use fixture::with_sqlite;
 
 #[test]
 fn a_question_is_planned_once_whatever_is_bound() {
@@ -79,4 +86,19 @@ fn the_log_stays_short_when_each_write_is_a_process_of_its_own() {
     let short = log();
     store.trim_log().unwrap();
     assert_eq!(log(), short, "a short one stays");
+}
+
+#[test]
+fn numbers_that_are_wrong_are_found() {
+    with_sqlite(|store, fixture| {
+        put(store, &memory("one"), stamp(1)).unwrap();
+        store.put_documents(&[document("/a/guide.md", &["one"])], stamp(2)).unwrap();
+        let add = |n: i32| {
+            let statement = "UPDATE counts SET number = number + ?1 WHERE kind = 'document'";
+            fixture.file().execute(statement, [n]).unwrap()
+        };
+        assert_eq!(add(1), 1);
+        assert_eq!(store.verify().unwrap(), ["the numbers of items that are kept are wrong"]);
+        add(-1);
+    });
 }

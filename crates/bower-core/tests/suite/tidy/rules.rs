@@ -247,7 +247,6 @@ pub fn private_files(path: &str, text: &str) -> Vec<String> {
         || path.ends_with("tests.rs")
         || path.ends_with("testing.rs")
         || path.starts_with("crates/bower/src/interference")
-        || path.starts_with("crates/bower-core/src/store/contract")
     {
         return Vec::new();
     }
