@@ -23,6 +23,7 @@ use bower_core::{Error, Result};
 
 use files::lock;
 use known::{KNOWN, Known, KnownFile, find};
+use told::FetchError;
 
 pub use bar::Bar;
 pub use told::{FileState, FileStatus, InstallState, Listed, PullStep, Pulled, Source, Status};
@@ -130,30 +131,29 @@ impl Known {
             let words = from.words(self);
             report(PullStep::Trying { source: &words });
             let fetched = match from {
-                Try::Hub(base_url) => {
-                    hub::fetch(self.name, self.repository, base_url, &missing, folder, report)
+                Try::Hub(base_url) => hub::fetch(self.repository, base_url, &missing, folder, report),
+                Try::Pip(python) => {
+                    pip::fetch(self, python, &missing, folder, report).map_err(FetchError::from)
                 }
-                Try::Pip(python) => pip::fetch(self, python, &missing, folder, report),
-                Try::Folder(from) => files::copy(from, &missing, folder, report),
+                Try::Folder(from) => files::copy(from, &missing, folder, report).map_err(FetchError::from),
             };
-            match fetched {
+            let (reason, wrong_content) = match fetched {
                 Ok(fetched) => {
                     pulled.source = Some(from.name());
                     pulled.fetched_bytes = fetched.fetched_bytes;
                     pulled.resumed_bytes = fetched.resumed_bytes;
                     return Ok(());
                 }
-                // What only the user can mend (disk, folder) would fail with the next source too.
-                Err(Error::Model { reason, .. }) => {
-                    if index < last {
-                        report(PullStep::Failed { source: &words, reason: &reason });
-                    }
-                    pulled.failures.push(reason);
-                    // The source that failed may have brought one of the files.
-                    missing = self.missing(folder)?;
-                }
-                Err(other) => return Err(other),
+                Err(FetchError::Unavailable(reason)) => (reason, false),
+                Err(FetchError::WrongContent(reason)) => (reason, true),
+                Err(FetchError::Local(error)) => return Err(error),
+            };
+            if index < last {
+                report(PullStep::Failed { source: &words, reason: &reason, wrong_content });
             }
+            pulled.failures.push(reason);
+            // The source that failed may have brought one of the files.
+            missing = self.missing(folder)?;
         }
         let reasons = pulled.failures.join("; then ");
         Err(self.error(match source {

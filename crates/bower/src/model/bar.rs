@@ -33,7 +33,9 @@ impl Bar {
                 self.line(&format!("fetching from {source}"));
                 self.spin("connecting");
             }
-            PullStep::Failed { reason, .. } => self.line(&went_on(reason, self.verbose)),
+            PullStep::Failed { reason, wrong_content, .. } => {
+                self.line(&went_on(reason, *wrong_content, self.verbose));
+            }
             PullStep::File { file, bytes, have } => self.begin(file, *bytes, *have),
             PullStep::Bytes { have } => self.advance(*have),
             PullStep::Checked { file } => self.line(&format!("{file}: checksum is right")),
@@ -106,9 +108,8 @@ impl Drop for Bar {
 }
 
 /// Only the hub has another source after it. That it failed is no trouble to whoever gets the model all the same.
-fn went_on(reason: &str, verbose: bool) -> String {
-    let gave_another = reason.contains("what came") || reason.contains("the server sends");
-    let what = if gave_another { "gave something else than the model" } else { "cannot be reached" };
+fn went_on(reason: &str, wrong_content: bool, verbose: bool) -> String {
+    let what = if wrong_content { "gave something else than the model" } else { "cannot be reached" };
     let why = if verbose { format!(" ({reason})") } else { String::new() };
     format!("the model hub {what}; using pip{why}")
 }
@@ -124,9 +125,15 @@ mod tests {
     #[test]
     fn the_hub_being_away_is_told_calmly() {
         let reason = "cannot fetch http://h/x: the host is unknown: no network?";
-        assert_eq!(went_on(reason, false), "the model hub cannot be reached; using pip");
-        assert_eq!(went_on(reason, true), format!("the model hub cannot be reached; using pip ({reason})"));
+        assert_eq!(went_on(reason, false, false), "the model hub cannot be reached; using pip");
+        assert_eq!(
+            went_on(reason, false, true),
+            format!("the model hub cannot be reached; using pip ({reason})")
+        );
         let other = "cannot fetch http://h/x: what came has another checksum";
-        assert_eq!(went_on(other, false), "the model hub gave something else than the model; using pip");
+        assert_eq!(
+            went_on(other, true, false),
+            "the model hub gave something else than the model; using pip"
+        );
     }
 }

@@ -20,7 +20,9 @@ use serde::{Deserialize, Serialize};
 use super::files::{self, lock};
 use super::hub;
 use super::known::KnownFile;
-use super::told::{Fetched, FileState, FileStatus, InstallState, Listed, PullStep, Pulled, Source, Status};
+use super::told::{
+    FetchError, Fetched, FileState, FileStatus, InstallState, Listed, PullStep, Pulled, Source, Status,
+};
 
 /// The record of what was fetched.
 const ORIGIN: &str = "origin.json";
@@ -223,7 +225,10 @@ impl<'a> Place<'a> {
             Source::Auto { base_url, .. } | Source::Hub { base_url } => {
                 let files = hub::describe(repository, base_url, missing).map_err(named)?;
                 let files: Vec<&KnownFile> = files.iter().collect();
-                hub::fetch(repository, repository, base_url, &files, folder, report)
+                hub::fetch(repository, base_url, &files, folder, report).map_err(|failed| match failed {
+                    FetchError::Unavailable(reason) | FetchError::WrongContent(reason) => self.error(reason),
+                    FetchError::Local(error) => error,
+                })
             }
             Source::Folder(from) => {
                 let mut files = Vec::new();

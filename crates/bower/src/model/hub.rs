@@ -11,7 +11,7 @@ use ureq::{Agent, Body};
 
 use super::files::{Cut, land, length, part_path, pour, remove};
 use super::known::KnownFile;
-use super::told::{Fetched, PullStep};
+use super::told::{FetchError, Fetched, PullStep};
 
 /// Short, because without a network the next source waits for it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,31 +26,30 @@ enum Refused {
     Broken(String),
     /// Asking again will not.
     Final(String),
+    /// It gave something else than the file.
+    WrongContent(String),
     /// Our own disk.
     Disk(Error),
 }
 
-/// Fetches files of a repository, each into its place. `model` is its name in errors.
+/// Fetches files of a repository, each into its place.
 pub(super) fn fetch(
-    model: &str,
     repository: &str,
     base_url: &str,
     missing: &[&KnownFile],
     folder: &Path,
     report: &mut dyn FnMut(PullStep<'_>),
-) -> Result<Fetched> {
+) -> Result<Fetched, FetchError> {
     let agent = agent();
     let mut fetched = Fetched::default();
     for file in missing {
         let url = address(base_url, repository, file.name);
-        match fetch_file(&agent, &url, file, folder, report, &mut fetched) {
-            Ok(()) => {}
-            Err(Refused::Disk(error)) => return Err(error),
-            Err(Refused::Broken(reason) | Refused::Final(reason)) => {
-                let reason = format!("cannot fetch {url}: {reason}");
-                return Err(Error::Model { model: model.into(), reason });
-            }
-        }
+        let told = |reason| format!("cannot fetch {url}: {reason}");
+        fetch_file(&agent, &url, file, folder, report, &mut fetched).map_err(|refused| match refused {
+            Refused::Broken(reason) | Refused::Final(reason) => FetchError::Unavailable(told(reason)),
+            Refused::WrongContent(reason) => FetchError::WrongContent(told(reason)),
+            Refused::Disk(error) => FetchError::Local(error),
+        })?;
     }
     Ok(fetched)
 }
@@ -155,7 +154,7 @@ fn fetch_file(
             }
             // The old beginning may be to blame: once more from the start, which is no longer inherited.
             Some(_) if inherited > 0 => inherited = 0,
-            Some(reason) => return Err(Refused::Final(format!("what came {reason}"))),
+            Some(reason) => return Err(Refused::WrongContent(format!("what came {reason}"))),
         }
     }
 }
@@ -206,7 +205,7 @@ fn request(
         Err(Cut::TooLong) => {
             drop(opened);
             remove(part).map_err(Refused::Disk)?;
-            Err(Refused::Final(format!("the server sends more than {} bytes", file.bytes)))
+            Err(Refused::WrongContent(format!("the server sends more than {} bytes", file.bytes)))
         }
     }
 }

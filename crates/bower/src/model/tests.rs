@@ -437,6 +437,27 @@ fn when_the_hub_fails_pip_is_tried_and_both_are_told() {
     assert_eq!(told.len(), 3, "the last failure is the pull's own error");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_hub_that_gives_something_else_is_told_from_one_that_is_away() {
+    let check = |reply: fn() -> Reply, expected: bool| {
+        let (home, tools, server) =
+            (Home::new(), tempfile::tempdir().unwrap(), Hub::start(move |_, _| reply()));
+        let python = python(tools.path(), None, "ERROR: no network", 1);
+        let source = Source::Auto { base_url: format!("http://{}", server.0.address()), python };
+        let mut failed = Vec::new();
+        let _ = TINY.pull(home.folder.path(), &source, &mut |step| {
+            if let PullStep::Failed { wrong_content, .. } = step {
+                failed.push(wrong_content);
+            }
+        });
+        assert_eq!(failed, [expected]);
+    };
+    check(|| Reply::new("404 Not Found", b""), false);
+    check(|| Reply::new("200 OK", vec![7; VOCABULARY.len()]), true);
+    check(|| Reply::new("200 OK", vec![7; 2 * VOCABULARY.len()]), true);
+}
+
 #[test]
 fn the_status_tells_missing_partial_and_installed() {
     let home = Home::new();

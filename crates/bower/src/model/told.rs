@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use bower_core::Error;
 use serde::Serialize;
 
 /// Where a pull takes the model from.
@@ -45,6 +46,8 @@ pub enum PullStep<'a> {
         source: &'a str,
         /// The whole reason, one line.
         reason: &'a str,
+        /// Whether it gave something else than the model.
+        wrong_content: bool,
     },
     /// The transfer of a file begins or goes on.
     File {
@@ -192,6 +195,25 @@ pub enum FileState {
         /// Its length.
         bytes: u64,
     },
+}
+
+/// Why a source did not give the model.
+pub(super) enum FetchError {
+    /// It cannot be reached, or does not have it.
+    Unavailable(String),
+    /// It gave something else.
+    WrongContent(String),
+    /// This machine's disk or folders failed, as they would with the next source.
+    Local(Error),
+}
+
+impl From<Error> for FetchError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Model { reason, .. } => Self::Unavailable(reason),
+            other => Self::Local(other),
+        }
+    }
 }
 
 /// What a source did.
