@@ -53,7 +53,7 @@ impl Filter {
     /// Parses a filter such as `{"version": "v2", "chunk_size": {"$gt": 100}, "$contains": "retry"}`.
     pub fn parse(json: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(json)
-            .map_err(|source| Error::invalid("filter", format!("not valid JSON: {source}")))?;
+            .map_err(|source| Error::invalid_filter("filter", format!("not valid JSON: {source}")))?;
         Self::from_value(&value)
     }
 
@@ -65,10 +65,10 @@ impl Filter {
 
 fn object(value: &Value, depth: usize) -> Result<Filter> {
     let Value::Object(members) = value else {
-        return Err(Error::invalid("filter", "write an object such as {\"version\": \"v2\"}"));
+        return Err(Error::invalid_filter("filter", "write an object such as {\"version\": \"v2\"}"));
     };
     let Some(depth) = depth.checked_sub(1) else {
-        return Err(Error::invalid("filter", format!("nested deeper than {MAX_DEPTH}")));
+        return Err(Error::invalid_filter("filter", format!("nested deeper than {MAX_DEPTH}")));
     };
     let mut all =
         members.iter().map(|(name, value)| member(name, value, depth)).collect::<Result<Vec<_>>>()?;
@@ -106,7 +106,7 @@ fn field(name: &str, value: &Value) -> Result<Filter> {
         all.push(Filter::Field { name: name.into(), test });
     }
     match all.len() {
-        0 => Err(Error::invalid(format!("filter on {name}"), "name an operator such as $eq")),
+        0 => Err(Error::invalid_filter(format!("filter on {name}"), "name an operator such as $eq")),
         1 => Ok(all.remove(0)),
         _ => Ok(Filter::All(all)),
     }
@@ -114,21 +114,21 @@ fn field(name: &str, value: &Value) -> Result<Filter> {
 
 fn objects(operator: &str, value: &Value, depth: usize) -> Result<Vec<Filter>> {
     let Value::Array(parts) = value else {
-        return Err(Error::invalid(format!("filter operator {operator}"), "takes a list of filters"));
+        return Err(Error::invalid_filter(format!("filter operator {operator}"), "takes a list of filters"));
     };
     parts.iter().map(|part| object(part, depth)).collect()
 }
 
 fn scalars(operator: &str, value: &Value) -> Result<Vec<Value>> {
     let Value::Array(parts) = value else {
-        return Err(Error::invalid(format!("filter operator {operator}"), "takes a list of values"));
+        return Err(Error::invalid_filter(format!("filter operator {operator}"), "takes a list of values"));
     };
     parts.iter().map(|part| scalar(operator, part)).collect()
 }
 
 fn scalar(what: &str, value: &Value) -> Result<Value> {
     match value {
-        Value::Array(_) | Value::Object(_) => Err(Error::invalid(
+        Value::Array(_) | Value::Object(_) => Err(Error::invalid_filter(
             format!("filter value of {what}"),
             "use a string, a number, true, false or null",
         )),
@@ -139,12 +139,15 @@ fn scalar(what: &str, value: &Value) -> Result<Value> {
 fn string(operator: &str, value: &Value) -> Result<String> {
     match value {
         Value::String(text) if !text.is_empty() => Ok(text.clone()),
-        _ => Err(Error::invalid(format!("filter operator {operator}"), "takes a string that is not empty")),
+        _ => Err(Error::invalid_filter(
+            format!("filter operator {operator}"),
+            "takes a string that is not empty",
+        )),
     }
 }
 
 fn unknown(operator: &str) -> Error {
-    Error::invalid(
+    Error::invalid_filter(
         format!("filter operator {operator}"),
         "unknown; use $eq $ne $gt $gte $lt $lte $in $nin $and $or $contains $not_contains",
     )

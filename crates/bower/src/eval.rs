@@ -17,6 +17,7 @@ pub mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bower_core::error::Missing;
 use bower_core::{Error, Result};
 
 use self::metrics::Figures;
@@ -112,7 +113,8 @@ impl<'a> Groups<'a> {
         let mut ranking = Vec::new();
         for id in ids {
             let Some(group) = self.0.get(id.as_str()) else {
-                return Err(Error::NotFound { what: "document of the set with the id", id: id.clone() });
+                let what = Missing::Named("document of the set with the id");
+                return Err(Error::NotFound { what, id: id.clone() });
             };
             if query.group.is_some() && *group != query.group.as_deref() {
                 // The engine's filter let it through: figures over it would be worth nothing.

@@ -2,7 +2,11 @@
 //! It is the one place that decides them.
 
 use bower_core::Error;
+use bower_core::error::Missing;
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
 
 /// The exit status of a command that did not do what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +21,37 @@ pub enum Exit {
     Internal = 4,
 }
 
+/// What to do about a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// The same words for everybody.
+    Same(Cow<'static, str>),
+    /// What only a person at this machine can do; a model is asked to tell them.
+    Person(Cow<'static, str>),
+    /// Words that depend on what the reader has: commands, HTTP's paths or MCP's tools.
+    Each {
+        /// For who types commands.
+        command: &'static str,
+        /// For who asks over HTTP, where the command's words do not fit.
+        http: Option<&'static str>,
+        /// For a model.
+        tool: &'static str,
+    },
+}
+
+/// Where HTTP describes what a request takes.
+pub const API: &str = "GET /openapi.json tells what it takes";
+
+/// For a path that was not found from where the command runs.
+pub const FROM_HERE: Hint = Hint::same("check the path; it is seen from the current folder");
+
 /// A command's bad end.
 #[derive(Debug)]
 pub struct Failure {
     /// What failed, on what: one line, lower case.
     pub message: String,
     /// What to do about it.
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
     /// The process's exit status.
     pub exit: Exit,
     /// Deeper causes, outermost first, for `--verbose`.
@@ -33,14 +61,46 @@ pub struct Failure {
 /// A command's result.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
+impl Hint {
+    /// The same words for everybody.
+    pub const fn same(words: &'static str) -> Self {
+        Self::Same(Cow::Borrowed(words))
+    }
+
+    /// What only a person can do.
+    pub const fn person(words: &'static str) -> Self {
+        Self::Person(Cow::Borrowed(words))
+    }
+
+    /// As whoever types commands reads it.
+    pub fn command(&self) -> &str {
+        match self {
+            Self::Same(words) | Self::Person(words) => words,
+            Self::Each { command, .. } => command,
+        }
+    }
+}
+
+impl From<&str> for Hint {
+    fn from(words: &str) -> Self {
+        words.to_owned().into()
+    }
+}
+
+impl From<String> for Hint {
+    fn from(words: String) -> Self {
+        Self::Same(words.into())
+    }
+}
+
 impl Failure {
     /// A command line that cannot be acted on.
-    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn usage(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()), exit: Exit::Usage, causes: Vec::new() }
     }
 
     /// Something around the program that is not as it must be.
-    pub fn environment(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn environment(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()), exit: Exit::Environment, causes: Vec::new() }
     }
 
@@ -69,72 +129,119 @@ impl From<Error> for Failure {
             causes.push(one_line(&inner.to_string()));
             cause = inner.source();
         }
-        Self { message: one_line(&error.to_string()), hint: Some(hint.into()), exit, causes }
+        Self { message: one_line(&error.to_string()), hint: Some(hint), exit, causes }
     }
 }
 
 /// The exit status and the hint of each of the engine's errors.
-fn judge(error: &Error) -> (Exit, &'static str) {
+fn judge(error: &Error) -> (Exit, Hint) {
     match error {
-        Error::Io { path, source, .. } => (Exit::Environment, io_hint(path, source)),
-        Error::DiskFull { .. } => {
-            (Exit::Environment, "free some space and run it again; nothing of the failed write was kept")
+        Error::Io { path, source, .. } | Error::IndexFile { path, source, .. } => {
+            (Exit::Environment, io_hint(path, source))
         }
-        Error::ReadOnly { .. } => {
-            (Exit::Environment, "make it writable, or name another folder with --home or BOWER_HOME")
-        }
-        Error::Busy { .. } => {
-            (Exit::Environment, "run it again when the other process is done, or raise busy_timeout_ms")
-        }
-        Error::NewerSchema { .. } => (Exit::Environment, "upgrade bower"),
-        Error::NotAStore { .. } => {
-            (Exit::Environment, "move that file away, or name another folder with --home or BOWER_HOME")
-        }
+        Error::DiskFull { .. } => (
+            Exit::Environment,
+            Hint::same("free some space and run it again; nothing of the failed write was kept"),
+        ),
+        Error::ReadOnly { .. } => (
+            Exit::Environment,
+            Hint::person("make it writable, or name another folder with --home or BOWER_HOME"),
+        ),
+        Error::Busy { .. } => (
+            Exit::Environment,
+            Hint::same("run it again when the other process is done, or raise busy_timeout_ms"),
+        ),
+        Error::NewerSchema { .. } => (Exit::Environment, Hint::same("upgrade bower")),
+        Error::NotAStore { .. } => (
+            Exit::Environment,
+            Hint::person("move that file away, or name another folder with --home or BOWER_HOME"),
+        ),
         Error::Corrupt { .. } => {
-            (Exit::Environment, "run bower doctor; a copy of the folder is worth making first")
+            (Exit::Environment, Hint::person("run bower doctor; a copy of the folder is worth making first"))
         }
-        Error::Store { .. } => (Exit::Environment, "run bower doctor"),
-        Error::Index { .. } => {
-            (Exit::Environment, "the index folder may be deleted: it is built again from the store")
+        Error::Store { .. } => (Exit::Environment, Hint::person("run bower doctor")),
+        Error::Unreachable { .. } => (
+            Exit::Environment,
+            Hint::person("check that the server runs and that its address is right, then run it again"),
+        ),
+        Error::TimedOut { .. } => {
+            (Exit::Environment, Hint::same("run it again; if it stays, the server has too much to do"))
         }
-        Error::Model { .. } => {
-            (Exit::Environment, "run bower model pull, or ask with --fast for words alone")
+        Error::Denied { .. } => (
+            Exit::Environment,
+            Hint::person("check the user and the password, and what that user may do on the server"),
+        ),
+        Error::Index { .. } => (
+            Exit::Environment,
+            Hint::same("the index folder may be deleted: it is built again from the store"),
+        ),
+        Error::Model { .. } => (
+            Exit::Environment,
+            Hint::Each {
+                command: "run bower model pull, or ask with --fast for words alone",
+                http: None,
+                tool: "tell the user: run bower model pull, or search with fast true for words alone",
+            },
+        ),
+        Error::ModelNeeded { .. } => (Exit::Usage, Hint::person("bower model pull fetches the model")),
+        Error::Invalid { .. } => (
+            Exit::Usage,
+            Hint::Each {
+                command: "the command's --help shows what it takes",
+                http: Some(API),
+                tool: "correct that argument and call again",
+            },
+        ),
+        Error::InvalidFilter { .. } => (
+            Exit::Usage,
+            Hint::Each {
+                command: "bower query --help shows a filter as it should be",
+                http: Some(API),
+                tool: "a filter is an object like {\"version\": \"v2\", \"$contains\": \"retry\"}",
+            },
+        ),
+        Error::InvalidId { .. } => (Exit::Usage, missing_hint(Missing::Item)),
+        Error::NotFound { what, .. } => (Exit::Nothing, missing_hint(*what)),
+        Error::Outside { .. } => {
+            (Exit::Usage, Hint::same("leave it out, or name what whoever asks is bound to"))
         }
-        Error::Invalid { what, .. } if what.starts_with("filter") => {
-            (Exit::Usage, "bower query --help shows a filter as it should be")
+        Error::WholeStore { .. } => {
+            (Exit::Usage, Hint::same("ask without a scope, an owner or collections that bind"))
         }
-        Error::Invalid { what, .. } if what == "consolidate" => {
-            (Exit::Usage, "bower model pull fetches the model")
-        }
-        Error::Invalid { what, .. } if what.starts_with("id ") => (Exit::Usage, missing_hint("item")),
-        Error::Invalid { .. } => (Exit::Usage, "the command's --help shows what it takes"),
-        Error::NotFound { what, .. } => (Exit::Nothing, missing_hint(what)),
-        Error::Outside { .. } => (Exit::Usage, "leave it out, or name what whoever asks is bound to"),
-        Error::WholeStore { .. } => (Exit::Usage, "ask without a scope, an owner or collections that bind"),
-        Error::Cancelled { .. } => (Exit::Environment, "run it again: it goes on where it was"),
+        Error::Cancelled { .. } => (Exit::Environment, Hint::same("run it again: it goes on where it was")),
     }
 }
 
-fn io_hint(path: &std::path::Path, source: &std::io::Error) -> &'static str {
+fn io_hint(path: &Path, source: &io::Error) -> Hint {
     match source.kind() {
-        std::io::ErrorKind::PermissionDenied => {
-            "check who may read and write it, or name another folder with --home or BOWER_HOME"
+        io::ErrorKind::PermissionDenied => {
+            Hint::person("check who may read and write it, or name another folder with --home or BOWER_HOME")
         }
-        std::io::ErrorKind::NotFound if path.is_relative() => {
-            "check the path; it is seen from the current folder"
-        }
-        std::io::ErrorKind::NotFound => "check the path",
-        _ => "run it again; if it stays, bower doctor says more",
+        io::ErrorKind::NotFound if path.is_relative() => FROM_HERE,
+        io::ErrorKind::NotFound => Hint::same("check the path"),
+        _ => Hint::person("run it again; if it stays, bower doctor says more"),
     }
 }
 
-fn missing_hint(what: &str) -> &'static str {
+fn missing_hint(what: Missing) -> Hint {
     match what {
-        "item" => "bower list shows ids; the first digits are enough where they are unique",
-        "file" | "folder" | "file or folder" | "path" => "check the path; it is seen from the current folder",
-        "event" => "bower history ID shows the events of an item",
-        "open review" => "bower review lists the open ones",
-        _ => "check the spelling",
+        Missing::Item => Hint::Each {
+            command: "bower list shows ids; the first digits are enough where they are unique",
+            http: None,
+            tool: "memory_list shows ids; the first digits are enough where they are unique",
+        },
+        Missing::Event => Hint::Each {
+            command: "bower history ID shows the events of an item",
+            http: None,
+            tool: "memory_history shows the events of an item",
+        },
+        Missing::Review => Hint::Each {
+            command: "bower review lists the open ones",
+            http: None,
+            tool: "memory_review lists the open ones",
+        },
+        Missing::Path(_) => FROM_HERE,
+        Missing::Named(_) => Hint::same("check the spelling"),
     }
 }
 
@@ -151,43 +258,21 @@ pub fn one_line(text: &str) -> String {
 }
 
 #[cfg(test)]
+pub(crate) mod table;
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
-    use std::path::{Path, PathBuf};
-
-    fn check(error: Error, exit: Exit, hint: &str) {
-        let message = error.to_string();
-        let failure = Failure::from(error);
-        assert_eq!(failure.exit, exit, "{message}");
-        let got = failure.hint.unwrap_or_default();
-        assert!(got.contains(hint), "{message}: {got}");
-    }
 
     #[test]
     fn every_error_has_its_exit_status_and_hint() {
-        let path = || PathBuf::from("/home/x/memory.db");
-        let io = |kind| Error::io("open", Path::new("/home/x"), io::Error::from(kind));
-        check(io(io::ErrorKind::PermissionDenied), Exit::Environment, "who may read");
-        check(io(io::ErrorKind::NotFound), Exit::Environment, "check the path");
-        check(io(io::ErrorKind::StorageFull), Exit::Environment, "free some space");
-        check(io(io::ErrorKind::ReadOnlyFilesystem), Exit::Environment, "make it writable");
-        check(Error::Busy { path: path(), waited_ms: 9 }, Exit::Environment, "busy_timeout_ms");
-        check(Error::NewerSchema { path: path(), found: 9, known: 7 }, Exit::Environment, "upgrade bower");
-        check(Error::NotAStore { path: path(), reason: "x".into() }, Exit::Environment, "move that file");
-        check(Error::Corrupt { path: path(), reason: "x".into() }, Exit::Environment, "bower doctor");
-        check(
-            Error::Store { doing: "read", path: path(), source: "x".into() },
-            Exit::Environment,
-            "bower doctor",
-        );
-        check(Error::index("open", &path(), "x"), Exit::Environment, "may be deleted");
-        check(Error::Model { model: "m".into(), reason: "x".into() }, Exit::Environment, "bower model pull");
-        check(Error::invalid("limit", "1 to 50"), Exit::Usage, "--help");
-        check(Error::invalid("filter operator $near", "unknown"), Exit::Usage, "query --help");
-        check(Error::NotFound { what: "file or folder", id: "x".into() }, Exit::Nothing, "current folder");
-        check(Error::NotFound { what: "item", id: "ff".into() }, Exit::Nothing, "bower list");
-        check(Error::NotFound { what: "open review", id: "7".into() }, Exit::Nothing, "bower review lists");
+        for row in table::rows() {
+            let error = (row.error)();
+            let message = error.to_string();
+            let failure = Failure::from(error);
+            assert_eq!(failure.exit, row.exit, "{message}");
+            assert_eq!(failure.hint.as_ref().map(Hint::command), Some(row.command), "{message}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Hint, Result};
 
 mod edit;
 mod knob;
@@ -86,7 +86,7 @@ impl Home {
                 None => {
                     return Err(Failure::environment(
                         "cannot tell where your home folder is",
-                        "name the folder to use with --home or BOWER_HOME",
+                        Hint::person("name the folder to use with --home or BOWER_HOME"),
                     ));
                 }
             },
@@ -161,9 +161,12 @@ pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
         let Some((key, text)) = pair.split_once('=') else {
             return Err(Failure::usage(format!("--set {pair:?}: no = in it"), "write --set KEY=VALUE"));
         };
-        let knob = known(key).map_err(|why| Failure::usage(format!("--set {key}: unknown setting"), why))?;
-        let value = typed(knob, text)
-            .map_err(|why| Failure::usage(format!("--set {key}: {why}"), "bower config lists them all"))?;
+        let knob = known(key).map_err(|why| {
+            Failure::usage(format!("--set {key}: unknown setting"), Hint::Person(why.into()))
+        })?;
+        let value = typed(knob, text).map_err(|why| {
+            Failure::usage(format!("--set {key}: {why}"), Hint::person("bower config lists them all"))
+        })?;
         values.insert(knob.key, (value, Origin::Flag("--set")));
     }
     assemble(values)
@@ -204,7 +207,7 @@ fn assemble(mut values: BTreeMap<&'static str, (Value, Origin)>) -> Result<Resol
         if small >= large {
             return Err(Failure::environment(
                 format!("{} ({small}) must be less than {} ({large})", names[0], names[1]),
-                "bower config shows where each value comes from",
+                Hint::person("bower config shows where each value comes from"),
             ));
         }
     }
@@ -255,7 +258,11 @@ mod tests {
     fn fails(layers: &Layers<'_>, message: &str, hint: &str) {
         let failure = resolve(layers).unwrap_err();
         assert_eq!(failure.message, message);
-        assert!(failure.hint.as_deref().unwrap_or_default().contains(hint), "{:?}", failure.hint);
+        assert!(
+            failure.hint.as_ref().is_some_and(|told| told.command().contains(hint)),
+            "{:?}",
+            failure.hint
+        );
     }
 
     #[test]
@@ -452,7 +459,7 @@ mod tests {
         assert_eq!(set(path, "# only this", "sync", "full").unwrap(), "# only this\nsync = \"full\"\n");
         assert_eq!(unset(path, text, "threads").unwrap().unwrap(), "# mine\n\nmodel = \"none\"\n");
         assert_eq!(unset(path, text, "sync").unwrap(), None);
-        assert!(set(path, text, "thread", "4").unwrap_err().hint.unwrap().contains("threads"));
+        assert!(set(path, text, "thread", "4").unwrap_err().hint.unwrap().command().contains("threads"));
         assert!(set(path, "x = = 1", "threads", "4").is_err(), "a broken file is not written over");
     }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::io::{IsTerminal, Write};
 
 use crate::cli::{Color, Format, Global};
-use crate::failure::{Failure, Result, one_line};
+use crate::failure::{Failure, Hint, Result, one_line};
 use crate::render::{Look, clean, style};
 
 /// How this run prints.
@@ -118,8 +118,8 @@ impl Output {
         let envelope = match self.format {
             Format::Json => {
                 let causes = if self.verbose { &failure.causes[..] } else { &[] };
-                let data =
-                    Wrong { error: &failure.message, status: "error", hint: failure.hint.as_deref(), causes };
+                let hint = failure.hint.as_ref().map(Hint::command);
+                let data = Wrong { error: &failure.message, status: "error", hint, causes };
                 self.envelope(false, data).is_ok_and(|text| Self::put(&text).is_ok())
             }
             Format::Text | Format::Context => false,
@@ -137,7 +137,7 @@ impl Output {
                 complain(&format!(
                     "{} {}",
                     style::paint(style::GOOD, "hint:", color),
-                    clean(&one_line(hint))
+                    clean(&one_line(hint.command()))
                 ));
             }
         }

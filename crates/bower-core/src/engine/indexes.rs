@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::item::{Change, Coverage, hex};
 use crate::store::Store;
 use crate::text::{self, Language, TextIndex};
@@ -172,22 +172,29 @@ pub(crate) fn guarded<R>(dir: &Path, run: impl FnOnce() -> Result<R>) -> Result<
 /// whatever the store says do not.
 fn is_damage(error: &Error, dir: &Path) -> bool {
     match error {
-        Error::Corrupt { path, .. } | Error::Index { path, .. } => {
+        Error::Corrupt { at: Location::File(path), .. } | Error::Index { path, .. } => {
             path.starts_with(dir) && !is_exhausted(error)
         }
-        Error::Io { doing, path, source } => {
-            let is_reading = matches!(*doing, "read" | "map");
+        Error::IndexFile { path, source, .. } => {
             let is_refused = source.kind() == std::io::ErrorKind::PermissionDenied;
-            path.starts_with(dir) && is_reading && !is_refused && !is_exhausted(error)
+            path.starts_with(dir) && !is_refused && !is_exhausted(error)
         }
-        Error::DiskFull { .. }
+        Error::Corrupt { at: Location::Server { .. }, .. }
+        | Error::Io { .. }
+        | Error::DiskFull { .. }
         | Error::ReadOnly { .. }
         | Error::Busy { .. }
         | Error::NewerSchema { .. }
         | Error::NotAStore { .. }
         | Error::Store { .. }
+        | Error::Unreachable { .. }
+        | Error::TimedOut { .. }
+        | Error::Denied { .. }
         | Error::Model { .. }
+        | Error::ModelNeeded { .. }
         | Error::Invalid { .. }
+        | Error::InvalidFilter { .. }
+        | Error::InvalidId { .. }
         | Error::Cancelled { .. }
         | Error::Outside { .. }
         | Error::WholeStore { .. }
@@ -487,4 +494,25 @@ impl Indexes {
 /// The last change that an index holds; 0 where there is none.
 pub(crate) fn covered<T: Derived>(found: &IndexState<T>) -> Change {
     found.good().map_or(Change(0), |index| index.coverage().change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error as IoError, ErrorKind};
+
+    #[test]
+    fn only_what_was_read_of_an_index_tells_that_it_is_damaged() {
+        let (dir, file) = (Path::new("/h/index"), Path::new("/h/index/1.seg"));
+        let check = |error: Error, expected: bool| assert_eq!(is_damage(&error, dir), expected, "{error:?}");
+        let read = |path, kind: ErrorKind| Error::index_file("read", path, kind.into());
+        check(read(file, ErrorKind::Other), true);
+        check(read(file, ErrorKind::PermissionDenied), false);
+        check(read(Path::new("/h/other"), ErrorKind::Other), false);
+        check(Error::index_file("map", file, IoError::from_raw_os_error(24)), false);
+        check(Error::io("write", file, ErrorKind::Other.into()), false);
+        check(Error::Corrupt { at: file.into(), reason: "x".into() }, true);
+        let server = Location::Server { host: "h".into(), port: 1, database: "d".into() };
+        check(Error::Corrupt { at: server, reason: "x".into() }, false);
+    }
 }

@@ -25,7 +25,7 @@ pub(crate) fn left_out(item: &Item) -> Degraded {
 /// The same where the item was asked for by name.
 pub(crate) fn refuse(engine: &Engine, item: Item) -> Result<Item> {
     if item.damaged {
-        return Err(Error::Corrupt { path: engine.home.join("memory.db"), reason: reason(&item) });
+        return Err(Error::Corrupt { at: engine.home.join("memory.db").into(), reason: reason(&item) });
     }
     Ok(item)
 }

@@ -81,7 +81,7 @@ impl<'a> SegmentFile<'a> {
     /// All that was put so far, to be read in any order.
     pub fn map(&mut self) -> Result<Mapped> {
         self.flush()?;
-        Mapped::open(&self.path).map_err(|error| Error::io("map", &self.path, error))
+        Mapped::open(&self.path).map_err(|error| Error::index_file("map", &self.path, error))
     }
 
     /// Makes the file and its checksums durable; the manifest's entry for it. `len` is what it must have become.
@@ -117,6 +117,6 @@ pub fn write_sums(
 pub fn open_file(path: &Path) -> Result<Mapped> {
     Mapped::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => corrupt(path, "the manifest names it and it is missing"),
-        _ => Error::io("map", path, error),
+        _ => Error::index_file("map", path, error),
     })
 }

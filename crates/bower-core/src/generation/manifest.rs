@@ -111,7 +111,7 @@ impl Manifest {
         match std::fs::read(&path) {
             Ok(bytes) => Self::parse(&bytes, format).map(Some).map_err(|reason| corrupt(&path, reason)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("read", &path, error)),
+            Err(error) => Err(Error::index_file("read", &path, error)),
         }
     }
 

@@ -38,5 +38,5 @@ use crate::error::Error;
 
 /// [`Error::Corrupt`]: delete the index's folder and fold again.
 pub fn corrupt(path: &Path, reason: impl Into<String>) -> Error {
-    Error::Corrupt { path: path.to_path_buf(), reason: reason.into() }
+    Error::Corrupt { at: path.into(), reason: reason.into() }
 }

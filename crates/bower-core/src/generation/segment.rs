@@ -191,7 +191,7 @@ impl<R: Room> Segment<R> {
     pub fn read(&self, offset: usize, to: &mut [u8]) -> Result<()> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof => corrupt(&self.path, "it ends before its rows do"),
-            _ => Error::io("read", &self.path, error),
+            _ => Error::index_file("read", &self.path, error),
         };
         let mut read = Vec::new();
         let blocks = |blocks: Range<usize>, sum: &mut dyn FnMut(&[u8])| {
@@ -315,7 +315,7 @@ impl<R: Room> Draft<'_, R> {
         let bytes = self.file.len();
         self.file.flush()?;
         let path = self.file.path().to_path_buf();
-        let map = Mapped::open(&path).map_err(|error| Error::io("map", &path, error))?;
+        let map = Mapped::open(&path).map_err(|error| Error::index_file("map", &path, error))?;
         Ok(Spool { path, map, bytes, numbers: self.numbers, ids: self.ids })
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::read;
-use crate::error::{Error, Result};
+use crate::error::{Error, Missing, Result};
 use crate::request::Skipped;
 
 /// What a walk leaves out.
@@ -103,7 +103,7 @@ pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk> {
 fn canonical(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-            Error::NotFound { what: "file or folder", id: path.display().to_string() }
+            Error::NotFound { what: Missing::Path("file or folder"), id: path.display().to_string() }
         }
         _ => Error::io("find", path, source),
     })

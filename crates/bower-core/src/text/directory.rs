@@ -101,7 +101,7 @@ impl Files {
     /// What was found damaged while it was read.
     pub fn damage(&self) -> Option<Error> {
         let (path, reason) = self.known.damage.get()?;
-        Some(Error::Corrupt { path: self.dir.join(path), reason: reason.clone() })
+        Some(Error::Corrupt { at: self.dir.join(path).into(), reason: reason.clone() })
     }
 
     /// Whether the commit that was read last has checksums.
@@ -147,7 +147,7 @@ impl Files {
     }
 
     fn whole_files(&self) -> Result<Vec<(PathBuf, OwnedBytes)>, Error> {
-        let failed = |path: &Path, reason: String| Error::Corrupt { path: self.dir.join(path), reason };
+        let failed = |path: &Path, reason: String| Error::Corrupt { at: self.dir.join(path).into(), reason };
         let meta = self.inner.atomic_read(Path::new(META));
         let meta = meta.map_err(|cause| failed(Path::new(META), cause.to_string()))?;
         let files = parse(&meta).and_then(|meta| self.files_of(&meta));

@@ -78,7 +78,7 @@ pub fn fold(
         let found = read_payload(dir, payload)?.language;
         if found != plan.language {
             let reason = format!("it was written for {found}, not for {}", plan.language);
-            return Err(Error::Corrupt { path: dir.to_path_buf(), reason });
+            return Err(Error::Corrupt { at: dir.into(), reason });
         }
     }
     let mut index = index;
@@ -183,8 +183,8 @@ fn write_error(dir: &Path, cause: TantivyError) -> Error {
     while let Some(error) = source {
         if let Some(io) = error.downcast_ref::<std::io::Error>() {
             return match io.kind() {
-                StorageFull | QuotaExceeded => Error::DiskFull { path: dir.to_path_buf() },
-                ReadOnlyFilesystem | PermissionDenied => Error::ReadOnly { path: dir.to_path_buf() },
+                StorageFull | QuotaExceeded => Error::DiskFull { at: dir.into() },
+                ReadOnlyFilesystem | PermissionDenied => Error::ReadOnly { at: dir.into() },
                 _ => Error::index("write", dir, cause),
             };
         }

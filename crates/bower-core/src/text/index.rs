@@ -426,7 +426,7 @@ impl Best {
 
 pub(super) fn exists(dir: &Path) -> Result<bool> {
     let meta = dir.join(META);
-    meta.try_exists().map_err(|cause| Error::io("read", &meta, cause))
+    meta.try_exists().map_err(|cause| Error::index_file("read", &meta, cause))
 }
 
 pub(super) fn open_index(dir: &Path, schema: &Schema) -> Result<(Index, Files)> {
@@ -434,13 +434,13 @@ pub(super) fn open_index(dir: &Path, schema: &Schema) -> Result<(Index, Files)> 
     let index = Index::open(files.clone()).map_err(|cause| Error::index("open", dir, cause))?;
     if index.schema() != *schema {
         let reason = "its fields are not those of a text index".into();
-        return Err(Error::Corrupt { path: dir.to_path_buf(), reason });
+        return Err(Error::Corrupt { at: dir.into(), reason });
     }
     Ok((index, files))
 }
 
 pub(super) fn read_payload(dir: &Path, payload: &str) -> Result<Payload> {
-    let corrupt = |reason: String| Error::Corrupt { path: dir.to_path_buf(), reason };
+    let corrupt = |reason: String| Error::Corrupt { at: dir.into(), reason };
     let payload: Payload = serde_json::from_str(payload)
         .map_err(|cause| corrupt(format!("its commit carries {payload:?}: {cause}")))?;
     if (payload.format, payload.analysis) != (FORMAT, ANALYSIS) {

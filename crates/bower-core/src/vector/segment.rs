@@ -260,7 +260,7 @@ struct ReadBack {
 impl ReadBack {
     fn next(&mut self, count: usize) -> Result<ChunksExact<'_, u8>> {
         let rows = &mut self.rows[..count * self.stride];
-        self.reader.read_exact(rows).map_err(|error| Error::io("read", &self.path, error))?;
+        self.reader.read_exact(rows).map_err(|error| Error::index_file("read", &self.path, error))?;
         Ok(rows.chunks_exact(self.stride))
     }
 }

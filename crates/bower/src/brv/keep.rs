@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::note::{self, Told};
 use super::project::Project;
-use crate::failure::{Exit, Failure, Result, one_line};
+use crate::failure::{Exit, Failure, Hint, Result, one_line};
 use crate::render::count;
 use crate::service::Place;
 
@@ -113,7 +113,11 @@ pub fn with_files(text: &str, files: &[PathBuf], folder: &Path) -> Result<String
     if files.len() > MOST_FILES {
         return Err(Failure::usage(
             format!("{} files are given, and {MOST_FILES} is the most", files.len()),
-            "bower index takes whole folders",
+            Hint::Each {
+                command: "bower index takes whole folders",
+                http: None,
+                tool: "memory_index takes whole folders",
+            },
         ));
     }
     let mut text = text.to_owned();
@@ -126,7 +130,11 @@ pub fn with_files(text: &str, files: &[PathBuf], folder: &Path) -> Result<String
         if bytes.len() as u64 > LARGEST_FILE {
             return Err(Failure::usage(
                 format!("{} is larger than {} MB", path.display(), LARGEST_FILE >> 20),
-                "bower index takes large files",
+                Hint::Each {
+                    command: "bower index takes large files",
+                    http: None,
+                    tool: "memory_index takes large files",
+                },
             ));
         }
         let content = String::from_utf8_lossy(&bytes);

@@ -53,7 +53,7 @@ impl<'a> Lines<'a> {
     pub(super) fn fail(&self, failure: &Failure) {
         let mut told = failure.line();
         if let Some(hint) = &failure.hint {
-            let _ = write!(told, " ({})", one_line(hint));
+            let _ = write!(told, " ({})", one_line(hint.command()));
         }
         let data = json!({"error": told, "status": "error"});
         let is_told = self.form == Form::Json && self.put(&data, false).is_ok();

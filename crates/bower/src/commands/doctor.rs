@@ -96,5 +96,6 @@ fn good(name: &str, detail: String) -> Check {
 }
 
 fn bad(name: &str, failure: Failure) -> Check {
-    Check { name: name.into(), outcome: Outcome::Bad, detail: failure.message, hint: failure.hint }
+    let hint = failure.hint.as_ref().map(|hint| hint.command().to_owned());
+    Check { name: name.into(), outcome: Outcome::Bad, detail: failure.message, hint }
 }

@@ -6,7 +6,7 @@ mod bench;
 
 use std::path::Path;
 
-use bower_core::Error;
+use bower_core::error::{Error, Missing};
 use bower_core::files;
 use bower_core::item::Profile;
 
@@ -90,7 +90,7 @@ fn pair(arguments: &EvalArgs) -> Result<Option<(Profile, Profile)>> {
 
 /// A query of the set that has a judged document.
 fn judged_query<'a>(set: &'a Set, id: &str) -> Result<&'a Query> {
-    let missing = |what| Failure::from(Error::NotFound { what, id: id.to_owned() });
+    let missing = |what| Failure::from(Error::NotFound { what: Missing::Named(what), id: id.to_owned() });
     let query = set.queries.iter().find(|query| query.id == id);
     let query = query.ok_or_else(|| missing("query of the set with the id"))?;
     if query.text.trim().is_empty() {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::{Session, now};
 use crate::cli::ImportArgs;
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{Exit, Failure, Hint, Result};
 use crate::render;
 
 /// The longest directory of a zip file, in bytes: a hundred thousand files' names. Each takes some five times as much in memory.
@@ -41,7 +41,7 @@ pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
         if path != Path::new("-") && !path.exists() {
             return Err(Failure {
                 message: format!("no file or folder {}", path.display()),
-                hint: Some("check the path; relative paths start at the current folder".into()),
+                hint: Some(Hint::same("check the path; relative paths start at the current folder")),
                 exit: Exit::Nothing,
                 causes: Vec::new(),
             });

@@ -41,7 +41,7 @@ use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 
 use crate::cli::{Global, SelectArgs, VisibilityArgs};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Hint, Result};
 use crate::llm;
 use crate::service::{SelectBody, Words, select};
 use crate::settings::{self, Chosen, Home, Layers, Origin, Resolved};
@@ -132,7 +132,10 @@ fn config_text(home: &Home) -> Result<Option<String>> {
     // Reading what is no file, as a pipe, may never end.
     if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
         let what = format!("{} is no file", path.display());
-        return Err(Failure::environment(what, "move it away; bower config set writes a new one"));
+        return Err(Failure::environment(
+            what,
+            Hint::person("move it away; bower config set writes a new one"),
+        ));
     }
     match std::fs::read(&path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {

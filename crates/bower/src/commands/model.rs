@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::Session;
 use super::index::embed;
 use crate::cli::{ModelAction, ModelArgs, ModelSource};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Hint, Result};
 use crate::model::{self, Bar, Source};
 use crate::render;
 use crate::settings::Home;
@@ -53,7 +53,7 @@ pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
                 let no_source = matches!(error, Error::Model { .. });
                 let mut failure = Failure::from(error);
                 if no_source {
-                    failure.hint = Some(if name.contains('/') { WITHOUT_CROSS } else { WITHOUT }.into());
+                    failure.hint = Some(Hint::same(if name.contains('/') { WITHOUT_CROSS } else { WITHOUT }));
                 }
                 failure
             })?;

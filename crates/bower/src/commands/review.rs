@@ -1,6 +1,7 @@
 //! Implements `bower review`: lists and settles contradictions, and judges candidates.
 //! The contradictions are those that nothing could settle; a person says which side is right.
 
+use bower_core::error::{Error, Missing};
 use bower_core::item::{Author, Kind, Status, Visibility};
 use bower_core::request::{Item, Selection, Settlement};
 use serde::Serialize;
@@ -65,7 +66,7 @@ fn unreviewed_of(visibility: &Visibility, source: String, session: &Session) -> 
     let mut found = session.engine()?.list(visibility, &select, MOST_KEPT, 0)?.memories;
     found.retain(|item| item.status == Status::Candidate || !item.provenance.reviewed);
     if found.is_empty() {
-        return Err(bower_core::Error::NotFound { what: "unreviewed memory of", id: source }.into());
+        return Err(Error::NotFound { what: Missing::Named("unreviewed memory of"), id: source }.into());
     }
     Ok(found.into_iter().map(|item| item.id).collect())
 }

@@ -2,6 +2,7 @@
 //! Every batch goes through the ordinary index run, so .gitignore, renames and deletions mean the same as without it.
 
 use bower_core::engine::Engine;
+use bower_core::error::{Error, Missing};
 use bower_core::request::IndexRequest;
 use notify_debouncer_full::notify::{EventKind, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, new_debouncer};
@@ -13,7 +14,7 @@ use std::time::Duration;
 use super::Session;
 use super::index::once;
 use crate::cli::Format;
-use crate::failure::{Failure, Result};
+use crate::failure::{FROM_HERE, Failure, Hint, Result};
 use crate::render;
 use crate::wire::Output;
 
@@ -35,9 +36,8 @@ pub fn run(engine: &Engine, request: &IndexRequest, session: &Session) -> Result
         };
         if let Err(source) = debouncer.watch(path, mode) {
             if !root.exists() {
-                return Err(
-                    bower_core::Error::NotFound { what: "path", id: root.display().to_string() }.into()
-                );
+                let id = root.display().to_string();
+                return Err(Error::NotFound { what: Missing::Path("path"), id }.into());
             }
             return Err(cannot(&format!("watch {}", root.display()), &source));
         }
@@ -133,10 +133,12 @@ fn real(path: &Path) -> PathBuf {
 fn cannot(doing: &str, source: &notify_debouncer_full::notify::Error) -> Failure {
     use notify_debouncer_full::notify::ErrorKind;
     let hint = match source.kind {
-        ErrorKind::MaxFilesWatch => "raise fs.inotify.max_user_watches, or watch a smaller folder",
-        ErrorKind::PathNotFound => "check the path; it is seen from the current folder",
+        ErrorKind::MaxFilesWatch => {
+            Hint::same("raise fs.inotify.max_user_watches, or watch a smaller folder")
+        }
+        ErrorKind::PathNotFound => FROM_HERE,
         ErrorKind::Generic(_) | ErrorKind::Io(_) | ErrorKind::WatchNotFound | ErrorKind::InvalidConfig(_) => {
-            "index without --watch from time to time"
+            Hint::same("index without --watch from time to time")
         }
     };
     Failure::environment(format!("cannot {doing}: {source}"), hint)

@@ -8,7 +8,7 @@ use bower_core::Error;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{API, Exit, Failure, Hint};
 use crate::service::Refused;
 
 /// A request's bad end.
@@ -60,7 +60,7 @@ impl Problem {
 
     /// A request that cannot be acted on.
     pub fn bad(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, message, "GET /openapi.json tells what it takes")
+        Self::new(StatusCode::BAD_REQUEST, message, API)
     }
 
     /// Somebody who may not do that.
@@ -101,6 +101,14 @@ impl Problem {
     }
 }
 
+/// A hint as whoever asks over HTTP reads it.
+fn http_hint(hint: &Hint) -> &str {
+    match hint {
+        Hint::Same(words) | Hint::Person(words) => words,
+        Hint::Each { command, http, .. } => http.unwrap_or(command),
+    }
+}
+
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         Refused::from(error).into()
@@ -113,12 +121,9 @@ impl From<Failure> for Problem {
             let all = std::iter::once(&failure.message).chain(&failure.causes);
             all.map(String::as_str).collect::<Vec<_>>().join(": ")
         };
+        let hint = failure.hint.as_ref().map(http_hint);
         match failure.exit {
-            // The command's hints speak of its flags where the engine could not act on an argument.
-            Exit::Usage => {
-                let hint = failure.hint.filter(|hint| !hint.contains("--"));
-                Self { hint: hint.or(Self::bad("").hint), ..Self::bad(failure.message) }
-            }
+            Exit::Usage => Self::new(StatusCode::BAD_REQUEST, failure.message, hint.unwrap_or(API)),
             Exit::Nothing => Self::new(
                 StatusCode::NOT_FOUND,
                 failure.message,
@@ -126,7 +131,7 @@ impl From<Failure> for Problem {
             ),
             Exit::Environment => {
                 let later = Self::later(StatusCode::SERVICE_UNAVAILABLE, failure.message.as_str(), 1);
-                Self { hint: failure.hint.clone(), cause: Some(cause()), ..later }
+                Self { hint: hint.map(str::to_owned), cause: Some(cause()), ..later }
             }
             Exit::Internal => Self::internal(cause()),
         }
@@ -137,7 +142,9 @@ impl From<Refused> for Problem {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Failed(failure) => failure.into(),
-            Refused::Outside(failure) => Self::forbidden(failure.message, failure.hint.unwrap_or_default()),
+            Refused::Outside(failure) => {
+                Self::forbidden(failure.message, failure.hint.as_ref().map_or("", http_hint))
+            }
         }
     }
 }
@@ -171,7 +178,18 @@ impl IntoResponse for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::table;
+    use bower_core::error::Missing;
     use std::path::PathBuf;
+
+    #[test]
+    fn every_error_has_its_status_and_hint() {
+        for row in table::rows() {
+            let problem = Problem::from((row.error)());
+            assert_eq!(problem.status.as_u16(), row.status, "{problem:?}");
+            assert_eq!(problem.hint.as_deref(), Some(row.http), "{problem:?}");
+        }
+    }
 
     #[test]
     fn every_failure_has_its_status_and_a_hint_without_flags() {
@@ -180,11 +198,11 @@ mod tests {
             assert_eq!(problem.cause.is_some(), status >= 500, "{problem:?}");
             assert!(problem.hint.as_ref().is_some_and(|hint| !hint.contains("--")), "{problem:?}");
         };
-        let path = || PathBuf::from("/h/memory.db");
+        let at = || PathBuf::from("/h/memory.db").into();
         check(Error::invalid("limit", "1 to 50").into(), 400);
-        check(Error::NotFound { what: "item", id: "ff".into() }.into(), 404);
-        check(Error::Busy { path: path(), waited_ms: 9 }.into(), 503);
-        check(Error::Corrupt { path: path(), reason: "x".into() }.into(), 503);
+        check(Error::NotFound { what: Missing::Item, id: "ff".into() }.into(), 404);
+        check(Error::Busy { at: at(), waited_ms: 9 }.into(), 503);
+        check(Error::Corrupt { at: at(), reason: "x".into() }.into(), 503);
         check(Failure::internal("x").into(), 500);
         check(Refused::Outside(Failure::usage("x", "y")).into(), 403);
     }

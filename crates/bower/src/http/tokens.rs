@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 use subtle::ConstantTimeEq;
 
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{Exit, Failure, Hint, Result};
 use crate::service::{Access, Bounds};
 
 /// The file inside the home.
@@ -150,7 +150,7 @@ pub fn revoke(home: &Path, name: &str, now: Timestamp) -> Result<Token> {
         let found = tokens.iter_mut().rev().find(|token| token.name == name && token.revoke_time.is_none());
         let token = found.ok_or_else(|| Failure {
             message: format!("no token {name}"),
-            hint: Some("bower token list shows them".into()),
+            hint: Some(Hint::same("bower token list shows them")),
             exit: Exit::Nothing,
             causes: Vec::new(),
         })?;

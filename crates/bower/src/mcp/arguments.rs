@@ -145,7 +145,7 @@ mod tests {
         let check = |given: Value, message: &str, hint: &str| {
             let failure = query(given).unwrap_err();
             assert!(failure.message.contains(message), "{}", failure.message);
-            assert!(failure.hint.as_deref().unwrap_or_default().contains(hint), "{failure:?}");
+            assert!(failure.hint.as_ref().is_some_and(|told| told.command().contains(hint)), "{failure:?}");
         };
         check(json!({"query": "x", "top_k": 5}), "unknown field `top_k`", "it takes");
         check(json!({"query": "x", "types": ["note"]}), "unknown variant `note`", "call memory_search again");

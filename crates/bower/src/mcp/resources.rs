@@ -1,5 +1,6 @@
 //! Serves resources, which are read without a tool: one item, canonical memory, and the log of a session.
 
+use bower_core::error::{Error, Missing};
 use bower_core::item::Kind;
 use bower_core::prompt::PromptText;
 use bower_core::request::Item;
@@ -128,7 +129,7 @@ pub fn read(
         Wanted::Session(name) => {
             let kept = session::kept_in(name, service, bounds, now)?;
             if kept.is_empty() {
-                let missing = bower_core::Error::NotFound { what: "session", id: name.clone() };
+                let missing = Error::NotFound { what: Missing::Named("session"), id: name.clone() };
                 return Err(Refused::Failed(missing.into()));
             }
             (session::told(name, &kept, now), "text/markdown")

@@ -2,26 +2,11 @@
 
 use bower_core::prompt::PromptText;
 use rmcp::model::CallToolResult;
+use std::borrow::Cow;
 
 use super::content;
-use crate::failure::Failure;
+use crate::failure::{Failure, Hint};
 use crate::service::Refused;
-
-/// Hints name commands; over this wire there are tools. What only a person can do is left to the person.
-const TOOLS: &[(&str, &str)] = &[
-    ("bower list", "memory_list"),
-    ("bower history ID", "memory_history"),
-    ("bower history", "memory_history"),
-    ("bower review", "memory_review"),
-    ("bower index", "memory_index"),
-    (
-        "bower query --help shows a filter as it should be",
-        "a filter is an object like {\"version\": \"v2\", \"$contains\": \"retry\"}",
-    ),
-    ("the command's --help shows what it takes", "correct that argument and call again"),
-    ("ask with --fast for words alone", "search with fast true for words alone"),
-    ("add --dry-run", "add dry_run"),
-];
 
 /// A failed call, as its caller reads it.
 pub fn told(tool: &str, refused: &Refused) -> CallToolResult {
@@ -38,20 +23,40 @@ pub fn text(tool: &str, failure: &Failure) -> PromptText {
     PromptText::lines(&text)
 }
 
-fn hinted(hint: &str) -> String {
-    let mut hint = hint.to_owned();
-    for (command, tool) in TOOLS {
-        hint = hint.replace(command, tool);
+/// A hint as a model reads it.
+fn hinted(hint: &Hint) -> Cow<'_, str> {
+    match hint {
+        Hint::Same(words) => words.as_ref().into(),
+        Hint::Person(words) => format!("tell the user: {words}").into(),
+        Hint::Each { tool, .. } => (*tool).into(),
     }
-    let is_for_a_person = hint.contains("bower ") || hint.contains("--home");
-    if is_for_a_person { format!("tell the user: {hint}") } else { hint }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::{Exit, table};
+    use crate::mcp::{prompts, resources};
     use bower_core::Error;
+    use bower_core::error::Missing;
+    use rmcp::model::ErrorCode;
     use std::path::PathBuf;
+
+    #[test]
+    fn every_error_has_its_kind_and_hint() {
+        for row in table::rows() {
+            let refused = Refused::from((row.error)());
+            let told = text("memory_get", refused.failure());
+            let hint = told.as_str().split_once("\nwhat to do: ").map(|(_, hint)| hint);
+            assert_eq!(hint, Some(row.tool), "{refused:?}");
+            let (argument, resource) = match row.exit {
+                Exit::Usage | Exit::Nothing => (ErrorCode::INVALID_PARAMS, ErrorCode::RESOURCE_NOT_FOUND),
+                Exit::Environment | Exit::Internal => (ErrorCode::INTERNAL_ERROR, ErrorCode::INTERNAL_ERROR),
+            };
+            assert_eq!(prompts::trouble("recall", &refused).code, argument, "{refused:?}");
+            assert_eq!(resources::trouble("memory://x", &refused).code, resource, "{refused:?}");
+        }
+    }
 
     #[test]
     fn a_failure_says_what_a_model_can_do() {
@@ -59,11 +64,11 @@ mod tests {
             assert_eq!(text("memory_get", &Failure::from(error)).as_str(), expected);
         };
         check(
-            Error::NotFound { what: "item", id: "ffffff".into() },
+            Error::NotFound { what: Missing::Item, id: "ffffff".into() },
             "memory_get failed: no item ffffff\nwhat to do: memory_list shows ids; the first digits are enough where they are unique",
         );
         check(
-            Error::Corrupt { path: PathBuf::from("memory.db"), reason: "page 3".into() },
+            Error::Corrupt { at: PathBuf::from("memory.db").into(), reason: "page 3".into() },
             "memory_get failed: memory.db is damaged: page 3\nwhat to do: tell the user: run bower doctor; a copy of the folder is worth making first",
         );
         check(

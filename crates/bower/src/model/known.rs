@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use bower_core::embed::{self, MiniLm};
+use bower_core::error::Missing;
 use bower_core::{Error, Result};
 
 /// A model's published files, where they are, and what is made of them.
@@ -65,7 +66,7 @@ pub(super) fn find(name: &str) -> Result<&'static Known> {
     KNOWN
         .iter()
         .find(|known| known.name == name)
-        .ok_or_else(|| Error::NotFound { what: "model", id: name.into() })
+        .ok_or_else(|| Error::NotFound { what: Missing::Named("model"), id: name.into() })
 }
 
 impl Known {

@@ -77,13 +77,12 @@ impl From<Failure> for Refused {
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         let is_outside = matches!(error, Error::Outside { .. } | Error::WholeStore { .. });
-        let hint = match &error {
-            Error::Outside { what, bound, .. } => Some(format!("leave it out, or name {what} {bound}")),
-            _ => None,
-        };
+        // Over a wire a caller is bound by its token or its server's settings, and may not know to what.
+        let bound =
+            if let Error::Outside { what, bound, .. } = &error { Some((*what, bound.clone())) } else { None };
         let mut failure = Failure::from(error);
-        if hint.is_some() {
-            failure.hint = hint;
+        if let Some((what, bound)) = bound {
+            failure.hint = Some(format!("leave it out, or name {what} {bound}").into());
         }
         if is_outside { Self::Outside(failure) } else { Self::Failed(failure) }
     }
@@ -150,15 +149,12 @@ impl Bounds {
     }
 
     /// Refuses whoever may not touch the whole store.
-    pub fn may_all(&self, what: &str) -> Result<(), Refused> {
+    pub fn may_all(&self, what: &'static str) -> Result<(), Refused> {
         self.may(Access::Write)?;
         if self.is_everything() {
             return Ok(());
         }
-        Err(Refused::Outside(Failure::usage(
-            format!("{what} touches the whole store, and whoever asks is bound to a part of it"),
-            "ask without a scope, an owner or collections that bind",
-        )))
+        Err(Error::WholeStore { what }.into())
     }
 
     /// What a request that names a scope and an owner may see; an error where it names what is outside.

@@ -7,7 +7,7 @@ use toml_edit::{Document, DocumentMut, Item, Key, Table, TableLike};
 
 use super::knob::{Knob, checked};
 use super::table::{knobs, known};
-use crate::failure::{Failure, Result, one_line};
+use crate::failure::{Failure, Hint, Result, one_line};
 
 /// The file's settings, checked; the first that cannot be meant is an error with its line.
 pub fn read(path: &Path, text: &str) -> Result<Vec<(&'static str, Value)>> {
@@ -19,12 +19,15 @@ pub fn read(path: &Path, text: &str) -> Result<Vec<(&'static str, Value)>> {
     let mut take = |key: &str, name: Option<&Key>, item: &Item| -> Result<()> {
         let span = name.and_then(Key::span).or_else(|| item.span());
         let knob = known(key).map_err(|why| {
-            Failure::environment(format!("{}: unknown setting {}", place(span.clone()), one_line(key)), why)
+            Failure::environment(
+                format!("{}: unknown setting {}", place(span.clone()), one_line(key)),
+                Hint::Person(why.into()),
+            )
         })?;
         let value = scalar(item).and_then(|value| checked(knob, value)).map_err(|why| {
             Failure::environment(
                 format!("{}: {key}: {}", place(span), one_line(&why)),
-                "bower config set writes it for you",
+                Hint::person("bower config set writes it for you"),
             )
         })?;
         values.push((knob.key, value));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::engine::curate::write::{number, replace};
 use crate::engine::{ACTOR, Engine};
-use crate::error::{Error, Result};
+use crate::error::{Error, Missing, Result};
 use crate::item::{Ruling, Visibility};
 use crate::memory::merge::changed;
 use crate::request::{Review, Settlement};
@@ -48,7 +48,7 @@ impl Engine {
         how: &Settlement,
         now: Timestamp,
     ) -> Result<Review> {
-        let gone = || Error::NotFound { what: "open review", id: review.to_string() };
+        let gone = || Error::NotFound { what: Missing::Review, id: review.to_string() };
         let rows = self.store.reviews(false)?.into_iter();
         let mut found = None;
         // Whoever sees a part of the store has other numbers for them.

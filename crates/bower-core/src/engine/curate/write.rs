@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::vector_for;
 use crate::engine::{ACTOR, Engine};
-use crate::error::{Error, Result};
+use crate::error::{Error, Missing, Result};
 use crate::item::{Author, Change, Gate, Provenance, Status, Tier, Visibility, derive_id};
 use crate::memory::gate;
 use crate::memory::judge::{self, Judged, judge_text};
@@ -75,7 +75,7 @@ pub(crate) fn replace(
         seen: ANYTHING,
     };
     let kept = engine.store.put_memory(&memory, &decided, Stamp { now, actor: ACTOR })?;
-    let gone = || Error::NotFound { what: "item", id: item.id.clone() };
+    let gone = || Error::NotFound { what: Missing::Item, id: item.id.clone() };
     engine.store.items(&[kept.ok_or_else(gone)?.row])?.pop().flatten().ok_or_else(gone)
 }
 

@@ -80,8 +80,9 @@ pub(crate) fn consolidate(
         let what = format!("similarity {}", request.similarity);
         return Err(Error::invalid(what, "use more than 0 and at most 1; .9 is usual"));
     }
-    let embedder = engine.model.get().map_err(|state| {
-        Error::invalid("consolidate", format!("it compares meanings, and there is no model: {}", state.why()))
+    let embedder = engine.model.get().map_err(|state| Error::ModelNeeded {
+        what: "consolidate",
+        reason: format!("it compares meanings, and there is no model: {}", state.why()),
     })?;
     let writer = if request.llm { Some(Writer::of(engine)?) } else { None };
     let mut groups = groups(engine, &|life| {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::engine::pending::best_effort;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine};
-use crate::error::{Error, Result};
+use crate::error::{Error, Missing, Result};
 use crate::item::{Kind, Origin, RowId, Scope, Status, Tier, Turn, Verdict, Visibility};
 use crate::memory::feedback::effect;
 use crate::memory::sweep::{self, Constants, Rule};
@@ -434,7 +434,7 @@ impl Engine {
     pub fn undo(&self, visibility: &Visibility, event: u64, now: Timestamp) -> Result<Undone> {
         visibility.check_everything("undo")?;
         let undone = self.store.undo(event, Stamp { now, actor: ACTOR })?;
-        let undone = undone.ok_or_else(|| Error::NotFound { what: "event", id: event.to_string() })?;
+        let undone = undone.ok_or_else(|| Error::NotFound { what: Missing::Event, id: event.to_string() })?;
         if undone.items.is_empty() {
             let why = undone.unmoved.first().map_or_else(
                 || format!("{} changed no memory", undone.action),
@@ -459,6 +459,6 @@ impl Engine {
             return Err(Error::invalid("origin", "name a session, a host or a source"));
         }
         let undone = self.store.undo_origin(visibility, origin, dry_run, Stamp { now, actor: ACTOR })?;
-        undone.ok_or_else(|| Error::NotFound { what: "origin", id: origin.to_string() })
+        undone.ok_or_else(|| Error::NotFound { what: Missing::Named("origin"), id: origin.to_string() })
     }
 }

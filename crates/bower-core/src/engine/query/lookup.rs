@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::engine::{Engine, missing};
-use crate::error::{Error, Result};
+use crate::error::{Error, Missing, Result};
 use crate::item::{Change, RowId, Visibility};
 use crate::memory::merge::changed;
 use crate::request::{Documents, Event, History, Item, Listing, Selection, StoreChange, Version};
@@ -25,15 +25,15 @@ pub(crate) fn resolve(engine: &Engine, visibility: &Visibility, id: &str) -> Res
     if !is_id {
         let reason =
             format!("an id is {ID_DIGITS} hex digits, or the first {SHORTEST_PREFIX} or more of them");
-        return Err(Error::invalid(format!("id {id:?}"), reason));
+        return Err(Error::InvalidId { id: format!("{id:?}"), reason });
     }
     let mut found = engine.store.rows_by_id(&given, visibility, 2)?;
     match (found.pop(), found.pop()) {
         (Some(only), None) => Ok(only),
         (Some(_), Some(_)) => {
-            Err(Error::invalid(format!("id {given}"), "several items begin so; write more digits"))
+            Err(Error::InvalidId { id: given, reason: "several items begin so; write more digits".into() })
         }
-        (None, _) => Err(Error::NotFound { what: "item", id: given }),
+        (None, _) => Err(Error::NotFound { what: Missing::Item, id: given }),
     }
 }
 
@@ -57,7 +57,7 @@ impl Engine {
     pub fn get(&self, visibility: &Visibility, id: &str) -> Result<Item> {
         let (row, id) = resolve(self, visibility, id)?;
         let item = self.store.items(&[row])?.pop().flatten();
-        missing::refuse(self, item.ok_or(Error::NotFound { what: "item", id })?)
+        missing::refuse(self, item.ok_or(Error::NotFound { what: Missing::Item, id })?)
     }
 
     /// Items of a selection, newest first.
@@ -91,7 +91,7 @@ impl Engine {
             events.extend(self.store.events(id)?);
         }
         if events.is_empty() {
-            return Err(Error::NotFound { what: "item", id: given });
+            return Err(Error::NotFound { what: Missing::Item, id: given });
         }
         events.sort_by_key(|event| event.event);
         if !visibility.is_everything() {

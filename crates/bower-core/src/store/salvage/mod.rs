@@ -17,7 +17,7 @@ pub use image::{Beyond, Image};
 
 use super::{SqliteStore, Stamp, Store};
 use crate::config::Settings;
-use crate::error::{Error, Result};
+use crate::error::{Error, Missing, Result};
 use crate::request::Salvaged;
 
 /// The file of texts that belong to no item any more.
@@ -55,7 +55,7 @@ pub fn salvage(path: &Path, into: &Path, settings: &Settings, now: Timestamp) ->
         images.push(image);
     }
     if images.iter().all(|image| image.pages == 0) {
-        return Err(Error::NotFound { what: "file", id: path.display().to_string() });
+        return Err(Error::NotFound { what: Missing::Path("file"), id: path.display().to_string() });
     }
     let store = SqliteStore::open(&target, settings, now)?;
     let mut saved = rows::Saved::default();

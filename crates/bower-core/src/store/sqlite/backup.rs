@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::SqliteStore;
 use super::schema::KEEPS_CHECKSUMS;
 use crate::config::Settings;
-use crate::error::{Error, Result};
+use crate::error::{Error, Missing, Result};
 use crate::files;
 use crate::request::StoreCopy;
 use crate::store::Store;
@@ -70,12 +70,12 @@ impl SqliteStore {
     /// Opens a copy for reading, and makes sure that it is a whole store.
     fn open_copy(path: &Path, settings: &Settings) -> Result<Self> {
         if !path.is_file() {
-            return Err(Error::NotFound { what: "file", id: path.display().to_string() });
+            return Err(Error::NotFound { what: Missing::Path("file"), id: path.display().to_string() });
         }
         let copy = Self::reading(path, settings)?;
         let findings = copy.verify()?;
         if !findings.is_empty() {
-            return Err(Error::Corrupt { path: path.to_path_buf(), reason: findings.join("; ") });
+            return Err(Error::Corrupt { at: path.into(), reason: findings.join("; ") });
         }
         Ok(copy)
     }
@@ -163,8 +163,8 @@ impl SqliteStore {
                 StepResult::More => {}
                 StepResult::Busy | StepResult::Locked if !self.waited_out(start) => std::thread::sleep(PAUSE),
                 _ => {
-                    let path = self.path.clone();
-                    return Err(Error::Busy { path, waited_ms: self.settings.busy_timeout_ms });
+                    let at = self.location();
+                    return Err(Error::Busy { at, waited_ms: self.settings.busy_timeout_ms });
                 }
             }
         }

@@ -229,7 +229,7 @@ impl SqliteStore {
 
     pub(super) fn write_anew(&self) -> crate::Result<()> {
         if self.is_read_only() {
-            return Err(crate::Error::ReadOnly { path: self.path().to_path_buf() });
+            return Err(crate::Error::ReadOnly { at: self.path().into() });
         }
         let _turn = lock(&self.writing);
         let mut reader = self.reader()?;

@@ -52,7 +52,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::config::{Settings, Sync};
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::files;
 use crate::item::derive_id;
 use crate::request::Loss;
@@ -176,7 +176,7 @@ impl SqliteStore {
                 // What was cut short before it had its tables has nothing to read.
                 store.schema = store.check_schema(&connection)?;
                 if store.schema == 0 {
-                    return Err(Error::DiskFull { path: store.path });
+                    return Err(Error::DiskFull { at: store.path.into() });
                 }
                 connection
             }
@@ -195,7 +195,7 @@ impl SqliteStore {
         let connection = store.connect()?;
         store.schema = store.check_schema(&connection)?;
         if store.schema == 0 {
-            return Err(Error::NotAStore { path: store.path, reason: "it is empty".to_owned() });
+            return Err(Error::NotAStore { at: store.path.into(), reason: "it is empty".to_owned() });
         }
         store.identity = store.read_identity(&connection)?;
         lock(&store.idle).push(connection);
@@ -380,12 +380,12 @@ impl SqliteStore {
                 .map_err(failed)?;
             if application != 0 || found != 0 || tables != 0 {
                 let reason = "it is another program's database".to_owned();
-                return Err(Error::NotAStore { path: self.path.clone(), reason });
+                return Err(Error::NotAStore { at: self.location(), reason });
             }
         }
         let found = u32::try_from(found).unwrap_or(u32::MAX);
         if found > schema::NEWEST {
-            return Err(Error::NewerSchema { path: self.path.clone(), found, known: schema::NEWEST });
+            return Err(Error::NewerSchema { at: self.location(), found, known: schema::NEWEST });
         }
         Ok(found)
     }
@@ -421,11 +421,12 @@ impl SqliteStore {
         doing: &'static str,
         body: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        let path = || self.path.clone();
         match self.read_only {
             None => {}
-            Some(ReadOnly::Full) => return Err(Error::DiskFull { path: path() }),
-            Some(ReadOnly::File | ReadOnly::Immutable) => return Err(Error::ReadOnly { path: path() }),
+            Some(ReadOnly::Full) => return Err(Error::DiskFull { at: self.location() }),
+            Some(ReadOnly::File | ReadOnly::Immutable) => {
+                return Err(Error::ReadOnly { at: self.location() });
+            }
         }
         let _turn = lock(&self.writing);
         let mut reader = self.reader()?;
@@ -472,35 +473,39 @@ impl SqliteStore {
         result.map_err(|source| self.failed(doing, source))
     }
 
+    fn location(&self) -> Location {
+        self.path.clone().into()
+    }
+
     fn waited_out(&self, start: Instant) -> bool {
         start.elapsed() > Duration::from_millis(self.settings.busy_timeout_ms)
     }
 
     /// A SQLite error as ours.
     fn failed(&self, doing: &'static str, source: rusqlite::Error) -> Error {
-        let path = self.path.clone();
+        let at = self.location();
         // The log's index is made by the operating system's means, so SQLite cannot tell why it could not grow.
         if source
             .sqlite_error()
             .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
         {
-            return Error::DiskFull { path };
+            return Error::DiskFull { at };
         }
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                Error::Busy { path, waited_ms: self.settings.busy_timeout_ms }
+                Error::Busy { at, waited_ms: self.settings.busy_timeout_ms }
             }
-            Some(ErrorCode::DiskFull) => Error::DiskFull { path },
-            Some(ErrorCode::ReadOnly) => Error::ReadOnly { path },
+            Some(ErrorCode::DiskFull) => Error::DiskFull { at },
+            Some(ErrorCode::ReadOnly) => Error::ReadOnly { at },
             // A folder that cannot be written makes SQLite fail to open its log; a path that cannot exist fails likewise.
-            Some(ErrorCode::CannotOpen) if self.read_only.is_none() && path.exists() => {
-                Error::ReadOnly { path }
+            Some(ErrorCode::CannotOpen) if self.read_only.is_none() && self.path.exists() => {
+                Error::ReadOnly { at }
             }
             Some(ErrorCode::NotADatabase) => {
-                Error::NotAStore { path, reason: "it is not a database at all".to_owned() }
+                Error::NotAStore { at, reason: "it is not a database at all".to_owned() }
             }
-            Some(ErrorCode::DatabaseCorrupt) => Error::Corrupt { path, reason: source.to_string() },
-            _ => Error::Store { doing, path, source: source.into() },
+            Some(ErrorCode::DatabaseCorrupt) => Error::Corrupt { at, reason: source.to_string() },
+            _ => Error::Store { doing, at, source: source.into() },
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::engine::curate::write::{CONFIDENCE, MAX_CONTENT_BYTES, normal_tags};
 use crate::engine::index::compact;
 use crate::engine::transfer::import::batch::{BATCH, new_item};
 use crate::engine::{ACTOR, Engine};
-use crate::error::{Error, Result};
+use crate::error::{Error, Missing, Result};
 use crate::ingest::{Topic, TopicFile, read, read_topic, topic_file};
 use crate::item::{Author, Kind, MemoryType, Provenance, Relation, Scope, Status, Tier, Visibility};
 use crate::memory::judge::{self, judge_text};
@@ -109,7 +109,7 @@ fn tree(path: &Path) -> Result<PathBuf> {
     if tree.is_dir() {
         return Ok(tree);
     }
-    Err(Error::NotFound { what: "file or folder", id: tree.display().to_string() })
+    Err(Error::NotFound { what: Missing::Path("file or folder"), id: tree.display().to_string() })
 }
 
 /// Where a `.brv` that is a file points: JSON with a path, `key: path`, or the path alone.
