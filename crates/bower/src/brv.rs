@@ -11,10 +11,8 @@ mod note;
 mod project;
 mod queue;
 
-use bower_core::engine::Engine;
-use bower_core::evidence;
-use bower_core::item::{Scope, Visibility};
-use bower_core::request::{Answer, Hit, QueryRequest, Selection};
+use bower_core::item::Visibility;
+use bower_core::request::{Answer, Hit};
 use clap::Parser;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -27,19 +25,19 @@ use crate::commands::{Session, now};
 use crate::failure::{Exit, Failure, Result, one_line};
 use crate::mcp::compat::System;
 use crate::render::{count, memories};
-use crate::service::Place;
+use crate::service::{Bounds, EVIDENCE_TOKENS, ListBody, QueryBody, SelectBody, Service};
 use crate::wire::{Output, complain};
 
 use cli::{Action, Brv, CurateArgs, Form, QueryArgs, SearchArgs, StatusArgs};
-use lines::Lines;
+use lines::{Lines, path_of};
 use queue::Queue;
 
-pub use keep::{Kept, keep, with_files};
-pub use lines::{NOTHING, path_of};
+pub use keep::{Changes, Kept, keep, with_files};
+pub use lines::{Match, result_of};
 pub use project::Project;
 
-/// Tokens of a query's result, as the engine it stands for had them (systems.md, section 1).
-const RESULT_TOKENS: usize = 2_048;
+/// Hits of a query, all of which are named beside its result.
+const MATCHED: u16 = 50;
 
 /// Whether the program was called by the other name.
 pub fn is_called(program: Option<&OsString>) -> bool {
@@ -112,12 +110,13 @@ struct Desk {
 }
 
 impl Desk {
-    /// The engine, with what the project's own context tree holds, once.
-    fn engine(&self) -> Result<Engine> {
-        let engine = self.session.engine()?;
+    /// The store, with what the project's own context tree holds, once.
+    fn service(&self) -> Result<Service> {
+        let service = self.session.service()?;
         if let Some(tree) = &self.project.tree
-            && engine.list(&Visibility::everything(), &self.everything(), 1, 0)?.total == 0
+            && self.held(&service)? == 0
         {
+            let engine = service.engine();
             let migrated = engine.migrate_from_brv(&Visibility::everything(), tree, false, now())?;
             self.session.out.detail(&format!(
                 "took over {} memories of {}",
@@ -125,61 +124,63 @@ impl Desk {
                 tree.display()
             ));
         }
-        Ok(engine)
+        Ok(service)
     }
 
     /// What belongs to the project.
-    fn everything(&self) -> Selection {
-        Selection { collections: vec![self.project.collection.clone()], ..Selection::default() }
+    fn everything(&self) -> SelectBody {
+        SelectBody { collections: vec![self.project.collection.clone()], ..SelectBody::default() }
+    }
+
+    /// How much that is.
+    fn held(&self, service: &Service) -> Result<usize> {
+        let body = ListBody { limit: Some(1), offset: None, select: self.everything() };
+        Ok(service.list(&body, &bounds(), now())?.total)
     }
 
     fn query(&self, arguments: &QueryArgs, lines: &Lines) -> Result<()> {
-        let text = joined(&arguments.text, "query")?;
-        let engine = self.engine()?;
-        let now = now();
-        let request = QueryRequest {
-            limit: bower_core::engine::MAX_LIMIT,
+        let body = QueryBody {
+            query: joined(&arguments.text, "query")?,
+            limit: Some(MATCHED),
             select: self.everything(),
             // Hosts fill prompts by this command before each turn, unasked: what only comes nearest is no answer.
             prefetch: true,
-            budget_tokens: Some(RESULT_TOKENS),
-            text,
-            ..QueryRequest::default()
+            budget_tokens: Some(EVIDENCE_TOKENS),
+            ..QueryBody::default()
         };
-        let answer = engine.query(&Visibility::everything(), &request, now)?;
-        let result = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
-        let result = if result.is_empty() { NOTHING.to_owned() } else { result.into() };
+        let service = self.service()?;
+        let answer = service.query(&body, &bounds(), now())?;
+        let result = result_of(&answer);
         lines.line(&json!({"event": "response", "content": result, "taskId": lines.task}))?;
         let mut data = json!({
             "event": "completed", "status": "completed", "taskId": lines.task, "result": result,
             "durationMs": answer.took_ms.round(), "tier": lines::TIER,
-            "matchedDocs": answer.hits.iter().map(matched).collect::<Vec<_>>(),
+            "matchedDocs": answer.hits.iter().map(Match::of).collect::<Vec<_>>(),
         });
         if let Some(best) = answer.hits.first() {
             data["topScore"] = json!(best.score);
         }
         note_degraded(&mut data, &answer);
         lines.end(&data, &result)?;
-        self.session.maintain(&engine);
+        self.session.maintain(&service);
         Ok(())
     }
 
     fn search(&self, arguments: &SearchArgs, lines: &Lines) -> Result<()> {
-        let text = joined(&arguments.text, "search")?;
-        let engine = self.engine()?;
         let sources = arguments.scope.iter().cloned().collect();
-        let request = QueryRequest {
-            limit: usize::from(arguments.limit),
-            select: Selection { sources, ..self.everything() },
-            text,
-            ..QueryRequest::default()
+        let body = QueryBody {
+            query: joined(&arguments.text, "search")?,
+            limit: Some(arguments.limit),
+            select: SelectBody { sources, ..self.everything() },
+            ..QueryBody::default()
         };
-        let answer = engine.query(&Visibility::everything(), &request, now())?;
+        let service = self.service()?;
+        let answer = service.query(&body, &bounds(), now())?;
         let results: Vec<Value> = answer
             .hits
             .iter()
             .map(|hit| {
-                let mut found = matched(hit);
+                let mut found = json!(Match::of(hit));
                 found["excerpt"] = json!(excerpt(hit));
                 found
             })
@@ -196,7 +197,7 @@ impl Desk {
         });
         note_degraded(&mut data, &answer);
         lines.end(&data, &told)?;
-        self.session.maintain(&engine);
+        self.session.maintain(&service);
         Ok(())
     }
 
@@ -204,9 +205,9 @@ impl Desk {
         let home = self.session.home()?.path;
         let waiting = Queue::of(&home, &self.project.collection);
         if let Some(entry) = &arguments.queued {
-            let engine = self.engine()?;
-            self.drain(&engine, &waiting, entry)?;
-            self.session.maintain(&engine);
+            let service = self.service()?;
+            self.drain(&service, &waiting, entry)?;
+            self.session.maintain(&service);
             return Ok(());
         }
         let text = told_text(arguments)?;
@@ -218,33 +219,33 @@ impl Desk {
             });
             return lines.end(&data, &format!("Queued for curation ({entry})."));
         }
-        let engine = self.engine()?;
-        let kept = self.keep(&engine, &text)?;
+        let service = self.service()?;
+        let kept = self.keep(&service, &text)?;
         let data = json!({
             "event": "completed", "status": "completed", "taskId": lines.task, "logId": lines.task,
             "message": kept.message, "pendingReview": kept.review,
-            "changes": {"created": kept.created, "updated": kept.updated},
+            "changes": kept.changes,
         });
         lines.end(&data, &kept.message)?;
         // What was told now is kept, and said to be: an older text that is not fails the next run no more than this one.
         match waiting.left_behind(std::time::SystemTime::now()) {
             Ok(left) => {
                 for entry in left {
-                    if let Err(failure) = self.drain(&engine, &waiting, &entry) {
+                    if let Err(failure) = self.drain(&service, &waiting, &entry) {
                         complain(&format!("brv: {entry} still waits in the queue: {}", failure.line()));
                     }
                 }
             }
             Err(failure) => complain(&format!("brv: {}", failure.line())),
         }
-        self.session.maintain(&engine);
+        self.session.maintain(&service);
         Ok(())
     }
 
     /// Keeps an entry of the queue.
-    fn drain(&self, engine: &Engine, waiting: &Queue, entry: &str) -> Result<()> {
+    fn drain(&self, service: &Service, waiting: &Queue, entry: &str) -> Result<()> {
         let Some(text) = waiting.read(entry)? else { return Ok(()) };
-        match self.keep(engine, &text) {
+        match self.keep(service, &text) {
             Ok(_) => waiting.remove(entry),
             // What the gate refuses is dealt with: it would be refused again.
             Err(failure) if failure.exit == Exit::Nothing => waiting.remove(entry),
@@ -252,10 +253,8 @@ impl Desk {
         }
     }
 
-    fn keep(&self, engine: &Engine, text: &str) -> Result<Kept> {
-        let place =
-            Place { collection: Some(self.project.collection.clone()), scope: Scope::Project, owner: None };
-        keep(engine, &Visibility::everything(), &self.project, &place, text, now())
+    fn keep(&self, service: &Service, text: &str) -> Result<Kept> {
+        Ok(keep(service, &bounds(), &self.project, &self.project.collection, text, now())?)
     }
 
     /// Serves agents by the tools of the other program. What the project's context tree holds comes in when the store is opened.
@@ -270,13 +269,12 @@ impl Desk {
             session: None,
         };
         let session = self.session.clone();
-        crate::commands::mcp::serve_from(arguments, &session, move || self.engine())
+        crate::commands::mcp::serve_from(arguments, &session, move || self.service())
     }
 
     fn status(&self, arguments: &StatusArgs, lines: &Lines) -> Result<()> {
-        let engine = self.engine()?;
-        let held = engine.list(&Visibility::everything(), &self.everything(), 1, 0)?.total;
-        let report = engine.status(&Visibility::everything())?;
+        let service = self.service()?;
+        let (held, report) = (self.held(&service)?, service.report()?);
         let home = self.session.home()?.path;
         let data = json!({
             "status": "completed", "cliVersion": env!("CARGO_PKG_VERSION"), "provider": "bowerbird",
@@ -303,9 +301,9 @@ impl Desk {
     }
 }
 
-/// A hit as the other program lists it.
-fn matched(hit: &Hit) -> Value {
-    json!({"title": one_line(&hit.memory.summary), "path": path_of(hit), "score": hit.score})
+/// Agents call this program; people have bower.
+fn bounds() -> Bounds {
+    Bounds { is_agent: true, ..Bounds::local() }
 }
 
 /// The beginning of a hit's text on one line.

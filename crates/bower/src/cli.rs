@@ -20,6 +20,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::service::LISTED;
+
 pub use agents::{BriefArgs, HookArgs, SetupArgs};
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
 pub use mcp::McpArgs;
@@ -260,8 +262,8 @@ pub struct QueryArgs {
     #[arg(required = true, value_name = "TEXT")]
     pub text: Vec<String>,
     /// Hits wanted, 1 to 50 [default: 10; 3 with --format context and no --budget]
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=50))]
-    pub limit: Option<u8>,
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=50))]
+    pub limit: Option<u16>,
     /// Words alone: no model is loaded, and no reranker asked but one that --rerank names
     #[arg(long)]
     pub fast: bool,
@@ -471,7 +473,7 @@ pub enum ReviewAction {
 #[derive(Args, Debug)]
 pub struct ListArgs {
     /// Items wanted
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = LISTED, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Items to leave out at the start
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -117,8 +117,8 @@ pub(super) struct SearchArgs {
     #[arg(value_name = "TEXT")]
     pub text: Vec<String>,
     /// Results wanted
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=50))]
-    pub limit: u8,
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=50))]
+    pub limit: u16,
     /// Only what came from this path or below it
     #[arg(long, value_name = "PATH")]
     pub scope: Option<String>,

@@ -1,9 +1,10 @@
 //! Keeps a text handed to `brv` by its kind: a note becomes a memory, a conversation is kept as turns.
 
-use bower_core::engine::Engine;
-use bower_core::item::{Author, Fate, Visibility};
-use bower_core::request::{CurateRequest, Curated, KeptSentence, SessionRequest, TurnsRequest};
+use bower_core::item::Fate;
+use bower_core::request::{Curated, KeptSentence};
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use super::note::{self, Told};
 use super::project::Project;
 use crate::failure::{Exit, Failure, Hint, Result, one_line};
 use crate::render::count;
-use crate::service::Place;
+use crate::service::{Bounds, CurateBody, Served, Service, TurnsBody};
 
 /// Files that one text may bring along, and how large each may be.
 const MOST_FILES: usize = 5;
@@ -23,55 +24,49 @@ const LARGEST_FILE: u64 = 1 << 20;
 pub struct Kept {
     /// In words.
     pub message: String,
-    /// Memories that are new.
-    pub created: Vec<String>,
-    /// Those that were confirmed or replaced.
-    pub updated: Vec<String>,
+    /// Which memories it changed.
+    pub changes: Changes,
     /// Somebody has to say which of two is right.
     pub review: bool,
 }
 
-/// Keeps it for a project, on behalf of a caller who sees what `visibility` lets it. What the gate refuses is nothing kept, and an
-/// error.
+/// Ids of memories.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Changes {
+    /// Those that are new.
+    created: Vec<String>,
+    /// Those that were confirmed or replaced.
+    updated: Vec<String>,
+}
+
+/// Keeps it in a collection, for a project. What the gate refuses is nothing kept, and an error.
 pub fn keep(
-    engine: &Engine,
-    visibility: &Visibility,
+    service: &Service,
+    bounds: &Bounds,
     project: &Project,
-    place: &Place,
+    collection: &str,
     text: &str,
     now: Timestamp,
-) -> Result<Kept> {
+) -> Served<Kept> {
+    let bounds = Bounds { host: Some("brv".to_owned()), ..bounds.clone() };
+    let named = Some(collection.to_owned());
     match note::read(text) {
         Told::Note { text, tags } => {
-            let request = CurateRequest {
-                tags,
-                collection: place.collection.clone(),
-                scope: place.scope,
-                owner: place.owner.clone(),
-                // Agents call this program; people have bower.
-                said_by: Author::Agent,
-                host: Some("brv".to_owned()),
-                ..CurateRequest::new(text)
-            };
-            Kept::of(&engine.curate(visibility, &request, now)?)
+            let body = CurateBody { content: text, tags, collection: named, ..CurateBody::default() };
+            Ok(Kept::of(&service.curate(&body, &bounds, now)?)?)
         }
         Told::Turns(turns) => {
-            let request = TurnsRequest {
+            let body = TurnsBody {
                 // The host does not name its conversation.
-                conversation: place.collection.clone().unwrap_or_else(|| project.collection.clone()),
+                conversation: collection.to_owned(),
                 turns,
-                origin: "brv",
-                documents: place.collection.clone(),
-                session: SessionRequest {
-                    collection: place.collection.clone(),
-                    scope: place.named_scope(),
-                    owner: place.owner.clone(),
-                    host: Some("brv".to_owned()),
-                    folder: project.root.to_str().map(str::to_owned),
-                    ..SessionRequest::default()
-                },
+                documents: named.clone(),
+                collection: named,
+                folder: project.root.to_str().map(str::to_owned),
+                origin: Some("brv"),
+                ..TurnsBody::default()
             };
-            let read = engine.keep_turns(visibility, &request, now)?;
+            let read = service.keep_turns(&body, &bounds, now)?;
             let mut message = format!("Kept {} of the conversation", count(read.turns, "turn"));
             if !read.kept.is_empty() {
                 let _ = write!(message, ", and {} of it", count(read.kept.len(), "candidate"));
@@ -80,7 +75,8 @@ pub fn keep(
             let (updated, created): (Vec<_>, Vec<_>) =
                 read.kept.into_iter().partition(|kept| kept.outcome == Fate::Confirm);
             let ids = |kept: Vec<KeptSentence>| kept.into_iter().filter_map(|kept| kept.id).collect();
-            Ok(Kept { message: message + ".", created: ids(created), updated: ids(updated), review })
+            let changes = Changes { created: ids(created), updated: ids(updated) };
+            Ok(Kept { message: message + ".", changes, review })
         }
     }
 }
@@ -104,7 +100,7 @@ impl Kept {
             (outcome, None) => format!("{outcome}: {id}"),
         };
         let (created, updated) = if is_new { (vec![id], Vec::new()) } else { (Vec::new(), vec![id]) };
-        Ok(Self { message, created, updated, review: curated.review.is_some() })
+        Ok(Self { message, changes: Changes { created, updated }, review: curated.review.is_some() })
     }
 }
 

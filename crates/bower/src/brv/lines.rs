@@ -1,9 +1,12 @@
 //! Prints the output of a `brv` run: text, or one JSON object per line, as `ByteRover` does.
 
+use bower_core::evidence;
 use bower_core::item::hex;
 use bower_core::prompt::{self, PromptText};
-use bower_core::request::Hit;
+use bower_core::request::{Answer, Hit};
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -13,7 +16,7 @@ use crate::failure::{Failure, Result, one_line};
 use crate::wire::{Output, complain};
 
 /// What a query without an answer says. Hosts drop what has 20 characters or fewer, and this must be dropped.
-pub const NOTHING: &str = "Nothing found.";
+const NOTHING: &str = "Nothing found.";
 
 /// The other program numbers its ways to answer; 2 is a search without a language model.
 pub(super) const TIER: u8 = 2;
@@ -71,8 +74,29 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// What answers a question, as one text.
+pub fn result_of(answer: &Answer) -> String {
+    let block = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
+    if block.is_empty() { NOTHING.to_owned() } else { block.into() }
+}
+
+/// A hit as the other program lists it.
+#[derive(Serialize, JsonSchema)]
+pub struct Match {
+    title: String,
+    path: String,
+    score: f32,
+}
+
+impl Match {
+    /// Of a hit.
+    pub fn of(hit: &Hit) -> Self {
+        Self { title: one_line(&hit.memory.summary), path: path_of(hit), score: hit.score }
+    }
+}
+
 /// Where a hit stands: a document's path, or a memory's type and id.
-pub fn path_of(hit: &Hit) -> String {
+pub(super) fn path_of(hit: &Hit) -> String {
     let path = hit.memory.metadata.get("path").and_then(Value::as_str);
     path.map_or_else(
         || {

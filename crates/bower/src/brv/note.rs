@@ -2,7 +2,7 @@
 //! Hosts hand over more than facts: a turn of a conversation with both sides, the last messages before a context is compressed, or an
 //! entry of a memory of their own, each behind a label.
 
-use bower_core::request::ToldTurn;
+use crate::service::TurnBody;
 
 /// Labels in front of an entry of a host's own memory, and the tag that says so.
 const LABELS: [(&str, &str); 2] = [("[User profile]", "user-profile"), ("[Agent memory]", "agent-memory")];
@@ -20,7 +20,7 @@ pub(super) enum Told {
         tags: Vec<String>,
     },
     /// Turns of a conversation.
-    Turns(Vec<ToldTurn>),
+    Turns(Vec<TurnBody>),
 }
 
 /// Reads a text as what it is.
@@ -42,8 +42,8 @@ pub(super) fn read(text: &str) -> Told {
 }
 
 /// The turns of a text that begins with a side's name; none where it does not.
-fn turns(text: &str) -> Vec<ToldTurn> {
-    let mut turns: Vec<ToldTurn> = Vec::new();
+fn turns(text: &str) -> Vec<TurnBody> {
+    let mut turns: Vec<TurnBody> = Vec::new();
     for line in text.lines() {
         let said =
             [("User:", "user"), ("Assistant:", "assistant"), ("user:", "user"), ("assistant:", "assistant")]
@@ -51,12 +51,8 @@ fn turns(text: &str) -> Vec<ToldTurn> {
                 .find_map(|(name, speaker)| Some((speaker, line.strip_prefix(name)?)));
         match (said, turns.last_mut()) {
             (Some((speaker, said)), _) => {
-                turns.push(ToldTurn {
-                    speaker: speaker.to_owned(),
-                    text: said.trim().to_owned(),
-                    time: None,
-                    least_trusted: None,
-                });
+                let (speaker, text) = (speaker.to_owned(), said.trim().to_owned());
+                turns.push(TurnBody { speaker, text, ..TurnBody::default() });
             }
             (None, Some(turn)) => {
                 turn.text.push('\n');
@@ -76,8 +72,8 @@ fn turns(text: &str) -> Vec<ToldTurn> {
 mod tests {
     use super::*;
 
-    fn turn(speaker: &str, text: &str) -> ToldTurn {
-        ToldTurn { speaker: speaker.into(), text: text.into(), time: None, least_trusted: None }
+    fn turn(speaker: &str, text: &str) -> TurnBody {
+        TurnBody { speaker: speaker.into(), text: text.into(), ..TurnBody::default() }
     }
 
     #[test]

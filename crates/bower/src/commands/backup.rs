@@ -10,7 +10,7 @@ use crate::render;
 
 /// Copies the store while others write.
 pub fn backup(arguments: &BackupArgs, session: &Session) -> Result<()> {
-    let copied = session.engine()?.backup(&Visibility::everything(), &arguments.file)?;
+    let copied = session.service()?.engine().backup(&Visibility::everything(), &arguments.file)?;
     session.out.say(&copied, |_| render::store::backed_up(&copied, &arguments.file))
 }
 

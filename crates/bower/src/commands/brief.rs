@@ -1,25 +1,24 @@
 //! Implements `bower brief`: prints what an agent should know when it begins.
 
-use bower_core::request::BriefRequest;
-
-use super::{Session, folder, now, visibility};
+use super::{Session, bounds, folder, now};
 use crate::cli::{BriefArgs, Format};
 use crate::failure::Result;
 use crate::render;
+use crate::service::BriefBody;
 
 /// Says it.
 pub fn run(arguments: &BriefArgs, session: &Session) -> Result<()> {
-    let request = BriefRequest {
-        budget: arguments.budget,
-        budget_tokens: arguments.tokens.map(|tokens| tokens as usize),
+    let body = BriefBody {
+        budget: Some(arguments.budget),
+        budget_tokens: arguments.tokens,
         task: arguments.task.clone(),
-        folder: arguments.folder.as_deref().map(folder).transpose()?,
-        repeat: arguments.session.is_none(),
+        folder: arguments.folder.as_deref().map(folder).transpose()?.map(Into::into),
         session: arguments.session.clone(),
         fast: arguments.fast,
+        ..BriefBody::default()
     };
-    let engine = session.engine()?;
-    let brief = engine.brief(&visibility(&arguments.visibility), &request, now())?;
+    let service = session.service()?;
+    let brief = service.brief(&body, &bounds(&arguments.visibility), now())?;
     session.out.say(&brief, |look| match session.out.format {
         Format::Context => render::agents::briefing(&brief, look),
         Format::Text | Format::Json => render::agents::brief(&brief, look),
@@ -27,7 +26,7 @@ pub fn run(arguments: &BriefArgs, session: &Session) -> Result<()> {
     if session.out.format == Format::Context && brief.entries.is_empty() {
         session.out.note(render::agents::nothing(&brief));
     }
-    if let Err(error) = engine.keep_given(now()) {
+    if let Err(error) = service.engine().keep_given(now()) {
         session.out.detail(&format!("could not remember what was given: {error}"));
     }
     Ok(())

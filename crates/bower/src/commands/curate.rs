@@ -1,8 +1,6 @@
 //! Implements `bower curate`: keeps one memory, or reads the transcript of a session.
 //! When it has printed, the memory is on disk.
 
-use bower_core::item::Visibility;
-use bower_core::request::{CurateRequest, SessionRequest};
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
@@ -11,6 +9,7 @@ use super::{Session, folder, now, standard_input, text_of};
 use crate::cli::CurateArgs;
 use crate::failure::{Failure, Result};
 use crate::render;
+use crate::service::{Bounds, CurateBody, TranscriptBody};
 
 /// Keeps and prints the id.
 pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
@@ -28,25 +27,24 @@ pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
         }
         metadata.insert(key, value);
     }
-    let request = CurateRequest {
+    let body = CurateBody {
         content: text_of(&arguments.text, "curate")?,
         memory_type: arguments.memory_type,
         tags: arguments.tags,
         metadata,
         collection: arguments.collection,
-        scope: arguments.scope,
+        scope: Some(arguments.scope),
         owner: arguments.owner,
         pinned: arguments.pin,
-        source_conv_id: arguments.conversation,
+        conversation: arguments.conversation,
         gate: arguments.gate,
-        told_time: None,
-        said_by: arguments.said_by,
-        host: arguments.host,
+        said_by: Some(arguments.said_by),
     };
-    let engine = session.engine()?;
-    let curated = engine.curate(&Visibility::everything(), &request, now())?;
+    let service = session.service()?;
+    let bounds = Bounds { host: arguments.host, ..Bounds::local() };
+    let curated = service.curate(&body, &bounds, now())?;
     session.out.say(&curated, |look| render::store::curated(&curated, look))?;
-    session.maintain(&engine);
+    session.maintain(&service);
     Ok(())
 }
 
@@ -56,16 +54,7 @@ impl<T: Read + Seek> Seekable for T {}
 
 /// Reads a session, and says what came of it.
 fn transcript(path: &Path, arguments: &CurateArgs, session: &Session) -> Result<()> {
-    let request = SessionRequest {
-        collection: arguments.collection.clone(),
-        scope: Some(arguments.scope),
-        owner: arguments.owner.clone(),
-        folder: arguments.folder.as_deref().map(folder).transpose()?,
-        session: None,
-        host: arguments.host.clone(),
-        me: arguments.me.clone(),
-        dry_run: arguments.dry_run,
-    };
+    let folder = arguments.folder.as_deref().map(folder).transpose()?;
     let (name, reader): (_, Box<dyn Seekable>) = if path == Path::new("-") {
         let bytes = standard_input("give the transcript's file instead of -")?;
         ("standard input".to_owned(), Box::new(Cursor::new(bytes)))
@@ -73,9 +62,20 @@ fn transcript(path: &Path, arguments: &CurateArgs, session: &Session) -> Result<
         let file = File::open(path).map_err(|source| bower_core::Error::io("open", path, source))?;
         (path.display().to_string(), Box::new(file))
     };
-    let engine = session.engine()?;
-    let read = engine.read_session(&Visibility::everything(), &name, reader, &request, now())?;
+    let body = TranscriptBody {
+        name,
+        collection: arguments.collection.clone(),
+        scope: Some(arguments.scope),
+        owner: arguments.owner.clone(),
+        folder,
+        session: None,
+        me: arguments.me.clone(),
+        dry_run: arguments.dry_run,
+    };
+    let service = session.service()?;
+    let bounds = Bounds { host: arguments.host.clone(), ..Bounds::local() };
+    let read = service.read_session(&body, reader, &bounds, now())?;
     session.out.say(&read, |look| render::agents::session(&read, look))?;
-    session.maintain(&engine);
+    session.maintain(&service);
     Ok(())
 }

@@ -76,9 +76,9 @@ fn salvage(into: &Path, session: &Session) -> Result<ExitCode> {
 
 /// Ends the telling of what is missing.
 fn accept_loss(session: &Session) -> Result<ExitCode> {
-    let engine = session.engine()?;
-    let losses = engine.losses()?;
-    engine.accept_losses(now())?;
+    let service = session.service()?;
+    let losses = service.engine().losses()?;
+    service.engine().accept_losses(now())?;
     session.out.say(&Accepted { accepted: &losses }, |_| render::store::accepted(&losses))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -86,7 +86,7 @@ fn accept_loss(session: &Session) -> Result<ExitCode> {
 /// Says where some words stand; nowhere is what one hopes for.
 fn residue(words: &str, session: &Session) -> Result<ExitCode> {
     let words = text_of(&[words.to_owned()], "doctor --residue")?;
-    let residue = session.engine()?.residue(&Visibility::everything(), &words)?;
+    let residue = session.service()?.engine().residue(&Visibility::everything(), &words)?;
     session.out.say(&residue, |look| render::forget::residue(&residue, look))?;
     Ok(if residue.found { ExitCode::from(Exit::Nothing as u8) } else { ExitCode::SUCCESS })
 }

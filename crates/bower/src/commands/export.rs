@@ -2,8 +2,8 @@
 //! A file appears under its name when it is whole.
 
 use bower_core::Error;
-use bower_core::item::{Status, Visibility};
-use bower_core::request::moving::{ExportRequest, Exported};
+use bower_core::item::Visibility;
+use bower_core::request::moving::Exported;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -11,20 +11,19 @@ use super::{Session, now, selection};
 use crate::cli::{ExportArgs, Form};
 use crate::failure::{Failure, Result};
 use crate::render;
+use crate::service::{Bounds, ExportBody};
 
 /// Writes it, and says what it was.
 pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
     let now = now();
-    let mut select = selection(&arguments.select, now)?;
-    if arguments.all {
-        select.statuses = Status::ALL.to_vec();
-    }
-    let request = ExportRequest {
-        select,
+    let body = ExportBody {
+        all: arguments.all,
         documents: arguments.documents,
         vectors: arguments.vectors,
         force: arguments.force,
+        select: selection(&arguments.select, now)?,
     };
+    let request = body.request(&Bounds::local(), now)?;
     let to = arguments.to.as_deref().filter(|to| *to != Path::new("-"));
     if arguments.form != Form::Jsonl && (arguments.documents || arguments.vectors) {
         return Err(Failure::usage(
@@ -32,7 +31,8 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
             "leave them out: files for people and agents hold memories alone",
         ));
     }
-    let engine = session.engine()?;
+    let service = session.service()?;
+    let engine = service.engine();
     let exported = match (arguments.form, to) {
         (Form::Jsonl, None) => {
             let mut out = BufWriter::new(std::io::stdout().lock());

@@ -1,27 +1,21 @@
 //! Implements `bower feedback` and `bower pin`: records a person's verdict on one memory, and pins it.
 
-use super::{Session, now, visibility};
+use super::{Session, bounds, now};
 use crate::cli::{FeedbackArgs, PinArgs};
 use crate::failure::Result;
 use crate::render;
-use crate::service::Pinned;
+use crate::service::{FeedbackBody, PinBody};
 
 /// Keeps a verdict.
 pub fn feedback(arguments: &FeedbackArgs, session: &Session) -> Result<()> {
-    let (id, verdict) = (&arguments.id, arguments.verdict);
-    let kept = session.engine()?.feedback(&visibility(&arguments.visibility), id, verdict, now())?;
+    let body = FeedbackBody { id: arguments.id.clone(), verdict: arguments.verdict };
+    let kept = session.service()?.feedback(&body, &bounds(&arguments.visibility), now())?;
     session.out.say(&kept, |look| render::life::feedback(&kept, look))
 }
 
 /// Pins a memory, or takes the pin out.
 pub fn pin(arguments: &PinArgs, session: &Session) -> Result<()> {
-    let pinned = Pinned {
-        memory: session.engine()?.pin(
-            &visibility(&arguments.visibility),
-            &arguments.id,
-            !arguments.off,
-            now(),
-        )?,
-    };
+    let body = PinBody { id: arguments.id.clone(), pinned: !arguments.off };
+    let pinned = session.service()?.pin(&body, &bounds(&arguments.visibility), now())?;
     session.out.say(&pinned, |look| render::life::pinned(&pinned.memory, look))
 }

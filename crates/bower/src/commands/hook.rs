@@ -4,14 +4,13 @@
 
 mod guard;
 
-use bower_core::engine::{Engine, LEAST_BUDGET};
+use bower_core::engine::LEAST_BUDGET;
 use bower_core::evidence::block;
-use bower_core::filter::Filter;
-use bower_core::item::{Briefing, Kind, RowId, Switch, Visibility};
+use bower_core::item::{Briefing, Kind, RowId, Switch};
 use bower_core::prompt::{PromptText, wrapped};
 use bower_core::rank::brief::{block as briefing, tokens};
-use bower_core::request::{BriefRequest, QueryRequest, Selection, SessionRead, SessionRequest};
-use serde_json::{Value, json};
+use bower_core::request::SessionRead;
+use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -22,6 +21,7 @@ use super::{MAX_INPUT, Session, now};
 use crate::cli::HookArgs;
 use crate::failure::{Failure, Result};
 use crate::hosts::{Event, Told, answer, told};
+use crate::service::{Bounds, BriefBody, QueryBody, SelectBody, Service, TranscriptBody};
 use crate::wire::Output;
 
 use guard::Guard;
@@ -44,13 +44,13 @@ const MOST_CHARS: usize = 9_500;
 /// Tokens of a briefing that stay below that.
 const MOST_BRIEF_TOKENS: usize = 2_048;
 /// Evidence is drawn from so many hits (systems.md, section 1: 8 results).
-const HITS: usize = 8;
+const HITS: u16 = 8;
 /// Characters of each end of a long prompt that are asked: what is pasted stands between.
 const END_CHARS: usize = 1_000;
 /// Fewer letters and digits ask nothing ("ok", "go on").
 const FEWEST_LETTERS: usize = 8;
 /// Memories of a file, and their tokens.
-const FILE_HITS: usize = 3;
+const FILE_HITS: u16 = 3;
 const FILE_TOKENS: usize = 300;
 /// Who calls before its transcript is written is waited for so often.
 const LATE: [Duration; 4] = [
@@ -78,7 +78,7 @@ fn answered(arguments: &HookArgs, session: &Session, guard: &Guard) -> Result<()
     match answer(arguments.host, arguments.event, &context.text) {
         Some(line) => {
             Output::put(&line)?;
-            context.engine.map_or(Ok(()), |engine| Ok(engine.keep_given(now())?))
+            context.service.map_or(Ok(()), |service| Ok(service.engine().keep_given(now())?))
         }
         None => Ok(()),
     }
@@ -96,11 +96,11 @@ fn input() -> Result<Told> {
     })
 }
 
-/// What is given, and the engine that has to remember it.
+/// What is given, and the store that has to remember it.
 #[derive(Default)]
 struct Context {
     text: PromptText,
-    engine: Option<Engine>,
+    service: Option<Service>,
 }
 
 /// What the session is told.
@@ -113,28 +113,27 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
     let mut settings = session.settings(&home)?.settings;
     settings.busy_timeout_ms = settings.busy_timeout_ms.min(QUICK_MS);
     let (budget, hook_tokens) = (settings.hook_brief, settings.hook_tokens);
-    let visibility = visibility(arguments);
-    let about = BriefRequest {
-        budget,
-        budget_tokens: Some(tokens(budget).min(MOST_BRIEF_TOKENS)),
-        folder: told.folder.clone(),
+    let bounds = bounds(arguments);
+    let about = BriefBody {
+        budget: Some(budget),
+        budget_tokens: u32::try_from(tokens(budget).min(MOST_BRIEF_TOKENS)).ok(),
+        folder: told.folder.clone().map(Into::into),
         session: told.session.clone(),
-        repeat: false,
         fast: true,
-        ..BriefRequest::default()
+        ..BriefBody::default()
     };
     match arguments.event {
         Event::SessionStart if budget != Briefing::Off || told.is_fresh => {
-            let engine = Session::engine_of(&home, settings)?;
+            let service = Session::service_of(&home, settings)?;
             if told.is_fresh {
-                lose(&engine, told, &visibility)?;
+                lose(&service, told, &bounds)?;
             }
             let mut text = PromptText::default();
             if budget != Briefing::Off {
                 let repeat = told.is_fresh || !arguments.host.keeps_its_beginning();
-                text = brief(&engine, &visibility, &BriefRequest { repeat, ..about })?;
+                text = brief(&service, &bounds, &BriefBody { repeat, ..about })?;
             }
-            Ok(Context { text, engine: Some(engine) })
+            Ok(Context { text, service: Some(service) })
         }
         Event::UserPrompt => {
             let asked = told.prompt.as_deref().and_then(asked).filter(|_| hook_tokens > 0);
@@ -142,73 +141,74 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
             if asked.is_none() && !begins {
                 return Ok(Context::default());
             }
-            let engine = Session::engine_of(&home, settings)?;
+            let service = Session::service_of(&home, settings)?;
             let mut context = PromptText::default();
             if begins
                 && let Some(name) = &told.session
-                && !engine.was_given(&visibility, name)?
+                && !service.engine().was_given(&bounds.visibility(), name)?
             {
-                context = brief(&engine, &visibility, &about)?;
+                context = brief(&service, &bounds, &about)?;
             }
-            if let Some(text) = asked {
-                let request = QueryRequest {
-                    text,
-                    limit: HITS,
-                    budget_tokens: Some(hook_tokens.max(LEAST_BUDGET)),
+            if let Some(query) = asked {
+                let body = QueryBody {
+                    query,
+                    limit: Some(HITS),
+                    budget_tokens: u32::try_from(hook_tokens.max(LEAST_BUDGET)).ok(),
                     session: told.session.clone(),
                     prefetch: true,
-                    ..QueryRequest::default()
+                    ..QueryBody::default()
                 };
                 let room = MOST_CHARS.saturating_sub(context.chars().count());
-                context.push(&evidence(&engine, &visibility, &request, room)?);
+                context.push(&evidence(&service, &bounds, &body, room)?);
             }
-            Ok(Context { text: context, engine: Some(engine) })
+            Ok(Context { text: context, service: Some(service) })
         }
         Event::ToolUse if hook_tokens > 0 => {
             let name =
                 told.file.as_deref().and_then(|file| file.rsplit(['/', '\\']).find(|part| !part.is_empty()));
             let Some(name) = name else { return Ok(Context::default()) };
-            let filter = Filter::parse(&json!({ "$contains": name }).to_string())?;
-            let request = QueryRequest {
-                text: name.to_owned(),
-                limit: FILE_HITS,
+            let filter = Map::from_iter([("$contains".to_owned(), name.into())]);
+            let body = QueryBody {
+                query: name.to_owned(),
+                limit: Some(FILE_HITS),
                 fast: true,
-                budget_tokens: Some(FILE_TOKENS.min(hook_tokens.max(LEAST_BUDGET))),
+                budget_tokens: u32::try_from(FILE_TOKENS.min(hook_tokens.max(LEAST_BUDGET))).ok(),
                 session: told.session.clone(),
                 prefetch: true,
-                select: Selection { kinds: vec![Kind::Memory], filter: Some(filter), ..Selection::default() },
-                ..QueryRequest::default()
+                select: SelectBody {
+                    kind: Some(Kind::Memory),
+                    filter: Some(filter),
+                    ..SelectBody::default()
+                },
+                ..QueryBody::default()
             };
-            let engine = Session::engine_of(&home, settings)?;
-            let text = evidence(&engine, &visibility, &request, MOST_CHARS)?;
-            Ok(Context { text, engine: Some(engine) })
+            let service = Session::service_of(&home, settings)?;
+            let text = evidence(&service, &bounds, &body, MOST_CHARS)?;
+            Ok(Context { text, service: Some(service) })
         }
         Event::SessionStart | Event::ToolUse | Event::PreCompact | Event::Stop => Ok(Context::default()),
     }
 }
 
-fn visibility(arguments: &HookArgs) -> Visibility {
-    Visibility::of(arguments.scope, arguments.owner.clone())
+/// Of whoever is given something.
+fn bounds(arguments: &HookArgs) -> Bounds {
+    Bounds { scope: arguments.scope, owner: arguments.owner.clone(), ..Bounds::local() }
 }
 
 /// The session has lost what it was given.
-fn lose(engine: &Engine, told: &Told, visibility: &Visibility) -> Result<()> {
-    told.session.as_ref().map_or(Ok(()), |name| Ok(engine.lose_given(visibility, name)?))
+fn lose(service: &Service, told: &Told, bounds: &Bounds) -> Result<()> {
+    let Some(name) = &told.session else { return Ok(()) };
+    Ok(service.engine().lose_given(&bounds.visibility(), name)?)
 }
 
 /// What somebody who begins is told.
-fn brief(engine: &Engine, visibility: &Visibility, request: &BriefRequest) -> Result<PromptText> {
-    Ok(wrapped(&briefing(&engine.brief(visibility, request, now())?.entries)))
+fn brief(service: &Service, bounds: &Bounds, body: &BriefBody) -> Result<PromptText> {
+    Ok(wrapped(&briefing(&service.brief(body, bounds, now())?.entries)))
 }
 
 /// Whole pieces of evidence, in so many characters. What is left out for want of room was not given.
-fn evidence(
-    engine: &Engine,
-    visibility: &Visibility,
-    request: &QueryRequest,
-    most_chars: usize,
-) -> Result<PromptText> {
-    let answer = engine.query(visibility, request, now())?;
+fn evidence(service: &Service, bounds: &Bounds, body: &QueryBody, most_chars: usize) -> Result<PromptText> {
+    let answer = service.query(body, bounds, now())?;
     let mut pieces = answer.evidence.map(|evidence| evidence.pieces).unwrap_or_default();
     let mut left_out: Vec<RowId> = Vec::new();
     let mut text = wrapped(&block(&pieces));
@@ -218,9 +218,9 @@ fn evidence(
         left_out.extend(piece.rows);
         text = wrapped(&block(&pieces));
     }
-    if let Some(session) = &request.session {
+    if let Some(session) = &body.session {
         left_out.retain(|row| !pieces.iter().any(|piece| piece.rows.contains(row)));
-        engine.not_shown(visibility, session, &left_out);
+        service.engine().not_shown(&bounds.visibility(), session, &left_out);
     }
     Ok(text)
 }
@@ -254,45 +254,38 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
         && arguments.host.loses_by_compacting(told.is_automatic)
         && home.path.join("memory.db").exists()
     {
-        lose(&Session::engine_of(&home, settings.clone())?, told, &visibility(arguments))?;
+        lose(&Session::service_of(&home, settings.clone())?, told, &bounds(arguments))?;
     }
     if settings.keep_sessions == Switch::Off {
         return Ok(());
     }
-    let request = SessionRequest {
+    let mut body = TranscriptBody {
+        name: told.session.clone().unwrap_or_else(|| "session".to_owned()),
         collection: arguments.collection.clone(),
         scope: arguments.scope,
         owner: arguments.owner.clone(),
         folder: told.folder.clone(),
         session: told.session.clone(),
-        host: Some(arguments.host.word().to_owned()),
-        me: None,
-        dry_run: false,
+        ..TranscriptBody::default()
     };
+    let bounds = Bounds { host: Some(arguments.host.word().to_owned()), ..Bounds::local() };
     // Where there is nothing to read, no store is made.
-    let open = || Session::engine_of(&home, settings.clone());
+    let open = || Session::service_of(&home, settings.clone());
     let read = match (&told.transcript, &told.messages) {
-        (Some(path), _) => read_file(path, arguments.host.writes_late(), &request, until, &open)?,
+        (Some(path), _) => {
+            body.name = path.to_string_lossy().into_owned();
+            read_file(path, arguments.host.writes_late(), &body, &bounds, until, &open)?
+        }
         (None, Some(messages)) => {
-            let engine = open()?;
-            let name = told.session.as_deref().unwrap_or("session");
-            Some((
-                engine.read_session(
-                    &Visibility::everything(),
-                    name,
-                    Cursor::new(lines(messages)),
-                    &request,
-                    now(),
-                )?,
-                engine,
-            ))
+            let service = open()?;
+            Some((service.read_session(&body, Cursor::new(lines(messages)), &bounds, now())?, service))
         }
         (None, None) => None,
     };
-    let Some((read, engine)) = read else { return Ok(()) };
+    let Some((read, service)) = read else { return Ok(()) };
     session.out.detail(&format!("{} of {} new turns were kept", read.kept.len(), read.turns));
     if arguments.event == Event::Stop && Instant::now() < until {
-        session.maintain(&engine);
+        session.maintain(&service);
     }
     Ok(())
 }
@@ -346,24 +339,24 @@ fn transcript(path: &Path) -> Result<Option<File>> {
 fn read_file(
     path: &Path,
     is_late: bool,
-    request: &SessionRequest,
+    body: &TranscriptBody,
+    bounds: &Bounds,
     until: Instant,
-    open: &dyn Fn() -> Result<Engine>,
-) -> Result<Option<(SessionRead, Engine)>> {
+    open: &dyn Fn() -> Result<Service>,
+) -> Result<Option<(SessionRead, Service)>> {
     let waits = if is_late { &LATE[..] } else { &[] };
-    let mut done: Option<(SessionRead, Engine)> = None;
+    let mut done: Option<(SessionRead, Service)> = None;
     for wait in std::iter::once(&Duration::ZERO).chain(waits) {
         std::thread::sleep(*wait);
         let Some(file) = transcript(path)? else { continue };
         let file = Timed { file, until, left: 0 };
-        let engine = match done {
-            Some((_, engine)) => engine,
+        let service = match done {
+            Some((_, service)) => service,
             None => open()?,
         };
-        let read =
-            engine.read_session(&Visibility::everything(), &path.to_string_lossy(), file, request, now())?;
+        let read = service.read_session(body, file, bounds, now())?;
         let is_there = read.turns > 0;
-        done = Some((read, engine));
+        done = Some((read, service));
         if is_there {
             break;
         }

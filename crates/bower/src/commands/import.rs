@@ -56,7 +56,7 @@ pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
         delete: arguments.delete,
         dry_run: arguments.dry_run,
     };
-    let engine = session.engine()?;
+    let service = session.service()?;
     let bar = bar(session);
     let items = bar.clone();
     let progress = move |step: ImportProgress| match step {
@@ -71,7 +71,7 @@ pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
         ImportProgress::Folding => items.set_message("bringing the indexes up to date"),
     };
     let ended = (|| {
-        let mut import = engine.import(&Visibility::everything(), request, now(), &progress)?;
+        let mut import = service.engine().import(&Visibility::everything(), request, now(), &progress)?;
         for path in &arguments.paths {
             if path == Path::new("-") {
                 import.file("standard input", std::io::stdin().lock())?;
@@ -86,7 +86,7 @@ pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
     bar.finish_and_clear();
     let imported = ended?;
     session.out.say(&imported, |look| render::moving::imported(&imported, look))?;
-    session.maintain(&engine);
+    session.maintain(&service);
     let nothing =
         imported.failed > 0 && imported.added + imported.updated + imported.unchanged + imported.newer == 0;
     Ok(if nothing { ExitCode::from(Exit::Environment as u8) } else { ExitCode::SUCCESS })

@@ -3,12 +3,11 @@
 
 mod bar;
 
-use bower_core::request::IndexRequest;
-
 use super::{Session, watch};
 use crate::cli::IndexArgs;
 use crate::failure::{Failure, Result};
 use crate::render;
+use crate::service::IndexBody;
 
 pub use bar::{embed, once};
 
@@ -23,20 +22,20 @@ pub fn run(arguments: &IndexArgs, session: &Session) -> Result<()> {
             })
         })
         .collect::<Result<Vec<_>>>()?;
-    let request = IndexRequest {
+    let body = IndexBody {
         paths,
         collection: arguments.collection.clone(),
         include: arguments.include.clone(),
         exclude: arguments.exclude.clone(),
-        scope: arguments.scope,
+        scope: Some(arguments.scope),
         owner: arguments.owner.clone(),
     };
-    let engine = session.engine()?;
+    let service = session.service()?;
     if arguments.watch {
-        return watch::run(&engine, &request, session);
+        return watch::run(&service, &body, session);
     }
-    let report = once(&engine, &request, session)?;
+    let report = once(&service, &body, session)?;
     session.out.say(&report, |look| render::index::report(&report, look))?;
-    session.maintain(&engine);
+    session.maintain(&service);
     Ok(())
 }

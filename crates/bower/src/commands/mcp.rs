@@ -1,7 +1,6 @@
 //! Implements `bower mcp`: serves the Model Context Protocol on standard input and output.
 //! It serves until the input ends. Nothing but messages goes to standard output; whatever else there is to say goes to standard error.
 
-use bower_core::engine::Engine;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use std::sync::Arc;
@@ -22,19 +21,19 @@ const THREADS: usize = 32;
 /// Serves until the client has gone.
 pub fn run(arguments: McpArgs, session: &Session) -> Result<()> {
     let opener = session.clone();
-    serve_from(arguments, session, move || opener.engine())
+    serve_from(arguments, session, move || opener.service())
 }
 
 /// The same from a store that `open` opens when it is needed.
 pub fn serve_from(
     arguments: McpArgs,
     session: &Session,
-    open: impl Fn() -> Result<Engine> + Send + Sync + 'static,
+    open: impl Fn() -> Result<Service> + Send + Sync + 'static,
 ) -> Result<()> {
     let options = options(arguments)?;
     listen_to_trouble(session);
     let file = session.home()?.path.join("memory.db");
-    let desk = Arc::new(Desk::lazy(file, move || open().map(Service::new)));
+    let desk = Arc::new(Desk::lazy(file, open));
     let handler = mcp::handler(Arc::clone(&desk), options)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -67,8 +66,8 @@ fn options(arguments: McpArgs) -> Result<Options> {
             owner: arguments.owner,
             collections: arguments.collection,
             access,
-            host: None,
             is_agent: true,
+            ..Bounds::default()
         }),
         tools,
         compat: arguments.compat,

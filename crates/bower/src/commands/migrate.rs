@@ -9,9 +9,9 @@ use bower_core::item::Visibility;
 /// Reads the other store, and says what came of it.
 pub fn run(arguments: &MigrateArgs, session: &Session) -> Result<()> {
     let MigrateFrom::FromBrv { path, dry_run } = &arguments.from;
-    let engine = session.engine()?;
-    let migrated = engine.migrate_from_brv(&Visibility::everything(), path, *dry_run, now())?;
+    let service = session.service()?;
+    let migrated = service.engine().migrate_from_brv(&Visibility::everything(), path, *dry_run, now())?;
     session.out.say(&migrated, |look| render::moving::migrated(&migrated, look))?;
-    session.maintain(&engine);
+    session.maintain(&service);
     Ok(())
 }

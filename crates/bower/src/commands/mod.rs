@@ -1,5 +1,5 @@
 //! One module for each command, and what they share: the home, the settings, the engine and the clock.
-//! Each turns typed-in arguments into a request, asks the engine once, and prints once.
+//! Each turns typed-in arguments into a body, asks the service once, and prints once.
 
 pub mod backup;
 pub mod brief;
@@ -33,8 +33,7 @@ mod watch;
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::filter::Filter;
-use bower_core::item::Visibility;
-use bower_core::request::{Selection, StatusReport};
+use bower_core::request::StatusReport;
 use jiff::Timestamp;
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Read, Write};
@@ -43,7 +42,7 @@ use std::path::Path;
 use crate::cli::{Global, SelectArgs, VisibilityArgs};
 use crate::failure::{Failure, Hint, Result};
 use crate::llm;
-use crate::service::{SelectBody, Words, select};
+use crate::service::{Bounds, SelectBody, Service, Via};
 use crate::settings::{self, Chosen, Home, Layers, Origin, Resolved};
 use crate::when;
 use crate::wire::Output;
@@ -87,26 +86,26 @@ impl Session {
         Ok(resolved)
     }
 
-    /// The engine on its home.
-    pub fn engine(&self) -> Result<Engine> {
+    /// The store in its home, opened.
+    pub fn service(&self) -> Result<Service> {
         let home = self.home()?;
         let settings = self.settings(&home)?.settings;
-        Self::engine_of(&home, settings)
+        Self::service_of(&home, settings)
     }
 
-    /// The engine on a home with these settings.
-    fn engine_of(home: &Home, settings: Settings) -> Result<Engine> {
+    /// The store in a home with these settings, opened.
+    fn service_of(home: &Home, settings: Settings) -> Result<Service> {
         let llm = llm::chosen(&settings, |variable| std::env::var(variable).ok());
         let engine = Engine::open(&home.path, settings, now())?;
-        Ok(match llm {
+        Ok(Service::new(match llm {
             Some(llm) => engine.with_llm(llm),
             None => engine,
-        })
+        }))
     }
 
     /// Folds what is due, after the answer is out. A failure here changes nothing that was acknowledged.
-    pub fn maintain(&self, engine: &Engine) {
-        match engine.maintain(now()) {
+    pub fn maintain(&self, service: &Service) {
+        match service.engine().maintain(now()) {
             Ok(true) => self.out.detail("folded new changes into the indexes"),
             Ok(false) => {}
             Err(error) => self.out.detail(&format!("could not fold new changes into the indexes: {error}")),
@@ -200,9 +199,10 @@ fn text_of(words: &[String], what: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Selection flags as the engine takes them.
-fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
-    let body = SelectBody {
+/// Selection flags as a body. What is wrong in them is said before anything is opened, for nothing is made for what cannot be
+/// acted on.
+fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<SelectBody> {
+    let mut body = SelectBody {
         collections: arguments.collection.clone(),
         types: arguments.types.clone(),
         tags: arguments.tag.clone(),
@@ -219,18 +219,22 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<Selection> {
         kind: arguments.kind,
         statuses: arguments.status.clone(),
     };
-    // A filter is typed as text, whose errors name what is wrong in it.
-    let filter = arguments.filter.as_deref().map(Filter::parse).transpose()?;
-    Ok(Selection { filter, ..select(&body, Words::Flags, now)? })
+    if let Some(text) = &arguments.filter {
+        // A filter is typed as text, whose errors name what is wrong in it. One that is in order is an object.
+        Filter::parse(text)?;
+        body.filter = serde_json::from_str(text).ok();
+    }
+    body.selection(Via::CommandLine, now)?;
+    Ok(body)
 }
 
 /// What a command may see.
-fn visibility(arguments: &VisibilityArgs) -> Visibility {
-    let collections = Some(&arguments.collection).filter(|names| !names.is_empty());
-    Visibility {
+fn bounds(arguments: &VisibilityArgs) -> Bounds {
+    Bounds {
         scope: arguments.scope,
         owner: arguments.owner.clone(),
-        collections: collections.map(|names| names.iter().cloned().collect()),
+        collections: arguments.collection.clone(),
+        ..Bounds::local()
     }
 }
 

@@ -3,7 +3,6 @@
 
 use bower_core::Error;
 use bower_core::config::Settings;
-use bower_core::item::Visibility;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -80,13 +79,13 @@ fn embed_waiting(home: &Home, session: &Session) -> Option<usize> {
         return None;
     }
     let embed = || -> Result<usize> {
-        let engine = session.engine()?;
-        let waiting = engine.status(&Visibility::everything())?.unembedded;
+        let service = session.service()?;
+        let waiting = service.report()?.unembedded;
         if waiting == 0 {
             return Ok(0);
         }
-        let embedded = embed(&engine, waiting, session)?;
-        session.maintain(&engine);
+        let embedded = embed(&service, waiting, session)?;
+        session.maintain(&service);
         Ok(embedded)
     };
     match embed() {

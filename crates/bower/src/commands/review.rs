@@ -2,52 +2,54 @@
 //! The contradictions are those that nothing could settle; a person says which side is right.
 
 use bower_core::error::{Error, Missing};
-use bower_core::item::{Author, Kind, Status, Visibility};
-use bower_core::request::{Item, Selection, Settlement};
+use bower_core::item::{Kind, Ruling, Status};
+use bower_core::request::Item;
 use serde::Serialize;
 
-use super::{Session, now, text_of, visibility};
+use super::{Session, bounds, now, text_of};
 use crate::cli::{ReviewAction, ReviewArgs};
 use crate::failure::Result;
 use crate::render;
-use crate::service::Reviews;
+use crate::service::{Bounds, ListBody, SelectBody, SettleBody};
 
 /// Memories of one source that are kept at once; what is left is kept by asking again.
-const MOST_KEPT: usize = 10_000;
+const MOST_KEPT: u32 = 10_000;
 
 /// Lists them, or ends one.
 pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
-    let visibility = visibility(&arguments.visibility);
-    let (review, how) = match arguments.action.unwrap_or(ReviewAction::List { all: false }) {
+    let bounds = bounds(&arguments.visibility);
+    let (review, ruling, text) = match arguments.action.unwrap_or(ReviewAction::List { all: false }) {
         ReviewAction::List { all } => {
-            let engine = session.engine()?;
-            let found = Reviews { reviews: engine.reviews(&visibility, all)? };
-            let waiting = Selection {
-                kinds: vec![Kind::Memory],
-                statuses: vec![Status::Candidate],
-                ..Selection::default()
-            };
-            let candidates = engine.list(&visibility, &waiting, 1, 0)?.total;
+            let service = session.service()?;
+            let found = service.reviews(all, &bounds)?;
+            let waiting = memories(vec![Status::Candidate], Vec::new(), 1);
+            let candidates = service.list(&waiting, &bounds, now())?.total;
             return session.out.say(&found, |look| render::review::list(&found.reviews, candidates, look));
         }
         ReviewAction::Keep { source: Some(source), .. } => {
-            let ids = unreviewed_of(&visibility, source, session)?;
-            return judge(&visibility, &ids, true, session);
+            let ids = unreviewed_of(&bounds, source, session)?;
+            return judge(&bounds, &ids, true, session);
         }
-        ReviewAction::Keep { ids, source: None } => return judge(&visibility, &ids, true, session),
-        ReviewAction::Drop { ids } => return judge(&visibility, &ids, false, session),
-        ReviewAction::Accept { review } => (review, Settlement::Accept),
-        ReviewAction::Reject { review } => (review, Settlement::Reject),
-        ReviewAction::Both { review } => (review, Settlement::Both),
+        ReviewAction::Keep { ids, source: None } => return judge(&bounds, &ids, true, session),
+        ReviewAction::Drop { ids } => return judge(&bounds, &ids, false, session),
+        ReviewAction::Accept { review } => (review, Ruling::Accept, None),
+        ReviewAction::Reject { review } => (review, Ruling::Reject, None),
+        ReviewAction::Both { review } => (review, Ruling::Both, None),
         ReviewAction::Merge { review, text } => {
-            (review, Settlement::Merge { text: text_of(&text, "review merge")?, said_by: Author::User })
+            (review, Ruling::Merge, Some(text_of(&text, "review merge")?))
         }
     };
-    let engine = session.engine()?;
-    let settled = engine.settle(&visibility, review, &how, now())?;
+    let service = session.service()?;
+    let settled = service.settle(review, &SettleBody { ruling, text }, &bounds, now())?;
     session.out.say(&settled, |look| render::review::settled(&settled, look))?;
-    session.maintain(&engine);
+    session.maintain(&service);
     Ok(())
+}
+
+/// Memories of these statuses and sources.
+fn memories(statuses: Vec<Status>, sources: Vec<String>, limit: u32) -> ListBody {
+    let select = SelectBody { kind: Some(Kind::Memory), statuses, sources, ..SelectBody::default() };
+    ListBody { limit: Some(limit), offset: None, select }
 }
 
 #[derive(Serialize)]
@@ -56,14 +58,9 @@ struct Judged {
 }
 
 /// What a source or a conversation left and nobody looked at.
-fn unreviewed_of(visibility: &Visibility, source: String, session: &Session) -> Result<Vec<String>> {
-    let select = Selection {
-        kinds: vec![Kind::Memory],
-        statuses: vec![Status::Candidate, Status::Active],
-        sources: vec![source.clone()],
-        ..Selection::default()
-    };
-    let mut found = session.engine()?.list(visibility, &select, MOST_KEPT, 0)?.memories;
+fn unreviewed_of(bounds: &Bounds, source: String, session: &Session) -> Result<Vec<String>> {
+    let body = memories(vec![Status::Candidate, Status::Active], vec![source.clone()], MOST_KEPT);
+    let mut found = session.service()?.list(&body, bounds, now())?.memories;
     found.retain(|item| item.status == Status::Candidate || !item.provenance.reviewed);
     if found.is_empty() {
         return Err(Error::NotFound { what: Missing::Named("unreviewed memory of"), id: source }.into());
@@ -72,11 +69,12 @@ fn unreviewed_of(visibility: &Visibility, source: String, session: &Session) -> 
 }
 
 /// Candidates become memories, or leave answers. Those before one that is none are judged already.
-fn judge(visibility: &Visibility, ids: &[String], keeps: bool, session: &Session) -> Result<()> {
-    let engine = session.engine()?;
-    let judge = |id: &String| engine.judge_candidate(visibility, id, keeps, now());
+fn judge(bounds: &Bounds, ids: &[String], keeps: bool, session: &Session) -> Result<()> {
+    let service = session.service()?;
+    let visibility = bounds.visibility();
+    let judge = |id: &String| service.engine().judge_candidate(&visibility, id, keeps, now());
     let judged = Judged { memories: ids.iter().map(judge).collect::<std::result::Result<_, _>>()? };
     session.out.say(&judged, |look| render::review::judged(&judged.memories, look))?;
-    session.maintain(&engine);
+    session.maintain(&service);
     Ok(())
 }

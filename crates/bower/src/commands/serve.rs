@@ -7,7 +7,6 @@ use super::Session;
 use crate::cli::ServeArgs;
 use crate::failure::Result;
 use crate::http::{self, Options, connections, followers, limits};
-use crate::service::Service;
 
 /// What is printed when requests are taken.
 #[derive(Serialize)]
@@ -47,7 +46,7 @@ pub fn run(arguments: &ServeArgs, session: &Session) -> Result<()> {
     };
     let is_named = !options.hosts.is_empty();
     http::log_to_standard_error(session.out.quiet, session.out.verbose);
-    let service = Service::new(session.engine()?);
+    let service = session.service()?;
     http::serve(http::handler, service, &home.path, models, options, |address, needs_token| {
         let serving = Serving { address: url(address), needs_token, process: std::process::id() };
         session.out.say(&serving, |_| text(&serving, is_named))

@@ -4,11 +4,10 @@ use super::{Session, hint_if_empty};
 use crate::cli::Format;
 use crate::failure::Result;
 use crate::render;
-use bower_core::item::Visibility;
 
 /// Prints the report.
 pub fn run(session: &Session) -> Result<()> {
-    let report = session.engine()?.status(&Visibility::everything())?;
+    let report = session.service()?.report()?;
     session.out.say(&report, |look| render::store::status(&report, look))?;
     if session.out.format == Format::Text {
         hint_if_empty(&report, session);

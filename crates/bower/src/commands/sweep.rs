@@ -1,54 +1,51 @@
 //! Implements `bower sweep`, `bower prune`, `bower consolidate` and `bower undo`.
 //! They decide what becomes of memories that nobody asks for, and take that back.
 
-use bower_core::item::{Origin, Visibility};
-use bower_core::request::ConsolidateRequest;
-
-use super::{Session, now, visibility};
+use super::{Session, bounds, now};
 use crate::cli::{ConsolidateArgs, PruneArgs, SweepArgs, UndoArgs};
 use crate::failure::Result;
 use crate::render;
+use crate::service::{Bounds, ConsolidateBody, PruneBody, SweepBody, UndoBody};
 
 /// What the day brings.
 pub fn sweep(arguments: &SweepArgs, session: &Session) -> Result<()> {
-    let swept = session.engine()?.sweep(&Visibility::everything(), arguments.dry_run, now())?;
+    let body = SweepBody { dry_run: arguments.dry_run };
+    let swept = session.service()?.sweep(&body, &Bounds::local(), now())?;
     session.out.say(&swept, |look| render::life::swept(&swept, look))
 }
 
 /// Archives what is too weak.
 pub fn prune(arguments: &PruneArgs, session: &Session) -> Result<()> {
-    let pruned =
-        session.engine()?.prune(&Visibility::everything(), arguments.threshold, arguments.dry_run, now())?;
+    let body = PruneBody { threshold: Some(arguments.threshold), dry_run: arguments.dry_run };
+    let pruned = session.service()?.prune(&body, &Bounds::local(), now())?;
     session.out.say(&pruned, |look| render::life::pruned(&pruned, look))
 }
 
 /// Makes patterns of what says much the same.
 pub fn consolidate(arguments: &ConsolidateArgs, session: &Session) -> Result<()> {
-    let request = ConsolidateRequest {
-        similarity: arguments.similarity,
+    let body = ConsolidateBody {
+        similarity: Some(arguments.similarity),
         dry_run: arguments.dry_run,
-        most_ms: arguments.seconds.saturating_mul(1_000),
+        seconds: Some(u32::try_from(arguments.seconds).unwrap_or(u32::MAX)),
         llm: arguments.llm,
+        ..ConsolidateBody::default()
     };
-    let engine = session.engine()?;
-    let done = engine.consolidate(&visibility(&arguments.visibility), &request, now(), &|| true)?;
+    let service = session.service()?;
+    let done = service.consolidate(&body, &bounds(&arguments.visibility), now(), &|| true)?;
     session.out.say(&done, |look| render::life::consolidated(&done, look))?;
-    session.maintain(&engine);
+    session.maintain(&service);
     Ok(())
 }
 
 /// Takes back what an event did, or all that an origin wrote.
 pub fn undo(arguments: &UndoArgs, session: &Session) -> Result<()> {
-    let engine = session.engine()?;
-    let undone = if let Some(event) = arguments.event {
-        engine.undo(&Visibility::everything(), event, now())?
-    } else {
-        let origin = Origin {
-            session: arguments.session.clone(),
-            host: arguments.host.clone(),
-            source: arguments.source.clone(),
-        };
-        engine.undo_origin(&visibility(&arguments.visibility), &origin, arguments.dry_run, now())?
+    let body = UndoBody {
+        event: arguments.event,
+        session: arguments.session.clone(),
+        host: arguments.host.clone(),
+        source: arguments.source.clone(),
+        dry_run: arguments.dry_run,
     };
+    let undone = session.service()?.undo(&body, &bounds(&arguments.visibility), now())?;
     session.out.say(&undone, |look| render::life::undone(&undone, look))
 }

@@ -1,9 +1,7 @@
 //! Implements `bower index --watch`: indexes, then again whatever root changed, until it is interrupted.
 //! Every batch goes through the ordinary index run, so .gitignore, renames and deletions mean the same as without it.
 
-use bower_core::engine::Engine;
 use bower_core::error::{Error, Missing};
-use bower_core::request::IndexRequest;
 use notify_debouncer_full::notify::{EventKind, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, new_debouncer};
 use std::collections::BTreeSet;
@@ -16,15 +14,16 @@ use super::index::once;
 use crate::cli::Format;
 use crate::failure::{FROM_HERE, Failure, Hint, Result};
 use crate::render;
+use crate::service::{IndexBody, Service};
 use crate::wire::Output;
 
 /// Editors write in bursts: a batch waits until nothing happened to its files for this long.
 const QUIET: Duration = Duration::from_millis(400);
 
 /// Watches first and indexes then, so that no change falls between the two.
-pub fn run(engine: &Engine, request: &IndexRequest, session: &Session) -> Result<()> {
+pub fn run(service: &Service, body: &IndexBody, session: &Session) -> Result<()> {
     let home = real(&session.home()?.path);
-    let roots: Vec<PathBuf> = request.paths.iter().map(|path| real(path)).collect();
+    let roots: Vec<PathBuf> = body.paths.iter().map(|path| real(path)).collect();
     let (sender, events) = channel();
     let mut debouncer =
         new_debouncer(QUIET, None, sender).map_err(|source| cannot("start watching", &source))?;
@@ -42,9 +41,9 @@ pub fn run(engine: &Engine, request: &IndexRequest, session: &Session) -> Result
             return Err(cannot(&format!("watch {}", root.display()), &source));
         }
     }
-    let report = once(engine, request, session)?;
+    let report = once(service, body, session)?;
     session.out.say(&report, |look| render::index::report(&report, look))?;
-    session.maintain(engine);
+    session.maintain(service);
     session.out.note("watching for changes; Ctrl-C ends it");
     while let Some(batch) = next(&events, session) {
         let (changed, affected) = sort_out(&batch, &roots, &home);
@@ -52,16 +51,16 @@ pub fn run(engine: &Engine, request: &IndexRequest, session: &Session) -> Result
             continue;
         }
         let paths = affected.into_iter().collect();
-        match once(engine, &IndexRequest { paths, ..request.clone() }, session) {
+        match once(service, &IndexBody { paths, ..body.clone() }, session) {
             Ok(report) if session.out.format == Format::Text => {
                 if report.indexed + report.removed > 0 || session.out.verbose {
                     Output::put(&render::index::batch(changed, &report, &session.out.look()))?;
                 }
-                session.maintain(engine);
+                session.maintain(service);
             }
             Ok(report) => {
                 session.out.say(&report, |_| String::new())?;
-                session.maintain(engine);
+                session.maintain(service);
             }
             // A root that is gone may come back, and a full disk may be cleared: say so and go on.
             Err(failure) => session.out.fail(&failure),

@@ -8,11 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use bower_core::item::Status;
-use bower_core::request::Selection;
 use bower_core::request::moving::ExportRequest;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,25 +23,10 @@ use super::limits::Turn;
 use super::problem::Problem;
 use super::stream::{channel, kept, send};
 use crate::failure::Failure;
-use crate::service::{Bounds, SelectBody, Words, select};
+use crate::service::{Bounds, ExportBody};
 
 /// Lines are sent in pieces of about this size.
 const PIECE: usize = 64 << 10;
-
-/// What is to leave the store.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ExportBody {
-    /// Superseded and archived memories too: whole chains.
-    pub all: bool,
-    /// Indexed documents too: each that has a selected chunk, whole.
-    pub documents: bool,
-    /// Vectors too, so that the next store need not make them.
-    pub vectors: bool,
-    /// Which items.
-    #[serde(flatten)]
-    pub select: SelectBody,
-}
 
 /// Adds the route.
 pub fn route(router: Router<Arc<App>>) -> Router<Arc<App>> {
@@ -82,15 +63,10 @@ async fn export(State(app): State<Arc<App>>, request: Request) -> Result<Respons
 
 /// What a body asks for, as far as it is within the bounds.
 pub(super) fn wanted(body: &ExportBody, bounds: &Bounds) -> Result<ExportRequest, Problem> {
-    let mut selected = select(&body.select, Words::Fields, now())?;
-    if body.all {
-        if !selected.statuses.is_empty() {
-            return Err(Problem::bad("statuses: leave them out where all is true"));
-        }
-        selected.statuses = Status::ALL.to_vec();
+    if body.all && !body.select.statuses.is_empty() {
+        return Err(Problem::bad("statuses: leave them out where all is true"));
     }
-    let select: Selection = bounds.narrow(&selected)?;
-    Ok(ExportRequest { select, documents: body.documents, vectors: body.vectors, force: false })
+    Ok(body.request(bounds, now())?)
 }
 
 /// Where an export writes to: from a thread that blocks to the body of an answer.

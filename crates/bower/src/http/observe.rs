@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use bower_core::item::{Visibility, hex};
+use bower_core::item::hex;
 use bower_core::request::Degraded;
 use serde::Serialize;
 use std::io::IsTerminal;
@@ -172,11 +172,7 @@ async fn ready(State(app): State<Arc<App>>) -> Result<Response, Problem> {
 async fn metrics(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
     caller(request.extensions())?.must_see_all()?;
     let shared = Arc::clone(&app);
-    let store = app
-        .gate(Work::Read)
-        .run(move || Ok(shared.service.engine().status(&Visibility::everything())?))
-        .await
-        .ok();
+    let store = app.gate(Work::Read).run(move || Ok(shared.service.report()?)).await.ok();
     let waiting = vec![
         ("read", app.gates.read.waiting()),
         ("write", app.gates.write.waiting()),
@@ -222,7 +218,13 @@ mod tests {
         let request = bower_core::request::IndexRequest::new(vec![notes]);
         app.service
             .engine()
-            .index(&Visibility::everything(), &request, super::super::now(), &|_| (), &|| true)
+            .index(
+                &bower_core::item::Visibility::everything(),
+                &request,
+                super::super::now(),
+                &|_| (),
+                &|| true,
+            )
             .unwrap();
         ready(State(Arc::clone(&app))).await.unwrap();
         for folder in std::fs::read_dir(home.path().join("index")).unwrap() {

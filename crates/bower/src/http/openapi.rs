@@ -16,10 +16,10 @@ use utoipa::openapi::{
 
 use super::app::Work;
 use super::events::EventsQuery;
-use super::export::ExportBody;
 use super::operations::{self, Input, Operation};
 use super::problem::Wrong;
 use super::runs::RunState;
+use crate::service::ExportBody;
 
 /// Where the schemas stand.
 const SCHEMAS: &str = "#/components/schemas/";

@@ -103,7 +103,7 @@ impl Token {
             collections: self.collections.clone(),
             access: self.access,
             host: Some(self.name.clone()),
-            is_agent: false,
+            ..Bounds::default()
         }
     }
 }

@@ -8,15 +8,12 @@ use serde_json::Value;
 
 use super::{content, trouble};
 use crate::failure::{Exit, Failure};
-use crate::service::{Access, Bounds, QueryBody, Refused, SelectBody, Served, Service};
+use crate::service::{Access, Bounds, EVIDENCE_TOKENS, QueryBody, Refused, SelectBody, Served, Service};
 
 /// What the memory knows.
 pub const RECALL: &str = "recall";
 /// What is to be kept.
 pub const SAVE: &str = "save";
-
-/// Evidence that goes into a prompt (systems.md, section 1).
-const BUDGET_TOKENS: u32 = 2_048;
 
 /// What this server has for somebody with these bounds: whoever may keep nothing is not asked to.
 pub fn listed(bounds: &Bounds) -> Vec<Prompt> {
@@ -103,7 +100,7 @@ pub fn recall(
     };
     let body = QueryBody {
         query: topic.clone(),
-        budget_tokens: Some(BUDGET_TOKENS),
+        budget_tokens: Some(EVIDENCE_TOKENS),
         select,
         ..QueryBody::default()
     };

@@ -1,7 +1,6 @@
 //! Defines the answers whose form is not the engine's, such as the state of the part of a store that a caller sees.
 
-use bower_core::engine::Engine;
-use bower_core::item::{Scope, Visibility};
+use bower_core::item::Scope;
 use bower_core::request::{Held, Item, ModelState, Review, StatusReport, VisibleStatus};
 use bower_core::strength::strength;
 use jiff::Timestamp;
@@ -10,7 +9,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 use super::Bounds;
-use crate::failure::Result;
 
 /// An item, and what it counts now.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -27,15 +25,14 @@ pub struct Got {
 }
 
 impl Got {
-    /// Looks up what is not in the item itself.
-    pub fn new(engine: &Engine, visibility: &Visibility, memory: Item, now: Timestamp) -> Result<Self> {
-        let given = engine.exposure(visibility, &memory)?;
-        Ok(Self {
+    /// With how often answers gave it, and when last.
+    pub(super) fn new(memory: Item, given: Option<(u64, Timestamp)>, now: Timestamp) -> Self {
+        Self {
             strength: (strength(&memory.facts(), now) * 1e3).round() / 1e3,
             given_count: given.map_or(0, |(times, _)| times),
             given_time: given.map(|(_, last)| last),
             memory,
-        })
+        }
     }
 }
 

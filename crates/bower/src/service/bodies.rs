@@ -5,8 +5,9 @@
 
 use bower_core::filter::Filter;
 use bower_core::item::{
-    Author, Briefing, Gate, Kind, MemoryType, Origin, Profile, Rerank, Scope, Status, Verdict, When,
+    Author, Briefing, Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When,
 };
+use bower_core::request::moving::ExportRequest;
 use bower_core::request::{Clocks, ForgetRequest, Selection, Settlement};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
+use super::bounds::{Bounds, Served, Via};
 use crate::failure::{Failure, Result};
 use crate::when;
 
@@ -21,9 +23,9 @@ use crate::when;
 pub const PRUNE_THRESHOLD: f64 = 0.05;
 
 /// Items on a page of a list, unless told otherwise.
-const LISTED: usize = 20;
-/// Items on a page of a list at most: an answer is held in memory whole.
-const MOST_LISTED: usize = 500;
+pub const LISTED: u32 = 20;
+/// Items on a page of a list over a wire at most: an answer is held in memory whole.
+const MOST_LISTED: u32 = 500;
 
 /// Which items a request speaks of. What is left out holds nothing back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,76 +78,49 @@ pub struct SelectBody {
     pub statuses: Vec<Status>,
 }
 
-/// How errors name what was asked with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Words {
-    /// Flags of a command line.
-    Flags,
-    /// Fields of a body.
-    Fields,
-}
-
-/// A body's selection as the engine takes it.
-pub fn select(body: &SelectBody, words: Words, now: Timestamp) -> Result<Selection> {
-    let name = |field: &str| match words {
-        Words::Flags => format!("--{}", field.replace('_', "-")),
-        Words::Fields => field.to_owned(),
-    };
-    let moment = |field: &str, text: &Option<String>| {
-        // Finding the system's time zone reads a whole folder: only where a time has to be understood.
-        let local = || Zoned::new(now, jiff::tz::TimeZone::system());
-        text.as_deref().map(|text| when::parse(text, &local()).map_err(|why| {
-            Failure::usage(format!("{} {text:?}: {why}", name(field)), "use a date (2025-03-01), a time (2025-03-01T12:00:00Z), 7d, \"2 weeks ago\", today or yesterday")
-        })).transpose()
-    };
-    let (since, until) = (moment("since", &body.since)?, moment("until", &body.until)?);
-    let clocks =
-        Clocks { as_of: moment("as_of", &body.as_of)?, valid_at: moment("valid_at", &body.valid_at)? };
-    if let (Some(since), Some(until)) = (since, until)
-        && since >= until
-    {
-        return Err(Failure::usage(
-            format!("{} ({since}) is not before {} ({until})", name("since"), name("until")),
-            format!("swap them; {} leaves out what was written at that time or later", name("until")),
-        ));
-    }
-    let filter = body.filter.clone().map(|fields| Filter::from_value(&Value::Object(fields))).transpose()?;
-    Ok(Selection {
-        kinds: body.kind.into_iter().collect(),
-        collections: body.collections.clone(),
-        types: body.types.clone(),
-        tags: body.tags.clone(),
-        filter,
-        since,
-        until,
-        version: body.version.clone(),
-        scope: body.scope,
-        owner: body.owner.clone(),
-        sources: body.sources.clone(),
-        said_by: body.said_by.clone(),
-        statuses: body.statuses.clone(),
-        clocks,
-    })
-}
-
-/// What is to be forgotten: ids, or a selection that leaves something out; never everything for want of either.
-pub fn what_goes(ids: &[String], select: Selection, words: Words) -> Result<ForgetRequest> {
-    // A scope or an owner says who asks; beside ids it selects nothing by itself.
-    let bare = Selection { scope: None, owner: None, ..select.clone() };
-    match (ids.is_empty(), holds_everything(if ids.is_empty() { &select } else { &bare })) {
-        (false, true) => Ok(ForgetRequest::Ids(ids.iter().map(|id| id.trim().to_owned()).collect())),
-        (true, false) => Ok(ForgetRequest::Selected(Box::new(select))),
-        (false, false) => Err(Failure::usage("both ids and a selection are given", "give one of them")),
-        (true, true) => {
-            let (with, look) = match words {
-                Words::Flags => ("--tag or --collection", "add --dry-run to see it first"),
-                Words::Fields => ("tags or collections", "dry_run shows what would go"),
-            };
-            Err(Failure::usage(
-                "nothing says what to forget",
-                format!("give ids, or narrow it down, e.g. with {with}; {look}"),
-            ))
+impl SelectBody {
+    /// As the engine takes it.
+    pub fn selection(&self, via: Via, now: Timestamp) -> Result<Selection> {
+        let name = |field: &str| match via {
+            Via::CommandLine => format!("--{}", field.replace('_', "-")),
+            Via::Wire => field.to_owned(),
+        };
+        let moment = |field: &str, text: &Option<String>| {
+            // Finding the system's time zone reads a whole folder: only where a time has to be understood.
+            let local = || Zoned::new(now, jiff::tz::TimeZone::system());
+            text.as_deref().map(|text| when::parse(text, &local()).map_err(|why| {
+                Failure::usage(format!("{} {text:?}: {why}", name(field)), "use a date (2025-03-01), a time (2025-03-01T12:00:00Z), 7d, \"2 weeks ago\", today or yesterday")
+            })).transpose()
+        };
+        let (since, until) = (moment("since", &self.since)?, moment("until", &self.until)?);
+        let clocks =
+            Clocks { as_of: moment("as_of", &self.as_of)?, valid_at: moment("valid_at", &self.valid_at)? };
+        if let (Some(since), Some(until)) = (since, until)
+            && since >= until
+        {
+            return Err(Failure::usage(
+                format!("{} ({since}) is not before {} ({until})", name("since"), name("until")),
+                format!("swap them; {} leaves out what was written at that time or later", name("until")),
+            ));
         }
+        let filter =
+            self.filter.clone().map(|fields| Filter::from_value(&Value::Object(fields))).transpose()?;
+        Ok(Selection {
+            kinds: self.kind.into_iter().collect(),
+            collections: self.collections.clone(),
+            types: self.types.clone(),
+            tags: self.tags.clone(),
+            filter,
+            since,
+            until,
+            version: self.version.clone(),
+            scope: self.scope,
+            owner: self.owner.clone(),
+            sources: self.sources.clone(),
+            said_by: self.said_by.clone(),
+            statuses: self.statuses.clone(),
+            clocks,
+        })
     }
 }
 
@@ -162,18 +137,10 @@ pub(super) fn holds_everything(select: &Selection) -> bool {
     plain == Selection::default() && select.filter.as_ref().is_none_or(vacuous)
 }
 
-/// Paths as the engine takes them.
-pub(super) fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    if paths.is_empty() {
-        return Err(Failure::usage("no path is given", "name files or folders"));
-    }
-    paths.iter().map(|path| whole(path).map(Path::to_path_buf)).collect()
-}
-
-/// A path that means the same to whoever asks and to whoever answers.
-pub(super) fn whole(path: &Path) -> Result<&Path> {
-    if path.is_absolute() {
-        return Ok(path);
+/// Refuses a path that does not mean the same to whoever asks and to whoever answers.
+pub(super) fn check_absolute(path: &Path, via: Via) -> Result<()> {
+    if path.is_absolute() || via == Via::CommandLine {
+        return Ok(());
     }
     Err(Failure::usage(
         format!("path {} is relative", path.display()),
@@ -274,6 +241,36 @@ pub struct TurnsBody {
     /// Whose it is.
     #[serde(default)]
     pub owner: Option<String>,
+    /// The collection of the turns themselves, where it is not `sessions`.
+    #[serde(skip)]
+    pub documents: Option<String>,
+    /// Where the conversation is held, as an absolute path.
+    #[serde(skip)]
+    pub folder: Option<String>,
+    /// The program that hands it over, where that is not the agent itself.
+    #[serde(skip)]
+    pub origin: Option<&'static str>,
+}
+
+/// A transcript of a session, which its reader has as a file or as bytes.
+#[derive(Clone, Debug, Default)]
+pub struct TranscriptBody {
+    /// The file's name.
+    pub name: String,
+    /// The collection of the candidates.
+    pub collection: Option<String>,
+    /// Who may see them; project unless told.
+    pub scope: Option<Scope>,
+    /// Whose they are.
+    pub owner: Option<String>,
+    /// Where the session was, as an absolute path.
+    pub folder: Option<String>,
+    /// The name under which answers were given to it, where that is not the conversation's own.
+    pub session: Option<String>,
+    /// What its user is called in it.
+    pub me: Option<String>,
+    /// Only look.
+    pub dry_run: bool,
 }
 
 /// What one side said.
@@ -309,15 +306,45 @@ pub struct ListBody {
 
 impl ListBody {
     /// How many are wanted, and how many are left out at the start.
-    pub(super) fn page(&self) -> Result<(usize, usize)> {
-        let limit = self.limit.map_or(LISTED, |limit| limit as usize);
-        if !(1..=MOST_LISTED).contains(&limit) {
+    pub(super) fn page(&self, via: Via) -> Result<(usize, usize)> {
+        let limit = self.limit.unwrap_or(LISTED);
+        if via == Via::Wire && !(1..=MOST_LISTED).contains(&limit) {
             return Err(Failure::usage(
                 format!("limit {limit}"),
                 format!("use 1 to {MOST_LISTED}, and offset for the next page"),
             ));
         }
-        Ok((limit, self.offset.unwrap_or(0) as usize))
+        Ok((limit as usize, self.offset.unwrap_or(0) as usize))
+    }
+}
+
+/// What is to leave the store.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExportBody {
+    /// Superseded and archived memories too: whole chains.
+    pub all: bool,
+    /// Indexed documents too: each that has a selected chunk, whole.
+    pub documents: bool,
+    /// Vectors too, so that the next store need not make them.
+    pub vectors: bool,
+    /// Replace files that are in the way.
+    #[serde(skip)]
+    pub force: bool,
+    /// Which items.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+impl ExportBody {
+    /// As the engine takes it, as far as it is within the bounds.
+    pub fn request(&self, bounds: &Bounds, now: Timestamp) -> Served<ExportRequest> {
+        let mut select = self.select.selection(bounds.via, now)?;
+        if self.all {
+            select.statuses = Status::ALL.to_vec();
+        }
+        let select = select.within(&bounds.visibility())?;
+        Ok(ExportRequest { select, documents: self.documents, vectors: self.vectors, force: self.force })
     }
 }
 
@@ -336,6 +363,30 @@ pub struct ForgetBody {
     /// Which items, where no ids are given.
     #[serde(flatten)]
     pub select: SelectBody,
+}
+
+impl ForgetBody {
+    /// What is to be forgotten: ids, or a selection that leaves something out; never everything for want of either.
+    pub fn what(&self, via: Via, now: Timestamp) -> Result<ForgetRequest> {
+        let (ids, select) = (&self.ids, self.select.selection(via, now)?);
+        // A scope or an owner says who asks; beside ids it selects nothing by itself.
+        let bare = Selection { scope: None, owner: None, ..select.clone() };
+        match (ids.is_empty(), holds_everything(if ids.is_empty() { &select } else { &bare })) {
+            (false, true) => Ok(ForgetRequest::Ids(ids.iter().map(|id| id.trim().to_owned()).collect())),
+            (true, false) => Ok(ForgetRequest::Selected(Box::new(select))),
+            (false, false) => Err(Failure::usage("both ids and a selection are given", "give one of them")),
+            (true, true) => {
+                let (with, look) = match via {
+                    Via::CommandLine => ("--tag or --collection", "add --dry-run to see it first"),
+                    Via::Wire => ("tags or collections", "dry_run shows what would go"),
+                };
+                Err(Failure::usage(
+                    "nothing says what to forget",
+                    format!("give ids, or narrow it down, e.g. with {with}; {look}"),
+                ))
+            }
+        }
+    }
 }
 
 /// How a review ends.
@@ -471,37 +522,6 @@ pub struct UndoBody {
     pub source: Option<String>,
     /// Only look, where an origin is named.
     pub dry_run: bool,
-}
-
-/// What an [`UndoBody`] asks for.
-pub(super) enum Undoing {
-    /// What an event did.
-    Event(u64),
-    /// All that an origin wrote.
-    Origin(Origin),
-}
-
-impl UndoBody {
-    /// As the engine takes it.
-    pub(super) fn what(&self) -> Result<Undoing> {
-        let Self { event, session, host, source, dry_run } = self.clone();
-        let origin = Origin { session, host, source };
-        match (event, origin.is_nothing()) {
-            (Some(event), true) if !dry_run => Ok(Undoing::Event(event)),
-            (None, false) => Ok(Undoing::Origin(origin)),
-            (Some(_), true) => Err(Failure::usage(
-                "dry_run is for an origin",
-                "memory_history or the event's own answer tells what it did",
-            )),
-            (Some(_), false) => {
-                Err(Failure::usage("both an event and an origin are named", "name one of them"))
-            }
-            (None, true) => Err(Failure::usage(
-                "nothing says what to take back",
-                "name an event, or a session, host or source",
-            )),
-        }
-    }
 }
 
 /// Paths to index, on the server's machine.

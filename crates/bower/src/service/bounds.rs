@@ -1,9 +1,8 @@
-//! Defines access bounds: what a caller over a wire may reach and do.
-//! No argument of a request can leave them. There is one rule for every wire.
+//! Defines access bounds: what a caller may reach and do.
+//! No argument of a request can leave them. There is one rule for every way in.
 
 use bower_core::Error;
 use bower_core::item::{Author, Scope, Visibility};
-use bower_core::request::Selection;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +32,17 @@ impl Access {
     }
 }
 
-/// The bounds of whoever asks. The default holds nothing back: a person at their own machine.
+/// How a request came. Its errors name what was asked with, and what guards a server binds wires alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Via {
+    /// From a process of this machine that was started for it: flags of a command line, or the call of a host's hook.
+    CommandLine,
+    /// As fields of a body, by MCP or HTTP.
+    #[default]
+    Wire,
+}
+
+/// The bounds of whoever asks. The default holds nothing back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// Only this scope.
@@ -48,7 +57,12 @@ pub struct Bounds {
     pub host: Option<String>,
     /// Whoever asks is an agent, whatever it may do: it never speaks for the user.
     pub is_agent: bool,
+    /// How the request came.
+    pub via: Via,
 }
+
+/// The engine's answer to a request, or why there is none.
+pub type Served<T> = std::result::Result<T, Refused>;
 
 /// Why a request was not served.
 #[derive(Debug)]
@@ -71,6 +85,14 @@ impl Refused {
 impl From<Failure> for Refused {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Outside(failure) | Refused::Failed(failure) => failure,
+        }
     }
 }
 
@@ -107,6 +129,11 @@ impl Place {
 }
 
 impl Bounds {
+    /// Of a person at the command line of their own machine: they hold nothing back.
+    pub fn local() -> Self {
+        Self { via: Via::CommandLine, ..Self::default() }
+    }
+
     /// Whether they hold no item back.
     pub fn is_everything(&self) -> bool {
         self.visibility().is_everything()
@@ -122,8 +149,8 @@ impl Bounds {
         }
     }
 
-    /// Who says what whoever asks keeps: an agent, unless they say that it is from elsewhere. Only who may do everything speaks
-    /// for the user.
+    /// Who says what whoever asks keeps, unless they say that it is from elsewhere: the user at a command line, an agent over a
+    /// wire. Only who may do everything speaks for the user.
     pub fn author(&self, told: Option<Author>) -> Result<Author, Refused> {
         match told {
             Some(Author::User) if self.is_agent || self.access < Access::Admin => {
@@ -133,6 +160,7 @@ impl Bounds {
                 )))
             }
             Some(author) => Ok(author),
+            None if self.via == Via::CommandLine && !self.is_agent => Ok(Author::User),
             None => Ok(Author::Agent),
         }
     }
@@ -157,16 +185,6 @@ impl Bounds {
         Err(Error::WholeStore { what }.into())
     }
 
-    /// What a request that names a scope and an owner may see; an error where it names what is outside.
-    pub fn narrowed(&self, scope: Option<Scope>, owner: Option<&str>) -> Result<Visibility, Refused> {
-        Ok(self.visibility().narrowed(scope, owner)?)
-    }
-
-    /// A selection as far as it is within; an error where it names what is outside.
-    pub fn narrow(&self, select: &Selection) -> Result<Selection, Refused> {
-        Ok(select.within(&self.visibility())?)
-    }
-
     /// Where something new goes that names these, or none of them.
     pub fn place(
         &self,
@@ -180,7 +198,7 @@ impl Bounds {
                 return Err(Refused::Failed(failure));
             }
         }
-        let visibility = self.narrowed(scope, owner)?;
+        let visibility = self.visibility().narrowed(scope, owner)?;
         let collection = match (collection, self.collections.as_slice()) {
             (Some(name), _) => {
                 visibility.check_collection(name)?;

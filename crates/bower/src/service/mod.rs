@@ -1,5 +1,5 @@
-//! Runs what agents may ask, whatever the wire: a body in, the engine's answer out.
-//! MCP and HTTP call the same functions, so that what one of them refuses the other refuses too.
+//! Runs what may be asked, whatever the way in: a body in, the engine's answer out.
+//! The command line, hooks, MCP and HTTP call the same functions: defaults, limits and refusals are decided once.
 //!
 //! Every call blocks: a server hands it to a thread.
 
@@ -10,29 +10,32 @@ mod bounds;
 pub mod fuzzing;
 
 use bower_core::engine::Engine;
-use bower_core::item::Briefing;
+use bower_core::item::{Briefing, Origin, Visibility};
 use bower_core::request::{
     Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Documents,
     Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest,
-    Listing, Pruned, QueryRequest, Review, SessionRead, SessionRequest, Swept, ToldTurn, TurnsRequest,
-    Undone,
+    Listing, Pruned, QueryRequest, Review, SessionRead, SessionRequest, StatusReport, Swept, ToldTurn,
+    TurnsRequest, Undone,
 };
 use jiff::Timestamp;
+use std::io::{Read, Seek};
 
 use crate::failure::{Failure, Result};
 
 pub use answers::{Got, Pinned, Reviews, StorePart, StoreState};
 pub use bodies::{
-    BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, IndexBody, ListBody, PRUNE_THRESHOLD,
-    PinBody, PruneBody, QueryBody, SelectBody, SettleBody, SweepBody, TurnBody, TurnsBody, UndoBody, Words,
-    select, what_goes,
+    BriefBody, ConsolidateBody, CurateBody, ExportBody, FeedbackBody, ForgetBody, IndexBody, LISTED,
+    ListBody, PRUNE_THRESHOLD, PinBody, PruneBody, QueryBody, SelectBody, SettleBody, SweepBody,
+    TranscriptBody, TurnBody, TurnsBody, UndoBody,
 };
-pub use bounds::{Access, Bounds, Place, Refused};
+pub use bounds::{Access, Bounds, Refused, Served, Via};
 
 /// Hits, unless told otherwise.
-pub const SHOWN: usize = 10;
+const SHOWN: usize = 10;
+/// Tokens of evidence for a model that says nothing of them (systems.md, section 1: 2,048 tokens of 8 results).
+pub const EVIDENCE_TOKENS: u32 = 2_048;
 
-/// One store, for whoever asks over a wire.
+/// One store, for whoever asks.
 pub struct Service {
     engine: Engine,
 }
@@ -43,23 +46,20 @@ impl std::fmt::Debug for Service {
     }
 }
 
-/// What a service answers: the engine's answer, or why not.
-pub type Served<T> = std::result::Result<T, Refused>;
-
 impl Service {
     /// For a store that is open.
     pub fn new(engine: Engine) -> Self {
         Self { engine }
     }
 
-    /// The engine, for what has no bounds: maintenance, health.
+    /// The engine, for what is asked in one way only: maintenance, files that go out or come in.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
     /// Answers a question.
     pub fn query(&self, body: &QueryBody, bounds: &Bounds, now: Timestamp) -> Served<Answer> {
-        let select = bounds.narrow(&select(&body.select, Words::Fields, now)?)?;
+        let select = body.select.selection(bounds.via, now)?;
         let limit = body.limit.map(usize::from);
         let budget_tokens = body.budget_tokens.map(|tokens| tokens as usize);
         let default = QueryRequest::default();
@@ -124,47 +124,72 @@ impl Service {
         let request = TurnsRequest {
             conversation: body.conversation.clone(),
             turns: body.turns.iter().map(told).collect(),
-            origin: "agent",
-            documents: if bounds.collections.is_empty() { None } else { place.collection.clone() },
+            origin: body.origin.unwrap_or("agent"),
+            documents: body
+                .documents
+                .clone()
+                .or_else(|| place.collection.clone().filter(|_| !bounds.collections.is_empty())),
             session: SessionRequest {
                 scope: place.named_scope(),
                 collection: place.collection,
                 owner: place.owner,
                 host: bounds.host.clone(),
+                folder: body.folder.clone(),
                 ..SessionRequest::default()
             },
         };
         Ok(self.engine.keep_turns(&bounds.visibility(), &request, now)?)
     }
 
+    /// Reads the transcript of a session: what is worth keeping in it becomes candidates, and what was read before is not read again.
+    pub fn read_session(
+        &self,
+        body: &TranscriptBody,
+        transcript: impl Read + Seek,
+        bounds: &Bounds,
+        now: Timestamp,
+    ) -> Served<SessionRead> {
+        bounds.may(Access::Write)?;
+        let request = SessionRequest {
+            collection: body.collection.clone(),
+            scope: body.scope,
+            owner: body.owner.clone(),
+            folder: body.folder.clone(),
+            session: body.session.clone(),
+            host: bounds.host.clone(),
+            me: body.me.clone(),
+            dry_run: body.dry_run,
+        };
+        Ok(self.engine.read_session(&bounds.visibility(), &body.name, transcript, &request, now)?)
+    }
+
     /// One whole item. Who opens an item uses it.
     pub fn get(&self, id: &str, bounds: &Bounds, now: Timestamp) -> Served<Got> {
         let visibility = bounds.visibility();
-        let memory = self.engine.get(&visibility, id)?;
-        let got = Got::new(&self.engine, &visibility, memory, now)?;
-        self.engine.note_used(&visibility, &got.memory, now);
-        Ok(got)
+        let memory = self.engine.get(&visibility, id.trim())?;
+        let given = self.engine.exposure(&visibility, &memory)?;
+        self.engine.note_used(&visibility, &memory, now);
+        Ok(Got::new(memory, given, now))
     }
 
     /// A page of items, newest first.
     pub fn list(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Listing> {
-        let select = bounds.narrow(&select(&body.select, Words::Fields, now)?)?;
-        let (limit, offset) = body.page()?;
+        let select = body.select.selection(bounds.via, now)?;
+        let (limit, offset) = body.page(bounds.via)?;
         Ok(self.engine.list(&bounds.visibility(), &select, limit, offset)?)
     }
 
     /// A page of documents, the last changed first.
     pub fn documents(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Documents> {
-        let select = bounds.narrow(&select(&body.select, Words::Fields, now)?)?;
-        let (limit, offset) = body.page()?;
+        let select = body.select.selection(bounds.via, now)?;
+        let (limit, offset) = body.page(bounds.via)?;
         Ok(self.engine.documents(&bounds.visibility(), &select, limit, offset)?)
     }
 
     /// Removes items for good. Without `dry_run` a selection needs `confirm`: it may hold more than its writer thinks.
     pub fn forget(&self, body: &ForgetBody, bounds: &Bounds, now: Timestamp) -> Served<Forgotten> {
         bounds.may(Access::Write)?;
-        let wanted = select(&body.select, Words::Fields, now)?;
-        let what = match what_goes(&body.ids, wanted, Words::Fields)? {
+        let what = match body.what(bounds.via, now)? {
             ForgetRequest::Selected(_) if !body.dry_run && !body.confirm => {
                 return Err(Failure::usage(
                     "a selection is forgotten only with confirm",
@@ -217,6 +242,11 @@ impl Service {
         Ok(StoreState::Part(Box::new(StorePart::new(bounds, counted))))
     }
 
+    /// The state of the whole store, for whoever runs this process.
+    pub fn report(&self) -> Result<StatusReport> {
+        Ok(self.engine.status(&Visibility::everything())?)
+    }
+
     /// What the day brings, to the whole store.
     pub fn sweep(&self, body: &SweepBody, bounds: &Bounds, now: Timestamp) -> Served<Swept> {
         bounds.may_all("a sweep")?;
@@ -236,13 +266,13 @@ impl Service {
         if budget == Briefing::Off {
             return Err(Failure::usage("budget off", "use lite, standard or deep").into());
         }
-        let folder = body.folder.as_deref().map(bodies::whole).transpose()?;
-        let visibility = bounds.narrowed(body.scope, body.owner.as_deref())?;
+        body.folder.iter().try_for_each(|folder| bodies::check_absolute(folder, bounds.via))?;
+        let visibility = bounds.visibility().narrowed(body.scope, body.owner.as_deref())?;
         let request = BriefRequest {
             budget,
             budget_tokens: body.budget_tokens.map(|tokens| tokens as usize),
             task: body.task.clone(),
-            folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
+            folder: body.folder.as_ref().map(|folder| folder.to_string_lossy().into_owned()),
             session: body.session.clone(),
             repeat: body.repeat,
             fast: body.fast,
@@ -259,10 +289,11 @@ impl Service {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Served<Consolidated> {
         bounds.may(Access::Write)?;
-        if let Some(seconds) = body.seconds.filter(|seconds| !(1..=3_600).contains(seconds)) {
+        let wrong = |seconds: &u32| bounds.via == Via::Wire && !(1..=3_600).contains(seconds);
+        if let Some(seconds) = body.seconds.filter(wrong) {
             return Err(Failure::usage(format!("seconds {seconds}"), "use 1 to 3,600").into());
         }
-        let visibility = bounds.narrowed(body.scope, body.owner.as_deref())?;
+        let visibility = bounds.visibility().narrowed(body.scope, body.owner.as_deref())?;
         let default = ConsolidateRequest::default();
         let request = ConsolidateRequest {
             similarity: body.similarity.unwrap_or(default.similarity),
@@ -275,15 +306,30 @@ impl Service {
 
     /// Takes back what an event did, in the whole store; or all that an origin wrote, within the bounds.
     pub fn undo(&self, body: &UndoBody, bounds: &Bounds, now: Timestamp) -> Served<Undone> {
-        match body.what()? {
-            bodies::Undoing::Event(event) => {
+        let UndoBody { event, session, host, source, dry_run } = body.clone();
+        let origin = Origin { session, host, source };
+        match (event, origin.is_nothing()) {
+            (Some(event), true) if !dry_run => {
                 bounds.may_all("undo")?;
                 Ok(self.engine.undo(&bounds.visibility(), event, now)?)
             }
-            bodies::Undoing::Origin(origin) => {
+            (None, false) => {
                 bounds.may(Access::Write)?;
-                Ok(self.engine.undo_origin(&bounds.visibility(), &origin, body.dry_run, now)?)
+                Ok(self.engine.undo_origin(&bounds.visibility(), &origin, dry_run, now)?)
             }
+            (Some(_), true) => Err(Failure::usage(
+                "dry_run is for an origin",
+                "memory_history or the event's own answer tells what it did",
+            )
+            .into()),
+            (Some(_), false) => {
+                Err(Failure::usage("both an event and an origin are named", "name one of them").into())
+            }
+            (None, true) => Err(Failure::usage(
+                "nothing says what to take back",
+                "name an event, or a session, host or source",
+            )
+            .into()),
         }
     }
 
@@ -298,9 +344,12 @@ impl Service {
     ) -> Served<IndexReport> {
         bounds.may(Access::Admin)?;
         let place = bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;
-        let paths = bodies::absolute(&body.paths)?;
+        if body.paths.is_empty() {
+            return Err(Failure::usage("no path is given", "name files or folders").into());
+        }
+        body.paths.iter().try_for_each(|path| bodies::check_absolute(path, bounds.via))?;
         let request = IndexRequest {
-            paths,
+            paths: body.paths.clone(),
             collection: place.collection,
             include: body.include.clone(),
             exclude: body.exclude.clone(),

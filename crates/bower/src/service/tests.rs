@@ -276,6 +276,40 @@ fn a_field_that_nobody_knows_is_an_error_also_beside_a_selection() {
     assert!(error.to_string().contains("limits"), "{error}");
     assert!(serde_json::from_value::<ForgetBody>(json!({"id": "abc"})).is_err());
     assert!(serde_json::from_value::<CurateBody>(json!({"content": "x", "text": "y"})).is_err());
+    // Nor may a wire name what only this process knows of itself.
+    let turns = |more: &str| json!({"conversation": "x", "turns": [], more: "y"});
+    assert!(serde_json::from_value::<TurnsBody>(turns("collection")).is_ok());
+    for own in ["origin", "documents", "folder"] {
+        assert!(serde_json::from_value::<TurnsBody>(turns(own)).is_err(), "{own}");
+    }
+    assert!(serde_json::from_value::<ExportBody>(json!({"all": true, "tags": ["a"]})).is_ok());
+    assert!(serde_json::from_value::<ExportBody>(json!({"force": true})).is_err());
+}
+
+#[test]
+fn what_guards_a_server_binds_no_command_line() {
+    let home = tempfile::tempdir().unwrap();
+    let (service, _) = service(home.path(), &[]);
+    let (wire, local) = (Bounds::default(), Bounds::local());
+    let message = |failure: &Refused| failure.failure().message.clone();
+    let page = ListBody { limit: Some(501), ..ListBody::default() };
+    assert_eq!(message(&service.list(&page, &wire, now()).unwrap_err()), "limit 501");
+    assert_eq!(service.list(&page, &local, now()).unwrap().total, 0);
+    let brief = BriefBody { folder: Some("here".into()), fast: true, ..BriefBody::default() };
+    assert_eq!(message(&service.brief(&brief, &wire, now()).unwrap_err()), "path here is relative");
+    assert_eq!(service.brief(&brief, &local, now()).unwrap().folder.as_deref(), Some("here"));
+    let long = ConsolidateBody { seconds: Some(3_601), ..ConsolidateBody::default() };
+    let tried = |bounds: &Bounds| message(&service.consolidate(&long, bounds, now(), &|| true).unwrap_err());
+    assert_eq!(tried(&wire), "seconds 3601");
+    assert!(tried(&local).starts_with("consolidate"), "there is no model: {}", tried(&local));
+    // Each is told of what it was asked with, and only at a command line is it the user who speaks.
+    let since = SelectBody { since: Some("soon".into()), ..SelectBody::default() };
+    let asked = QueryBody { query: "x".into(), select: since, ..QueryBody::default() };
+    assert!(message(&service.query(&asked, &wire, now()).unwrap_err()).starts_with("since \"soon\""));
+    assert!(message(&service.query(&asked, &local, now()).unwrap_err()).starts_with("--since \"soon\""));
+    let agent = Bounds { is_agent: true, ..Bounds::local() };
+    let authors = [&wire, &local, &agent].map(|bounds| bounds.author(None).unwrap());
+    assert_eq!(authors, [Author::Agent, Author::User, Author::Agent]);
 }
 
 #[test]
@@ -333,4 +367,43 @@ fn an_agent_speaks_for_itself_and_an_origin_is_taken_back_within_the_bounds() {
     for odd in [UndoBody::default(), UndoBody { event: Some(1), ..what(false) }] {
         assert!(matches!(service.undo(&odd, &Bounds::default(), now()), Err(Refused::Failed(_))), "{odd:?}");
     }
+}
+
+/// What more than one way in can ask for is made into a request in one place, which decides defaults, limits and refusals.
+#[test]
+fn requests_of_the_engine_are_made_by_the_service_alone() {
+    const REQUESTS: [&str; 8] = [
+        "QueryRequest",
+        "CurateRequest",
+        "ForgetRequest",
+        "IndexRequest",
+        "BriefRequest",
+        "SessionRequest",
+        "TurnsRequest",
+        "ConsolidateRequest",
+    ];
+    // An evaluation asks as no caller does, and the tests of non-interference ask as all of them do.
+    const ELSEWHERE: [&str; 3] = ["service", "eval", "interference"];
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut folders, mut makers) = (vec![source], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if ELSEWHERE.contains(&name) || name == "tests" {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            let mut words = code.split(|c: char| !c.is_alphanumeric());
+            makers.extend(
+                words.find(|word| REQUESTS.contains(word)).map(|word| format!("{}: {word}", path.display())),
+            );
+        }
+    }
+    assert_eq!(makers, [""; 0]);
 }

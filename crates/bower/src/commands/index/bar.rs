@@ -1,9 +1,7 @@
 //! Brings the store up to date with files, and shows how far it is on standard error.
 //! There is a bar where somebody is watching, and nothing elsewhere.
 
-use bower_core::engine::Engine;
-use bower_core::item::Visibility;
-use bower_core::request::{IndexProgress, IndexReport, IndexRequest};
+use bower_core::request::{IndexProgress, IndexReport};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,22 +9,22 @@ use std::time::Duration;
 
 use crate::commands::{Session, now};
 use crate::failure::Result;
+use crate::service::{Bounds, IndexBody, Service};
 
 /// One run over all paths, with a bar where somebody is watching.
-pub fn once(engine: &Engine, request: &IndexRequest, session: &Session) -> Result<IndexReport> {
+pub fn once(service: &Service, body: &IndexBody, session: &Session) -> Result<IndexReport> {
     let progress = Progress::new(session);
-    let ended =
-        engine.index(&Visibility::everything(), request, now(), &|step| progress.take(&step), &|| true);
+    let ended = service.index(body, &Bounds::local(), now(), &|step| progress.take(&step), &|| true);
     progress.bar.finish_and_clear();
     Ok(ended?)
 }
 
 /// Gives vectors to the `waiting` items that have none of the present model, with the same bar; how many it gave.
-pub fn embed(engine: &Engine, waiting: u64, session: &Session) -> Result<usize> {
+pub fn embed(service: &Service, waiting: u64, session: &Session) -> Result<usize> {
     let progress = Progress::new(session);
     progress.bar.set_length(waiting);
     progress.bar.set_message("vectors for what is stored already");
-    let ended = engine.embed_pending(now(), &|step| match step {
+    let ended = service.engine().embed_pending(now(), &|step| match step {
         IndexProgress::Committed { chunks } => {
             progress.bar.inc(chunks as u64);
             progress.tell("vectors for what is stored already");

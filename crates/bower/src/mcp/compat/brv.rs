@@ -1,21 +1,16 @@
 //! Implements `ByteRover`'s tools brv-query and brv-curate, for the project around a folder.
 //! They are as `brv mcp` has them: what each takes was read in its own code; what needs no language model here needs no waiting.
 
-use bower_core::evidence;
-use bower_core::request::Hit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-use crate::brv::{NOTHING, Project, keep, path_of, with_files};
-use crate::failure::{Failure, one_line};
+use crate::brv::{Changes, Match, Project, keep, result_of, with_files};
+use crate::failure::Failure;
 use crate::mcp::said::{self, Said};
 use crate::mcp::schema;
 use crate::mcp::tool::{Call, Effect, Given, Tool};
-use crate::service::{Access, IndexBody, Place, QueryBody, SelectBody, Served};
-
-/// Tokens of a result (systems.md, section 1).
-const BUDGET_TOKENS: u32 = 2_048;
+use crate::service::{Access, EVIDENCE_TOKENS, IndexBody, QueryBody, SelectBody, Served};
 
 /// Its tools.
 pub const TOOLS: &[Tool] = &[
@@ -78,8 +73,8 @@ struct Curate {
     _wait: Option<bool>,
 }
 
-/// Where a call is made, and where that keeps things: whoever is bound to a collection speaks of that one.
-fn place(call: &Call<'_>, cwd: Option<&Path>) -> Served<(Project, PathBuf, Place)> {
+/// Where a call is made, and the collection that it speaks of: that of whoever is bound to one, else the project's.
+fn place(call: &Call<'_>, cwd: Option<&Path>) -> Served<(Project, PathBuf, String)> {
     let folder = match cwd {
         Some(folder) if folder.is_absolute() && folder.is_dir() => folder.to_path_buf(),
         Some(folder) => {
@@ -91,8 +86,9 @@ fn place(call: &Call<'_>, cwd: Option<&Path>) -> Served<(Project, PathBuf, Place
     };
     let project = Project::around(&folder);
     let named = call.bounds.collections.is_empty().then_some(project.collection.as_str());
-    let place = call.bounds.place(named, None, None)?;
-    Ok((project, folder, place))
+    let collection = call.bounds.place(named, None, None)?.collection;
+    let collection = collection.unwrap_or_else(|| project.collection.clone());
+    Ok((project, folder, collection))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -106,34 +102,20 @@ struct Found {
     top_score: Option<f32>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Match {
-    title: String,
-    path: String,
-    score: f32,
-}
-
-impl Match {
-    fn of(hit: &Hit) -> Self {
-        Self { title: one_line(&hit.memory.summary), path: path_of(hit), score: hit.score }
-    }
-}
-
 fn query(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let body: Query = given.understood()?;
     if body.query.trim().is_empty() {
         return Err(Failure::usage("query is empty", "ask a question").into());
     }
-    let (.., place) = place(call, body.cwd.as_deref())?;
+    let (.., collection) = place(call, body.cwd.as_deref())?;
     let asked = QueryBody {
         query: body.query,
-        budget_tokens: Some(BUDGET_TOKENS),
-        select: SelectBody { collections: place.collection.into_iter().collect(), ..SelectBody::default() },
+        budget_tokens: Some(EVIDENCE_TOKENS),
+        select: SelectBody { collections: vec![collection], ..SelectBody::default() },
         ..QueryBody::default()
     };
     let answer = call.service.query(&asked, call.bounds, call.now)?;
-    let block = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
-    let result = if block.is_empty() { NOTHING.to_owned() } else { block.into() };
+    let result = result_of(&answer);
     let found = Found {
         status: "completed",
         result: result.clone(),
@@ -152,12 +134,6 @@ struct Curated {
     pending_review: bool,
 }
 
-#[derive(Default, Serialize, JsonSchema)]
-struct Changes {
-    created: Vec<String>,
-    updated: Vec<String>,
-}
-
 fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let body: Curate = given.understood()?;
     call.bounds.may(Access::Write)?;
@@ -165,7 +141,7 @@ fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         // Files of this machine are read.
         call.bounds.may(Access::Admin)?;
     }
-    let (project, folder, place) = place(call, body.cwd.as_deref())?;
+    let (project, folder, collection) = place(call, body.cwd.as_deref())?;
     let mut done = Curated {
         status: "completed",
         message: String::new(),
@@ -175,19 +151,15 @@ fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let files: &[PathBuf] = if body.folder.is_some() { &[] } else { &body.files };
     let text = with_files(&body.context, files, &folder)?;
     if !text.is_empty() {
-        let visibility = call.bounds.visibility();
-        let kept = keep(call.service.engine(), &visibility, &project, &place, &text, call.now)?;
-        done.changes = Changes { created: kept.created, updated: kept.updated };
-        (done.message, done.pending_review) = (kept.message, kept.review);
+        let kept = keep(call.service, call.bounds, &project, &collection, &text, call.now)?;
+        (done.message, done.changes, done.pending_review) = (kept.message, kept.changes, kept.review);
     } else if body.folder.is_none() {
         return Err(Failure::usage("nothing is to be kept", "give context, files or a folder").into());
     }
     if let Some(whole) = &body.folder {
         let index = IndexBody {
             paths: vec![folder.join(whole)],
-            collection: place.collection,
-            scope: Some(place.scope),
-            owner: place.owner,
+            collection: Some(collection),
             ..IndexBody::default()
         };
         let report = call.service.index(&index, call.bounds, call.now, call.progress, call.go_on)?;
