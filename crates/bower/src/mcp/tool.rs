@@ -29,6 +29,18 @@ pub struct Call<'a> {
     pub go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
+impl Call<'_> {
+    /// Runs an operation of the service on what was sent, and tells its answer.
+    pub fn run<B: DeserializeOwned, A>(
+        &self,
+        given: Given<'_>,
+        run: fn(&Service, &B, &Bounds, Timestamp) -> Served<A>,
+        tell: impl FnOnce(&A, Timestamp) -> Said,
+    ) -> Served<Said> {
+        Ok(tell(&run(self.service, &given.understood()?, self.bounds, self.now)?, self.now))
+    }
+}
+
 /// What a caller sent, with what it may be.
 pub struct Given<'a> {
     /// The tool's name.
@@ -82,8 +94,6 @@ pub struct Tool {
     pub required: &'static [&'static str],
     /// What it does.
     pub effect: Effect,
-    /// Whether it is one of the few that `--tools core` leaves.
-    pub is_core: bool,
     /// Its body's schema.
     pub body: fn() -> Value,
     /// Its answer's schema.

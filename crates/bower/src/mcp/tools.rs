@@ -15,12 +15,13 @@ use super::{compat, schema};
 use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{
-    BriefBody, ConsolidateBody, CurateBody, FeedbackBody, ForgetBody, Got, IndexBody, ListBody, PinBody,
-    Pinned, PruneBody, QueryBody, Served, SettleBody, TurnsBody, UndoBody,
+    BriefBody, ConsolidateBody, CurateBody, EVIDENCE_TOKENS, FeedbackBody, ForgetBody, Got, IndexBody,
+    ListBody, PinBody, Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody, UndoBody,
 };
 
-/// Evidence for a question, unless told otherwise (systems.md, section 1: 2,048 tokens of 8 results).
-const BUDGET_TOKENS: u32 = 2_048;
+/// The few tools that `--tools core` leaves.
+const CORE: [&str; 5] = ["memory_search", "memory_store", "memory_get", "memory_list", "memory_forget"];
+/// Hits that evidence is drawn from, unless told otherwise (systems.md, section 1).
 const RESULTS: u16 = 8;
 
 /// A tool that this server has.
@@ -92,7 +93,7 @@ pub fn offered(choice: &Choice, compat: Option<compat::System>) -> Result<Vec<Of
         Choice::Usual if theirs.is_empty() => TOOLS.iter().collect(),
         Choice::Usual => theirs.iter().collect(),
         Choice::All => every().collect(),
-        Choice::Core => TOOLS.iter().filter(|tool| tool.is_core).collect(),
+        Choice::Core => TOOLS.iter().filter(|tool| CORE.contains(&tool.name)).collect(),
         Choice::Named(names) => {
             if let Some(unknown) = names.iter().find(|name| !every().any(|tool| tool.name == **name)) {
                 let all: Vec<_> = every().map(|tool| tool.name).collect();
@@ -155,7 +156,6 @@ pub const TOOLS: &[Tool] = &[
         ],
         required: &["query"],
         effect: Effect::Reads,
-        is_core: true,
         body: schema::of::<QueryBody>,
         answer: schema::of_answer::<said::Found>,
         told: &["results(id text source score band written)", "abstained"],
@@ -174,7 +174,6 @@ pub const TOOLS: &[Tool] = &[
         ],
         required: &["content"],
         effect: Effect::Keeps,
-        is_core: true,
         body: schema::of::<CurateBody>,
         answer: schema::of_answer::<Curated>,
         told: &["id", "outcome", "accepted", "reason"],
@@ -186,7 +185,6 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("id", "or its first 6+ digits")],
         required: &["id"],
         effect: Effect::Reads,
-        is_core: true,
         body: schema::of::<IdBody>,
         answer: schema::of_answer::<Got>,
         told: &["memory"],
@@ -198,7 +196,6 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("limit", "default 20"), ("offset", ""), ("types*", ""), ("tags", ""), ("collections", "")],
         required: &[],
         effect: Effect::Reads,
-        is_core: true,
         body: schema::of::<ListBody>,
         answer: schema::of_answer::<said::Page>,
         told: &["memories", "total"],
@@ -210,7 +207,6 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("ids", ""), ("dry_run", "only look")],
         required: &["ids"],
         effect: Effect::Changes,
-        is_core: true,
         body: schema::of::<ForgetBody>,
         answer: schema::of_answer::<Forgotten>,
         told: &["forgotten", "receipt"],
@@ -222,7 +218,6 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("id", "")],
         required: &["id"],
         effect: Effect::Reads,
-        is_core: false,
         body: schema::of::<IdBody>,
         answer: schema::of_answer::<said::Past>,
         told: &["chain", "events"],
@@ -235,7 +230,6 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("review", ""), ("ruling", ""), ("text", "")],
         required: &[],
         effect: Effect::Changes,
-        is_core: false,
         body: schema::of::<ReviewBody>,
         answer: schema::of_answer::<said::Conflicts>,
         told: &["reviews"],
@@ -247,11 +241,10 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("id", ""), ("verdict", "")],
         required: &["id", "verdict"],
         effect: Effect::Keeps,
-        is_core: false,
         body: schema::of::<FeedbackBody>,
         answer: schema::of_answer::<said::Judged>,
         told: &["confidence"],
-        call: feedback,
+        call: |call, given| call.run(given, Service::feedback, said::judged),
     },
     Tool {
         name: "memory_status",
@@ -259,7 +252,6 @@ pub const TOOLS: &[Tool] = &[
         shown: &[],
         required: &[],
         effect: Effect::Reads,
-        is_core: false,
         body: schema::of::<Nothing>,
         answer: schema::of_answer::<said::Health>,
         told: &["total_memories", "total_documents", "by_collection", "index_healthy", "model_state"],
@@ -271,11 +263,10 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("threshold", "strength 0-1, default .05"), ("dry_run", "")],
         required: &[],
         effect: Effect::Changes,
-        is_core: false,
         body: schema::of::<PruneBody>,
         answer: schema::of_answer::<said::Cut>,
         told: &["pruned", "remaining", "event"],
-        call: prune,
+        call: |call, given| call.run(given, Service::prune, said::cut),
     },
     Tool {
         name: "memory_consolidate",
@@ -283,7 +274,6 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("similarity", "cosine, default .9"), ("dry_run", "")],
         required: &[],
         effect: Effect::Changes,
-        is_core: false,
         body: schema::of::<ConsolidateBody>,
         answer: schema::of_answer::<said::Consolidation>,
         told: &["merged", "patterns_created", "clusters"],
@@ -295,7 +285,6 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("paths", "absolute"), ("collection", "")],
         required: &["paths"],
         effect: Effect::Keeps,
-        is_core: false,
         body: schema::of::<IndexBody>,
         answer: schema::of_answer::<said::Run>,
         told: &["files", "indexed", "skipped"],
@@ -312,11 +301,15 @@ pub const MORE: &[Tool] = &[
         shown: &[("conversation", "its name"), ("turns", "speaker (user, assistant or a name) and text")],
         required: &["conversation", "turns"],
         effect: Effect::Keeps,
-        is_core: false,
         body: schema::of::<TurnsBody>,
         answer: schema::of_answer::<SessionRead>,
         told: &["turns", "kept"],
-        call: turns,
+        call: |call, given| {
+            call.run(given, Service::keep_turns, |read, _| {
+                let kept = render::count(read.kept.len() as u64, "candidate");
+                whole(read, format!("{} kept, {kept}", render::count(read.turns, "turn")))
+            })
+        },
     },
     Tool {
         name: "memory_brief",
@@ -324,11 +317,15 @@ pub const MORE: &[Tool] = &[
         shown: &[("task", "what is to be done"), ("folder", "absolute"), ("budget", ""), ("session", "")],
         required: &[],
         effect: Effect::Reads,
-        is_core: false,
         body: schema::of::<BriefBody>,
         answer: schema::of_answer::<Brief>,
         told: &["entries(id text)", "left_out"],
-        call: brief,
+        call: |call, given| {
+            call.run(given, Service::brief, |brief, now| {
+                let text = render::agents::briefing(brief, &said::look(now));
+                whole(brief, if text.is_empty() { render::agents::nothing(brief).to_owned() } else { text })
+            })
+        },
     },
     Tool {
         name: "memory_pin",
@@ -336,11 +333,14 @@ pub const MORE: &[Tool] = &[
         shown: &[("id", ""), ("pinned", "false takes it out")],
         required: &["id"],
         effect: Effect::Keeps,
-        is_core: false,
         body: schema::of::<PinBody>,
         answer: schema::of_answer::<Pinned>,
         told: &["memory"],
-        call: pin,
+        call: |call, given| {
+            call.run(given, Service::pin, |pinned, now| {
+                whole(pinned, render::life::pinned(&pinned.memory, &said::look(now)))
+            })
+        },
     },
     Tool {
         name: "memory_undo",
@@ -355,11 +355,14 @@ pub const MORE: &[Tool] = &[
         ],
         required: &[],
         effect: Effect::Changes,
-        is_core: false,
         body: schema::of::<UndoBody>,
         answer: schema::of_answer::<Undone>,
         told: &["items", "unmoved"],
-        call: undo,
+        call: |call, given| {
+            call.run(given, Service::undo, |undone, now| {
+                whole(undone, render::life::undone(undone, &said::look(now)))
+            })
+        },
     },
 ];
 
@@ -373,7 +376,7 @@ fn search(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         .into());
     }
     body.limit.get_or_insert(RESULTS);
-    body.budget_tokens.get_or_insert(BUDGET_TOKENS);
+    body.budget_tokens.get_or_insert(EVIDENCE_TOKENS);
     let asked = !body.prefetch;
     Ok(said::found(&call.service.query(&body, call.bounds, call.now)?, asked))
 }
@@ -389,14 +392,6 @@ fn store(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let curated: Curated = call.service.curate(&body, call.bounds, call.now)?;
     let text = render::store::curated(&curated, &said::look(call.now));
     Ok(whole(&curated, text))
-}
-
-fn turns(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
-    let body: TurnsBody = given.understood()?;
-    let read = call.service.keep_turns(&body, call.bounds, call.now)?;
-    let kept = render::count(read.kept.len() as u64, "candidate");
-    let text = format!("{} kept, {kept}", render::count(read.turns, "turn"));
-    Ok(whole(&read, text))
 }
 
 fn get(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
@@ -461,19 +456,9 @@ fn review(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     }
 }
 
-fn feedback(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
-    let body: FeedbackBody = given.understood()?;
-    Ok(said::judged(&call.service.feedback(&body, call.bounds, call.now)?, call.now))
-}
-
 fn status(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let Nothing {} = given.understood()?;
     Ok(said::state(&call.service.status(call.bounds)?, call.now))
-}
-
-fn prune(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
-    let body: PruneBody = given.understood()?;
-    Ok(said::cut(&call.service.prune(&body, call.bounds, call.now)?, call.now))
 }
 
 fn consolidate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
@@ -485,26 +470,4 @@ fn index(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     let body: IndexBody = given.understood()?;
     let report = call.service.index(&body, call.bounds, call.now, call.progress, call.go_on)?;
     Ok(said::indexed(&report, call.now))
-}
-
-fn brief(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
-    let body: BriefBody = given.understood()?;
-    let brief = call.service.brief(&body, call.bounds, call.now)?;
-    let text = render::agents::briefing(&brief, &said::look(call.now));
-    let text = if text.is_empty() { render::agents::nothing(&brief).to_owned() } else { text };
-    Ok(whole(&brief, text))
-}
-
-fn pin(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
-    let body: PinBody = given.understood()?;
-    let pinned = call.service.pin(&body, call.bounds, call.now)?;
-    let text = render::life::pinned(&pinned.memory, &said::look(call.now));
-    Ok(whole(&pinned, text))
-}
-
-fn undo(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
-    let body: UndoBody = given.understood()?;
-    let undone = call.service.undo(&body, call.bounds, call.now)?;
-    let text = render::life::undone(&undone, &said::look(call.now));
-    Ok(whole(&undone, text))
 }

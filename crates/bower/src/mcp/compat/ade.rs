@@ -12,7 +12,7 @@ use crate::mcp::said::{Said, look, moment};
 use crate::mcp::schema;
 use crate::mcp::tool::{Call, Effect, Given, Tool};
 use crate::render;
-use crate::service::{CurateBody, PinBody, QueryBody, SelectBody, Served};
+use crate::service::{CurateBody, PinBody, QueryBody, SelectBody, Served, Service};
 
 /// ADE's content cap (systems.md, section 2).
 const LONGEST_CONTENT: usize = 2_000;
@@ -27,7 +27,6 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("query", ""), ("scope", ""), ("status", ""), ("limit", "1-50, default 5")],
         required: &["query"],
         effect: Effect::Reads,
-        is_core: false,
         body: schema::of::<Search>,
         answer: schema::of_answer::<Found>,
         told: &["memories", "count"],
@@ -46,7 +45,6 @@ pub const TOOLS: &[Tool] = &[
         ],
         required: &["content", "category"],
         effect: Effect::Keeps,
-        is_core: false,
         body: schema::of::<Add>,
         answer: schema::of_answer::<Added>,
         told: &["saved", "id", "deduped", "reason"],
@@ -58,8 +56,7 @@ pub const TOOLS: &[Tool] = &[
         shown: &[("id", ""), ("pinned", "false takes the pin out")],
         required: &["id"],
         effect: Effect::Keeps,
-        is_core: false,
-        body: schema::of::<Pin>,
+        body: schema::of::<PinBody>,
         answer: schema::of_answer::<PinState>,
         told: &["id", "pinned", "tier"],
         call: pin,
@@ -153,18 +150,6 @@ struct Add {
     scope_owner_id: Option<String>,
     #[serde(default)]
     pin: bool,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Pin {
-    id: String,
-    #[serde(default = "yes")]
-    pinned: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// A memory as ADE shows it.
@@ -321,10 +306,9 @@ struct PinState {
 }
 
 fn pin(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
-    let body: Pin = given.understood()?;
-    let memory =
-        call.service.pin(&PinBody { id: body.id, pinned: body.pinned }, call.bounds, call.now)?.memory;
-    let text = render::life::pinned(&memory, &look(call.now));
-    let pinned = memory.tier == Tier::Pinned;
-    Ok(Said::new(&PinState { id: memory.id, pinned, tier: number(memory.tier) }, text))
+    call.run(given, Service::pin, |pinned, now| {
+        let memory = &pinned.memory;
+        let (pinned, tier) = (memory.tier == Tier::Pinned, number(memory.tier));
+        Said::new(&PinState { id: memory.id.clone(), pinned, tier }, render::life::pinned(memory, &look(now)))
+    })
 }
