@@ -153,11 +153,8 @@ fn describe(operation: &Operation, schemas: &mut Schemas, problem: &RefOr<Schema
         );
     }
     match operation.input {
-        Input::Body(schema, required) => {
-            let required = match required {
-                operations::Required::Yes => Required::True,
-                operations::Required::No => Required::False,
-            };
+        Input::Body { schema, is_required } => {
+            let required = if is_required { Required::True } else { Required::False };
             let schema = reference(&schema(&mut schemas.bodies));
             builder = builder.request_body(Some(
                 RequestBodyBuilder::new()

@@ -27,20 +27,11 @@ use crate::service::{
 /// Describes a type.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// Whether something may be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Required {
-    /// It may not.
-    Yes,
-    /// It may.
-    No,
-}
-
 /// Where what is asked stands.
 #[derive(Clone, Copy)]
 pub enum Input {
-    /// In a body of JSON, and whether there must be one.
-    Body(SchemaOf, Required),
+    /// In a body of JSON, which may be left out unless it is required.
+    Body { schema: SchemaOf, is_required: bool },
     /// Behind the question mark.
     Query(SchemaOf),
 }
@@ -85,7 +76,7 @@ impl std::fmt::Debug for Operation {
 impl Operation {
     /// Whether it has a body, and is a POST; else it is a GET.
     pub fn takes_body(&self) -> bool {
-        matches!(self.input, Input::Body(..))
+        matches!(self.input, Input::Body { .. })
     }
 }
 
@@ -105,13 +96,13 @@ where
     A: Serialize + JsonSchema + 'static,
 {
     // What says all by saying nothing may be left out.
-    let required = if serde_json::from_slice::<B>(b"{}").is_ok() { Required::No } else { Required::Yes };
+    let is_required = serde_json::from_slice::<B>(b"{}").is_err();
     Operation {
         path,
         id,
         summary,
         work,
-        input: Input::Body(schema_of::<B>, required),
+        input: Input::Body { schema: schema_of::<B>, is_required },
         answer: schema_of::<A>,
         run: Box::new(move |app, caller, raw| to_json(&run(app, caller, &raw.id, body_of(&raw.body)?)?)),
     }
@@ -288,9 +279,6 @@ fn index(app: &App, caller: &Caller, mut body: IndexBody) -> Result<IndexReport,
     // A path belongs to one scope and owner: indexing it for another would take it from them.
     if caller.bounds.scope.is_some() || caller.bounds.owner.is_some() {
         return Err(sees_a_part());
-    }
-    if body.paths.is_empty() {
-        return Err(Problem::bad("paths: name at least one"));
     }
     for path in &mut body.paths {
         *path = caller.folder(path)?;
