@@ -7,120 +7,15 @@
 //! (André et al., VLDB 2015). That needs half the instructions of a population count per bit plane, and every
 //! instruction set has it. The estimated score is `a (alpha t + beta) + b + gamma`, with `t` the sum of the tables.
 
-use crate::Isa;
-
+mod block;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod query;
 
-/// Vectors in a block.
-pub const BLOCK: usize = 64;
-
-/// The largest dimension: the sums of 4,096 dimensions at 14 still fit 16 bits.
-pub const MAX_DIMENSION: usize = 4096;
-
-/// The query's largest quantised value. Of the estimate's error the code makes most; 4 bits a dimension add 1-2%.
-const LEVELS: f32 = 7.0;
-
-/// Added to each table entry so that it is never negative: four dimensions at -7.
-const OFFSET: i32 = 28;
-
-/// Bytes of the factors of a block.
-const FACTORS: usize = 2 * BLOCK * 4;
-
-/// Bytes of a block for vectors of this dimension (a multiple of 8).
-pub fn block_len(dimension: usize) -> usize {
-    dimension / 8 * BLOCK + FACTORS
-}
-
-/// A vector whose estimate is above the threshold.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// Position of the vector: 64 times the block's number, plus its place there.
-    pub position: u32,
-    /// The estimated score.
-    pub score: f32,
-}
-
-/// A query ready to be scanned for.
-#[derive(Clone, Debug)]
-pub struct BitQuery {
-    /// 32 bytes for each 8 dimensions: the table of the low four, the table of the high four.
-    tables: Vec<[u8; 32]>,
-    alpha: f32,
-    beta: f32,
-    gamma: f32,
-}
-
-impl BitQuery {
-    /// Quantises a centred and rotated query (its length a multiple of 8, at most 4,096); `gamma` is added to every estimate.
-    pub fn new(residual: &[f32], gamma: f32) -> Self {
-        assert!(
-            residual.len().is_multiple_of(8) && residual.len() <= MAX_DIMENSION,
-            "dimension out of range"
-        );
-        let largest = residual.iter().fold(0f32, |most, value| most.max(value.abs()));
-        let step = if largest > 0.0 { largest / LEVELS } else { 1.0 };
-        let mut sum = 0;
-        let tables = residual
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|eight| {
-                let levels = eight.map(|value| (value / step).round().clamp(-LEVELS, LEVELS) as i32);
-                sum += levels.iter().sum::<i32>();
-                let mut table = [0; 32];
-                for (at, entry) in table.iter_mut().enumerate() {
-                    let four = &levels[at / 16 * 4..][..4];
-                    let chosen = (0..4).filter(|bit| at >> bit & 1 == 1).map(|bit| four[bit]).sum::<i32>();
-                    *entry = (chosen + OFFSET) as u8;
-                }
-                table
-            })
-            .collect();
-        // Signs times levels: twice the sum over set bits, less the sum over all; the tables' offset undone.
-        let unset = OFFSET * (residual.len() / 4) as i32;
-        Self { tables, alpha: 2.0 * step, beta: -step * (2 * unset + sum) as f32, gamma }
-    }
-
-    /// The dimension.
-    pub fn dimension(&self) -> usize {
-        self.tables.len() * 8
-    }
-
-    #[inline]
-    fn estimate(&self, total: u16, a: f32, b: f32) -> f32 {
-        a * (f32::from(total) * self.alpha + self.beta) + b + self.gamma
-    }
-}
-
-/// An empty block: no place in it can pass a threshold.
-pub fn clear(block: &mut [u8]) {
-    let factors = block.len() - FACTORS;
-    block.fill(0);
-    for b in block[factors + FACTORS / 2..].as_chunks_mut::<4>().0 {
-        *b = f32::NEG_INFINITY.to_le_bytes();
-    }
-}
-
-/// Writes the code of one vector (its rotated residual) and its factors into its place, 0..64, of a cleared block.
-pub fn set(block: &mut [u8], place: usize, residual: &[f32], a: f32, b: f32) {
-    assert!(place < BLOCK && block.len() == block_len(residual.len()), "a block of another dimension");
-    let column = column(place);
-    for (line, eight) in residual.as_chunks::<8>().0.iter().enumerate() {
-        let byte =
-            eight.iter().enumerate().fold(0, |byte, (bit, value)| byte | u8::from(*value > 0.0) << bit);
-        block[line * BLOCK + column] = byte;
-    }
-    let factors = block.len() - FACTORS;
-    block[factors + 4 * place..][..4].copy_from_slice(&a.to_le_bytes());
-    block[factors + FACTORS / 2 + 4 * place..][..4].copy_from_slice(&b.to_le_bytes());
-}
-
-/// Where the byte of a place stands in its line. The first half of a block takes the even columns: then summing bytes
-/// in 16-bit lanes leaves consecutive places in consecutive lanes.
-fn column(place: usize) -> usize {
-    2 * (place % (BLOCK / 2)) + place / (BLOCK / 2)
-}
+use crate::Isa;
+pub use block::{BLOCK, block_len, clear, set};
+use block::{column, parts};
+pub use query::{BitQuery, Estimate, MAX_DIMENSION};
 
 /// Appends every vector of these whole blocks whose estimate is above `threshold`, in order; `first` is the position of
 /// the first.
@@ -147,17 +42,6 @@ pub fn scan(isa: Isa, blocks: &[u8], query: &BitQuery, threshold: f32, first: u3
             scan_plain(blocks, query, threshold, first, out);
         }
     }
-}
-
-/// Little-endian floats.
-type Floats = [[u8; 4]];
-
-/// A block's lines and its factors.
-#[inline]
-fn parts(block: &[u8]) -> (&[[u8; BLOCK]], &Floats, &Floats) {
-    let (lines, factors) = block.split_at(block.len() - FACTORS);
-    let (a, b) = factors.split_at(FACTORS / 2);
-    (lines.as_chunks().0, a.as_chunks().0, b.as_chunks().0)
 }
 
 fn scan_plain(blocks: &[u8], query: &BitQuery, threshold: f32, first: u32, out: &mut Vec<Estimate>) {

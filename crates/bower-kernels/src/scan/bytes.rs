@@ -4,10 +4,14 @@
 //! A row's values -127..=127 are kept with 128 added, as unsigned bytes: VNNI multiplies unsigned by signed, and the
 //! surplus is 128 times the query's sum, one number a query.
 
-use crate::Isa;
-
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod rows;
+
+use crate::Isa;
+use rows::row;
+#[cfg(target_arch = "x86_64")]
+use rows::{AHEAD, prefetch};
 
 /// Rows and query are padded to a multiple of this many values (a row's padding is 128, the query's is 0).
 pub const STRIDE: usize = 64;
@@ -16,10 +20,6 @@ pub const STRIDE: usize = 64;
 pub fn stride(dimension: usize) -> usize {
     dimension.next_multiple_of(STRIDE)
 }
-
-/// How many rows ahead a gather asks for: far enough to hide memory, near enough to stay in the first cache.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-const AHEAD: usize = 4;
 
 /// The dot product of `query` (values -127..=127, a multiple of 64 long) with each of the rows at `positions`.
 ///
@@ -79,11 +79,6 @@ fn check(rows: &[u8], query: &[i8]) {
     assert!(rows.len().is_multiple_of(query.len()), "rows are as long as the query");
 }
 
-#[inline]
-fn row(rows: &[u8], position: u32, stride: usize) -> &[u8] {
-    &rows[position as usize * stride..][..stride]
-}
-
 fn plain(row: &[u8], query: &[i8]) -> i32 {
     row.iter().zip(query).map(|(value, query)| (i32::from(*value) - 128) * i32::from(*query)).sum()
 }
@@ -94,25 +89,13 @@ fn surplus(query: &[i8]) -> i32 {
     128 * query.iter().map(|value| i32::from(*value)).sum::<i32>()
 }
 
-/// Asks for the cache lines of a row that will be needed soon.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn prefetch(rows: &[u8], position: u32, stride: usize) {
-    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    let row = row(rows, position, stride);
-    for line in row.as_chunks::<64>().0 {
-        // SAFETY: a prefetch reads nothing that the program can see, and the address is inside `rows`.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
-    }
-}
-
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn gather_avx512(rows: &[u8], positions: &[u32], query: &[i8], out: &mut [i32]) {
     let surplus = surplus(query);
     for (at, (position, out)) in positions.iter().zip(out).enumerate() {
         if let Some(next) = positions.get(at + AHEAD) {
-            prefetch(rows, *next, query.len());
+            prefetch(row(rows, *next, query.len()));
         }
         *out = dot_avx512(row(rows, *position, query.len()), query) - surplus;
     }
@@ -150,7 +133,7 @@ fn dot_avx512(row: &[u8], query: &[i8]) -> i32 {
 fn gather_avx2(rows: &[u8], positions: &[u32], query: &[i8], out: &mut [i32]) {
     for (at, (position, out)) in positions.iter().zip(out).enumerate() {
         if let Some(next) = positions.get(at + AHEAD) {
-            prefetch(rows, *next, query.len());
+            prefetch(row(rows, *next, query.len()));
         }
         *out = dot_avx2(row(rows, *position, query.len()), query);
     }

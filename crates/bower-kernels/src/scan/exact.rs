@@ -1,13 +1,12 @@
 //! Computes dot products and squared lengths of float and half-float vectors.
 //! Sixteen partial sums, never fused: same bits on every path.
 
-use crate::Isa;
-
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod sums;
 
-/// Partial sums, so that one 512-bit register or four 128-bit ones hold them.
-const LANES: usize = 16;
+use crate::Isa;
+use sums::{LANES, Sums, padded};
 
 /// `(query · vector, vector · vector)`; both slices have the same length, any length.
 pub fn sums_f32(isa: Isa, query: &[f32], vector: &[f32]) -> (f32, f32) {
@@ -70,46 +69,6 @@ pub fn half(bytes: [u8; 2]) -> f32 {
     let finite = (f32::from_bits(magnitude) * f32::from_bits(239 << 23)).to_bits();
     let value = if bits & 0x7c00 == 0x7c00 { magnitude | 0x7f80_0000 } else { finite };
     f32::from_bits(value | (bits & 0x8000) << 16)
-}
-
-#[derive(Clone, Copy)]
-struct Sums {
-    dot: [f32; LANES],
-    square: [f32; LANES],
-}
-
-impl Sums {
-    const ZERO: Self = Self { dot: [0.0; LANES], square: [0.0; LANES] };
-
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // it must be compiled with its caller's instructions
-    fn add(&mut self, query: &[f32; LANES], vector: &[f32; LANES]) {
-        for lane in 0..LANES {
-            self.dot[lane] += query[lane] * vector[lane];
-            self.square[lane] += vector[lane] * vector[lane];
-        }
-    }
-
-    fn total(self) -> (f32, f32) {
-        (total(self.dot), total(self.square))
-    }
-}
-
-fn total(mut lanes: [f32; LANES]) -> f32 {
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
-}
-
-fn padded(values: &[f32]) -> [f32; LANES] {
-    let mut lanes = [0.0; LANES];
-    lanes[..values.len()].copy_from_slice(values);
-    lanes
 }
 
 #[inline(always)]

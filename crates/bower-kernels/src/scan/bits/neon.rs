@@ -8,7 +8,8 @@ use std::arch::aarch64::{
     vuzp2q_u16,
 };
 
-use super::{BLOCK, BitQuery, Estimate, block_len, parts};
+use super::block::{BLOCK, block_len, parts};
+use super::query::{BitQuery, Estimate};
 
 /// Registers that hold a line.
 const PARTS: usize = BLOCK / 16;

@@ -6,7 +6,7 @@ use std::arch::aarch64::{
 };
 use std::arch::{asm, is_aarch64_feature_detected};
 
-use super::{AHEAD, row};
+use super::rows::{AHEAD, prefetch, row};
 
 /// Rows at a time.
 const ROWS: usize = 4;
@@ -82,17 +82,6 @@ unsafe fn scan_with<const DOT: bool>(rows: &[u8], query: &[i8], out: &mut [i32])
     for (row, out) in rest_rows.chunks_exact(len).zip(rest) {
         // SAFETY: the caller's promise.
         [*out] = unsafe { dot::<DOT, 1>([row], query) };
-    }
-}
-
-/// Asks for the cache lines of a row that will be needed soon.
-#[inline(always)]
-fn prefetch(row: &[u8]) {
-    for line in row.as_chunks::<64>().0 {
-        // SAFETY: a prefetch reads nothing that the program can see.
-        unsafe {
-            asm!("prfm pldl1keep, [{}]", in(reg) line.as_ptr(), options(readonly, nostack, preserves_flags));
-        }
     }
 }
 

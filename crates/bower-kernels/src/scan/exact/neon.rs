@@ -6,7 +6,7 @@ use std::arch::aarch64::{
     vst1q_f32,
 };
 
-use super::{LANES, padded, total};
+use super::sums::{LANES, Sums, padded};
 
 /// Sixteen partial sums.
 type Vector = [float32x4_t; 4];
@@ -21,7 +21,7 @@ pub(super) fn floats(query: &[f32], vector: &[f32]) -> (f32, f32) {
         add(&mut dot, &mut square, load(query), load(vector));
     }
     add(&mut dot, &mut square, load(&padded(query_rest)), load(&padded(vector_rest)));
-    (total(spread(dot)), total(spread(square)))
+    Sums { dot: spread(dot), square: spread(square) }.total()
 }
 
 /// [`super::sums_f16`].
@@ -36,7 +36,7 @@ pub(super) fn halves(query: &[f32], vector: &[u8]) -> (f32, f32) {
     let mut rest = [0; 2 * LANES];
     rest[..vector_rest.len()].copy_from_slice(vector_rest);
     add(&mut dot, &mut square, load(&padded(query_rest)), load_halves(&rest));
-    (total(spread(dot)), total(spread(square)))
+    Sums { dot: spread(dot), square: spread(square) }.total()
 }
 
 /// Adds the products and the squares; each is rounded before it is added.
