@@ -4,7 +4,8 @@
 
 use crate::cpu::Isa;
 use crate::floats::SMALLEST_STEP;
-use crate::lanes::{Kernel, LANES, MAGIC, Simd, dispatch};
+use crate::lanes::dispatch;
+use crate::lanes::simd::{Kernel, LANES, MAGIC, Simd};
 
 /// Numbers that an attention head may have.
 pub const HEAD_SIZES: [usize; 3] = [16, 32, 64];

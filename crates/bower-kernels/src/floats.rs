@@ -2,8 +2,8 @@
 //! Sums run in one order on every instruction set, so the results are the same bits.
 
 use crate::cpu::Isa;
-use crate::gemm::Quantized;
-use crate::lanes::{Kernel, LANES, Simd, dispatch};
+use crate::lanes::dispatch;
+use crate::lanes::simd::{Kernel, LANES, Simd};
 
 /// A step of a range below which all its values count as 0 (a row of zeros has no range).
 pub(crate) const SMALLEST_STEP: f32 = 1e-30;
@@ -26,6 +26,19 @@ const GELU: [f32; 11] = [
     0.021_782_713,
     -0.042_587_034,
 ];
+
+/// Rows of unsigned bytes, each with its own scale and zero point: `x = (byte - zero) * scale`.
+#[derive(Clone, Debug, Default)]
+pub struct Quantized {
+    /// Row-major, `width` bytes a row.
+    pub(crate) bytes: Vec<u8>,
+    /// Step between two neighbouring bytes, one a row.
+    pub(crate) scales: Vec<f32>,
+    /// The byte that stands for 0, one a row.
+    pub(crate) zeros: Vec<i32>,
+    /// Bytes of a row.
+    pub(crate) width: usize,
+}
 
 /// Quantises rows of `width` floats, each to its own range of bytes (widened to hold 0): the values are finite.
 /// `spread` lists inputs that are written once more after the row, in order; `shares[i]` multiplies input `i` and its copies.

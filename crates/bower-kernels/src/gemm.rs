@@ -2,8 +2,9 @@
 //! The integers are exact and the floats are rounded in one order, so every instruction set gives the same bits.
 
 use crate::cpu::Isa;
-use crate::floats::gelu;
-use crate::lanes::{Kernel, LANES, Simd, TILE, dispatch};
+use crate::floats::{Quantized, gelu};
+use crate::lanes::dispatch;
+use crate::lanes::simd::{Kernel, LANES, Simd, TILE};
 
 /// Inputs of one step: the bytes that one 32-bit lane of a dot product takes.
 const STEP: usize = 4;
@@ -15,19 +16,6 @@ const FROM_MEMORY: usize = 8192;
 const FROM_CACHE: usize = 2048;
 /// Vectors of one row of a tile.
 const PARTS: usize = TILE / LANES;
-
-/// Rows of unsigned bytes, each with its own scale and zero point: `x = (byte - zero) * scale`.
-#[derive(Clone, Debug, Default)]
-pub struct Quantized {
-    /// Row-major, `width` bytes a row.
-    pub(crate) bytes: Vec<u8>,
-    /// Step between two neighbouring bytes, one a row.
-    pub(crate) scales: Vec<f32>,
-    /// The byte that stands for 0, one a row.
-    pub(crate) zeros: Vec<i32>,
-    /// Bytes of a row.
-    pub(crate) width: usize,
-}
 
 /// Packed weights of `outputs x inputs`, borrowed from wherever they lie (a mapped file, usually).
 #[derive(Clone, Copy, Debug)]

@@ -9,10 +9,6 @@ pub mod floats;
 pub mod gemm;
 pub mod heap;
 mod lanes;
-#[cfg(target_arch = "aarch64")]
-mod lanes_neon;
-#[cfg(target_arch = "x86_64")]
-mod lanes_x86;
 pub mod map;
 pub mod scan;
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use bower_kernels::Isa;
 use bower_kernels::attention::{AttentionScratch, HEAD_SIZES, Heads, attention};
-use bower_kernels::floats::{layer_norm, quantize};
-use bower_kernels::gemm::{Quantized, Then, Weights, multiply};
+use bower_kernels::floats::{Quantized, layer_norm, quantize};
+use bower_kernels::gemm::{Then, Weights, multiply};
 use bytemuck::AnyBitPattern;
 use serde::{Deserialize, Serialize};
 

@@ -85,7 +85,7 @@ fn each_file_says_what_lives_in_it() {
 
 /// How many circles of imports each crate still has: the number only falls.
 const CIRCLES: &[(&str, usize)] =
-    &[("bower-core", 5), ("bower", 0), ("bower-kernels", 5), ("bower-bench", 0)];
+    &[("bower-core", 5), ("bower", 0), ("bower-kernels", 0), ("bower-bench", 0)];
 
 /// How many public type names of the core still have two meanings or more: the number only falls.
 const NAMES_TWICE: usize = 34;

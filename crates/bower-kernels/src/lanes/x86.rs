@@ -19,7 +19,7 @@ use std::arch::x86_64::{
     _mm512_sub_ps,
 };
 
-use crate::lanes::{Kernel, LANES, Simd, TILE};
+use super::simd::{Kernel, LANES, Simd, TILE};
 
 /// AVX-512 F, BW, DQ, VL and VNNI are present.
 #[derive(Clone, Copy)]

@@ -16,7 +16,7 @@ use std::arch::aarch64::{
 };
 use std::arch::asm;
 
-use crate::lanes::{Kernel, LANES, Simd, TILE};
+use super::simd::{Kernel, LANES, Simd, TILE};
 
 /// Products of bytes by widening them: every machine.
 pub(crate) const WIDE: u8 = 0;
