@@ -368,110 +368,138 @@ fn things<'a>((kept, kept_slot): Stated<'a>, (told, told_slot): Stated<'a>, is_a
 }
 
 /// Lays a told text beside a memory; `None` where they are not of one thing, or it is not clear which value is which.
-pub(super) fn pairing((kept, kept_slot): Stated<'_>, (told, told_slot): Stated<'_>) -> Option<Pairing> {
-    let slots = [kept_slot, told_slot];
+pub(super) fn pairing(memory: Stated<'_>, text: Stated<'_>) -> Option<Pairing> {
+    let ((kept, kept_slot), (told, told_slot)) = (memory, text);
     if [kept, told].iter().any(|frame| frame.has_more || !frame.is_of_now || frame.parts.is_empty()) {
         return None;
     }
-    let is_one = slots.iter().flatten().all(|slot| slot.holds == Holds::One);
-    if slots == [None; 2] && (kept.is_event || told.is_event) && told.former.is_empty() {
+    if [kept_slot, told_slot] == [None; 2] && (kept.is_event || told.is_event) && told.former.is_empty() {
         return None;
     }
     let kinship = kept.attributes.beside(&told.attributes);
     let is_akin = kinship == Kinship::Same;
-    let things = things((kept, kept_slot), (told, told_slot), is_akin);
+    let things = things(memory, text, is_akin);
     if things.is_empty() || kinship == Kinship::Apart {
         return None;
     }
-    let (old, new) = values((kept, kept_slot), (told, told_slot), is_akin);
+    // Not even the former value tells which of several is meant: they begin with one value, as often as not.
+    if is_qualified(kept, told) {
+        return None;
+    }
+    let (old, new) = values(memory, text, is_akin);
     let former = told.former.iter().find(|former| {
         let is_it =
             |part: &Part| part.is_value() && !part.is_former && former.normal.as_ref() == Some(&part.normal);
         kept.says(&former.flat) || kept.parts.iter().any(is_it)
     });
-    // Not even the former value tells which of several is meant: they begin with one value, as often as not.
-    if is_qualified(kept, told) {
+    let (change, sort) = match former {
+        Some(former) => former_change(memory, text, former, &old, &new)?,
+        None => value_change(memory, text, is_akin, &things, &old, &new)?,
+    };
+    let is_variant = sort == Sort::Product
+        && matches!(&change, Change::Value { from, to, .. } if from.split(' ').next() == to.split(' ').next());
+    Some(Pairing {
+        masked: [kept.masked(told, former), told.masked(kept, None)],
+        has_same_words: !kept.words().is_empty() && kept.words() == told.words(),
+        is_variant,
+        is_sure: is_akin && (sort == Sort::Plain || kept.attributes.is_as_near(&told.attributes)),
+        is_akin,
+        is_unlike: kept.attributes.is_unlike(&told.attributes),
+        change,
+        sort,
+    })
+}
+
+/// The change where the told text says what the value was before; `None` where either text has more values than that.
+fn former_change(
+    (kept, kept_slot): Stated<'_>,
+    (told, told_slot): Stated<'_>,
+    former: &Former,
+    old: &[Valued<'_>],
+    new: &[Valued<'_>],
+) -> Option<(Change, Sort)> {
+    // What else the memory says is not the former value alone.
+    let is_former = |part: &Part| former.has(part);
+    let rest = old.iter().filter(|(part, _)| !is_former(part)).count();
+    let is_told_again = new.iter().any(|(part, _)| is_former(part));
+    if rest > 0 || new.len() > 1 || is_told_again {
         return None;
     }
-    let paired = |change: Change, sort: Sort| {
-        let masked = [kept.masked(told, former), told.masked(kept, None)];
-        let has_same_words = !kept.words().is_empty() && kept.words() == told.words();
-        let is_variant = sort == Sort::Product
-            && matches!(&change, Change::Value { from, to, .. } if from.split(' ').next() == to.split(' ').next());
-        let is_unlike = kept.attributes.is_unlike(&told.attributes);
-        let is_sure = is_akin && (sort == Sort::Plain || kept.attributes.is_as_near(&told.attributes));
-        Some(Pairing { change, sort, masked, has_same_words, is_variant, is_sure, is_akin, is_unlike })
-    };
-    let to = || {
-        let plain = || told.attributes.is_plain().then(|| told.plain_value(None)).flatten();
-        let own = || new.first().map(|(part, _)| part.text.clone());
-        told_slot.map(|slot| slot.shown.clone()).or_else(own).or_else(plain)
-    };
-    if let Some(former) = former {
-        // What else the memory says is not the former value alone.
-        let is_former = |part: &Part| former.has(part);
-        let rest = old.iter().filter(|(part, _)| !is_former(part)).count();
-        let is_told_again = new.iter().any(|(part, _)| is_former(part));
-        if rest > 0 || new.len() > 1 || is_told_again {
-            return None;
-        }
-        let said =
-            kept.parts.iter().find(|part| !part.is_former && part.role != Role::Idle && former.has(part));
-        let shown = kept_slot.map(|slot| slot.shown.clone()).or_else(|| Some(said?.text.clone()));
-        let is_one = former.normal.is_some() || kept_slot.is_some();
-        let from = shown.filter(|_| is_one).unwrap_or_else(|| former.flat.trim().to_owned());
-        let before = former.normal.clone().unwrap_or_else(|| former.flat.clone());
-        let sort = old.first().or(new.first()).map_or(Sort::Name, |(_, sort)| sort.clone());
-        return paired(Change::Former { from, to: to(), before }, sort);
+    let said = kept.parts.iter().find(|part| !part.is_former && part.role != Role::Idle && former.has(part));
+    let shown = kept_slot.map(|slot| slot.shown.clone()).or_else(|| Some(said?.text.clone()));
+    let is_one = former.normal.is_some() || kept_slot.is_some();
+    let from = shown.filter(|_| is_one).unwrap_or_else(|| former.flat.trim().to_owned());
+    let own = || new.first().map(|(part, _)| part.text.clone());
+    let plain = || told.attributes.is_plain().then(|| told.plain_value(None)).flatten();
+    let to = told_slot.map(|slot| slot.shown.clone()).or_else(own).or_else(plain);
+    let before = former.normal.clone().unwrap_or_else(|| former.flat.clone());
+    let sort = old.first().or(new.first()).map_or(Sort::Name, |(_, sort)| sort.clone());
+    Some((Change::Former { from, to, before }, sort))
+}
+
+/// The change where each text has one value, or both have the same; `None` where it is not clear which value is which.
+fn value_change(
+    memory: Stated<'_>,
+    text: Stated<'_>,
+    is_akin: bool,
+    things: &[&Part],
+    old: &[Valued<'_>],
+    new: &[Valued<'_>],
+) -> Option<(Change, Sort)> {
+    let ((kept, kept_slot), (told, told_slot)) = (memory, text);
+    if [kept_slot, told_slot].iter().flatten().any(|slot| slot.holds != Holds::One) {
+        return None;
     }
-    match (old.as_slice(), new.as_slice()) {
-        _ if !is_one => None,
+    match (old, new) {
         ([], []) if is_akin && told.attributes.is_plain() => {
-            let (one, two) = (kept.plain_value(kept_slot)?, told.plain_value(told_slot)?);
+            let (from, to) = (kept.plain_value(kept_slot)?, told.plain_value(told_slot)?);
             if kept_slot.is_none() && told_slot.is_none() {
                 return None;
             }
-            if parts::flat(&one) == parts::flat(&two) {
-                return paired(Change::Nothing, Sort::Plain);
-            }
-            let before = parts::flat(&one);
-            paired(Change::Value { from: one, to: two, before }, Sort::Plain)
+            let before = parts::flat(&from);
+            let is_same = before == parts::flat(&to);
+            let change = if is_same { Change::Nothing } else { Change::Value { from, to, before } };
+            Some((change, Sort::Plain))
         }
-        ([], []) => paired(Change::Nothing, kept.has_same_value(told)?),
-        ([(one, sort)], [(two, other)])
-            if sort == other || is_akin && sort.is_nominal() && other.is_nominal() =>
-        {
-            let is_known = |slot: &Slot, part: &Part| parts::flat(&slot.shown).contains(&part.flat);
-            let is_slotted = kept_slot.is_some_and(|slot| is_known(slot, one))
-                || told_slot.is_some_and(|slot| is_known(slot, two));
-            // Of names and identifiers there may be many, of amounts and times there is one. A name beside an identifier is its
-            // value where the words say of what.
-            let is_of_code =
-                *sort != Sort::Code && *other != Sort::Code && things.iter().any(|part| part.is_thing());
-            let is_headed =
-                told.attributes.is_plain() && [kept, told].iter().all(|frame| frame.begins_with(&things));
-            let is_beside = is_akin && (is_of_code || is_headed);
-            // Of two things in one region, tested by one command, the things differ.
-            let is_name = |sort: &Sort| matches!(sort, Sort::Name | Sort::Product);
-            if is_name(sort)
-                && is_name(other)
-                && told.attributes.are_coded()
-                && things.iter().all(|part| part.is_value())
-            {
-                return None;
-            }
-            if !is_slotted && !sort.is_amount() && !is_beside {
-                return None;
-            }
-            // Of one system on two machines the machines are the things.
-            if *sort == Sort::Code && !things.iter().any(|part| part.is_value()) {
-                return None;
-            }
-            let before = one.normal.clone();
-            paired(Change::Value { from: one.text.clone(), to: two.text.clone(), before }, sort.clone())
+        ([], []) => Some((Change::Nothing, kept.has_same_value(told)?)),
+        ([one], [two]) if is_replaced(memory, text, is_akin, things, one, two) => {
+            let ((old, sort), (new, _)) = (one, two);
+            let (from, to, before) = (old.text.clone(), new.text.clone(), old.normal.clone());
+            Some((Change::Value { from, to, before }, sort.clone()))
         }
         _ => None,
     }
+}
+
+/// Whether of the things named a told value takes the place of a memory's.
+fn is_replaced(
+    (kept, kept_slot): Stated<'_>,
+    (told, told_slot): Stated<'_>,
+    is_akin: bool,
+    things: &[&Part],
+    (one, sort): &Valued<'_>,
+    (two, other): &Valued<'_>,
+) -> bool {
+    if sort != other && !(is_akin && sort.is_nominal() && other.is_nominal()) {
+        return false;
+    }
+    let is_known = |slot: &Slot, part: &Part| parts::flat(&slot.shown).contains(&part.flat);
+    let is_slotted = kept_slot.is_some_and(|slot| is_known(slot, one))
+        || told_slot.is_some_and(|slot| is_known(slot, two));
+    // Of names and identifiers there may be many, of amounts and times there is one. A name beside an identifier is its
+    // value where the words say of what.
+    let is_of_code = *sort != Sort::Code && *other != Sort::Code && things.iter().any(|part| part.is_thing());
+    let is_headed = told.attributes.is_plain() && [kept, told].iter().all(|frame| frame.begins_with(things));
+    let is_beside = is_akin && (is_of_code || is_headed);
+    // Of two things in one region, tested by one command, the things differ.
+    let is_name = |sort: &Sort| matches!(sort, Sort::Name | Sort::Product);
+    let are_apart = is_name(sort)
+        && is_name(other)
+        && told.attributes.are_coded()
+        && things.iter().all(|part| part.is_value());
+    // Of one system on two machines the machines are the things.
+    let are_on_machines = *sort == Sort::Code && !things.iter().any(|part| part.is_value());
+    (is_slotted || sort.is_amount() || is_beside) && !are_apart && !are_on_machines
 }
 
 /// How alike in meaning two texts of one thing with values of one kind are, names and all, for the newer to stand first: only their

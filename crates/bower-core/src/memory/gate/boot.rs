@@ -143,33 +143,32 @@ const ORDERS: &[&str] = &[
     "your task",
 ];
 
+/// How a text begins to say who somebody is, spoken to.
+const YOU_ARE: [&str; 4] = [" . you are a ", " . you are an ", " . you're a ", " . you're an "];
+
+/// How a text begins to say who somebody is, spoken of.
+const AGENT_IS: [&str; 2] = [" . the agent is ", " . the assistant is "];
+
 /// Whether a text repeats what a session is told when it begins.
 pub(super) fn is_boot_file(text: &str, cues: &Cues) -> bool {
-    if FRAMES.iter().any(|frame| text.lines().any(|line| line.trim_start().starts_with(frame)))
+    FRAMES.iter().any(|frame| text.lines().any(|line| line.trim_start().starts_with(frame)))
         || cues.begins(PROMPTS)
         || is_prompt_part(text)
         || is_setting_list(text)
-    {
-        return true;
-    }
-    // `You are a senior Rust engineer and coding assistant ...`: the role stands among the next few words.
-    let heads = [
-        " . you are a ",
-        " . you are an ",
-        " . you're a ",
-        " . you're an ",
-        " . the agent is ",
-        " . the assistant is ",
-    ];
-    let plain = cues.plain();
-    let mut roles =
-        heads.iter().flat_map(|head| plain.match_indices(head).map(|(at, _)| &plain[at + head.len()..]));
-    if roles.any(|rest| {
+        || gives_role(cues.plain())
+        || has_boot_heading(text)
+        || gives_name(text)
+        || cites_boot_file(cues)
+}
+
+/// Whether somebody is told what to be: `You are a senior Rust engineer and coding assistant ...`.
+fn gives_role(plain: &str) -> bool {
+    let heads = YOU_ARE.iter().chain(&AGENT_IS);
+    // The role stands among the next few words.
+    let is_role = |rest: &str| {
         let words = rest.split(' ').take(6).take_while(|word| *word != ".");
         words.map(|word| word.split('-').next_back().unwrap_or(word)).any(|word| ROLES.contains(&word))
-    }) {
-        return true;
-    }
+    };
     // `You are a senior engineer. Follow the guidelines ...`: somebody is told what to be, and then what to do.
     let is_told = |head: &str| {
         let Some((_, rest)) = plain.split_once(head).and_then(|(_, rest)| rest.split_once(" . ")) else {
@@ -177,10 +176,38 @@ pub(super) fn is_boot_file(text: &str, cues: &Cues) -> bool {
         };
         ORDERS.iter().any(|order| rest.strip_prefix(order).is_some_and(|rest| rest.starts_with(' ')))
     };
-    if heads[..4].iter().any(|head| plain.starts_with(head) && is_told(head)) {
-        return true;
+    heads.flat_map(|head| plain.match_indices(head).map(|(at, _)| &plain[at + head.len()..])).any(is_role)
+        || YOU_ARE.iter().any(|head| plain.starts_with(head) && is_told(head))
+}
+
+/// Whether a text has such a file's name for its heading: `# SOUL.md` above whatever it says.
+fn has_boot_heading(text: &str) -> bool {
+    let heading = text.trim_start().lines().next().unwrap_or("");
+    let name = heading.trim_start_matches('#').trim().to_lowercase();
+    heading.starts_with('#')
+        && (BOOT_FILES.contains(&name.as_str())
+            || matches!(name.as_str(), "the system prompt" | "system prompt" | "system"))
+}
+
+/// Whether a text gives a name to whom it speaks: `You are Kestrel. Answer in ...`.
+fn gives_name(text: &str) -> bool {
+    let said = text.trim_start();
+    said.strip_prefix("You are ").or_else(|| said.strip_prefix("You're ")).is_some_and(|name| {
+        name.find(|c: char| !c.is_alphanumeric()).is_some_and(|end| {
+            name.starts_with(char::is_uppercase)
+                && name[end..].starts_with(['.', ','])
+                && name[end + 1..].trim().len() > 3
+        })
+    })
+}
+
+/// Whether a text cites such a file: `CLAUDE.md says to use pnpm`, `According to AGENTS.md, ...`, `At session start the agent
+/// reads SOUL.md`.
+fn cites_boot_file(cues: &Cues) -> bool {
+    let mut names = BOOT_FILES.iter().filter(|file| cues.has(&format!(" {file} "))).peekable();
+    if names.peek().is_none() {
+        return false;
     }
-    // `CLAUDE.md says to use pnpm`, `According to AGENTS.md, ...`, `At session start the agent reads SOUL.md`.
     let says = |file: &str| {
         ["says", "states", "instructs", "tells", "requires", "specifies", "contains instructions"]
             .iter()
@@ -191,30 +218,6 @@ pub(super) fn is_boot_file(text: &str, cues: &Cues) -> bool {
                     cues.has(&format!(" {head} {file} ")) || cues.has(&format!(" {head} the {file} "))
                 })
     };
-    // `# SOUL.md` above whatever it says.
-    let heading = text.trim_start().lines().next().unwrap_or("");
-    if heading.starts_with('#') {
-        let name = heading.trim_start_matches('#').trim().to_lowercase();
-        if BOOT_FILES.contains(&name.as_str())
-            || matches!(name.as_str(), "the system prompt" | "system prompt" | "system")
-        {
-            return true;
-        }
-    }
-    // `You are Kestrel. Answer in ...`
-    let said = text.trim_start();
-    if let Some(name) = said.strip_prefix("You are ").or_else(|| said.strip_prefix("You're "))
-        && let Some(end) = name.find(|c: char| !c.is_alphanumeric())
-        && name.starts_with(char::is_uppercase)
-        && name[end..].starts_with(['.', ','])
-        && name[end + 1..].trim().len() > 3
-    {
-        return true;
-    }
-    let mut names = BOOT_FILES.iter().filter(|file| cues.has(&format!(" {file} "))).peekable();
-    if names.peek().is_none() {
-        return false;
-    }
     let at_start = [
         " session start ",
         " session startup ",

@@ -229,32 +229,44 @@ fn is_loop(line: &str) -> bool {
     words.next() == Some("for") && words.nth(1) == Some("in") && words.count() == 1
 }
 
+/// Words that stand before the head of a definition.
+const MODIFIERS: &[&str] = &[
+    "pub ",
+    "pub(crate) ",
+    "export ",
+    "default ",
+    "async ",
+    "public ",
+    "private ",
+    "protected ",
+    "static ",
+    "final ",
+    "abstract ",
+    "override ",
+    "unsafe ",
+    "const ",
+    "virtual ",
+    "inline ",
+];
+
 /// The head of a definition, an import or a branch.
 fn is_definition(line: &str) -> bool {
     let mut rest = line;
-    let skips = [
-        "pub ",
-        "pub(crate) ",
-        "export ",
-        "default ",
-        "async ",
-        "public ",
-        "private ",
-        "protected ",
-        "static ",
-        "final ",
-        "abstract ",
-        "override ",
-        "unsafe ",
-        "const ",
-        "virtual ",
-        "inline ",
-    ];
-    let mut skipped = 0;
-    while let Some(next) = skips.iter().find_map(|skip| rest.strip_prefix(skip)) {
+    let mut modifiers = 0;
+    while let Some(next) = MODIFIERS.iter().find_map(|word| rest.strip_prefix(word)) {
         rest = next;
-        skipped += 1;
+        modifiers += 1;
     }
+    let is_modified = modifiers >= 2 || (modifiers == 1 && line.ends_with([';', '{', '(']));
+    defines(line, rest)
+        .or_else(|| is_modified.then(|| line.contains(['(', '=', '{', ';'])))
+        .or_else(|| imports(line))
+        .or_else(|| branches(line))
+        .unwrap_or(false)
+}
+
+/// Whether a line defines a function or a type, by what is left of it behind its modifiers; `None` where that begins neither.
+fn defines(line: &str, rest: &str) -> Option<bool> {
     let name_len = |text: &str| {
         text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))).unwrap_or(text.len())
     };
@@ -262,22 +274,26 @@ fn is_definition(line: &str) -> bool {
         if let Some(name) = rest.strip_prefix(head) {
             let name = name.trim_start_matches(['(', '*', ' ']);
             let end = name_len(name);
-            return end > 0 && name[end..].starts_with(['(', '<', ' ']) && name.contains('(');
+            return Some(end > 0 && name[end..].starts_with(['(', '<', ' ']) && name.contains('('));
         }
     }
     for head in
         ["class ", "struct ", "enum ", "trait ", "interface ", "impl", "namespace ", "module ", "mod "]
     {
         if let Some(name) = rest.strip_prefix(head) {
-            return line.ends_with(['{', ':'])
-                && !line.ends_with("::")
-                && name.split_whitespace().count() <= 6
-                && (line.ends_with('{') || (head == "class " && name.split_whitespace().count() <= 2));
+            return Some(
+                line.ends_with(['{', ':'])
+                    && !line.ends_with("::")
+                    && name.split_whitespace().count() <= 6
+                    && (line.ends_with('{') || (head == "class " && name.split_whitespace().count() <= 2)),
+            );
         }
     }
-    if skipped >= 2 || (skipped == 1 && line.ends_with([';', '{', '('])) {
-        return line.contains(['(', '=', '{', ';']);
-    }
+    None
+}
+
+/// Whether a line imports or is an attribute; `None` where it begins neither.
+fn imports(line: &str) -> Option<bool> {
     let one_name = |text: &str| {
         let text = text.trim_end_matches(';');
         let mut words = text.split_whitespace();
@@ -287,45 +303,46 @@ fn is_definition(line: &str) -> bool {
             && matches!((words.next(), words.next(), words.next()), (None, ..) | (Some("as"), Some(_), None))
     };
     if let Some(name) = line.strip_prefix("import ") {
-        return line.ends_with(';')
-            || name.contains(['"', '\'', '{'])
-            || (one_name(name) && name.contains(['.', '_', ' ']))
-            || (one_name(name) && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()));
+        return Some(
+            line.ends_with(';')
+                || name.contains(['"', '\'', '{'])
+                || (one_name(name) && name.contains(['.', '_', ' ']))
+                || (one_name(name) && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())),
+        );
     }
     if let Some(name) = line.strip_prefix("from ") {
-        return name
-            .split_once(" import ")
-            .is_some_and(|(module, what)| !module.contains(' ') && !what.is_empty());
+        let parts = name.split_once(" import ");
+        return Some(parts.is_some_and(|(module, what)| !module.contains(' ') && !what.is_empty()));
     }
     if let Some(name) = line.strip_prefix("use ") {
-        return name.contains("::");
+        return Some(name.contains("::"));
     }
-    if line.starts_with("#include ")
-        || line.starts_with("#define ")
-        || line.starts_with("#!/")
-        || line.starts_with("#[")
-    {
-        return true;
-    }
+    ["#include ", "#define ", "#!/", "#["].iter().any(|head| line.starts_with(head)).then_some(true)
+}
+
+/// Whether a line opens a branch, leaves a function or is a decorator; `None` where it begins none of them.
+fn branches(line: &str) -> Option<bool> {
     let blocks = [
         "if ", "elif ", "else:", "for ", "while ", "try:", "except ", "except:", "with ", "finally:",
         "switch ", "match ",
     ];
     if blocks.iter().any(|head| line.starts_with(head)) && (line.ends_with(':') || line.ends_with('{')) {
-        return line.contains(['(', '=', '<', '>', '_', '{', '[', '.'])
-            || line.split_whitespace().count() <= 5 && !line.contains(',');
+        return Some(
+            line.contains(['(', '=', '<', '>', '_', '{', '[', '.'])
+                || line.split_whitespace().count() <= 5 && !line.contains(','),
+        );
     }
     if let Some(value) = line.strip_prefix("return ") {
-        return value.contains(['(', '[', '{', '=', ';', '_'])
-            || value.split_whitespace().count() == 1 && value.contains(['.', ';']);
+        return Some(
+            value.contains(['(', '[', '{', '=', ';', '_'])
+                || value.split_whitespace().count() == 1 && value.contains(['.', ';']),
+        );
     }
     if let Some(value) = line.strip_prefix("raise ").or_else(|| line.strip_prefix("throw ")) {
-        return value.ends_with([')', ';']) && value.contains('(');
+        return Some(value.ends_with([')', ';']) && value.contains('('));
     }
-    if let Some(name) = line.strip_prefix('@') {
-        return !name.contains(' ') && name.ends_with(')') && name.contains('(');
-    }
-    false
+    let name = line.strip_prefix('@')?;
+    Some(!name.contains(' ') && name.ends_with(')') && name.contains('('))
 }
 
 /// A line that is a tag of HTML or XML from its first sign to its last.

@@ -222,29 +222,43 @@ fn diff(line: &str, below: &str, above: &mut Above) -> Option<Line> {
 
 /// What git prints of its history and of the state of a tree.
 fn git(line: &str, above: &mut Above) -> Option<Line> {
-    let body = line.trim();
-    let found = |sure| Some(Line::Printed(Kind::Git, sure));
-    let is_hash = |word: &str, least: usize| {
-        (least..=40).contains(&word.len())
-            && word.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-            && word.bytes().any(|b| b.is_ascii_digit())
-    };
+    let is_sure = commit(line, above)
+        .or_else(|| status(line).then_some(false))
+        .or_else(|| one_commit(line.trim()))
+        .or_else(|| changed_files(line.trim()))
+        .or_else(|| short_status(line).then_some(false))?;
+    Some(Line::Printed(Kind::Git, is_sure))
+}
+
+/// Whether a word is the hash of a commit, or the beginning of one.
+fn is_hash(word: &str) -> bool {
+    (7..=40).contains(&word.len())
+        && word.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        && word.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// `git log`: the head of a commit, surely, and the lines below it.
+fn commit(line: &str, above: &mut Above) -> Option<bool> {
     if let Some(rest) = line.strip_prefix("commit ")
-        && is_hash(rest.split([' ', '\t']).next().unwrap_or(""), 7)
+        && is_hash(rest.split([' ', '\t']).next().unwrap_or(""))
         && rest.split_whitespace().nth(1).is_none_or(|next| next.starts_with('('))
     {
         above.inside = Inside::Commit;
-        return found(true);
+        return Some(true);
     }
     if above.inside == Inside::Commit {
         let heads = ["Author:", "Date:", "Merge:", "AuthorDate:", "Commit:", "CommitDate:", "    "];
         if heads.iter().any(|head| line.starts_with(head)) {
-            return found(false);
+            return Some(false);
         }
         above.inside = Inside::Nothing;
     }
-    let words = || body.split_whitespace();
-    let status = [
+    None
+}
+
+/// `git status`, and what `git commit` says of files.
+fn status(line: &str) -> bool {
+    let heads = [
         "Changes not staged for commit",
         "Changes to be committed",
         "no changes added to commit",
@@ -259,63 +273,59 @@ fn git(line: &str, above: &mut Above) -> Option<Line> {
         "Your branch is up to date with '",
         "Your branch is ahead of '",
         "Your branch is behind '",
+        "create mode 100",
+        "delete mode 100",
     ];
-    if status.iter().any(|head| body.starts_with(head)) {
-        return found(false);
-    }
-    if matches!(body, "Untracked files:" | "Unmerged paths:")
-        || (body.starts_with("On branch ") && words().count() == 3)
-        || body.starts_with("create mode 100")
-        || body.starts_with("delete mode 100")
-    {
-        return found(false);
-    }
-    // `3f2a91c fix the parser`, with the lines of a graph before it; `[main 3f2a91c] fix the parser`.
+    let body = line.trim();
+    heads.iter().any(|head| body.starts_with(head))
+        || matches!(body, "Untracked files:" | "Unmerged paths:")
+        || (body.starts_with("On branch ") && body.split_whitespace().count() == 3)
+}
+
+/// `3f2a91c fix the parser`, with the lines of a graph before it; `[main 3f2a91c] fix the parser`, surely.
+fn one_commit(body: &str) -> Option<bool> {
     let plain = body.trim_start_matches(['*', '|', '/', '\\', ' ', '_']);
     let mut first = plain.split_whitespace();
-    if first.next().is_some_and(|word| is_hash(word, 7)) && first.next().is_some() {
-        return found(body.starts_with("* ") && body.contains(" (HEAD"));
+    if first.next().is_some_and(is_hash) && first.next().is_some() {
+        return Some(body.starts_with("* ") && body.contains(" (HEAD"));
     }
-    if body.starts_with('[')
-        && let Some((inside, _)) = body[1..].split_once(']')
-        && inside.split_whitespace().count() >= 2
-        && inside.split_whitespace().last().is_some_and(|word| is_hash(word, 7))
-    {
-        return found(true);
-    }
-    // ` src/main.rs | 12 ++--`, ` 3 files changed, 12 insertions(+)`.
+    let (inside, _) = body.strip_prefix('[')?.split_once(']')?;
+    let is_made =
+        inside.split_whitespace().count() >= 2 && inside.split_whitespace().last().is_some_and(is_hash);
+    is_made.then_some(true)
+}
+
+/// ` src/main.rs | 12 ++--`; ` 3 files changed, 12 insertions(+)`, surely.
+fn changed_files(body: &str) -> Option<bool> {
+    let is_number = |word: Option<&str>| word.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
     if let Some((_, counts)) = body.rsplit_once(" | ") {
         let mut counts = counts.split_whitespace();
-        let is_number = counts.next().is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-        if is_number && counts.next().is_some_and(|marks| marks.bytes().all(|b| matches!(b, b'+' | b'-'))) {
-            return found(false);
-        }
-    }
-    if body.contains("insertion") || body.contains("deletion") {
-        let mut parts = words();
-        let is_count = parts.next().is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-        if is_count
-            && parts.next().is_some_and(|word| word.starts_with("file"))
-            && parts.next() == Some("changed,")
+        if is_number(counts.next())
+            && counts.next().is_some_and(|marks| marks.bytes().all(|b| matches!(b, b'+' | b'-')))
         {
-            return found(true);
+            return Some(false);
         }
     }
-    // `git status --short`: two letters of state, a space, a path.
+    let mut parts = body.split_whitespace();
+    let is_total = (body.contains("insertion") || body.contains("deletion"))
+        && is_number(parts.next())
+        && parts.next().is_some_and(|word| word.starts_with("file"))
+        && parts.next() == Some("changed,");
+    is_total.then_some(true)
+}
+
+/// `git status --short`: two letters of state, a space, a path.
+fn short_status(line: &str) -> bool {
     let short = line.as_bytes();
     let is_state = |byte: u8| b" MADRCU?!".contains(&byte);
-    if short.len() > 4
+    short.len() > 4
         && is_state(short[0])
         && is_state(short[1])
         && short[2] == b' '
         && (short[0] != b' ' || short[1] != b' ')
         && !short[3].is_ascii_whitespace()
-        && words().count() == 2
+        && line.split_whitespace().count() == 2
         && line[3..].contains(['/', '.'])
-    {
-        return found(false);
-    }
-    None
 }
 
 /// Stack traces of Rust, Python, Java and its kin, JavaScript, Go, C# and Ruby.

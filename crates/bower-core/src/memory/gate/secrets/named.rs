@@ -2,6 +2,7 @@
 //! A named value stands beside a word that names a secret; a row of random characters counts where nobody announced it.
 
 use super::super::Constants;
+use super::super::list::List;
 use super::super::random::{is_placeholder, is_random, is_short_run};
 use super::{Found, LONGEST, SecretKind};
 
@@ -392,6 +393,22 @@ fn is_mixed(value: &str) -> bool {
     digits > 0 && letters > 1 && !is_version && !value.contains('/')
 }
 
+/// Ends of words that say how a password is, or how it is kept: `rotated`, `stored`, `mandatory`.
+const HOW_ENDS: &[&str] = &[
+    "ed", "en", "ing", "able", "ible", "al", "ive", "ic", "ous", "ful", "less", "ly", "ary", "ory", "ent",
+    "ant", "wn", "st", "ty",
+];
+
+/// Words that stand behind "the password is" and are none.
+static HOW: List = List::of(
+    "correct|unique|wrong|strong|simple|secure|insecure|private|common|similar|another|\
+     different|longer|shorter|better|visible|obsolete|unsafe|stored|sticky|vanilla|either|\
+     neither|nothing|something|anything|always|inside|outside|within|without|whatever|\
+     usually|likely|only|yours|theirs|before|behind|below|under|complex|random|default|\
+     mandatory|global|shared|weaker|stronger|not|never|password|passwords|email|e-mail|\
+     username|because|unset|disabled|reused",
+);
+
 /// Whether a word without digits is a password that somebody chose: in quotes, words joined by hyphens, capitals inside, or at
 /// least no word that says how a password is.
 fn is_chosen(value: &str, is_quoted: bool, constants: &Constants) -> bool {
@@ -406,75 +423,7 @@ fn is_chosen(value: &str, is_quoted: bool, constants: &Constants) -> bool {
     let words = value.split('-').filter(|word| word.len() > 2).count();
     let capitals = value.bytes().skip(1).filter(u8::is_ascii_uppercase).count();
     let is_lower = value.bytes().all(|b| b.is_ascii_lowercase());
-    let says_how = [
-        "ed", "en", "ing", "able", "ible", "al", "ive", "ic", "ous", "ful", "less", "ly", "ary", "ory",
-        "ent", "ant", "wn", "st", "ty",
-    ]
-    .iter()
-    .any(|end| value.ends_with(end))
-        || matches!(
-            value,
-            "correct"
-                | "unique"
-                | "wrong"
-                | "strong"
-                | "simple"
-                | "secure"
-                | "insecure"
-                | "private"
-                | "common"
-                | "similar"
-                | "another"
-                | "different"
-                | "longer"
-                | "shorter"
-                | "better"
-                | "visible"
-                | "obsolete"
-                | "unsafe"
-                | "stored"
-                | "sticky"
-                | "vanilla"
-                | "either"
-                | "neither"
-                | "nothing"
-                | "something"
-                | "anything"
-                | "always"
-                | "inside"
-                | "outside"
-                | "within"
-                | "without"
-                | "whatever"
-                | "usually"
-                | "likely"
-                | "only"
-                | "yours"
-                | "theirs"
-                | "before"
-                | "behind"
-                | "below"
-                | "under"
-                | "complex"
-                | "random"
-                | "default"
-                | "mandatory"
-                | "global"
-                | "shared"
-                | "weaker"
-                | "stronger"
-                | "not"
-                | "never"
-                | "password"
-                | "passwords"
-                | "email"
-                | "e-mail"
-                | "username"
-                | "because"
-                | "unset"
-                | "disabled"
-                | "reused"
-        );
+    let says_how = HOW_ENDS.iter().any(|end| value.ends_with(end)) || HOW.has(value);
     words >= 3
         || (capitals > 0
             && !value.bytes().all(|b| b.is_ascii_uppercase())
