@@ -68,6 +68,37 @@ fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::N
     }
 }
 
+/// Puts into the answer what was decided and written.
+fn decided(
+    curated: &mut Curated,
+    visibility: &Visibility,
+    memory: &NewMemory,
+    kept: Kept,
+    decision: &Decision,
+    other: Option<Item>,
+) {
+    curated.accepted = true;
+    curated.is_candidate = memory.status == Status::Candidate && !kept.is_update;
+    curated.outcome = match kept.review {
+        Some(_) => Fate::Contradict,
+        // Another process told the same text meanwhile.
+        None if kept.is_update && matches!(decision.fate, Fate::Create | Fate::Link) => Fate::Confirm,
+        None => decision.fate,
+    };
+    curated.other = other.map(|item| Other {
+        id: item.id,
+        create_time: item.create_time,
+        why: decision.why.to_string(),
+        stands: decision.fate == Fate::Supersede && decision.stays == Side::Kept,
+    });
+    curated.is_update = kept.is_update;
+    curated.review = match (kept.review, &curated.other) {
+        (Some(review), Some(other)) => Some(number(visibility, review, &kept.id, &other.id)),
+        (review, _) => review,
+    };
+    curated.id = Some(kept.id);
+}
+
 /// Keeps a memory. What nobody asked to keep, where `unasked` says so, is a candidate and ends no memory that somebody kept.
 pub(crate) fn curate_as(
     engine: &Engine,
@@ -140,27 +171,7 @@ pub(crate) fn curate_as(
         memory.status = Status::Candidate;
     }
     let (kept, decision, other) = keep(engine, &place, &mut memory, &said, is_echo, now)?;
-
-    curated.accepted = true;
-    curated.is_candidate = memory.status == Status::Candidate && !kept.is_update;
-    curated.outcome = match kept.review {
-        Some(_) => Fate::Contradict,
-        // Another process told the same text meanwhile.
-        None if kept.is_update && matches!(decision.fate, Fate::Create | Fate::Link) => Fate::Confirm,
-        None => decision.fate,
-    };
-    curated.other = other.map(|item| Other {
-        id: item.id,
-        create_time: item.create_time,
-        why: decision.why.to_string(),
-        stands: decision.fate == Fate::Supersede && decision.stays == Side::Kept,
-    });
-    curated.is_update = kept.is_update;
-    curated.review = match (kept.review, &curated.other) {
-        (Some(review), Some(other)) => Some(number(visibility, review, &kept.id, &other.id)),
-        (review, _) => review,
-    };
-    curated.id = Some(kept.id);
+    decided(&mut curated, visibility, &memory, kept, &decision, other);
     curated.took_ms = milliseconds(start);
     Ok(curated)
 }

@@ -228,25 +228,10 @@ impl Folder<'_, '_> {
 
     /// A file that stands for a memory.
     fn known(&mut self, name: &str, page: &Page, id: &str, entry: Option<&ExportEntry>) -> Result<Stands> {
-        let is_id = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !is_id {
-            return Ok(Err(format!("id: {id:?} is not 16 hex digits; leave the line out for a new memory")));
-        }
-        let fields = match HeadFields::read(&page.fields) {
+        let fields = match memory_fields(page, id) {
             Ok(fields) => fields,
             Err(reason) => return Ok(Err(reason)),
         };
-        if page.body.trim().is_empty() {
-            return Ok(Err(
-                "its text is gone; delete the file (and import with --delete) to archive the memory"
-                    .to_owned(),
-            ));
-        }
-        if page.body.len() > MAX_CONTENT_BYTES {
-            return Ok(
-                Err("its text is longer than a memory may be; bower index takes documents".to_owned()),
-            );
-        }
         let mut foreign = fields.copy(id, &page.body, self.import);
         put_in_place(&self.import.request, &mut foreign);
         let Some((row, there)) = self.here(&foreign.id)? else {
@@ -270,12 +255,7 @@ impl Folder<'_, '_> {
                 return Ok(Ok(None));
             }
         };
-        if fields.collection.as_ref().is_some_and(|name| *name != there.collection)
-            || (self.import.request.scope.is_none() && fields.scope.is_some_and(|scope| scope != there.scope))
-            || (self.import.request.owner.is_none()
-                && page.fields.contains_key("owner")
-                && fields.owner != there.owner)
-        {
+        if self.is_moved(&fields, page, &there) {
             let reason = "collection, scope and owner of a memory stay as they are; --scope and --owner give it to somebody else";
             return Ok(Err(reason.to_owned()));
         }
@@ -313,6 +293,14 @@ impl Folder<'_, '_> {
         } else {
             self.replace(name, &body, row, &there, &wanted)
         }
+    }
+
+    /// Whether a file asks for another place of its memory than it has, and the request for none.
+    fn is_moved(&self, fields: &HeadFields, page: &Page, there: &ItemCopy) -> bool {
+        let request = &self.import.request;
+        fields.collection.as_ref().is_some_and(|name| *name != there.collection)
+            || (request.scope.is_none() && fields.scope.is_some_and(|scope| scope != there.scope))
+            || (request.owner.is_none() && page.fields.contains_key("owner") && fields.owner != there.owner)
     }
 
     /// The memory that a file speaks of: itself, or what replaced it with the file's own text. The error is the id of what
@@ -531,6 +519,23 @@ impl Folder<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// The fields of a file that stands for a memory, or why it cannot.
+fn memory_fields(page: &Page, id: &str) -> std::result::Result<HeadFields, String> {
+    let is_id = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_id {
+        return Err(format!("id: {id:?} is not 16 hex digits; leave the line out for a new memory"));
+    }
+    let fields = HeadFields::read(&page.fields)?;
+    if page.body.trim().is_empty() {
+        let reason = "its text is gone; delete the file (and import with --delete) to archive the memory";
+        return Err(reason.to_owned());
+    }
+    if page.body.len() > MAX_CONTENT_BYTES {
+        return Err("its text is longer than a memory may be; bower index takes documents".to_owned());
+    }
+    Ok(fields)
 }
 
 /// The memory that a file stands for now and when it was last changed; none where nothing is known of it. The error says why the

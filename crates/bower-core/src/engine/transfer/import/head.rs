@@ -79,92 +79,126 @@ const NAMES: &[&str] = &[
     "updated",
 ];
 
-impl HeadFields {
-    pub(crate) fn read(fields: &Map<String, Value>) -> std::result::Result<Self, String> {
-        if let Some(name) = fields.keys().find(|name| !NAMES.contains(&name.as_str())) {
-            return Err(format!("{name}: no field of a memory; put fields of your own below `metadata:`"));
-        }
-        let said = |name: &str| fields.get(name).filter(|value| !value.is_null());
-        let words = |name: &str| said(name).map(|value| plain(name, value)).transpose();
-        let list = |name: &str| -> std::result::Result<Option<Vec<String>>, String> {
-            match said(name) {
-                None => Ok(None),
-                Some(Value::Array(values)) => values
-                    .iter()
-                    .map(|value| plain(name, value))
-                    .collect::<std::result::Result<_, _>>()
-                    .map(Some),
-                Some(one) => {
-                    let text = plain(name, one)?;
-                    Ok(Some(
-                        text.split(',')
-                            .map(|word| word.trim().to_owned())
-                            .filter(|word| !word.is_empty())
-                            .collect(),
-                    ))
-                }
+/// The value of a field, or why it cannot be one.
+type Field<T> = std::result::Result<T, String>;
+
+/// Reads fields by their types. What is missing or null is none.
+struct Fields<'a>(&'a Map<String, Value>);
+
+impl Fields<'_> {
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, name: &str) -> Field<Option<String>> {
+        self.value(name).map(|value| plain(name, value)).transpose()
+    }
+
+    fn word<T: std::str::FromStr<Err = Error>>(&self, name: &str) -> Field<Option<T>> {
+        let text = self.text(name)?;
+        text.map(|text| text.trim().parse().map_err(|error: Error| error.to_string())).transpose()
+    }
+
+    /// A list, or one line with commas.
+    fn list(&self, name: &str) -> Field<Option<Vec<String>>> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Array(values)) => {
+                values.iter().map(|value| plain(name, value)).collect::<Field<_>>().map(Some)
             }
-        };
-        let truth = |name: &str| match said(name) {
-            None => Ok(false),
-            Some(Value::Bool(truth)) => Ok(*truth),
+            Some(one) => {
+                let text = plain(name, one)?;
+                let words = text.split(',').map(|word| word.trim().to_owned());
+                Ok(Some(words.filter(|word| !word.is_empty()).collect()))
+            }
+        }
+    }
+
+    fn truth(&self, name: &str) -> Field<Option<bool>> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Bool(truth)) => Ok(Some(*truth)),
             Some(other) => Err(format!("{name}: {other} is not true or false")),
-        };
-        let share = |name: &str, most: f64| match said(name).map(Value::as_f64) {
+        }
+    }
+
+    /// A number from 0 to `most`.
+    fn share(&self, name: &str, most: f64) -> Field<Option<f32>> {
+        match self.value(name).map(Value::as_f64) {
             None => Ok(None),
             Some(Some(number)) if (0.0..=most).contains(&number) => Ok(Some(number as f32)),
             Some(_) => Err(format!("{name}: not a number from 0 to {most}")),
-        };
-        let count = |name: &str| match said(name).map(Value::as_u64) {
+        }
+    }
+
+    fn count(&self, name: &str) -> Field<Option<u64>> {
+        match self.value(name).map(Value::as_u64) {
             None => Ok(None),
             Some(Some(number)) => Ok(Some(number)),
             Some(None) => Err(format!("{name}: not a whole number")),
-        };
-        let time = |name: &str| match said(name) {
+        }
+    }
+
+    fn time(&self, name: &str) -> Field<Option<Timestamp>> {
+        match self.value(name) {
             None => Ok(None),
             Some(value) => moment(value).map(Some).ok_or_else(|| {
                 format!("{name}: {value} is no time; write 2025-03-01 or 2025-03-01T09:00:00Z")
             }),
-        };
-        let metadata = match said("metadata") {
-            None => Map::new(),
-            Some(Value::Object(map)) => map.clone(),
-            Some(_) => return Err("metadata: not a list of `key: value` lines".to_owned()),
-        };
-        let tags = normal_tags(&list("tags")?.unwrap_or_default()).map_err(|error| error.to_string())?;
+        }
+    }
+
+    fn map(&self, name: &str) -> Field<Map<String, Value>> {
+        match self.value(name) {
+            None => Ok(Map::new()),
+            Some(Value::Object(map)) => Ok(map.clone()),
+            Some(_) => Err(format!("{name}: not a list of `key: value` lines")),
+        }
+    }
+}
+
+impl HeadFields {
+    pub(crate) fn read(fields: &Map<String, Value>) -> Field<Self> {
+        if let Some(name) = fields.keys().find(|name| !NAMES.contains(&name.as_str())) {
+            return Err(format!("{name}: no field of a memory; put fields of your own below `metadata:`"));
+        }
+        let fields = Fields(fields);
+        let metadata = fields.map("metadata")?;
+        let tags =
+            normal_tags(&fields.list("tags")?.unwrap_or_default()).map_err(|error| error.to_string())?;
         Ok(Self {
-            memory_type: word(words("type")?)?,
+            memory_type: fields.word("type")?,
             tags,
-            keywords: list("keywords")?,
+            keywords: fields.list("keywords")?,
             metadata,
-            tier: match (truth("pinned")?, truth("fading")?) {
-                (true, _) => Tier::Pinned,
-                (false, true) => Tier::Fading,
-                (false, false) => Tier::Active,
+            tier: match (fields.truth("pinned")?, fields.truth("fading")?) {
+                (Some(true), _) => Tier::Pinned,
+                (None | Some(false), Some(true)) => Tier::Fading,
+                (None | Some(false), None | Some(false)) => Tier::Active,
             },
-            status: word(words("status")?)?,
-            summary: words("summary")?,
-            importance: share("importance", 1.0)?,
-            confidence: share("confidence", 1.0)?,
-            decay_rate: share("decay_rate", 100.0)?,
-            valid_from: time("valid_from")?,
-            valid_to: time("valid_to")?,
-            collection: words("collection")?,
-            scope: word(words("scope")?)?,
-            owner: words("owner")?,
-            conversation: words("conversation")?,
-            source: words("source")?,
-            host: words("host")?,
-            said_by: word(words("said_by")?)?,
-            least_trusted: word(words("least_trusted")?)?,
-            reviewed: said("reviewed").map(|_| truth("reviewed")).transpose()?,
-            replaces: words("replaces")?,
-            observations: count("observations")?,
-            uses: count("uses")?,
-            used: time("used")?,
-            hidden: time("hidden")?,
-            created: time("created")?,
-            updated: time("updated")?,
+            status: fields.word("status")?,
+            summary: fields.text("summary")?,
+            importance: fields.share("importance", 1.0)?,
+            confidence: fields.share("confidence", 1.0)?,
+            decay_rate: fields.share("decay_rate", 100.0)?,
+            valid_from: fields.time("valid_from")?,
+            valid_to: fields.time("valid_to")?,
+            collection: fields.text("collection")?,
+            scope: fields.word("scope")?,
+            owner: fields.text("owner")?,
+            conversation: fields.text("conversation")?,
+            source: fields.text("source")?,
+            host: fields.text("host")?,
+            said_by: fields.word("said_by")?,
+            least_trusted: fields.word("least_trusted")?,
+            reviewed: fields.truth("reviewed")?,
+            replaces: fields.text("replaces")?,
+            observations: fields.count("observations")?,
+            uses: fields.count("uses")?,
+            used: fields.time("used")?,
+            hidden: fields.time("hidden")?,
+            created: fields.time("created")?,
+            updated: fields.time("updated")?,
         })
     }
 
@@ -271,11 +305,7 @@ impl HeadFields {
     }
 }
 
-fn word<T: std::str::FromStr<Err = Error>>(text: Option<String>) -> std::result::Result<Option<T>, String> {
-    text.map(|text| text.trim().parse().map_err(|error: Error| error.to_string())).transpose()
-}
-
-fn plain(name: &str, value: &Value) -> std::result::Result<String, String> {
+fn plain(name: &str, value: &Value) -> Field<String> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
