@@ -9,25 +9,16 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::place::{Place, keep, now};
+use crate::place::{Place, Random, keep, now};
 
 /// Forgets of [`no_file_holds_what_was_forgotten`]; `make test-full` does 1,000.
 fn forgets() -> usize {
     std::env::var("BOWER_FORGETS").ok().and_then(|number| number.parse().ok()).unwrap_or(30)
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most
-    }
-
-    /// A word that no other text has; its first eight letters are those of its stem too.
-    fn word(&mut self) -> String {
-        (0..11).map(|_| char::from(b"bcdfghklmnprtvwxz"[self.below(17)])).collect()
-    }
+/// A word that no other text has; its first eight letters are those of its stem too.
+fn any_word(random: &mut Random) -> String {
+    (0..11).map(|_| char::from(b"bcdfghklmnprtvwxz"[random.below(17)])).collect()
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -73,118 +64,122 @@ fn all(engine: &Engine) -> Vec<Item> {
     engine.list(&Visibility::everything(), &select, 100_000, 0).unwrap().memories
 }
 
+/// Keeps three memories, some with a second value of the same thing, and one time in three a document.
+fn keep_more(engine: &Engine, random: &mut Random, kept: &mut usize, at: Timestamp) {
+    let reach = Visibility::everything();
+    for _ in 0..3 {
+        *kept += 1;
+        let [one, two, three] = [(); 3].map(|()| any_word(random));
+        let owner = (random.below(3) == 0).then(|| format!("owner{}", random.below(4)));
+        let request = CurateRequest {
+            gate: Some(Gate::Off),
+            tags: vec![format!("t{}", random.below(5)), one.clone()],
+            metadata: serde_json::Map::from_iter([("note".to_owned(), serde_json::json!(two))]),
+            source_conv_id: Some(format!("talk{}", *kept % 7)),
+            owner,
+            ..CurateRequest::new(format!("The {one} port of {two} is {kept}. Then {three}!"))
+        };
+        engine.curate(&reach, &request, at).unwrap();
+        if random.below(4) == 0 {
+            // Another value of the same thing: a chain, in which tags are handed on.
+            let next = format!("The {one} port of {two} is {}. Then {three}!", *kept + 5_000);
+            let request = CurateRequest { content: next, tags: Vec::new(), ..request };
+            engine.curate(&reach, &request, at).unwrap();
+        }
+    }
+    if random.below(3) == 0 {
+        let lines: Vec<String> = (0..60)
+            .map(|n| format!("Line {n} tells of {} and of {}.", any_word(random), any_word(random)))
+            .collect();
+        let id = format!("/notes/{}.txt", any_word(random));
+        let input = DocumentInput { id, text: lines.join("\n"), ..DocumentInput::default() };
+        engine.add_documents(&reach, vec![input], (Scope::Project, None), at).unwrap();
+    }
+}
+
+/// Lets one thing happen that copies texts elsewhere: a fold, a question in a session, a new process, or nothing.
+fn copy_about(place: &Place, engine: &mut Engine, random: &mut Random, at: Timestamp) {
+    let items = all(engine);
+    let text = items[random.below(items.len())].content.clone();
+    match random.below(5) {
+        0 => {
+            place.index(engine);
+        }
+        1 => {
+            let session = Some(format!("session{}", random.below(3)));
+            let question = QueryRequest { text, session, ..QueryRequest::default() };
+            engine.query(&Visibility::everything(), &question, at).unwrap();
+            engine.maintain(at).unwrap();
+        }
+        2 => *engine = place.open(),
+        _ => {}
+    }
+}
+
+/// A request that forgets some of the items: by source, owner, tag or id.
+fn any_request(random: &mut Random, items: &[Item]) -> ForgetRequest {
+    let item = &items[random.below(items.len())];
+    let select = match random.below(8) {
+        0 => {
+            let source = item.metadata.get("path").map_or("talk3", |path| path.as_str().unwrap());
+            Selection { sources: vec![source.to_owned()], ..Selection::default() }
+        }
+        1 => Selection { owner: Some(format!("owner{}", random.below(4))), ..Selection::default() },
+        2 => Selection {
+            tags: vec![format!("t{}", random.below(5))],
+            statuses: Status::ALL.to_vec(),
+            ..Selection::default()
+        },
+        _ => {
+            let ids = (0..=random.below(2)).map(|_| items[random.below(items.len())].id.clone());
+            return ForgetRequest::Ids(ids.collect());
+        }
+    };
+    ForgetRequest::Selected(Box::new(select))
+}
+
+/// Adds the words of the items that went to those that must be nowhere, and takes out those of the items that are left.
+fn note_words(gone: &mut BTreeSet<String>, went: &[&Item], left: &[Item]) {
+    for item in went {
+        gone.extend(words_of(&item.content));
+        gone.extend(item.tags.iter().flat_map(|tag| words_of(tag)));
+    }
+    for item in left {
+        // The other forms of a chain, and whom tags were handed on to, have them still.
+        for word in words_of(&format!("{} {}", item.content, item.tags.join(" "))) {
+            gone.remove(&word);
+        }
+    }
+}
+
 /// Memories and documents, folded and not, in sessions and caches, replaced and confirmed; some are forgotten, one after the
 /// other, in every way in which that can be asked.
 #[test]
-#[allow(clippy::too_many_lines, reason = "one story, told in the order in which it happens")]
 fn no_file_holds_what_was_forgotten() {
     let place = Place::new();
     place.write("unrelated.md", "# Nothing\n\nNothing to speak of.\n");
     let mut engine = place.open();
     place.index(&engine);
     let random = &mut Random(forgets() as u64);
-    let mut told = 0;
-    let mut done = 0;
+    let mut kept = 0;
     let mut at = now();
     let mut gone: BTreeSet<String> = BTreeSet::new();
-    while done < forgets() {
+    for done in 1..=forgets() {
         at += SignedDuration::from_secs(60);
-        for _ in 0..3 {
-            told += 1;
-            let [one, two, three] = [(); 3].map(|()| random.word());
-            let owner = (random.below(3) == 0).then(|| format!("owner{}", random.below(4)));
-            let request = CurateRequest {
-                gate: Some(Gate::Off),
-                tags: vec![format!("t{}", random.below(5)), one.clone()],
-                metadata: serde_json::Map::from_iter([("note".to_owned(), serde_json::json!(two))]),
-                source_conv_id: Some(format!("talk{}", told % 7)),
-                owner,
-                ..CurateRequest::new(format!("The {one} port of {two} is {told}. Then {three}!"))
-            };
-            engine.curate(&Visibility::everything(), &request, at).unwrap();
-            if random.below(4) == 0 {
-                // Another value of the same thing: a chain, in which tags are handed on.
-                let next = format!("The {one} port of {two} is {}. Then {three}!", told + 5_000);
-                engine
-                    .curate(
-                        &Visibility::everything(),
-                        &CurateRequest { content: next, tags: Vec::new(), ..request },
-                        at,
-                    )
-                    .unwrap();
-            }
-        }
-        if random.below(3) == 0 {
-            let lines: Vec<String> = (0..60)
-                .map(|n| format!("Line {n} tells of {} and of {}.", random.word(), random.word()))
-                .collect();
-            let id = format!("/notes/{}.txt", random.word());
-            let input = DocumentInput { id, text: lines.join("\n"), ..DocumentInput::default() };
-            engine.add_documents(&Visibility::everything(), vec![input], (Scope::Project, None), at).unwrap();
-        }
-        let items = all(&engine);
-        let text = items[random.below(items.len())].content.clone();
-        match random.below(5) {
-            0 => {
-                place.index(&engine);
-            }
-            1 => {
-                let session = Some(format!("session{}", random.below(3)));
-                engine
-                    .query(
-                        &Visibility::everything(),
-                        &QueryRequest { text, session, ..QueryRequest::default() },
-                        at,
-                    )
-                    .unwrap();
-                engine.maintain(at).unwrap();
-            }
-            2 => engine = place.open(),
-            _ => {}
-        }
+        keep_more(&engine, random, &mut kept, at);
+        copy_about(&place, &mut engine, random, at);
         // What was forgotten as a whole is indexed again, where its file is still there.
         let items = all(&engine);
-        let item = &items[random.below(items.len())];
-        let what = match random.below(8) {
-            0 => ForgetRequest::Selected(Box::new(Selection {
-                sources: vec![
-                    item.metadata.get("path").map_or("talk3", |path| path.as_str().unwrap()).to_owned(),
-                ],
-                ..Selection::default()
-            })),
-            1 => ForgetRequest::Selected(Box::new(Selection {
-                owner: Some(format!("owner{}", random.below(4))),
-                ..Selection::default()
-            })),
-            2 => ForgetRequest::Selected(Box::new(Selection {
-                tags: vec![format!("t{}", random.below(5))],
-                statuses: Status::ALL.to_vec(),
-                ..Selection::default()
-            })),
-            _ => {
-                let ids = (0..=random.below(2)).map(|_| items[random.below(items.len())].id.clone());
-                ForgetRequest::Ids(ids.collect())
-            }
-        };
+        let what = any_request(random, &items);
         let forgotten = engine.forget(&Visibility::everything(), &Forgetting::of(what), at).unwrap();
         let erased = forgotten.erased.unwrap();
         assert!(erased.complete && erased.waits.is_empty() && erased.elsewhere.is_empty(), "{erased:?}");
-        done += 1;
 
         let left = all(&engine);
         let went: Vec<&Item> = items.iter().filter(|item| forgotten.forgotten.contains(&item.id)).collect();
         assert_eq!((left.len() + went.len(), forgotten.receipt.items), (items.len(), went.len()));
         // What was forgotten before is looked for again: it does not come back.
-        for item in &went {
-            gone.extend(words_of(&item.content));
-            gone.extend(item.tags.iter().flat_map(|tag| words_of(tag)));
-        }
-        for item in &left {
-            // The other forms of a chain, and whom tags were handed on to, have them still.
-            for word in words_of(&format!("{} {}", item.content, item.tags.join(" "))) {
-                gone.remove(&word);
-            }
-        }
+        note_words(&mut gone, &went, &left);
         let found = standing(&place.home(), &gone);
         assert!(found.is_empty(), "after {done}: {} {:?}", found.len(), &found[..found.len().min(5)]);
     }
@@ -239,8 +234,9 @@ fn chunks_that_overlap_go_along_and_others_of_their_document_stay() {
     let place = Place::without_model();
     let engine = place.open();
     let random = &mut Random(5);
-    let lines: Vec<String> =
-        (0..80).map(|n| format!("Line {n} tells of {} and of {}.", random.word(), random.word())).collect();
+    let lines: Vec<String> = (0..80)
+        .map(|n| format!("Line {n} tells of {} and of {}.", any_word(random), any_word(random)))
+        .collect();
     place.write("notes.txt", lines.join("\n"));
     place.index(&engine);
     let mut chunks = all(&engine);
@@ -261,7 +257,7 @@ fn chunks_that_overlap_go_along_and_others_of_their_document_stay() {
 fn copies_that_restore_kept_lose_it_and_those_of_users_are_named() {
     let place = Place::without_model();
     let engine = place.open();
-    let first = Random(9).word();
+    let first = any_word(&mut Random(9));
     let id = tell(&engine, &format!("The {first} is in the cellar, says the porter."), now());
     let march = place.home().join("march.db");
     engine.backup(&Visibility::everything(), &march).unwrap();
@@ -286,7 +282,7 @@ fn who_still_reads_the_log_is_named_and_the_next_with_time_goes_on() {
     let mut place = Place::without_model();
     place.settings.busy_timeout_ms = 20;
     let engine = place.open();
-    let word = Random(3).word();
+    let word = any_word(&mut Random(3));
     let id = keep(&engine, &format!("the {word} is late"));
     let reader = rusqlite::Connection::open(place.home().join("memory.db")).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM items").unwrap();
@@ -340,7 +336,7 @@ fn an_index_of_a_model_that_is_not_here_is_purged_too() {
 fn residue_is_found_wherever_it_stands() {
     let place = Place::without_model();
     let engine = place.open();
-    let word = Random(77).word();
+    let word = any_word(&mut Random(77));
     let id = tell(&engine, &format!("The {word} is in the cellar; nobody moved it."), now());
     let found =
         engine.residue(&Visibility::everything(), &format!("{}  IS in", word.to_uppercase())).unwrap();

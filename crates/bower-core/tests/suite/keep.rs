@@ -10,7 +10,7 @@ use bower_core::request::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::place::{Place, contents, now};
+use crate::place::{Place, Random, contents, now};
 
 fn day(n: i64) -> Timestamp {
     now() + SignedDuration::from_hours(24 * n)
@@ -278,82 +278,85 @@ fn what_happened_again_and_again_becomes_a_pattern_and_other_facts_do_not() {
     );
 }
 
+/// Curates a fact of one of three things, which repeats, replaces or contradicts another as often as not.
+fn curate_any(engine: &Engine, random: &mut Random, at: Timestamp) {
+    let thing = ["billing API", "search worker", "mail gateway"][random.below(3)];
+    let text = match random.below(4) {
+        0 => format!("The {thing} listens on port {}", 8_000 + random.below(3)),
+        1 => format!("The timeout of the {thing} is {} s", 10 + random.below(3)),
+        2 => format!("The {thing} is{} allowed to write logs", ["", " not"][random.below(2)]),
+        _ => format!("The {thing} failed on {} May", 1 + random.below(28)),
+    };
+    let request = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new(text) };
+    engine.curate(&Visibility::everything(), &request, at).unwrap();
+}
+
+/// Settles the first review in one of three ways.
+fn settle_any(engine: &Engine, random: &mut Random, at: Timestamp) {
+    if let Some(review) = engine.reviews(&Visibility::everything(), false).unwrap().first() {
+        let how = match random.below(3) {
+            0 => Settlement::Accept,
+            1 => Settlement::Both,
+            _ => Settlement::Merge {
+                text: "The search worker may write some logs".into(),
+                said_by: Author::User,
+            },
+        };
+        engine.settle(&Visibility::everything(), review.review, &how, at).unwrap();
+    }
+}
+
+/// One thing that people and programs do; the events that it may be undone by are added.
+fn act(engine: &Engine, random: &mut Random, events: &mut Vec<u64>, at: Timestamp) {
+    let reach = Visibility::everything();
+    let all = engine.list(&reach, &Selection::default(), 100, 0).unwrap().memories;
+    let some = |n: usize| all.get(n % all.len().max(1)).map(|item| item.id.clone());
+    match random.below(14) {
+        0..=4 => curate_any(engine, random, at),
+        5 => events.extend(engine.sweep(&reach, false, at).unwrap().event),
+        6 => events.extend(engine.prune(&reach, 0.2, false, at).unwrap().event),
+        7 => {
+            let done = engine.consolidate(&reach, &ConsolidateRequest::default(), at, &|| true).unwrap();
+            events.extend(done.clusters.iter().filter_map(|cluster| cluster.event));
+        }
+        8 => {
+            if let Some(id) = some(random.below(50)) {
+                let verdict = Verdict::ALL[random.below(3)];
+                events.push(engine.feedback(&reach, &id, verdict, at).unwrap().event);
+            }
+        }
+        9 => {
+            if let Some(id) = some(random.below(50)) {
+                engine.forget(&reach, &Forgetting::of(ForgetRequest::Ids(vec![id])), at).unwrap();
+            }
+        }
+        10 => settle_any(engine, random, at),
+        11 | 12 => {
+            if !events.is_empty() {
+                // What cannot be undone any more says so.
+                let _ = engine.undo(&reach, events[random.below(events.len())], at);
+            }
+        }
+        _ => {
+            if let Some(id) = some(random.below(50)) {
+                let history = engine.history(&reach, &id).unwrap().history;
+                let _ = engine.undo(&reach, history[random.below(history.len())].event, at);
+            }
+        }
+    }
+}
+
 /// Everything that people and programs do, in a random order: whatever it is, the store is sound and says the same when it is
 /// opened again.
 #[test]
 fn any_order_of_what_people_do_leaves_a_sound_store() {
     let place = Place::new();
     let mut engine = place.open();
-    let mut state = 11_u64;
-    let mut random = |most: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % most
-    };
-    let things = ["billing API", "search worker", "mail gateway"];
+    let mut random = Random(11);
     let mut events: Vec<u64> = Vec::new();
     for step in 0..160 {
         let at = day(step);
-        let all = engine.list(&Visibility::everything(), &Selection::default(), 100, 0).unwrap().memories;
-        let some = |n: usize| all.get(n % all.len().max(1)).map(|item| item.id.clone());
-        match random(14) {
-            0..=4 => {
-                let thing = things[random(3)];
-                let text = match random(4) {
-                    0 => format!("The {thing} listens on port {}", 8_000 + random(3)),
-                    1 => format!("The timeout of the {thing} is {} s", 10 + random(3)),
-                    2 => format!("The {thing} is{} allowed to write logs", ["", " not"][random(2)]),
-                    _ => format!("The {thing} failed on {} May", 1 + random(28)),
-                };
-                let request = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new(text) };
-                engine.curate(&Visibility::everything(), &request, at).unwrap();
-            }
-            5 => events.extend(engine.sweep(&Visibility::everything(), false, at).unwrap().event),
-            6 => events.extend(engine.prune(&Visibility::everything(), 0.2, false, at).unwrap().event),
-            7 => {
-                let done = engine
-                    .consolidate(&Visibility::everything(), &ConsolidateRequest::default(), at, &|| true)
-                    .unwrap();
-                events.extend(done.clusters.iter().filter_map(|cluster| cluster.event));
-            }
-            8 => {
-                if let Some(id) = some(random(50)) {
-                    let verdict = Verdict::ALL[random(3)];
-                    events.push(engine.feedback(&Visibility::everything(), &id, verdict, at).unwrap().event);
-                }
-            }
-            9 => {
-                if let Some(id) = some(random(50)) {
-                    engine
-                        .forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id])), at)
-                        .unwrap();
-                }
-            }
-            10 => {
-                if let Some(review) = engine.reviews(&Visibility::everything(), false).unwrap().first() {
-                    let how = match random(3) {
-                        0 => Settlement::Accept,
-                        1 => Settlement::Both,
-                        _ => Settlement::Merge {
-                            text: "The search worker may write some logs".into(),
-                            said_by: Author::User,
-                        },
-                    };
-                    engine.settle(&Visibility::everything(), review.review, &how, at).unwrap();
-                }
-            }
-            11 | 12 => {
-                if !events.is_empty() {
-                    // What cannot be undone any more says so.
-                    let _ = engine.undo(&Visibility::everything(), events[random(events.len())], at);
-                }
-            }
-            _ => {
-                if let Some(id) = some(random(50)) {
-                    let history = engine.history(&Visibility::everything(), &id).unwrap().history;
-                    let _ = engine.undo(&Visibility::everything(), history[random(history.len())].event, at);
-                }
-            }
-        }
+        act(&engine, &mut random, &mut events, at);
         if step % 20 == 0 {
             engine.maintain(at).unwrap();
             let before = engine.list(&Visibility::everything(), &Selection::default(), 100, 0).unwrap();

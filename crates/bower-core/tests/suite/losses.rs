@@ -5,20 +5,10 @@ use bower_core::item::{Kind, Part, Status, Step, Visibility};
 use bower_core::request::{Check, Degraded, ForgetRequest, Forgetting, Outcome, QueryRequest, Selection};
 use std::path::{Path, PathBuf};
 
-use crate::place::{Place, contents, keep, now};
+use crate::place::{Place, Random, contents, keep, now};
 
 const FRAME: usize = 24 + 4_096;
 const LOG_HEADER: usize = 32;
-
-/// Numbers that look random, always the same ones.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-}
 
 fn file(place: &Place, name: &str) -> PathBuf {
     place.home().join(name)
@@ -81,7 +71,7 @@ fn damage(path: &Path, at: usize, with: &[u8]) {
 fn one_changed_byte_in_the_log_is_undone_or_told() {
     let place = filled(4);
     let log = std::fs::read(file(&place, "memory.db-wal")).unwrap();
-    let (mut chance, mut undone) = (Chance(24), 0);
+    let (mut chance, mut undone) = (Random(24), 0);
     for trial in 0..24 {
         let copy = copied(&place);
         let at =
@@ -321,7 +311,7 @@ fn a_changed_bit_in_the_file_is_found_or_harmless() {
     drop(engine);
     let whole = std::fs::read(file(&place, "memory.db")).unwrap();
     assert_eq!(std::fs::metadata(file(&place, "memory.db-wal")).map_or(0, |log| log.len()), 0);
-    let (mut chance, mut found, mut texts) = (Chance(5), 0, 0);
+    let (mut chance, mut found, mut texts) = (Random(5), 0, 0);
     for trial in 0..120 {
         let copy = copied(&place);
         // Every other one where a text stands.
@@ -438,7 +428,7 @@ fn a_broken_file_is_saved_page_by_page() {
     drop(engine);
     let whole = std::fs::read(file(&place, "memory.db")).unwrap();
     let pages = whole.len() / 4_096;
-    let (mut chance, mut least) = (Chance(9), usize::MAX);
+    let (mut chance, mut least) = (Random(9), usize::MAX);
     for page in (0..pages).step_by(3) {
         let copy = copied(&place);
         let noise: Vec<u8> = (0..4_096).map(|_| chance.below(256) as u8).collect();

@@ -296,23 +296,26 @@ fn a_folder_is_edited_and_taken_back() {
             &folder,
         )
         .unwrap();
+}
 
-    // A file that is gone is told; with --delete its memory is archived, not destroyed.
+/// A file that is gone is told; with --delete its memory is archived, not destroyed.
+#[test]
+fn a_file_that_is_gone_archives_its_memory_where_that_is_asked() {
+    let place = Place::without_model();
+    let engine = place.open();
+    tell(&engine, "Backups run at night.", 0);
+    let folder = place.notes().join("pages");
+    engine.export_folder(&Visibility::everything(), &ExportRequest::default(), &folder).unwrap();
     let name = edit(&folder, "Backups", str::to_owned);
     std::fs::remove_file(folder.join(name)).unwrap();
-    let gone = take_folder(&engine, &folder, ImportRequest::default(), 17);
+    let gone = take_folder(&engine, &folder, ImportRequest::default(), 1);
     assert_eq!(what(&gone), [("deleted", "its memory stays; --delete archives it")]);
-    let gone = take_folder(&engine, &folder, ImportRequest { delete: true, ..ImportRequest::default() }, 18);
-    assert_eq!(what(&gone), [("archived", "its file is gone")]);
+    let delete = || ImportRequest { delete: true, ..ImportRequest::default() };
+    assert_eq!(what(&take_folder(&engine, &folder, delete(), 2)), [("archived", "its file is gone")]);
     let archived = Selection { statuses: vec![Status::Archived], ..Selection::default() };
-    assert_eq!(
-        engine.list(&Visibility::everything(), &archived, 10, 0).unwrap().memories[0].content,
-        "Backups run at night."
-    );
-    assert_eq!(
-        what(&take_folder(&engine, &folder, ImportRequest { delete: true, ..ImportRequest::default() }, 19)),
-        []
-    );
+    let archived = engine.list(&Visibility::everything(), &archived, 10, 0).unwrap().memories;
+    assert_eq!(archived[0].content, "Backups run at night.");
+    assert_eq!(what(&take_folder(&engine, &folder, delete(), 3)), []);
 }
 
 #[test]

@@ -16,6 +16,22 @@ pub fn now() -> Timestamp {
     Timestamp::from_second(1_790_000_000).unwrap()
 }
 
+/// Numbers that are the same in each run of a test.
+pub struct Random(pub u64);
+
+impl Random {
+    /// One of the numbers below `most`.
+    pub fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most
+    }
+
+    /// One of these.
+    pub fn of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+}
+
 /// A home and a folder of files.
 pub struct Place {
     folder: TempDir,

@@ -11,20 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-use crate::place::{Place, now};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most
-    }
-
-    fn of<T: Clone>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())].clone()
-    }
-}
+use crate::place::{Place, Random, now};
 
 const OWNERS: &[Option<&str>] = &[None, Some("ann"), Some("bob")];
 
@@ -72,6 +59,122 @@ fn hit(hit: &Hit) -> Vec<String> {
     [named(&hit.memory), hit.duplicates.clone()].concat()
 }
 
+/// Keeps a memory of anybody's, and checks that the answer and its review are of the same place.
+fn keep_any(engine: &Engine, random: &mut Random, at: Timestamp) -> Owners {
+    let content = text(random);
+    let request = CurateRequest {
+        scope: random.of(Scope::ALL),
+        owner: random.of(OWNERS).map(str::to_owned),
+        tags: vec!["ops".into()],
+        gate: Some(random.of(&[Gate::Off, Gate::Normal])),
+        ..CurateRequest::new(content)
+    };
+    let told = engine.curate(&Visibility::everything(), &request, at).unwrap();
+    let all = owners(engine);
+    let own = Visibility::of(Some(request.scope), request.owner.clone());
+    let place_of = |id: &String| all[id].clone() == (request.scope, request.owner.clone());
+    assert!(told.id.iter().chain(told.other.iter().map(|other| &other.id)).all(place_of), "{told:?}");
+    if told.review.is_some() {
+        // Whoever sees a part has numbers of his own.
+        let sides = |one: &Review| [&one.newer.id, &one.older.id].contains(&told.id.as_ref().unwrap());
+        assert!(engine.reviews(&own, false).unwrap().iter().any(sides));
+    }
+    all
+}
+
+/// A request that names what it sees in the store: a scope, an owner, both or neither.
+struct Reach<'a> {
+    engine: &'a Engine,
+    visibility: Visibility,
+    all: &'a Owners,
+    /// The ids within.
+    held: Vec<&'a String>,
+    at: Timestamp,
+}
+
+impl<'a> Reach<'a> {
+    fn any(engine: &'a Engine, random: &mut Random, all: &'a Owners, at: Timestamp) -> Self {
+        let visibility = Visibility::of(
+            (random.below(3) > 0).then(|| random.of(Scope::ALL)),
+            (random.below(3) > 0).then(|| random.of(&["ann", "bob", "eve"]).to_owned()),
+        );
+        let is_held =
+            |(scope, owner): &(Scope, Option<String>)| visibility.holds("memories", *scope, owner.as_deref());
+        let held = all.iter().filter(|(_, place)| is_held(place)).map(|(id, _)| id).collect();
+        Self { engine, visibility, all, held, at }
+    }
+
+    fn check(&self, ids: impl IntoIterator<Item = String>) {
+        check(&self.visibility, self.all, ids);
+    }
+
+    fn list_and_query(&self, random: &mut Random) {
+        let statuses = if random.below(3) == 0 { Status::ALL.to_vec() } else { Vec::new() };
+        let (scope, owner) = (self.visibility.scope, self.visibility.owner.clone());
+        let select = Selection { scope, owner, statuses, ..Selection::default() };
+        let listing = self.engine.list(&Visibility::everything(), &select, 1_000, 0).unwrap();
+        assert_eq!(listing.total, listing.memories.len());
+        self.check(listing.memories.iter().flat_map(named));
+
+        let question = QueryRequest {
+            text: text(random) + " #ops in CANONICAL.md",
+            fast: random.below(2) == 0,
+            limit: 1 + random.below(20),
+            profile: Some(random.of(bower_core::item::Profile::ALL)),
+            diversity: (random.below(2) == 0).then_some(0.5),
+            budget_tokens: (random.below(2) == 0).then_some(400),
+            session: (random.below(2) == 0).then(|| "one session for all".to_owned()),
+            select,
+            ..QueryRequest::default()
+        };
+        let answer = self.engine.query(&Visibility::everything(), &question, self.at).unwrap();
+        self.check(answer.hits.iter().flat_map(hit));
+        let most = self.held.len();
+        assert!(answer.total_found <= most && answer.effort.tail <= most, "{answer:?}");
+        assert!(answer.already_given.unwrap_or(0) <= most);
+        let pieces = answer.evidence.iter().flat_map(|evidence| &evidence.pieces);
+        self.check(pieces.flat_map(|piece| piece.ids.iter().cloned()));
+    }
+
+    /// One id after the other: what is outside is not found, whole or by its first digits.
+    fn get_each(&self) {
+        for id in self.all.keys() {
+            let found = self.engine.get(&self.visibility, id);
+            let past = self.engine.history(&self.visibility, &id[..9]);
+            assert_eq!(found.is_ok(), self.held.contains(&id));
+            assert!(past.is_err() || self.held.contains(&id));
+            self.check(past.iter().flat_map(|past| past.chain.iter().flat_map(|form| named(&form.memory))));
+        }
+    }
+
+    fn settle_each(&self) {
+        for review in self.engine.reviews(&Visibility::everything(), true).unwrap() {
+            let sides = [&review.newer, &review.older].map(|item| item.is_visible(&self.visibility));
+            let seen = self.engine.reviews(&self.visibility, true).unwrap();
+            // Whoever sees a part has numbers of his own.
+            let is_it = |one: &Review| (&one.newer.id, &one.older.id) == (&review.newer.id, &review.older.id);
+            assert_eq!(seen.iter().any(is_it), sides == [true, true]);
+            if sides != [true, true] {
+                let settled = self.engine.settle(&self.visibility, review.review, &Settlement::Both, self.at);
+                assert!(settled.is_err());
+            }
+        }
+    }
+
+    fn forget_any(&self, random: &mut Random, dry_run: bool) {
+        let victim = self.all.keys().nth(random.below(self.all.len())).unwrap().clone();
+        let within = self.held.contains(&&victim);
+        let how = Forgetting::of(ForgetRequest::Ids(vec![victim]));
+        match self.engine.forget(&self.visibility, &Forgetting { dry_run, ..how }, self.at) {
+            Ok(forgotten) => {
+                assert!(within);
+                self.check(forgotten.forgotten.into_iter().chain(forgotten.held_by));
+            }
+            Err(error) => assert!(!within && error.to_string().starts_with("no item"), "{error}"),
+        }
+    }
+}
+
 #[test]
 fn nothing_comes_back_from_outside_of_what_a_request_names() {
     let place = Place::new();
@@ -82,95 +185,15 @@ fn nothing_comes_back_from_outside_of_what_a_request_names() {
     let mut at = now();
     for round in 0..120 {
         at += SignedDuration::from_hours(7);
-        let content = text(random);
-        let request = CurateRequest {
-            scope: random.of(Scope::ALL),
-            owner: random.of(OWNERS).map(str::to_owned),
-            tags: vec!["ops".into()],
-            gate: Some(random.of(&[Gate::Off, Gate::Normal])),
-            ..CurateRequest::new(content)
-        };
-        let told = engine.curate(&Visibility::everything(), &request, at).unwrap();
-        let all = owners(&engine);
-        let own = Visibility::of(Some(request.scope), request.owner.clone());
-        let place_of = |id: &String| all[id].clone() == (request.scope, request.owner.clone());
-        assert!(told.id.iter().chain(told.other.iter().map(|other| &other.id)).all(place_of), "{told:?}");
-        if told.review.is_some() {
-            // Whoever sees a part has numbers of his own.
-            let sides = |one: &Review| [&one.newer.id, &one.older.id].contains(&told.id.as_ref().unwrap());
-            assert!(engine.reviews(&own, false).unwrap().iter().any(sides));
-        }
+        let all = keep_any(&engine, random, at);
         if round % 10 == 9 {
             place.index(&engine);
         }
-
-        let reach = Visibility::of(
-            (random.below(3) > 0).then(|| random.of(Scope::ALL)),
-            (random.below(3) > 0).then(|| random.of(&["ann", "bob", "eve"]).to_owned()),
-        );
-        let statuses = if random.below(3) == 0 { Status::ALL.to_vec() } else { Vec::new() };
-        let select =
-            Selection { scope: reach.scope, owner: reach.owner.clone(), statuses, ..Selection::default() };
-        let held: Vec<&String> = all
-            .iter()
-            .filter(|(_, (scope, owner))| reach.holds("memories", *scope, owner.as_deref()))
-            .map(|(id, _)| id)
-            .collect();
-
-        let listing = engine.list(&Visibility::everything(), &select, 1_000, 0).unwrap();
-        assert_eq!(listing.total, listing.memories.len());
-        check(&reach, &all, listing.memories.iter().flat_map(named));
-
-        let question = QueryRequest {
-            text: text(random) + " #ops in CANONICAL.md",
-            fast: random.below(2) == 0,
-            limit: 1 + random.below(20),
-            profile: Some(random.of(bower_core::item::Profile::ALL)),
-            diversity: (random.below(2) == 0).then_some(0.5),
-            budget_tokens: (random.below(2) == 0).then_some(400),
-            session: (random.below(2) == 0).then(|| "one session for all".to_owned()),
-            select: select.clone(),
-            ..QueryRequest::default()
-        };
-        let answer = engine.query(&Visibility::everything(), &question, at).unwrap();
-        check(&reach, &all, answer.hits.iter().flat_map(hit));
-        assert!(answer.total_found <= held.len() && answer.effort.tail <= held.len(), "{answer:?}");
-        assert!(answer.already_given.unwrap_or(0) <= held.len());
-        let pieces = answer.evidence.iter().flat_map(|evidence| &evidence.pieces);
-        check(&reach, &all, pieces.flat_map(|piece| piece.ids.iter().cloned()));
-
-        // One id after the other: what is outside is not found, whole or by its first digits.
-        for id in all.keys() {
-            let (found, past) = (engine.get(&reach, id), engine.history(&reach, &id[..9]));
-            assert_eq!(found.is_ok(), held.contains(&id));
-            assert!(past.is_err() || held.contains(&id));
-            check(
-                &reach,
-                &all,
-                past.iter().flat_map(|past| past.chain.iter().flat_map(|form| named(&form.memory))),
-            );
-        }
-        for review in engine.reviews(&Visibility::everything(), true).unwrap() {
-            let sides = [&review.newer, &review.older].map(|item| item.is_visible(&reach));
-            let seen = engine.reviews(&reach, true).unwrap();
-            // Whoever sees a part has numbers of his own.
-            let is_it = |one: &Review| (&one.newer.id, &one.older.id) == (&review.newer.id, &review.older.id);
-            assert_eq!(seen.iter().any(is_it), sides == [true, true]);
-            if sides != [true, true] {
-                assert!(engine.settle(&reach, review.review, &Settlement::Both, at).is_err());
-            }
-        }
-
-        let victim = all.keys().nth(random.below(all.len())).unwrap().clone();
-        let within = held.contains(&&victim);
-        let how = Forgetting::of(ForgetRequest::Ids(vec![victim.clone()]));
-        match engine.forget(&reach, &Forgetting { dry_run: round % 4 > 0, ..how }, at) {
-            Ok(forgotten) => {
-                assert!(within);
-                check(&reach, &all, forgotten.forgotten.into_iter().chain(forgotten.held_by));
-            }
-            Err(error) => assert!(!within && error.to_string().starts_with("no item"), "{error}"),
-        }
+        let reach = Reach::any(&engine, random, &all, at);
+        reach.list_and_query(random);
+        reach.get_each();
+        reach.settle_each();
+        reach.forget_any(random, round % 4 > 0);
     }
 }
 

@@ -226,6 +226,55 @@ fn damage(random: &mut Random, path: &Path, how: Change, home: &Path, older: &Pa
     Some(what)
 }
 
+/// A change of one file below a copy of the home.
+struct Case {
+    path: PathBuf,
+    kind: String,
+    how: Change,
+    /// Whether a process has the store open meanwhile.
+    is_running: bool,
+}
+
+impl Case {
+    fn choose(random: &mut Random, work: &Path, number: usize, with_store: bool) -> Self {
+        let all: Vec<PathBuf> = files(work)
+            .into_iter()
+            .filter(|path| !is_lock(path) && (with_store || !is_of_the_store(path)))
+            .collect();
+        let mut kinds: Vec<String> = all.iter().map(|path| kind_of(path)).collect();
+        kinds.sort();
+        kinds.dedup();
+        let kind = kinds.swap_remove(number % kinds.len());
+        let of_kind: Vec<&PathBuf> = all.iter().filter(|path| kind_of(path) == kind).collect();
+        let path = of_kind[random.below(of_kind.len())].clone();
+        let how = Change::ALL[random.below(Change::ALL.len())];
+        // A file that is cut under who has it mapped takes its pages away: the operating system ends the process, as it does any.
+        let is_running =
+            random.below(3) == 0 && !matches!(how, Change::Cut | Change::Swapped | Change::Older);
+        Self { path, kind, how, is_running }
+    }
+}
+
+/// What is wrong after a change, line by line.
+struct Findings {
+    /// A damaged store may refuse; nothing else may.
+    may_refuse: bool,
+    wrong: Vec<String>,
+}
+
+impl Findings {
+    /// The result of a step; `None` where it failed, which is wrong unless it may refuse.
+    fn of<T>(&mut self, step: &str, result: bower_core::Result<T>) -> Option<T> {
+        result.inspect_err(|error| self.fails(step, &error.to_string())).ok()
+    }
+
+    fn fails(&mut self, step: &str, error: &str) {
+        if !self.may_refuse {
+            self.wrong.push(format!("{step} fails: {error}"));
+        }
+    }
+}
+
 /// One case: what is wrong, line by line; nothing where all held.
 fn run(
     state: &Path,
@@ -240,20 +289,7 @@ fn run(
         fs::remove_dir_all(&work).unwrap();
     }
     copy(&state.join("home"), &work);
-    let all: Vec<PathBuf> = files(&work)
-        .into_iter()
-        .filter(|path| !is_lock(path) && (with_store || !is_of_the_store(path)))
-        .collect();
-    let mut kinds: Vec<String> = all.iter().map(|path| kind_of(path)).collect();
-    kinds.sort();
-    kinds.dedup();
-    let kind = &kinds[number % kinds.len()];
-    let of_kind: Vec<&PathBuf> = all.iter().filter(|path| kind_of(path) == *kind).collect();
-    let path = of_kind[random.below(of_kind.len())].clone();
-    let how = Change::ALL[random.below(Change::ALL.len())];
-    // A file that is cut under who has it mapped takes its pages away: the operating system ends the process, as it does any.
-    let is_running = random.below(3) == 0 && !matches!(how, Change::Cut | Change::Swapped | Change::Older);
-
+    let Case { path, kind, how, is_running } = Case::choose(&mut random, &work, number, with_store);
     let mut place = Place::new();
     place.settings.fold_after = 300;
     place.settings.models_folder = Some(work.join("models"));
@@ -269,66 +305,23 @@ fn run(
     let Some(what) = what else { return (format!("{kind}: {how:?} changes nothing"), Vec::new()) };
     let name = format!("{kind}: {what}{}", if is_running { ", under a running process" } else { "" });
 
-    let mut wrong = Vec::new();
-    let is_store = is_of_the_store(&path);
-    let mut fails = |step: &str, error: &dyn std::fmt::Display, wrong: &mut Vec<String>| {
-        // A damaged store may refuse; nothing else may.
-        if !is_store {
-            wrong.push(format!("{step} fails: {error}"));
-        }
-    };
+    let mut findings = Findings { may_refuse: is_of_the_store(&path), wrong: Vec::new() };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let engine = match running.map_or_else(open, Ok) {
-            Ok(engine) => engine,
-            Err(error) => return fails("open", &error, &mut wrong),
-        };
+        let Some(engine) = findings.of("open", running.map_or_else(open, Ok)) else { return };
         if is_running {
             // What was read before it was changed is looked at again by whoever examines the store.
-            if let Err(error) = engine.doctor(&Visibility::everything()) {
-                fails("doctor", &error, &mut wrong);
-            }
+            findings.of("doctor", engine.doctor(&Visibility::everything()));
         }
-        for (question, sound) in QUESTIONS.iter().zip(sound) {
-            match ask(&engine, question) {
-                Ok(answer) if answer.degraded.is_empty() && ids(&answer) != *sound => {
-                    wrong.push(format!("silent difference: {question}: {:?} for {sound:?}", ids(&answer)));
-                }
-                Ok(_) => {}
-                Err(error) => fails("query", &error, &mut wrong),
-            }
-        }
-        match engine.curate(
-            &Visibility::everything(),
-            &CurateRequest::new("The zymurgy valve of the brewery is 42 mm wide."),
-            now(),
-        ) {
-            Ok(_) => match ask(&engine, "zymurgy valve") {
-                Ok(answer) if !answer.hits.iter().any(|hit| hit.memory.content.contains("zymurgy")) => {
-                    wrong.push("what was kept is not found".into());
-                }
-                Ok(_) => {}
-                Err(error) => fails("query after curate", &error, &mut wrong),
-            },
-            Err(error) => fails("curate", &error, &mut wrong),
-        }
-        if let Err(error) = engine.status(&Visibility::everything()) {
-            fails("status", &error, &mut wrong);
-        }
-        if let Err(error) = engine.doctor(&Visibility::everything()) {
-            fails("doctor", &error, &mut wrong);
-        }
-        if let Err(error) = engine.maintain(now()) {
-            fails("maintain", &error, &mut wrong);
-        }
+        exercise(&engine, sound, &mut findings);
         drop(engine);
-        match open() {
-            Ok(engine) => forget(&engine, &mut wrong, &mut fails),
-            Err(error) => fails("open", &error, &mut wrong),
+        if let Some(engine) = findings.of("open", open()) {
+            forget(&engine, &mut findings);
         }
-        if !is_store {
-            heal(&work, &place, kind, sound, &mut wrong);
+        if !findings.may_refuse {
+            heal(&work, &place, &kind, sound, &mut findings.wrong);
         }
     }));
+    let mut wrong = findings.wrong;
     if let Err(panic) = outcome {
         let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
         wrong.push(format!("panic: {text}"));
@@ -337,34 +330,49 @@ fn run(
     (name, wrong)
 }
 
-type Fails<'a> = dyn FnMut(&str, &dyn std::fmt::Display, &mut Vec<String>) + 'a;
+/// An answer is the sound one or names what is missing, a write is found, and the store can be examined and folded.
+fn exercise(engine: &Engine, sound: &[Vec<String>], findings: &mut Findings) {
+    let reach = Visibility::everything();
+    for (question, sound) in QUESTIONS.iter().zip(sound) {
+        if let Some(answer) = findings.of("query", ask(engine, question))
+            && answer.degraded.is_empty()
+            && ids(&answer) != *sound
+        {
+            let got = ids(&answer);
+            findings.wrong.push(format!("silent difference: {question}: {got:?} for {sound:?}"));
+        }
+    }
+    let request = CurateRequest::new("The zymurgy valve of the brewery is 42 mm wide.");
+    if findings.of("curate", engine.curate(&reach, &request, now())).is_some()
+        && let Some(answer) = findings.of("query after curate", ask(engine, "zymurgy valve"))
+        && !answer.hits.iter().any(|hit| hit.memory.content.contains("zymurgy"))
+    {
+        findings.wrong.push("what was kept is not found".into());
+    }
+    findings.of("status", engine.status(&reach));
+    findings.of("doctor", engine.doctor(&reach));
+    findings.of("maintain", engine.maintain(now()));
+}
 
 /// What is forgotten is gone from every file, or it is said that it is not, and the next who has time does it.
-fn forget(engine: &Engine, wrong: &mut Vec<String>, fails: &mut Fails<'_>) {
-    let found = match ask(engine, &format!("Wilhelmina {SECRET}")) {
-        Ok(found) => found,
-        Err(error) => return fails("query for what is forgotten", &error, wrong),
-    };
+fn forget(engine: &Engine, findings: &mut Findings) {
+    let reach = Visibility::everything();
+    let question = ask(engine, &format!("Wilhelmina {SECRET}"));
+    let Some(found) = findings.of("query for what is forgotten", question) else { return };
     let Some(hit) = found.hits.iter().find(|hit| hit.memory.content.contains(SECRET)) else {
-        return fails("what is to be forgotten is not found", &"", wrong);
+        return findings.fails("what is to be forgotten is not found", "");
     };
     let how = Forgetting::of(ForgetRequest::Ids(vec![hit.memory.id.clone()]));
-    let erased = match engine.forget(&Visibility::everything(), &how, now()) {
-        Ok(forgotten) => forgotten.erased,
-        Err(error) => return fails("forget", &error, wrong),
-    };
-    if !erased.is_some_and(|erased| erased.complete)
-        && let Err(error) = engine.maintain(now())
-    {
-        fails("maintain after forget", &error, wrong);
+    let Some(forgotten) = findings.of("forget", engine.forget(&reach, &how, now())) else { return };
+    if !forgotten.erased.is_some_and(|erased| erased.complete) {
+        findings.of("maintain after forget", engine.maintain(now()));
     }
-    match engine.residue(&Visibility::everything(), SECRET) {
-        Ok(residue) if residue.found => {
-            // An older state of a file that belongs to nothing is named, and goes with the next whole purge.
-            wrong.push(format!("forgotten and still there: {:?} {:?}", residue.files, residue.terms));
-        }
-        Ok(_) => {}
-        Err(error) => fails("residue", &error, wrong),
+    if let Some(residue) = findings.of("residue", engine.residue(&reach, SECRET))
+        && residue.found
+    {
+        // An older state of a file that belongs to nothing is named, and goes with the next whole purge.
+        let (files, terms) = (residue.files, residue.terms);
+        findings.wrong.push(format!("forgotten and still there: {files:?} {terms:?}"));
     }
 }
 
