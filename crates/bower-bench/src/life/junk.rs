@@ -189,88 +189,93 @@ fn code(draw: &mut Draw) -> String {
 fn trace(draw: &mut Draw) -> String {
     let depth = draw.between(3, 9);
     match draw.below(5) {
-        0 => {
-            let mut text = "Traceback (most recent call last):\n".to_owned();
-            for _ in 0..depth {
-                text += &format!(
-                    "  File \"/srv/{}\", line {}, in {}\n    {}\n",
-                    path(draw),
-                    draw.between(4, 900),
-                    draw.word(VERBS),
-                    statement(draw, 1)
-                );
-            }
-            let kind = draw.word(&[
-                "KeyError: 'id'",
-                "ValueError: bad literal",
-                "TypeError: NoneType is not iterable",
-                "TimeoutError",
-            ]);
-            text + kind
-        }
-        1 => {
-            let thing = draw.word(THINGS);
-            let mut text = format!("java.lang.IllegalStateException: {thing} is closed\n");
-            for _ in 0..depth {
-                text += &format!(
-                    "\tat com.acme.{}.{}Impl.{}({}.java:{})\n",
-                    draw.word(STEMS),
-                    draw.word(STEMS),
-                    draw.word(VERBS),
-                    draw.word(STEMS),
-                    draw.between(10, 700)
-                );
-            }
-            text + "Caused by: java.io.IOException: stream closed\n\t... 14 more"
-        }
-        2 => {
-            let mut text = format!(
-                "thread 'main' panicked at src/{}.rs:{}:{}:\nindex out of bounds: the len is {} but the index is {}\nstack backtrace:\n",
-                draw.word(STEMS),
-                draw.between(4, 900),
-                draw.between(1, 60),
-                draw.between(1, 5),
-                draw.between(6, 99)
-            );
-            for at in 0..depth {
-                text +=
-                    &format!("  {at:2}: {}::{}::{}\n", draw.word(STEMS), draw.word(STEMS), draw.word(VERBS));
-            }
-            text
-        }
-        3 => {
-            let mut text =
-                format!("TypeError: Cannot read properties of undefined (reading '{}')\n", draw.word(THINGS));
-            for _ in 0..depth {
-                text += &format!(
-                    "    at {} (/app/{}:{}:{})\n",
-                    draw.word(VERBS),
-                    path(draw),
-                    draw.between(2, 600),
-                    draw.between(1, 80)
-                );
-            }
-            text
-        }
-        _ => {
-            let mut text = format!(
-                "panic: runtime error: invalid memory address\n\ngoroutine {} [running]:\n",
-                draw.between(1, 90)
-            );
-            for _ in 0..depth {
-                text += &format!(
-                    "main.{}(0x{}, 0x{})\n\t/go/{}:{} +0x{}\n",
-                    draw.word(VERBS),
-                    draw.hex(10),
-                    draw.hex(4),
-                    path(draw),
-                    draw.between(5, 500),
-                    draw.hex(3)
-                );
-            }
-            text
-        }
+        0 => python_trace(draw, depth),
+        1 => java_trace(draw, depth),
+        2 => rust_trace(draw, depth),
+        3 => js_trace(draw, depth),
+        _ => go_trace(draw, depth),
     }
+}
+
+fn python_trace(draw: &mut Draw, depth: u64) -> String {
+    let mut text = "Traceback (most recent call last):\n".to_owned();
+    for _ in 0..depth {
+        text += &format!(
+            "  File \"/srv/{}\", line {}, in {}\n    {}\n",
+            path(draw),
+            draw.between(4, 900),
+            draw.word(VERBS),
+            statement(draw, 1)
+        );
+    }
+    let kinds =
+        ["KeyError: 'id'", "ValueError: bad literal", "TypeError: NoneType is not iterable", "TimeoutError"];
+    text + draw.word(&kinds)
+}
+
+fn java_trace(draw: &mut Draw, depth: u64) -> String {
+    let thing = draw.word(THINGS);
+    let mut text = format!("java.lang.IllegalStateException: {thing} is closed\n");
+    for _ in 0..depth {
+        text += &format!(
+            "\tat com.acme.{}.{}Impl.{}({}.java:{})\n",
+            draw.word(STEMS),
+            draw.word(STEMS),
+            draw.word(VERBS),
+            draw.word(STEMS),
+            draw.between(10, 700)
+        );
+    }
+    text + "Caused by: java.io.IOException: stream closed\n\t... 14 more"
+}
+
+fn rust_trace(draw: &mut Draw, depth: u64) -> String {
+    let mut text = format!(
+        "thread 'main' panicked at src/{}.rs:{}:{}:\nindex out of bounds: the len is {} but the index is {}\nstack backtrace:\n",
+        draw.word(STEMS),
+        draw.between(4, 900),
+        draw.between(1, 60),
+        draw.between(1, 5),
+        draw.between(6, 99)
+    );
+    for at in 0..depth {
+        text += &format!("  {at:2}: {}::{}::{}\n", draw.word(STEMS), draw.word(STEMS), draw.word(VERBS));
+    }
+    text
+}
+
+fn js_trace(draw: &mut Draw, depth: u64) -> String {
+    let thing = draw.word(THINGS);
+    let mut text = format!("TypeError: Cannot read properties of undefined (reading '{thing}')\n");
+    for _ in 0..depth {
+        text += &format!(
+            "    at {} (/app/{}:{}:{})\n",
+            draw.word(VERBS),
+            path(draw),
+            draw.between(2, 600),
+            draw.between(1, 80)
+        );
+    }
+    text
+}
+
+fn go_trace(draw: &mut Draw, depth: u64) -> String {
+    let mut text = format!(
+        "panic: runtime error: invalid memory address\n\ngoroutine {} [running]:\n",
+        draw.between(1, 90)
+    );
+    for _ in 0..depth {
+        text += &format!(
+            "main.{}(0x{}, 0x{})\n\t/go/{}:{} +0x{}\n",
+            draw.word(VERBS),
+            draw.hex(10),
+            draw.hex(4),
+            path(draw),
+            draw.between(5, 500),
+            draw.hex(3)
+        );
+    }
+    text
 }
 
 fn subject_line(draw: &mut Draw) -> String {
@@ -573,47 +578,9 @@ fn output(draw: &mut Draw) -> String {
     let number = draw.between(3, 400);
     let (verb, thing) = (draw.word(VERBS), draw.word(THINGS));
     match draw.below(8) {
-        0 => {
-            let mut text = format!("running {number} tests\n");
-            for _ in 0..draw.between(4, 12) {
-                text += &format!(
-                    "test {}::{}_{} ... ok\n",
-                    draw.word(STEMS),
-                    draw.word(VERBS),
-                    draw.word(THINGS)
-                );
-            }
-            text + &format!(
-                "\ntest result: ok. {number} passed; 0 failed; 0 ignored; finished in 2.{}s",
-                draw.between(10, 99)
-            )
-        }
-        1 => {
-            let rows: String = (0..draw.between(3, 9))
-                .map(|_| {
-                    format!(
-                        "{{\"id\":{},\"{thing}\":\"{}\",\"ok\":true}},",
-                        draw.between(1, 9_999),
-                        draw.hex(8)
-                    )
-                })
-                .collect();
-            format!("{{\"status\":200,\"data\":[{}]}}", rows.trim_end_matches(','))
-        }
-        2 => {
-            let mut text = format!("id,{thing},amount,created\n");
-            for _ in 0..draw.between(4, 12) {
-                text += &format!(
-                    "{},{},{}.{},2026-02-{}\n",
-                    draw.between(1, 9_999),
-                    draw.hex(6),
-                    draw.between(1, 900),
-                    draw.between(10, 99),
-                    draw.between(10, 28)
-                );
-            }
-            text
-        }
+        0 => test_run(draw, number),
+        1 => json_rows(draw, thing),
+        2 => csv_rows(draw, thing),
         3 => format!(
             "{}{}==",
             draw.letters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 180),
@@ -622,32 +589,8 @@ fn output(draw: &mut Draw) -> String {
         4 => format!(
             "<html><head><title>{name}</title></head><body><div class=\"{thing}\"><ul><li>{verb}</li><li>{number}</li></ul></div></body></html>"
         ),
-        5 => {
-            let mut text = "NAME                     READY   STATUS    RESTARTS   AGE\n".to_owned();
-            for _ in 0..draw.between(3, 9) {
-                text += &format!(
-                    "{name}-{}-{}   1/1     Running   {}          {}h\n",
-                    draw.hex(8),
-                    draw.hex(5),
-                    draw.between(0, 9),
-                    draw.between(1, 90)
-                );
-            }
-            text
-        }
-        6 => {
-            let mut text = String::new();
-            for _ in 0..draw.between(4, 12) {
-                text += &format!(
-                    "   Compiling {}-{} v0.{}.{}\n",
-                    draw.word(STEMS),
-                    draw.word(THINGS),
-                    draw.between(1, 30),
-                    draw.between(0, 9)
-                );
-            }
-            text + &format!("    Finished dev profile in {number}.2s")
-        }
+        5 => pod_table(draw, &name),
+        6 => cargo_build(draw, number),
         _ => format!(
             "added {number} packages, and audited {} packages in {}s\n\n{} packages are looking for funding\n  run `npm fund` for details\n\nfound 0 vulnerabilities",
             number + 1,
@@ -655,6 +598,67 @@ fn output(draw: &mut Draw) -> String {
             number / 7
         ),
     }
+}
+
+fn test_run(draw: &mut Draw, number: u64) -> String {
+    let mut text = format!("running {number} tests\n");
+    for _ in 0..draw.between(4, 12) {
+        text += &format!("test {}::{}_{} ... ok\n", draw.word(STEMS), draw.word(VERBS), draw.word(THINGS));
+    }
+    let hundredths = draw.between(10, 99);
+    text + &format!("\ntest result: ok. {number} passed; 0 failed; 0 ignored; finished in 2.{hundredths}s")
+}
+
+fn json_rows(draw: &mut Draw, thing: &str) -> String {
+    let row = |draw: &mut Draw| {
+        let (id, value) = (draw.between(1, 9_999), draw.hex(8));
+        format!("{{\"id\":{id},\"{thing}\":\"{value}\",\"ok\":true}},")
+    };
+    let rows: String = (0..draw.between(3, 9)).map(|_| row(draw)).collect();
+    format!("{{\"status\":200,\"data\":[{}]}}", rows.trim_end_matches(','))
+}
+
+fn csv_rows(draw: &mut Draw, thing: &str) -> String {
+    let mut text = format!("id,{thing},amount,created\n");
+    for _ in 0..draw.between(4, 12) {
+        text += &format!(
+            "{},{},{}.{},2026-02-{}\n",
+            draw.between(1, 9_999),
+            draw.hex(6),
+            draw.between(1, 900),
+            draw.between(10, 99),
+            draw.between(10, 28)
+        );
+    }
+    text
+}
+
+fn pod_table(draw: &mut Draw, name: &str) -> String {
+    let mut text = "NAME                     READY   STATUS    RESTARTS   AGE\n".to_owned();
+    for _ in 0..draw.between(3, 9) {
+        text += &format!(
+            "{name}-{}-{}   1/1     Running   {}          {}h\n",
+            draw.hex(8),
+            draw.hex(5),
+            draw.between(0, 9),
+            draw.between(1, 90)
+        );
+    }
+    text
+}
+
+fn cargo_build(draw: &mut Draw, number: u64) -> String {
+    let mut text = String::new();
+    for _ in 0..draw.between(4, 12) {
+        text += &format!(
+            "   Compiling {}-{} v0.{}.{}\n",
+            draw.word(STEMS),
+            draw.word(THINGS),
+            draw.between(1, 30),
+            draw.between(0, 9)
+        );
+    }
+    text + &format!("    Finished dev profile in {number}.2s")
 }
 
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";

@@ -50,43 +50,8 @@ pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Fail
     }
     engine.maintain(now())?;
 
-    let (mut whole, mut text, mut vector, mut rank, mut rest) =
-        (Times::new(), Times::new(), Times::new(), Times::new(), Times::new());
-    let mut rounds = Vec::new();
-    let mut memory = Value::Null;
-    // The least of its rounds for each question and part: what is left when others use the machine less.
-    let mut least = vec![[f64::INFINITY; PARTS.len() + 1]; questions.len()];
-    for _ in 0..ROUNDS {
-        let mut round = Times::new();
-        for (question, least) in questions.iter().zip(&mut least) {
-            let request = ask(question);
-            let (answer, wall, cpu) =
-                gauge::timed(|| engine.query(&Visibility::everything(), &request, now()));
-            let answer = answer?;
-            whole.add(wall, cpu);
-            round.add(wall, cpu);
-            if !answer.effort.vector_cached {
-                return Err(format!("{question:?} was not in the cache").into());
-            }
-            let of = |wanted: Channel| {
-                let channel = answer.effort.channels.iter().find(|channel| channel.channel == wanted);
-                channel.map_or(0.0, |channel| channel.took_ms)
-            };
-            let (in_text, in_vector) = (of(Channel::Text), of(Channel::Vector));
-            let outside = (answer.took_ms - in_text.max(in_vector) - answer.effort.rank_ms).max(0.0);
-            let parts = [in_text, in_vector, answer.effort.rank_ms, outside];
-            for (times, ms) in [&mut text, &mut vector, &mut rank, &mut rest].into_iter().zip(parts) {
-                times.add(ms, 0.0);
-            }
-            for (least, ms) in least.iter_mut().zip(parts.into_iter().chain([wall])) {
-                *least = least.min(ms);
-            }
-        }
-        rounds.push(round.json());
-        if memory.is_null() {
-            memory = gauge::memory();
-        }
-    }
+    let Hybrid { whole, parts, rounds, least, memory } = hybrid(&engine, &questions)?;
+    let [text, vector, rank, rest] = parts;
     let (paced, _) = place::paced(&engine, &questions, RATE, SECONDS)?;
     let mut paced = paced.json();
     paced["rate_a_second"] = RATE.into();
@@ -120,6 +85,61 @@ pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Fail
         }
     }
     Ok(result)
+}
+
+/// Times of whole questions, by words and vectors.
+struct Hybrid {
+    whole: Times,
+    /// In the order of [`PARTS`].
+    parts: [Times; PARTS.len()],
+    rounds: Vec<Value>,
+    /// The least of its rounds for each question, part by part and whole: what is left when others use the machine less.
+    least: Vec<[f64; PARTS.len() + 1]>,
+    /// After the first round.
+    memory: Value,
+}
+
+/// Asks every question in each of the rounds.
+fn hybrid(engine: &Engine, questions: &[String]) -> Result<Hybrid, Failed> {
+    let mut found = Hybrid {
+        whole: Times::new(),
+        parts: std::array::from_fn(|_| Times::new()),
+        rounds: Vec::new(),
+        least: vec![[f64::INFINITY; PARTS.len() + 1]; questions.len()],
+        memory: Value::Null,
+    };
+    for _ in 0..ROUNDS {
+        let mut round = Times::new();
+        for (question, least) in questions.iter().zip(&mut found.least) {
+            let request = ask(question);
+            let (answer, wall, cpu) =
+                gauge::timed(|| engine.query(&Visibility::everything(), &request, jiff::Timestamp::now()));
+            let answer = answer?;
+            found.whole.add(wall, cpu);
+            round.add(wall, cpu);
+            if !answer.effort.vector_cached {
+                return Err(format!("{question:?} was not in the cache").into());
+            }
+            let of = |wanted: Channel| {
+                let channel = answer.effort.channels.iter().find(|channel| channel.channel == wanted);
+                channel.map_or(0.0, |channel| channel.took_ms)
+            };
+            let (in_text, in_vector) = (of(Channel::Text), of(Channel::Vector));
+            let outside = (answer.took_ms - in_text.max(in_vector) - answer.effort.rank_ms).max(0.0);
+            let parts = [in_text, in_vector, answer.effort.rank_ms, outside];
+            for (times, ms) in found.parts.iter_mut().zip(parts) {
+                times.add(ms, 0.0);
+            }
+            for (least, ms) in least.iter_mut().zip(parts.into_iter().chain([wall])) {
+                *least = least.min(ms);
+            }
+        }
+        found.rounds.push(round.json());
+        if found.memory.is_null() {
+            found.memory = gauge::memory();
+        }
+    }
+    Ok(found)
 }
 
 /// The median and the 99th percentile of each part and of the whole, over the questions' least.

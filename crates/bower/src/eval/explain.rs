@@ -344,9 +344,9 @@ mod tests {
         assert_eq!(spoken.join(" "), "1st 2nd 3rd 4th 11th 12th 13th 21st 101st 111th");
     }
 
-    #[test]
-    fn a_reader_sees_where_it_went_wrong() {
-        let found = Explained {
+    /// Ranked, behind two others.
+    fn found() -> Explained {
+        Explained {
             document: "D1:3".into(),
             grade: 1,
             begins: begins("8 May 2023", "Caroline: I went to a support group yesterday."),
@@ -399,7 +399,12 @@ mod tests {
                     factors: Vec::new(),
                 },
             ],
-        };
+        }
+    }
+
+    #[test]
+    fn a_reader_sees_where_it_went_wrong() {
+        let found = found();
         let missed = Explained {
             document: "D9:9".into(),
             fate: Fate::NoCandidate,

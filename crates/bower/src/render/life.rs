@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_time_did() {
+    fn what_a_sweep_did() {
         let look = sample::look(80);
         let some = Swept {
             demoted: 1,
@@ -251,6 +251,11 @@ mod tests {
 "
         );
         insta::assert_snapshot!("swept", swept(&some, &look) + &swept(&Swept::default(), &look));
+    }
+
+    #[test]
+    fn what_a_prune_did() {
+        let look = sample::look(80);
         let weak = Pruned {
             pruned: 1,
             remaining: 1_999,
@@ -261,6 +266,11 @@ mod tests {
             ..Pruned::default()
         };
         insta::assert_snapshot!("pruned", pruned(&weak, &look));
+    }
+
+    #[test]
+    fn what_consolidation_did() {
+        let look = sample::look(80);
         let made = Consolidated {
             merged: 3,
             patterns_created: 1,
@@ -295,6 +305,11 @@ mod tests {
         ] {
             assert!(written.contains(told), "{told:?} in {written}");
         }
+    }
+
+    #[test]
+    fn what_was_undone() {
+        let look = sample::look(80);
         let back = Undone {
             event: 90,
             undoes: Some(77),
