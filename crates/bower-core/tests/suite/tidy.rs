@@ -6,6 +6,7 @@ mod documents;
 mod figures;
 mod rules;
 mod sentences;
+mod sleeps;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -139,6 +140,13 @@ fn banned_words_do_not_come_back() {
 #[test]
 fn no_file_is_too_long() {
     check(is_rust, rules::length);
+}
+
+#[test]
+fn nobody_sleeps_who_can_wait() {
+    let held = held();
+    let files = held.iter().filter(|file| is_rust(&file.path));
+    none(&sleeps::sleeps(&files.map(|file| (file.path.as_str(), file.text.as_str())).collect::<Vec<_>>()));
 }
 
 #[test]

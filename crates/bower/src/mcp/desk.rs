@@ -160,6 +160,15 @@ impl Desk {
     }
 }
 
+#[cfg(test)]
+impl Desk {
+    /// Waits until no call is at work.
+    pub async fn idle(&self) {
+        let seats = self.seats.acquire_many(SEATS as u32).await;
+        drop(seats.expect("nobody closes the seats"));
+    }
+}
+
 /// A panic's message.
 fn told(panic: tokio::task::JoinError) -> String {
     match panic.try_into_panic() {

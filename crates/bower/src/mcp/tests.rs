@@ -577,9 +577,11 @@ fn an_index_run_tells_how_far_it_is_and_stops_when_nobody_waits() {
             std::fs::write(more.join(format!("{at}.md")), format!("# More {at}\n\nAnother {at} of many.\n"))
                 .unwrap();
         }
-        let id =
-            client.begin("tools/call", json!({"name": "memory_index", "arguments": {"paths": [more]}})).await;
-        tokio::time::sleep(Duration::from_millis(30)).await;
+        let params =
+            json!({"name": "memory_index", "arguments": {"paths": [more]}, "_meta": {"progressToken": "p2"}});
+        let id = client.begin("tools/call", params).await;
+        let step = client.hear().await;
+        assert_eq!(step["params"]["progressToken"], "p2", "{step}");
         let cancelled =
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
         client.send(&cancelled).await;
@@ -587,11 +589,10 @@ fn an_index_run_tells_how_far_it_is_and_stops_when_nobody_waits() {
         let state = client.fields("memory_status", json!({})).await;
         assert!(state["total_documents"].as_u64().unwrap() < 4_600, "{state}");
         assert!(client.notes.iter().all(|note| note["id"] != id), "{:?}", client.notes);
-        // Its thread notices too: what it had not written by then is never written.
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        // Its thread notices too: what it had not written when it ended is never written.
+        let ended = tokio::time::timeout(Duration::from_secs(20), handler.inner.desk.idle());
+        ended.await.expect("the thread ends");
         let later = client.fields("memory_status", json!({})).await["total_documents"].clone();
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_eq!(client.fields("memory_status", json!({})).await["total_documents"], later);
         assert!(later.as_u64().unwrap() < 4_600, "{later}");
         // And the next run goes on from there.
         let rest = client.fields("memory_index", json!({"paths": [more]})).await;

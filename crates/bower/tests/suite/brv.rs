@@ -1,11 +1,11 @@
 //! Tests the program as `brv`: arguments, lines and statuses as `ByteRover`'s hosts expect them.
 
-use crate::command::{Ended, Home};
+use crate::command::{Ended, Home, until};
 use crate::mcp::Server;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A run as `brv` in one project's folder.
 fn brv(home: &Home, folder: &Path, arguments: &[&str]) -> Ended {
@@ -128,16 +128,10 @@ fn a_detached_text_is_on_the_disk_at_once_and_kept_soon() {
     let queued = lines(&brv(&home, &folder, &["curate", "--detach", "--format", "json", "--", told]));
     assert_eq!(queued[0]["data"]["status"], "queued");
     assert!(queued[0]["data"]["logId"].as_str().unwrap().starts_with("cur-"));
-    let start = Instant::now();
-    loop {
+    until("the text is kept and the queue is empty", || {
         let found = brv(&home, &folder, &["query", "--", "when are releases cut?"]);
-        let left = std::fs::read_dir(queue(&home)).unwrap().count();
-        if found.out.contains("first Monday") && left == 0 {
-            break;
-        }
-        assert!(start.elapsed() < Duration::from_secs(20), "{found:?}, {left} left");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+        found.out.contains("first Monday") && std::fs::read_dir(queue(&home)).unwrap().count() == 0
+    });
 }
 
 /// The queue of the one project that has any.

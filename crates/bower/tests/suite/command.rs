@@ -6,7 +6,20 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+/// Longer than anything here takes on a machine that has other things to do.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Looks at what another process does until it is so.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
 
 /// A home, empty at first, without a model: answers come from words alone.
 pub struct Home {

@@ -6,17 +6,14 @@ mod refused;
 mod served;
 mod streams;
 
-use super::command::Home;
+use super::command::{Home, PATIENCE, until};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
-/// Longer than anything here takes on a machine that has other things to do.
-const PATIENCE: Duration = Duration::from_mins(1);
+use std::time::Instant;
 
 /// A running server.
 struct Server {
@@ -153,6 +150,12 @@ impl Server {
             assert!(start.elapsed() < PATIENCE, "{words} is not in\n{}", self.log());
             std::thread::yield_now();
         }
+    }
+
+    /// Waits until its indexes are up to the store.
+    fn until_ready(&self) {
+        until("a server that is ready", || self.get("/ready").status != 503);
+        assert_eq!(self.get("/ready").status, 200);
     }
 
     fn tell_to_end(&self) {

@@ -1,14 +1,10 @@
 //! Tests that `bower index --watch` follows a folder, and that Ctrl-C ends it without losing anything.
 
-use crate::command::Home;
+use crate::command::{Home, until};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Far more than it takes: a busy machine must not fail the test, and a good one does not wait.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A watcher that ends with the test, however that ends.
 struct Watcher(Child);
@@ -17,15 +13,6 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
-    }
-}
-
-/// Looks until it is so.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests that requests are carried out, and that everybody who has the store open finds what they did.
 
-use super::{Home, Server, token};
+use super::{Got, Home, Server, token};
+use crate::command::until;
 use serde_json::json;
 use std::io::Write;
 
@@ -10,10 +11,7 @@ fn what_one_process_keeps_the_others_find_at_once() {
     let server = Server::start(&home, []);
     let health = server.get("/health").json();
     assert_eq!((health["status"].as_str(), health["version"].is_string()), (Some("ok"), true));
-    while server.get("/ready").status == 503 {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    assert_eq!(server.get("/ready").status, 200);
+    server.until_ready();
 
     let kept =
         server.post("/api/v1/curate", &json!({"content": "The API listens on port 8080", "tags": ["net"]}));
@@ -106,6 +104,57 @@ fn two_servers_and_commands_write_at_once_and_nothing_is_lost() {
     }
 }
 
+/// A session of MCP over HTTP.
+struct Mcp<'a> {
+    server: &'a Server,
+    token: &'a str,
+    id: String,
+}
+
+impl<'a> Mcp<'a> {
+    /// Sends a body as it is, in a session or none, by a token or none.
+    fn send(server: &Server, session: &str, token: &str, body: &str) -> Got {
+        let mut request = server.agent.post(server.url("/mcp")).header("content-type", "application/json");
+        request = request.header("accept", "application/json, text/event-stream");
+        if !session.is_empty() {
+            request = request.header("mcp-session-id", session);
+        }
+        if !token.is_empty() {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        super::got(request.send(body).unwrap())
+    }
+
+    fn initialize(server: &Server, token: &str) -> Got {
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+        }});
+        Self::send(server, "", token, &hello.to_string())
+    }
+
+    fn begin(server: &'a Server, token: &'a str) -> Self {
+        let got = Self::initialize(server, token);
+        assert_eq!(got.status, 200, "{got:?}");
+        let session = Self { server, token, id: got.header("mcp-session-id").unwrap().to_owned() };
+        let told = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(session.ask(&told).status, 202);
+        session
+    }
+
+    fn ask(&self, body: &serde_json::Value) -> Got {
+        Self::send(self.server, &self.id, self.token, &body.to_string())
+    }
+
+    fn call(&self, tool: &str, arguments: &serde_json::Value) -> String {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.ask(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})).body
+    }
+
+    fn list_tools(&self) -> String {
+        self.ask(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})).body
+    }
+}
+
 #[test]
 fn mcp_is_behind_the_same_door_and_within_the_same_bounds() {
     let home = Home::new();
@@ -113,87 +162,47 @@ fn mcp_is_behind_the_same_door_and_within_the_same_bounds() {
     let reader = token(&home, "reader", []);
     home.data(["curate", "The vault of the harbour opens at nine", "--owner", "bob"]);
     let server = Server::start(&home, []);
-    let ask = |body: serde_json::Value, session: &str, token: &str| {
-        let mut request = server.agent.post(server.url("/mcp"));
-        for (name, value) in [
-            ("content-type", "application/json"),
-            ("accept", "application/json, text/event-stream"),
-            ("mcp-session-id", session),
-        ] {
-            if !value.is_empty() {
-                request = request.header(name, value);
-            }
-        }
-        if !token.is_empty() {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
-        super::got(request.send(body.to_string()).unwrap())
-    };
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
-    }});
-    ask(hello.clone(), "", "").is_problem(401);
-    let begin = |token: &str| {
-        let got = ask(hello.clone(), "", token);
-        assert_eq!(got.status, 200, "{got:?}");
-        let session = got.header("mcp-session-id").unwrap().to_owned();
-        let told = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        assert_eq!(ask(told, &session, token).status, 202);
-        session
-    };
-    let call = |session: &str, token: &str, tool: &str, arguments: serde_json::Value| {
-        let params = json!({"name": tool, "arguments": arguments});
-        ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}), session, token).body
-    };
-    let listed = |session: &str, token: &str| {
-        ask(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}), session, token).body
-    };
-    let anns = begin(&ann);
+    Mcp::initialize(&server, "").is_problem(401);
+    let anns = Mcp::begin(&server, &ann);
     // What is always refused here is not offered: no file of the server's is read, and hers is a part of the store.
-    let offered = listed(&anns, &ann);
+    let offered = anns.list_tools();
     assert!(offered.contains("memory_store") && offered.contains("memory_consolidate"), "{offered}");
     assert!(!offered.contains("memory_index") && !offered.contains("memory_prune"), "{offered}");
-    let kept =
-        call(&anns, &ann, "memory_store", json!({"content": "The roof of the mill was mended in May"}));
+    let kept = anns.call("memory_store", &json!({"content": "The roof of the mill was mended in May"}));
     assert!(kept.contains("kept as"), "{kept}");
-    let found =
-        call(&anns, &ann, "memory_search", json!({"query": "when does the vault of the harbour open"}));
+    let found = anns.call("memory_search", &json!({"query": "when does the vault of the harbour open"}));
     assert!(!found.contains("at nine"), "{found}");
     assert_eq!(server.get_as("/api/v1/items", &ann).json()["memories"][0]["owner"], "ann");
-    let readers = begin(&reader);
-    let offered = listed(&readers, &reader);
+    let readers = Mcp::begin(&server, &reader);
+    let offered = readers.list_tools();
     assert!(offered.contains("memory_search") && !offered.contains("memory_store"), "{offered}");
     assert!(!offered.contains("memory_forget") && !offered.contains("memory_feedback"), "{offered}");
-    let refused = call(&readers, &reader, "memory_store", json!({"content": "The lamp in the hall is blue"}));
+    let refused = readers.call("memory_store", &json!({"content": "The lamp in the hall is blue"}));
     assert!(refused.contains("\"isError\":true"), "{refused}");
-    let unknown = call(&readers, &reader, "memory_x", json!({}));
+    let unknown = readers.call("memory_x", &json!({}));
     assert!(unknown.contains("memory_search") && !unknown.contains("memory_store"), "{unknown}");
     // A session is its beginner's alone.
     let ping = json!({"jsonrpc": "2.0", "id": 4, "method": "ping"});
-    ask(ping.clone(), &anns, &reader).is_problem(404);
-    assert_eq!(ask(ping.clone(), &anns, &ann).status, 200);
+    Mcp::send(&server, &anns.id, &reader, &ping.to_string()).is_problem(404);
+    assert_eq!(anns.ask(&ping).status, 200);
     // What is no message is told so in the protocol's own form.
-    let send = |body: &str| {
-        let request = server.agent.post(server.url("/mcp")).header("content-type", "application/json");
-        let request = request.header("accept", "application/json, text/event-stream");
-        super::got(request.header("authorization", format!("Bearer {ann}")).send(body).unwrap())
-    };
     for (body, code) in
         [("{", -32700), ("[]", -32600), ("7", -32600), ("{\"jsonrpc\":\"2.0\",\"method\":7}", -32600)]
     {
-        let got = send(body);
+        let got = Mcp::send(&server, "", &ann, body);
         assert_eq!((got.status, &got.json()["error"]["code"]), (400, &json!(code)), "{body}: {got:?}");
     }
-    assert_eq!(send(&json!([ping]).to_string()).json()["error"]["code"], -32600);
+    let batch = Mcp::send(&server, "", &ann, &json!([ping]).to_string());
+    assert_eq!(batch.json()["error"]["code"], -32600);
     // Whoever begins one after another and ends none has so many.
     let begun = std::thread::scope(|threads| {
         let all: Vec<_> =
-            (0..80).map(|_| threads.spawn(|| ask(hello.clone(), "", &reader).status == 200)).collect();
+            (0..80).map(|_| threads.spawn(|| Mcp::initialize(&server, &reader).status == 200)).collect();
         all.into_iter().filter_map(|one| one.join().unwrap().then_some(())).count()
     });
     assert_eq!(begun, 63, "and the one that he had");
-    ask(hello.clone(), "", &reader).is_problem(429);
-    assert_eq!(ask(hello.clone(), "", &ann).status, 200, "others are not in his way");
+    Mcp::initialize(&server, &reader).is_problem(429);
+    assert_eq!(Mcp::initialize(&server, &ann).status, 200, "others are not in his way");
     let (status, log) = server.end();
     assert_eq!(status, Some(0), "{log}");
     assert!(!log.contains("harbour") && !log.contains(&ann), "{log}");
@@ -263,20 +272,13 @@ fn an_index_run_that_outlasts_its_request_goes_on_and_tells_how_it_ended() {
         assert_eq!((begun.status, &begun.json()["state"]), (202, &json!("running")), "{begun:?}");
         let place = begun.header("location").unwrap();
         server.get_as(place, &other).is_problem(404);
-        let start = std::time::Instant::now();
-        loop {
-            let state = server.get_as(place, &admin).json();
-            if state["state"] != "running" {
-                assert_eq!(
-                    (&state["state"], &state["operation"]),
-                    (&json!("done"), &json!("index")),
-                    "{state}"
-                );
-                break state["answer"].clone();
-            }
-            assert!(start.elapsed() < super::PATIENCE, "{state}");
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        let mut state = json!({});
+        until("the run has ended", || {
+            state = server.get_as(place, &admin).json();
+            state["state"] != "running"
+        });
+        assert_eq!((&state["state"], &state["operation"]), (&json!("done"), &json!("index")), "{state}");
+        state["answer"].clone()
     };
     assert_eq!(report["indexed"], 3_000, "{report}");
     server.get_as("/api/v1/runs/0123456789abcdef", &admin).is_problem(404);
@@ -323,11 +325,9 @@ fn what_runs_is_finished_when_the_server_is_told_to_end() {
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(&body.as_bytes()[..10]).unwrap();
     // The server has taken the request once it is counted.
-    let under_way =
-        || server.get("/metrics").body.lines().any(|line| line == "bower_http_requests_under_way 2");
-    while !under_way() {
-        std::thread::yield_now();
-    }
+    until("the request is under way", || {
+        server.get("/metrics").body.lines().any(|line| line == "bower_http_requests_under_way 2")
+    });
     server.tell_to_end();
     server.logged("nobody new is let in");
     stream.write_all(&body.as_bytes()[10..]).unwrap();
@@ -360,13 +360,7 @@ fn a_damaged_index_under_a_server_stops_nothing() {
     let kept = home.data(["curate", "The quagga keeper is called Wilhelmina Achterberg."]);
     assert_eq!(home.data(["index", "docs"])["indexed"], 40);
     let server = Server::start(&home, []);
-    let is_ready = || {
-        while server.get("/ready").status == 503 {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        assert_eq!(server.get("/ready").status, 200);
-    };
-    is_ready();
+    server.until_ready();
     let question = json!({"query": "zymurgy valve", "limit": 5});
     let sound = server.post("/api/v1/query", &question).json();
     let mut hurt = 0;
@@ -400,7 +394,7 @@ fn a_damaged_index_under_a_server_stops_nothing() {
     let forgotten = server.post("/api/v1/forget", &json!({"ids": [kept["id"]]}));
     assert_eq!(forgotten.status, 200, "{forgotten:?}");
     assert_eq!(forgotten.json()["erased"]["complete"], true, "{forgotten:?}");
-    is_ready();
+    server.until_ready();
     assert_eq!(ids(&server.post("/api/v1/query", &question).json()), ids(&sound));
     let residue = home.run(["doctor", "--residue", "Achterberg"]);
     assert_eq!(residue.json()["data"]["found"], false, "{residue:?}");
