@@ -20,10 +20,10 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
         all: arguments.all,
         documents: arguments.documents,
         vectors: arguments.vectors,
-        force: arguments.force,
         select: selection(&arguments.select, now)?,
     };
-    let request = body.request(&Bounds::local(), now)?;
+    let mut request = body.request(&Bounds::local(), now)?;
+    request.force = arguments.force;
     let to = arguments.to.as_deref().filter(|to| *to != Path::new("-"));
     if arguments.form != Form::Jsonl && (arguments.documents || arguments.vectors) {
         return Err(Failure::usage(

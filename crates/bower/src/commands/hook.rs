@@ -150,14 +150,7 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
                 context = brief(&service, &bounds, &about)?;
             }
             if let Some(query) = asked {
-                let body = QueryBody {
-                    query,
-                    limit: Some(HITS),
-                    budget_tokens: u32::try_from(hook_tokens.max(LEAST_BUDGET)).ok(),
-                    session: told.session.clone(),
-                    prefetch: true,
-                    ..QueryBody::default()
-                };
+                let body = prefetch(told, query, HITS, hook_tokens.max(LEAST_BUDGET));
                 let room = MOST_CHARS.saturating_sub(context.chars().count());
                 context.push(&evidence(&service, &bounds, &body, room)?);
             }
@@ -168,25 +161,27 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
                 told.file.as_deref().and_then(|file| file.rsplit(['/', '\\']).find(|part| !part.is_empty()));
             let Some(name) = name else { return Ok(Context::default()) };
             let filter = Map::from_iter([("$contains".to_owned(), name.into())]);
-            let body = QueryBody {
-                query: name.to_owned(),
-                limit: Some(FILE_HITS),
-                fast: true,
-                budget_tokens: u32::try_from(FILE_TOKENS.min(hook_tokens.max(LEAST_BUDGET))).ok(),
-                session: told.session.clone(),
-                prefetch: true,
-                select: SelectBody {
-                    kind: Some(Kind::Memory),
-                    filter: Some(filter),
-                    ..SelectBody::default()
-                },
-                ..QueryBody::default()
-            };
+            let select =
+                SelectBody { kind: Some(Kind::Memory), filter: Some(filter), ..SelectBody::default() };
+            let tokens = FILE_TOKENS.min(hook_tokens.max(LEAST_BUDGET));
+            let body = QueryBody { fast: true, select, ..prefetch(told, name.to_owned(), FILE_HITS, tokens) };
             let service = Session::service_of(&home, settings)?;
             let text = evidence(&service, &bounds, &body, MOST_CHARS)?;
             Ok(Context { text, service: Some(service) })
         }
         Event::SessionStart | Event::ToolUse | Event::PreCompact | Event::Stop => Ok(Context::default()),
+    }
+}
+
+/// Evidence that nobody asked for, in so many tokens.
+fn prefetch(told: &Told, query: String, limit: u16, tokens: usize) -> QueryBody {
+    QueryBody {
+        query,
+        limit: Some(limit),
+        budget_tokens: u32::try_from(tokens).ok(),
+        session: told.session.clone(),
+        prefetch: true,
+        ..QueryBody::default()
     }
 }
 

@@ -328,9 +328,6 @@ pub struct ExportBody {
     pub documents: bool,
     /// Vectors too, so that the next store need not make them.
     pub vectors: bool,
-    /// Replace files that are in the way.
-    #[serde(skip)]
-    pub force: bool,
     /// Which items.
     #[serde(flatten)]
     pub select: SelectBody,
@@ -344,7 +341,7 @@ impl ExportBody {
             select.statuses = Status::ALL.to_vec();
         }
         let select = select.within(&bounds.visibility())?;
-        Ok(ExportRequest { select, documents: self.documents, vectors: self.vectors, force: self.force })
+        Ok(ExportRequest { select, documents: self.documents, vectors: self.vectors, force: false })
     }
 }
 
