@@ -193,22 +193,7 @@ impl World<'_> {
                 let (detail, stamp) = (Map::new(), self.stamp());
                 self.store.turn(as_run.then_some(("sweep", &detail)), &turns, stamp).unwrap();
             }
-            Step::Pattern { text, rows } => {
-                let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();
-                rows.sort_unstable();
-                rows.dedup();
-                // Two of one transaction, which may want the same members.
-                let patterns: Vec<NewPattern> = [&rows[..], &rows[rows.len() / 2..]]
-                    .into_iter()
-                    .zip(["pattern", "wider pattern"])
-                    .map(|(rows, kind)| NewPattern {
-                        memory: NewMemory { source: OWN.into(), ..memory(&format!("{kind} {text}")) },
-                        members: rows.to_vec(),
-                    })
-                    .collect();
-                let stamp = self.stamp();
-                self.store.put_patterns(&patterns, stamp).unwrap();
-            }
+            Step::Pattern { text, rows } => self.patterns(*text, rows),
             Step::Forget { row } => {
                 let (row, stamp) = (self.pick(*row), self.stamp());
                 self.store.forget(&[row], false, stamp).unwrap();
@@ -238,6 +223,23 @@ impl World<'_> {
                 self.store.expose(&[(row, now)]).unwrap();
             }
         }
+    }
+
+    fn patterns(&mut self, text: u8, rows: &[usize]) {
+        let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        // Two of one transaction, which may want the same members.
+        let patterns: Vec<NewPattern> = [&rows[..], &rows[rows.len() / 2..]]
+            .into_iter()
+            .zip(["pattern", "wider pattern"])
+            .map(|(rows, kind)| NewPattern {
+                memory: NewMemory { source: OWN.into(), ..memory(&format!("{kind} {text}")) },
+                members: rows.to_vec(),
+            })
+            .collect();
+        let stamp = self.stamp();
+        self.store.put_patterns(&patterns, stamp).unwrap();
     }
 
     fn import(&mut self, other: Option<(usize, u8, u8, i64)>, dry_run: bool) {
