@@ -25,12 +25,13 @@ mod versioned;
 
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::config::Settings;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::llm::Llm;
-use crate::store::{SqliteStore, Store};
+use crate::store::{self, Desk, Store};
 use caches::Caches;
 use cross::LocalCross;
 use indexes::Indexes;
@@ -51,7 +52,9 @@ const ACTOR: &str = "bower";
 pub struct Engine {
     home: PathBuf,
     settings: Settings,
-    store: Box<dyn Store>,
+    store: Arc<dyn Store>,
+    /// What this machine remembers beside it.
+    desk: Arc<dyn Desk>,
     indexes: Indexes,
     model: LocalModel,
     /// Opened when something is to be reranked.
@@ -65,18 +68,24 @@ pub struct Engine {
 impl Engine {
     /// Opens the store in `home`, making the folder and the store where there are none.
     pub fn open(home: &Path, settings: Settings, now: Timestamp) -> Result<Self> {
-        let store = SqliteStore::open(&store_file(home), &settings, now)?;
-        Ok(Self {
+        let (store, desk) = store::open(home, &settings, now)?;
+        Ok(Self::new(home, settings, store, desk))
+    }
+
+    /// The engine on a store that is open, with its indexes and models in `home`.
+    pub fn new(home: &Path, settings: Settings, store: Arc<dyn Store>, desk: Arc<dyn Desk>) -> Self {
+        Self {
             home: home.to_path_buf(),
             indexes: Indexes::new(home.join("index").join(store.identity())),
-            store: Box::new(store),
+            store,
+            desk,
             model: LocalModel::new(home, &settings),
             cross: LocalCross::new(home, &settings),
             settings,
             llm: None,
             caches: Caches::default(),
             pending: Pending::default(),
-        })
+        }
     }
 
     /// The engine with a language model: for reranking, where somebody asks for it.
@@ -93,9 +102,4 @@ impl Engine {
         self.model.given(embedder);
         self
     }
-}
-
-/// The truth, in its home.
-fn store_file(home: &Path) -> PathBuf {
-    home.join("memory.db")
 }

@@ -25,7 +25,7 @@ pub(crate) struct QueryVectors {
 /// A question's vector and tokens: from the cache, or from the model, and then kept for the cache until
 /// [`Engine::maintain`] writes them. Both give the same numbers, so scores never tell whether somebody asked it before.
 pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> Result<QueryVectors> {
-    if let Some(kept) = engine.store.cached_vector(embedder.model(), text)? {
+    if let Some(kept) = engine.desk.cached_vector(embedder.model(), text)? {
         let tokens = embedder.tokens().map(|scheme| {
             let tokens = kept.tokens.filter(|tokens| tokens.model == scheme)?;
             tokens::from_bytes(&tokens.bytes)

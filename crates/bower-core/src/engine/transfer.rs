@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::config::Settings;
 use crate::engine::index::compact;
-use crate::engine::{ACTOR, Engine, store_file};
+use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::item::Visibility;
 use crate::request::{Loss, Salvaged, StoreCopy};
@@ -25,7 +25,7 @@ impl Engine {
     /// Puts a copy in the place of the store in `home`, once it was found whole; what was there is kept beside it. Who has the
     /// store open sees the copy from then on. The indexes are built anew.
     pub fn restore(home: &Path, from: &Path, settings: Settings, now: Timestamp) -> Result<StoreCopy> {
-        let copied = SqliteStore::restore(&store_file(home), from, &settings, now)?;
+        let copied = SqliteStore::restore(&SqliteStore::file_in(home), from, &settings, now)?;
         Self::open(home, settings, now)?.compact(compact::CompactWhen::Always)?;
         Ok(copied)
     }
@@ -43,6 +43,6 @@ impl Engine {
     /// Writes what can be read of the store in `home`, whose files may be damaged, into a new store in the folder `into`. Nothing in
     /// `home` is changed.
     pub fn salvage(home: &Path, into: &Path, settings: &Settings, now: Timestamp) -> Result<Salvaged> {
-        salvage::salvage(&store_file(home), into, settings, now)
+        salvage::salvage(&SqliteStore::file_in(home), into, settings, now)
     }
 }

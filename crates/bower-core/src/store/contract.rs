@@ -26,7 +26,7 @@ use crate::item::{
     Author, Change, Kind, MemoryType, Provenance, RowId, RowSet, Scope, Status, Tier, Visibility, derive_id,
 };
 use crate::request::{Clocks, Selection};
-use fixture::{Fixture, with_fixture};
+use fixture::{Fixture, StoreAndDesk, with_fixture};
 
 pub(super) const MODEL: &str = "test-model";
 pub(super) const SCHEME: &str = "test-model.t1";
@@ -142,7 +142,7 @@ pub(super) fn chunk_rows(store: &dyn Store, path: &str) -> Vec<RowId> {
 }
 
 /// Checks each store, opened and empty, and that it is sound afterwards.
-fn with_store(check: impl Fn(&dyn Store, &dyn Fixture) + Sync) {
+fn with_store(check: impl Fn(&dyn StoreAndDesk, &dyn Fixture) + Sync) {
     with_fixture(|fixture| {
         let store = fixture.open(at(0)).unwrap();
         check(&*store, fixture);

@@ -6,8 +6,9 @@
 use bower_core::filter::Filter;
 use bower_core::item::{Allowed, Change, Kind, Provenance, RowId, RowSet, Visibility};
 use bower_core::request::{BriefRequest, QueryRequest, Selection};
-use bower_core::store::clock::TrustedTime;
-use bower_core::store::{NewTokens, NewVector, SqliteStore, Stamp, Store};
+use bower_core::store::{
+    Desk, IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime,
+};
 use bower_core::text::{Language, Tail, TextIndex, query_terms};
 use rusqlite::Connection;
 use std::path::Path;

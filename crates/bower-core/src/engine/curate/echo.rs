@@ -77,11 +77,25 @@ fn given(engine: &Engine, to: &Audience<'_>, now: Timestamp) -> Result<Vec<RowId
     let lately: Vec<RowId> = lately.map(|(row, _)| *row).collect();
     drop(fresh);
     let mut rows = engine.store.known_to(to, &lately)?;
-    rows.extend(engine.store.exposed(to, since, MOST)?);
+    rows.extend(exposed_to(engine, to, since)?);
     let mut seen = RowSet::new();
     rows.retain(|&row| seen.insert(row));
     rows.truncate(MOST);
     Ok(rows)
+}
+
+/// What answers gave since a time, of what an audience may know of, the last first.
+fn exposed_to(engine: &Engine, to: &Audience<'_>, since: Timestamp) -> Result<Vec<RowId>> {
+    let mut asked = MOST;
+    loop {
+        let rows = engine.desk.exposed(since, asked)?;
+        let known = engine.store.known_to(to, &rows)?;
+        // The desk knows rows alone: where most of them are not for this audience, more are asked for.
+        if known.len() >= MOST || rows.len() < asked {
+            return Ok(known);
+        }
+        asked *= 8;
+    }
 }
 
 /// Those of the rows whose words fit a text best.

@@ -136,6 +136,6 @@ impl Engine {
 
     /// How often answers gave an item, and when last; none where they never did, or it is not visible. That is no use of it.
     pub fn exposure(&self, visibility: &Visibility, item: &Item) -> Result<Option<(u64, Timestamp)>> {
-        if item.is_visible(visibility) { self.store.exposure(item.row) } else { Ok(None) }
+        if item.is_visible(visibility) { self.desk.exposure(item.row) } else { Ok(None) }
     }
 }

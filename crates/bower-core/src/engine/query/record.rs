@@ -44,7 +44,7 @@ impl SessionTexts {
 
     /// Those of a session by its whole name.
     pub(crate) fn of_session(engine: &Engine, session: &str) -> Result<Self> {
-        let kept = engine.store.given(session)?;
+        let kept = engine.desk.given(session)?;
         let fresh = engine.pending.given.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = fresh.iter().filter(|(other, _)| *other == session).flat_map(|(_, given)| given);
         let hashes = kept.iter().chain(fresh).map(|given| given.text_hash);
@@ -160,13 +160,13 @@ pub(crate) fn keep_uses(engine: &Engine) -> Result<()> {
 pub(crate) fn keep_given(engine: &Engine, now: Timestamp) -> Result<()> {
     let exposed = std::mem::take(&mut *engine.pending.exposed.lock().unwrap_or_else(PoisonError::into_inner));
     if !exposed.is_empty() {
-        best_effort(engine.store.expose(&exposed))?;
+        best_effort(engine.desk.expose(&exposed))?;
     }
     let fresh = std::mem::take(&mut *engine.pending.given.lock().unwrap_or_else(PoisonError::into_inner));
     let kept = SignedDuration::from_hours(24 * i64::from(engine.settings.session_days));
     let keep_after = now.checked_sub(kept).unwrap_or(Timestamp::MIN);
     for (session, given) in fresh {
-        best_effort(engine.store.give(&session, &given, now, keep_after))?;
+        best_effort(engine.desk.give(&session, &given, now, keep_after))?;
     }
     Ok(())
 }
@@ -179,7 +179,7 @@ pub(crate) fn keep_query_vectors(engine: &Engine, now: Timestamp) -> Result<()> 
         return Ok(());
     }
     let stamp = Stamp { now, actor: ACTOR };
-    best_effort(engine.store.cache_vectors(&fresh, engine.settings.cached_queries, stamp))
+    best_effort(engine.desk.cache_vectors(&fresh, engine.settings.cached_queries, stamp))
 }
 
 impl Engine {
@@ -208,7 +208,7 @@ impl Engine {
             let lost = fresh.iter_mut().filter(|(of, _)| *of == name).flat_map(|(_, given)| given);
             lost.for_each(|given| given.text_hash = Given::LOST);
             drop(fresh);
-            best_effort(self.store.lose_given(&name))?;
+            best_effort(self.desk.lose_given(&name))?;
         }
         Ok(())
     }

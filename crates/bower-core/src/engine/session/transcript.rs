@@ -156,7 +156,7 @@ impl<'a> TranscriptReader<'a> {
         let mut given = Vec::new();
         for session in [Some(conversation), self.request.session.as_deref()].into_iter().flatten() {
             for visibility in [&place, self.visibility] {
-                let rows = self.engine.store.given(&session_name(session, visibility))?;
+                let rows = self.engine.desk.given(&session_name(session, visibility))?;
                 given.extend(rows.iter().map(|given| given.row));
             }
         }

@@ -1,7 +1,6 @@
 //! Contract tests of the clock: the readings that a store remembers, and its repair of times of a wrong clock.
 
 use super::*;
-use crate::store::Audience;
 use crate::store::clock::Trust;
 
 const DAY: i64 = 86_400;
@@ -85,13 +84,7 @@ fn a_wrong_clock_ends_nothing_that_sessions_were_given_and_fills_no_cache() {
         assert_eq!(store.given("ann").unwrap().len(), 1, "by that clock it would be too old");
         store.expose(&[(row, at(YEARS))]).unwrap();
         store.expose(&[(row, at(3))]).unwrap();
-        let place = Place { collection: "memories".into(), scope: Scope::Project, owner: None };
-        let everything = Visibility::everything();
-        let anybody = Audience { visibility: &everything, place: &place };
-        assert!(
-            store.exposed(&anybody, at(4), 9).unwrap().is_empty(),
-            "the last time counts, not the largest"
-        );
+        assert!(store.exposed(at(4), 9).unwrap().is_empty(), "the last time counts, not the largest");
         // One query more than there is room for: what is dated later than now goes.
         store.cache_vectors(&[("ahead".into(), vector(1))], 2, stamp(YEARS)).unwrap();
         for (text, second) in [("two", 5), ("three", 6), ("four", 7)] {

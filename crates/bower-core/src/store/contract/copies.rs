@@ -49,7 +49,7 @@ pub(super) fn coming(piece: &Piece) -> Option<NewPiece> {
 }
 
 /// A store in which a life has been lived.
-fn lived(store: &dyn Store) {
+fn lived(store: &dyn StoreAndDesk) {
     store.put_documents(&[document("/notes/v2/a.md", &["one", "two"])], stamp(0)).unwrap();
     let first = put(store, &memory("port 8080"), stamp(1)).unwrap().row;
     let second = store.put_memory(&memory("port 9090"), &decided(Standing::Replaces(first)), stamp(2));

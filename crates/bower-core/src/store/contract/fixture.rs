@@ -8,7 +8,12 @@ use std::thread;
 use crate::error::Result;
 use crate::item::RowSet;
 use crate::request::Selection;
-use crate::store::Store;
+use crate::store::{Desk, Store};
+
+/// A store with the desk beside it.
+pub trait StoreAndDesk: Store + Desk {}
+
+impl<T: Store + Desk> StoreAndDesk for T {}
 
 /// Makes a fixture.
 type Make = fn() -> Box<dyn Fixture>;
@@ -20,14 +25,14 @@ const STORES: &[(&str, Make)] =
 /// One store, which is made when it is first opened, and goes with the fixture.
 pub trait Fixture: Sync {
     /// Opens the store, as one more process would.
-    fn open(&self, now: Timestamp) -> Result<Box<dyn Store>>;
+    fn open(&self, now: Timestamp) -> Result<Box<dyn StoreAndDesk>>;
     /// Opens the store, whose work is cut short once it took this many of the smallest steps that it has: instructions, or
     /// bytes that it sends. After that failure it works.
-    fn open_failing(&self, steps: u32) -> Box<dyn Store>;
+    fn open_failing(&self, steps: u32) -> Box<dyn StoreAndDesk>;
     /// Opens the store on a disk that has room for a few kilobytes more.
-    fn open_full(&self) -> Box<dyn Store>;
+    fn open_full(&self) -> Box<dyn StoreAndDesk>;
     /// Opens a backup of the store as it is, restored in another place.
-    fn open_copy(&self) -> Box<dyn Store>;
+    fn open_copy(&self) -> Box<dyn StoreAndDesk>;
     /// Says in the store that it has this schema.
     fn set_schema(&self, schema: u32);
     /// The rows of a table, by column, in any order. Bytes are given as null.
@@ -36,7 +41,7 @@ pub trait Fixture: Sync {
     fn set(&self, table: &str, column: &str, value: &Value);
     /// Whether anything that the store wrote, in use or free, holds a text.
     fn holds(&self, text: &str) -> bool;
-    /// The rows of a selection as a scan of all rows finds them: the slow twin of [`Store::select`].
+    /// The rows of a selection as a scan of all rows finds them: the slow twin of [`Selections::select`](crate::store::Selections::select).
     fn scan(&self, select: &Selection) -> RowSet;
 }
 

@@ -92,7 +92,7 @@ fn session(number: u8) -> String {
 }
 
 struct World<'a> {
-    store: &'a dyn Store,
+    store: &'a dyn StoreAndDesk,
     fixture: &'a dyn Fixture,
     second: i64,
     saved: Vec<Piece>,

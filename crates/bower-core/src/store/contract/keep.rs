@@ -2,7 +2,8 @@
 //! It concerns memories that nobody tells anything about; a change is void when the memory moved on.
 
 use super::*;
-use crate::store::{NewPattern, OWN, Ruling, Seen, Turning};
+use crate::item::Ruling;
+use crate::store::{NewPattern, OWN, Seen, Turning};
 
 fn turning(store: &dyn Store, row: RowId, status: Status, tier: Tier) -> Turning {
     let item = store.items(&[row]).unwrap().remove(0).unwrap();

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub use image::{Beyond, Image};
 
-use super::{SqliteStore, Stamp, Store};
+use super::{Selections, SqliteStore, Stamp, Upkeep};
 use crate::config::Settings;
 use crate::error::{Error, Missing, Result};
 use crate::request::Salvaged;

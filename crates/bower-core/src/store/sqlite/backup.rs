@@ -13,39 +13,16 @@ use crate::config::Settings;
 use crate::error::{Error, Missing, Result};
 use crate::files;
 use crate::request::StoreCopy;
-use crate::store::Store;
+use crate::store::{Selections, Store, Upkeep};
 
 /// Between two tries for a lock that another process has.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// What a copy is called while it is made.
-const PARTIAL: &str = "partial";
+pub(super) const PARTIAL: &str = "partial";
 
 impl SqliteStore {
-    /// Copies the store as it is at one moment into a new file, without what was deleted. Writers go on meanwhile.
-    pub(super) fn copy_to(&self, to: &Path) -> Result<StoreCopy> {
-        if to.exists() {
-            return Err(Error::invalid(
-                format!("backup {}", to.display()),
-                "there is a file of that name; name another",
-            ));
-        }
-        let partial = with_suffix(to, PARTIAL);
-        match std::fs::remove_file(&partial) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io("replace", &partial, source));
-            }
-            _ => {}
-        }
-        let copied = self.copy_through(&partial, to);
-        if copied.is_err() {
-            // What failed half way is nobody's backup; the error says why.
-            let _ = std::fs::remove_file(&partial);
-        }
-        copied
-    }
-
-    fn copy_through(&self, partial: &Path, to: &Path) -> Result<StoreCopy> {
+    pub(super) fn copy_through(&self, partial: &Path, to: &Path) -> Result<StoreCopy> {
         let reader = self.reader()?;
         // SQLite would make it as the umask says; into an empty file it copies too.
         files::create_new(partial).map_err(|source| Error::io("create", partial, source))?;
@@ -102,7 +79,7 @@ impl SqliteStore {
         let kept = Self::open(path, settings, now).and_then(|store| {
             let holds = store.coverage()?.change.0 > 0;
             if holds {
-                store.copy_to(&aside)?;
+                store.backup(&aside)?;
             }
             Ok((store, holds))
         });
@@ -172,7 +149,7 @@ impl SqliteStore {
     }
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(suffix);

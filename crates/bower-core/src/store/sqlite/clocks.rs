@@ -70,14 +70,10 @@ impl SqliteStore {
         );
         Err(Error::invalid("a time of the past", reason))
     }
-
-    pub(super) fn read_hidden(&self, clocks: Clocks) -> Result<RowSet> {
-        self.check_clocks(clocks)?;
-        self.read("select the hidden items", |connection| hidden(connection, clocks))
-    }
 }
 
-fn hidden(connection: &Connection, clocks: Clocks) -> rusqlite::Result<RowSet> {
+/// Rows that are not seen by these clocks.
+pub(super) fn hidden(connection: &Connection, clocks: Clocks) -> rusqlite::Result<RowSet> {
     let mut rows = RowSet::new();
     let mut add = |sql: &str, values: &[i64]| -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(sql)?;

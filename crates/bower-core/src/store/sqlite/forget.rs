@@ -9,14 +9,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::checksums::seal_event;
-use super::columns::{first, json_field, json_text};
+use super::columns::{json_field, json_text};
+use super::desk::cache_key;
 use super::events::{next_change, record};
 use super::halves::half;
-use super::write::{cache_key, remove_row};
-use super::{SqliteStore, lock, pages};
-use crate::item::{Change, Kind, Relation, RowId, Visibility, hex};
+use super::memories::remove_row;
+use super::{SqliteStore, lock};
+use crate::item::{Kind, RowId, Visibility, hex};
 use crate::request::Receipt;
-use crate::store::{Link, Stamp, Store};
+use crate::store::{Items, Stamp};
 use crate::vector::{ExactQuery, floats};
 
 /// A question whose vector is this close to a forgotten text's said the same: from here on one text replaces another
@@ -42,7 +43,7 @@ const OUR_WORDS: &[&str] = &[
 ];
 
 /// The row of the mark that a purge is due, in the list of removed rows; no item has it.
-const MARK: i64 = 0;
+pub(super) const MARK: i64 = 0;
 
 impl SqliteStore {
     pub(super) fn remove_items(
@@ -107,64 +108,6 @@ impl SqliteStore {
         }
     }
 
-    pub(super) fn read_linked(&self, rows: &[RowId]) -> crate::Result<Vec<Link>> {
-        self.read("read what the items are tied to", |connection| {
-            let mut forms = connection.prepare_cached(
-                "SELECT o.row FROM items i JOIN items o ON o.id = i.supersedes_id WHERE i.row = ?1
-                 UNION SELECT n.row FROM items i JOIN items n ON n.supersedes_id = i.id WHERE i.row = ?1",
-            )?;
-            let mut related = connection.prepare_cached(
-                "SELECT other, relation = ?2 FROM relations WHERE row = ?1
-                 UNION ALL SELECT row, 0 FROM relations WHERE other = ?1",
-            )?;
-            let mut links: Vec<Link> = Vec::new();
-            for row in rows {
-                for found in forms.query_map([row.0], first)? {
-                    links.push(Link { row: found?, is_made_of_it: false });
-                }
-                for found in related.query_map(params![row.0, Relation::ExampleOf.word()], |row| {
-                    Ok((first(row)?, row.get(1)?))
-                })? {
-                    let (row, is_made_of_it) = found?;
-                    links.push(Link { row, is_made_of_it });
-                }
-            }
-            links.sort_unstable_by_key(|link| (link.row, !link.is_made_of_it));
-            links.dedup_by_key(|link| link.row);
-            links.retain(|link| !rows.contains(&link.row));
-            Ok(links)
-        })
-    }
-
-    pub(super) fn read_each_text(&self, each: &mut dyn FnMut(RowId, &str)) -> crate::Result<()> {
-        self.read("read all texts", |connection| {
-            let mut statement = connection.prepare_cached("SELECT row, content FROM texts ORDER BY row")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                each(first(row)?, row.get_ref(1)?.as_str()?);
-            }
-            Ok(())
-        })
-    }
-
-    pub(super) fn read_purge_due(&self) -> crate::Result<Option<Change>> {
-        self.read("read what is to be purged", |connection| {
-            let last: Option<u64> = connection
-                .prepare_cached("SELECT max(change) FROM removals WHERE row = ?1")?
-                .query_row([MARK], |row| row.get(0))?;
-            Ok(last.map(Change))
-        })
-    }
-
-    pub(super) fn delete_purge_mark(&self, upto: Change) -> crate::Result<()> {
-        self.write("end the purge", |connection| {
-            connection
-                .prepare_cached("DELETE FROM removals WHERE row = ?1 AND change <= ?2")?
-                .execute(params![MARK, upto.0])?;
-            Ok(())
-        })
-    }
-
     pub(super) fn empty_whole_log(&self) -> crate::Result<bool> {
         if self.is_read_only() {
             return Ok(false);
@@ -175,22 +118,6 @@ impl SqliteStore {
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
             .map_err(|source| self.failed("empty the log", source))?;
         Ok(!busy)
-    }
-
-    pub(super) fn read_free_space(&self, each: &mut dyn FnMut(&[u8])) -> crate::Result<()> {
-        pages::free_space(self.path(), each).map_err(|source| crate::Error::io("read", self.path(), source))
-    }
-
-    pub(super) fn read_forgotten_ids(&self) -> crate::Result<Vec<String>> {
-        self.read("read what was forgotten", |connection| {
-            connection
-                .prepare_cached(
-                    "SELECT DISTINCT e.subject FROM removals r JOIN events e ON e.change = r.change
-                     WHERE r.row = ?1 AND e.action = 'forget' AND e.subject IS NOT NULL ORDER BY 1",
-                )?
-                .query_map([MARK], |row| row.get(0))?
-                .collect()
-        })
     }
 
     pub(super) fn remove_from_copy(

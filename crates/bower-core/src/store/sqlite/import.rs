@@ -13,8 +13,8 @@ use super::checksums::{seal, seal_document};
 use super::columns::{author, json_text, row_id};
 use super::events::{next_change, record};
 use super::export::{document_of, item_at};
-use super::journal::{restart, row_of, start};
-use super::life::LONGEST_CHAIN;
+use super::memories::LONGEST_CHAIN;
+use super::states::{restart, row_of, start};
 use crate::item::{Change, Kind, Provenance, RowId, Status};
 use crate::store::Stamp;
 use crate::store::copies::{

@@ -7,7 +7,6 @@ use rusqlite::{Connection, OpenFlags, Result, TransactionBehavior, params};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-use super::columns::timestamp;
 use super::events::{mark, next_change, record};
 use super::head::{Head, HeadFile, Heads};
 use super::schema::KEEPS_CHECKSUMS;
@@ -15,8 +14,8 @@ use super::{SqliteStore, empty_log, lock};
 use crate::error::Error;
 use crate::item::Change;
 use crate::request::Loss;
-use crate::store::Stamp;
 use crate::store::salvage::{Beyond, Image};
+use crate::store::{Stamp, Upkeep};
 
 /// What is added to the name of the store's file for the folder in which damaged files are kept.
 const ASIDE: &str = "-damaged";
@@ -113,12 +112,12 @@ impl SqliteStore {
             });
             return Ok(());
         }
-        self.settle(connection)
+        self.settle_losses(connection)
     }
 
     /// Keeps what the files hold, puts back what can be proven, or writes down what is missing. Nobody writes meanwhile: each writer
     /// looks at the head within his transaction, and comes here.
-    pub(super) fn settle(&self, connection: &mut Connection) -> crate::Result<()> {
+    pub(super) fn settle_losses(&self, connection: &mut Connection) -> crate::Result<()> {
         let mut head_file = lock(&self.head);
         let path = head_file.path().to_path_buf();
         let _settling = head_file.lock().map_err(|source| Error::io("lock", &path, source))?;
@@ -230,7 +229,7 @@ impl SqliteStore {
             open(choice)?.write(to).map_err(|source| Error::io("write", to, source))?;
             let is_sound = Self::reading(to, &self.settings).and_then(|store| {
                 let ends = store.read("read the last change", marked)? == *head;
-                Ok(ends && store.read_findings()?.is_empty())
+                Ok(ends && store.verify()?.is_empty())
             });
             // What cannot even be read is not it.
             if is_sound.unwrap_or(false) {
@@ -267,54 +266,6 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// What is missing and was not accepted, oldest first.
-    pub(super) fn read_losses(&self) -> crate::Result<Vec<Loss>> {
-        if self.schema < KEEPS_CHECKSUMS {
-            return Ok(Vec::new());
-        }
-        let mut losses: Vec<Loss> = self.read("read what is missing", |connection| {
-            if state(connection)?.1 == 0 {
-                return Ok(Vec::new());
-            }
-            connection
-                .prepare_cached(
-                    "SELECT first_change, last_change, time, aside FROM losses WHERE accept_time IS NULL ORDER BY loss",
-                )?
-                .query_map([], |row| {
-                    let aside: Option<String> = row.get(3)?;
-                    Ok(Loss {
-                        first_change: row.get::<_, i64>(0)?.unsigned_abs(),
-                        last_change: row.get::<_, i64>(1)?.unsigned_abs(),
-                        time: timestamp(row.get(2)?)?,
-                        kept: aside.map(|name| aside_folder(&self.path).join(name)).filter(|kept| kept.exists()),
-                    })
-                })?
-                .collect()
-        })?;
-        losses.extend(self.missing.clone());
-        Ok(losses)
-    }
-
-    /// Ends the telling of what is missing, and removes what was kept of it; how many losses that were.
-    pub(super) fn write_accepted(&self, stamp: Stamp<'_>) -> crate::Result<u64> {
-        let accepted = self.write("accept what is missing", |connection| {
-            let open = state(connection)?.1;
-            if open == 0 {
-                return Ok(0);
-            }
-            let change = next_change(connection)?;
-            connection.execute(
-                "UPDATE losses SET accept_time = ?1 WHERE accept_time IS NULL",
-                [stamp.now.as_microsecond()],
-            )?;
-            connection.execute("UPDATE store SET open_losses = 0", [])?;
-            record(connection, change, stamp, "accept_loss", None, &json!({ "losses": open }))?;
-            Ok(open)
-        })?;
-        remove_folder(&aside_folder(&self.path))?;
-        Ok(accepted)
-    }
-
     /// What is wrong with the head, in words.
     pub(super) fn head_findings(&self) -> Vec<String> {
         let mut head = lock(&self.head);
@@ -335,7 +286,7 @@ fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-fn remove_folder(folder: &Path) -> crate::Result<()> {
+pub(super) fn remove_folder(folder: &Path) -> crate::Result<()> {
     match std::fs::remove_dir_all(folder) {
         Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
             Err(Error::io("remove", folder, source))

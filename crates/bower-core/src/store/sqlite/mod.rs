@@ -3,39 +3,35 @@
 
 mod backup;
 mod beside;
-mod changes;
 mod checksums;
 mod clocks;
 mod columns;
 mod condition;
-mod dated;
+mod desk;
+mod documents;
 mod events;
 mod export;
+mod feed;
 mod filter;
-mod find;
 mod forget;
 mod halves;
 mod head;
 mod import;
 mod item;
+mod items;
 mod journal;
 mod known;
-mod library;
-mod life;
-mod lives;
+mod lifecycle;
 mod lookup;
 mod loss;
-mod marks;
+mod memories;
 mod pages;
-mod read;
 mod schema;
 mod select;
-mod selected;
-mod sessions;
-mod sound;
+mod selections;
+mod states;
 mod trust;
-mod vectors;
-mod write;
+mod upkeep;
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -54,8 +50,10 @@ use std::time::{Duration, Instant};
 use crate::config::{Settings, Sync};
 use crate::error::{Error, Location, Result};
 use crate::files;
-use crate::item::derive_id;
+use crate::item::{Change, Coverage, derive_id};
 use crate::request::Loss;
+use crate::store::Store;
+use events::mark;
 
 /// The log's length before a commit copies it into the file, in pages of 4 KiB: the next process reads at most this much
 /// to find its way in the log (about a millisecond).
@@ -144,6 +142,11 @@ impl Drop for Reader<'_> {
 }
 
 impl SqliteStore {
+    /// The store's file in a home.
+    pub fn file_in(home: &Path) -> PathBuf {
+        home.join("memory.db")
+    }
+
     /// Opens the store at `path`, making it (and its folder) where there is none, and bringing an older schema up to date.
     ///
     /// A store that cannot be written is opened for reading; its writes then fail with [`Error::ReadOnly`].
@@ -405,6 +408,17 @@ impl SqliteStore {
         Ok(Reader { store: self, connection: Some(connection) })
     }
 
+    /// Runs a read on a connection of its own, in one snapshot: its statements agree, and the file is locked once.
+    fn read<T>(
+        &self,
+        doing: &'static str,
+        body: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let reader = self.reader()?;
+        let snapshot = reader.unchecked_transaction().map_err(|source| self.failed(doing, source))?;
+        body(&snapshot).map_err(|source| self.failed(doing, source))
+    }
+
     /// Runs one write transaction: everything in `body` is kept, or nothing.
     fn write<T>(
         &self,
@@ -456,7 +470,7 @@ impl SqliteStore {
         let mut result = attempt(connection);
         if let Ok(None) = result {
             // Acknowledged changes are missing: nothing is written over what still holds them.
-            self.settle(connection)?;
+            self.settle_losses(connection)?;
             result = attempt(connection);
         }
         let result = result.and_then(|done| {
@@ -507,6 +521,40 @@ impl SqliteStore {
             Some(ErrorCode::DatabaseCorrupt) => Error::Corrupt { at, reason: source.to_string() },
             _ => Error::Store { doing, at, source: source.into() },
         }
+    }
+}
+
+impl Store for SqliteStore {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn schema(&self) -> u32 {
+        schema::NEWEST
+    }
+
+    fn coverage(&self) -> Result<Coverage> {
+        self.read("read the last change", |connection| {
+            let change: Change = connection
+                .prepare_cached("SELECT change FROM store")?
+                .query_row([], |row| row.get(0))
+                .map(Change)?;
+            Ok(Coverage {
+                store: self.identity.clone(),
+                change,
+                mark: mark(connection, change)?.unwrap_or(0),
+            })
+        })
+    }
+
+    fn confirms(&self, coverage: &Coverage) -> Result<bool> {
+        if coverage.store != self.identity {
+            return Ok(false);
+        }
+        self.read("read a change", |connection| {
+            Ok(mark(connection, coverage.change)?.unwrap_or(0) == coverage.mark
+                && (coverage.change == Change(0) || coverage.mark != 0))
+        })
     }
 }
 

@@ -8,7 +8,7 @@ mod upgrades;
 use rusqlite::StatementStatus;
 
 use super::*;
-use crate::store::Store;
+use crate::store::Upkeep;
 use crate::store::contract::{document, memory, put, stamp};
 use fixture::with_sqlite;
 

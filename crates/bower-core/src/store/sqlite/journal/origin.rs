@@ -6,7 +6,6 @@ use rusqlite::{Connection, OptionalExtension, Result, params_from_iter};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Entry, State, back, entries, row_of, turn};
 use crate::item::{Change, Kind, Origin, RowId, Status, TakenHow, Turn, Visibility};
 use crate::request::{Taken, Undone, Unmoved};
 use crate::store::Stamp;
@@ -15,6 +14,7 @@ use crate::store::sqlite::columns::{first, parse_word};
 use crate::store::sqlite::condition::{Condition, every};
 use crate::store::sqlite::events::{next_change, record};
 use crate::store::sqlite::select::visible;
+use crate::store::sqlite::states::{Entry, State, back, entries, row_of, turn};
 
 /// What an origin wrote.
 struct Written {
@@ -22,31 +22,29 @@ struct Written {
     kind: Kind,
 }
 
-impl SqliteStore {
-    pub(in crate::store::sqlite) fn undo_all_of(
-        &self,
-        visibility: &Visibility,
-        origin: &Origin,
-        dry_run: bool,
-        stamp: Stamp<'_>,
-    ) -> crate::Result<Option<Undone>> {
-        let mut looked = None;
-        let done = self.write("take back what an origin wrote", |connection| {
-            let Some(mut undone) = undo(connection, origin, &visible(visibility), stamp)? else {
-                return Ok(None);
-            };
-            if dry_run || undone.items.is_empty() {
-                // Nothing is written for nothing, and by who only looks.
-                undone.event = 0;
-                looked = Some(Undone { dry_run, ..undone });
-                return Err(rusqlite::Error::StatementChangedRows(0));
-            }
-            Ok(Some(undone))
-        });
-        match (looked, done) {
-            (Some(looked), _) => Ok(Some(looked)),
-            (None, done) => done,
+pub(super) fn undo_origin(
+    store: &SqliteStore,
+    visibility: &Visibility,
+    origin: &Origin,
+    dry_run: bool,
+    stamp: Stamp<'_>,
+) -> crate::Result<Option<Undone>> {
+    let mut looked = None;
+    let done = store.write("take back what an origin wrote", |connection| {
+        let Some(mut undone) = undo(connection, origin, &visible(visibility), stamp)? else {
+            return Ok(None);
+        };
+        if dry_run || undone.items.is_empty() {
+            // Nothing is written for nothing, and by who only looks.
+            undone.event = 0;
+            looked = Some(Undone { dry_run, ..undone });
+            return Err(rusqlite::Error::StatementChangedRows(0));
         }
+        Ok(Some(undone))
+    });
+    match (looked, done) {
+        (Some(looked), _) => Ok(Some(looked)),
+        (None, done) => done,
     }
 }
 

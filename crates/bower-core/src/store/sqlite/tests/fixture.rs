@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::item::RowSet;
 use crate::request::Selection;
 use crate::store::contract::at;
-use crate::store::contract::fixture::Fixture;
+use crate::store::contract::fixture::{Fixture, StoreAndDesk};
 use crate::store::{SqliteStore, Store};
 
 /// A file that is not there until it is opened.
@@ -52,23 +52,23 @@ pub fn with_sqlite(check: impl Fn(&dyn Store, &SqliteFixture)) {
 }
 
 impl Fixture for SqliteFixture {
-    fn open(&self, now: Timestamp) -> Result<Box<dyn Store>> {
+    fn open(&self, now: Timestamp) -> Result<Box<dyn StoreAndDesk>> {
         Ok(Box::new(SqliteStore::open(&self.path(), &Settings::default(), now)?))
     }
 
-    fn open_failing(&self, steps: u32) -> Box<dyn Store> {
+    fn open_failing(&self, steps: u32) -> Box<dyn StoreAndDesk> {
         let store = self.opened();
         store.interrupt_after(steps);
         Box::new(store)
     }
 
-    fn open_full(&self) -> Box<dyn Store> {
+    fn open_full(&self) -> Box<dyn StoreAndDesk> {
         let store = self.opened();
         store.limit_pages();
         Box::new(store)
     }
 
-    fn open_copy(&self) -> Box<dyn Store> {
+    fn open_copy(&self) -> Box<dyn StoreAndDesk> {
         let path = self.path().with_file_name("copy.db");
         self.file().execute("VACUUM INTO ?1", [path.to_str().unwrap()]).unwrap();
         Box::new(SqliteStore::open(&path, &Settings::default(), at(0)).unwrap())

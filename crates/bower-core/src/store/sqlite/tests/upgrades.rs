@@ -8,9 +8,9 @@ use crate::filter::Filter;
 use crate::item::{Change, Visibility};
 use crate::request::Selection;
 use crate::store::contract::filters::{Dice, rows, write};
-use crate::store::contract::fixture::Fixture;
+use crate::store::contract::fixture::{Fixture, StoreAndDesk};
 use crate::store::contract::{MODEL, SCHEME, at, codes, stamp, vector};
-use crate::store::{NewVector, SqliteStore, Store};
+use crate::store::{NewVector, SqliteStore};
 
 /// Takes a store back to before it kept the life of a memory.
 const LIFELESS: &str =
@@ -31,7 +31,7 @@ fn a_store_of_schema_1_opens_and_is_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
     std::fs::write(&path, include_bytes!("../../../../tests/golden/schema-1.db")).unwrap();
-    let store: &dyn Store = &SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
+    let store: &dyn StoreAndDesk = &SqliteStore::open(&path, &Settings::default(), at(0)).unwrap();
     assert!(store.schema() >= 2);
     assert_eq!(store.verify().unwrap(), Vec::<String>::new());
     let row = store.rows_by_id("", &Visibility::everything(), 9).unwrap().len();

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use super::checksums::seal_fields;
 use super::columns::{first, parse_word, timestamp};
 use super::events::{next_change, record};
-use super::journal::{HEADS, State, row_of, turn};
-use super::life::{id_of, insert_memory, relate};
+use super::memories::{id_of, insert_memory, relate};
+use super::states::{HEADS, State, row_of, turn};
 use super::{SqliteStore, schema};
-use crate::item::{Change, Facts, Kind, Provenance, Relation, RowId, Scope, Status, Tier, Turn};
-use crate::store::{Life, NewPattern, OWN, Stamp, Turned, Turning};
+use crate::item::{Change, Facts, Kind, Provenance, Relation, RowId, Status, Tier, Turn};
+use crate::store::{Life, Lifecycle, NewPattern, OWN, Stamp, Turned, Turning};
 
 fn tier(word: i64) -> Tier {
     match word {
@@ -23,8 +23,8 @@ fn tier(word: i64) -> Tier {
     }
 }
 
-impl SqliteStore {
-    pub(super) fn read_lives(&self, each: &mut dyn FnMut(Life<'_>)) -> crate::Result<()> {
+impl Lifecycle for SqliteStore {
+    fn lives(&self, each: &mut dyn FnMut(Life<'_>)) -> crate::Result<()> {
         self.read("read the lives of memories", |connection| {
             // Row by row through an index takes twice as long as reading them all, where most of them are memories.
             let memories: i64 = connection
@@ -80,18 +80,7 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn read_titles(&self, rows: &[RowId]) -> crate::Result<Vec<Option<(String, String)>>> {
-        self.read("read the titles of memories", |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT i.id, t.summary FROM items i JOIN texts t ON t.row = i.row WHERE i.row = ?1",
-            )?;
-            rows.iter()
-                .map(|row| statement.query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?))).optional())
-                .collect()
-        })
-    }
-
-    pub(super) fn write_turns(
+    fn turn(
         &self,
         head: Option<(&'static str, &Map<String, Value>)>,
         turns: &[Turning],
@@ -116,7 +105,19 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn read_last_runs(&self) -> crate::Result<BTreeMap<String, Timestamp>> {
+    fn add_uses(&self, used: &[(RowId, Timestamp)]) -> crate::Result<()> {
+        self.write("remember what was used", |connection| {
+            used.iter().try_for_each(|(row, time)| add_use(connection, *row, time.as_microsecond()))
+        })
+    }
+
+    fn put_patterns(&self, patterns: &[NewPattern], stamp: Stamp<'_>) -> crate::Result<Vec<Option<u64>>> {
+        self.write("keep the patterns", |connection| {
+            patterns.iter().map(|pattern| put_pattern(connection, pattern, stamp)).collect()
+        })
+    }
+
+    fn last_runs(&self) -> crate::Result<BTreeMap<String, Timestamp>> {
         self.read("read when runs were made", |connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT time FROM events WHERE action = ?1 AND subject IS NULL ORDER BY event DESC LIMIT 1",
@@ -126,59 +127,6 @@ impl SqliteStore {
                 Ok(time.map(timestamp).transpose()?.map(|time| ((*action).to_owned(), time)))
             };
             HEADS.iter().filter_map(|action| last(action).transpose()).collect()
-        })
-    }
-
-    pub(super) fn read_held(&self) -> crate::Result<Vec<(Scope, Option<String>, u64)>> {
-        let from = if self.schema >= schema::KEEPS_HOLDERS {
-            "holders".to_owned()
-        } else {
-            format!("({})", schema::HELD)
-        };
-        self.read("count what scopes hold", |connection| {
-            connection
-                .prepare_cached(&format!(
-                    "SELECT scope, owner, number FROM {from} WHERE number > 0 ORDER BY scope, owner"
-                ))?
-                .query_map([], |row| {
-                    let owner: String = row.get(1)?;
-                    let scope = parse_word(&row.get::<_, String>(0)?)?;
-                    Ok((scope, owner.strip_prefix('=').map(str::to_owned), row.get(2)?))
-                })?
-                .collect()
-        })
-    }
-
-    pub(super) fn read_told_since(
-        &self,
-        scope: Scope,
-        owner: Option<&str>,
-        after: Change,
-    ) -> crate::Result<bool> {
-        self.read("look for newer memories", |connection| {
-            connection
-                .prepare_cached(
-                    // Few rows are newer; without the signs SQLite goes through all memories.
-                    "SELECT 1 FROM items WHERE text_change > ?1 AND +kind = 'memory' AND +scope = ?2 AND +owner IS ?3
-                     AND source <> ?4",
-                )?
-                .exists(params![after.0, scope.word(), owner, OWN])
-        })
-    }
-
-    pub(super) fn write_patterns(
-        &self,
-        patterns: &[NewPattern],
-        stamp: Stamp<'_>,
-    ) -> crate::Result<Vec<Option<u64>>> {
-        self.write("keep the patterns", |connection| {
-            patterns.iter().map(|pattern| put_pattern(connection, pattern, stamp)).collect()
-        })
-    }
-
-    pub(super) fn write_uses(&self, used: &[(RowId, Timestamp)]) -> crate::Result<()> {
-        self.write("remember what was used", |connection| {
-            used.iter().try_for_each(|(row, time)| add_use(connection, *row, time.as_microsecond()))
         })
     }
 }
@@ -258,17 +206,4 @@ fn add_use(connection: &Connection, row: RowId, time: i64) -> Result<()> {
         )?
         .execute(params![row.0, time])?;
     seal_fields(connection, row)
-}
-
-/// Whether what is kept of each scope and owner differs from what they hold.
-pub(super) fn is_miscounted(connection: &Connection) -> Result<bool> {
-    connection.query_row(
-        &format!(
-            "SELECT EXISTS (SELECT * FROM ({held}) EXCEPT SELECT * FROM holders)
-             OR EXISTS (SELECT * FROM holders WHERE number > 0 EXCEPT SELECT * FROM ({held}))",
-            held = schema::HELD
-        ),
-        [],
-        |row| row.get(0),
-    )
 }

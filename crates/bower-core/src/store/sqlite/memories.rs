@@ -2,20 +2,17 @@
 //! No event holds a text: what changed is read from both sides of a chain.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Result, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
 use super::beside::{put_tags, put_tail, put_vector};
 use super::checksums::{seal, seal_vector};
 use super::columns::{author, first, json_field, json_text, parse_word, row_id, timestamp};
-use super::condition::Condition;
 use super::events::{next_change, record};
-use super::journal::{State, start, turn};
-use super::schema::KEEPS_LIFE;
-use super::select;
-use crate::item::{Change, Kind, Origin, Relation, RowId, Ruling, Status, Turn};
-use crate::store::{Audience, Decided, Kept, NewMemory, Place, ReviewRow, Stamp, Standing};
+use super::states::{State, start, turn};
+use crate::item::{Change, Kind, Origin, Relation, RowId, Ruling, Scope, Status, Turn};
+use crate::store::{Decided, Kept, Memories, NewMemory, OWN, Place, ReviewRow, Stamp, Standing};
 
 /// What one more observation adds to a memory's confidence (systems.md, section 2: a merge raises it by .05).
 const OBSERVED: f64 = 0.05;
@@ -23,8 +20,8 @@ const OBSERVED: f64 = 0.05;
 /// A longer chain than this is a circle; no real one is near it.
 pub(super) const LONGEST_CHAIN: usize = 10_000;
 
-impl SqliteStore {
-    pub(super) fn write_memory(
+impl Memories for SqliteStore {
+    fn put_memory(
         &self,
         memory: &NewMemory,
         decided: &Decided,
@@ -49,12 +46,7 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn end_review(
-        &self,
-        review: u64,
-        ruling: Ruling,
-        stamp: Stamp<'_>,
-    ) -> crate::Result<Option<ReviewRow>> {
+    fn settle(&self, review: u64, ruling: Ruling, stamp: Stamp<'_>) -> crate::Result<Option<ReviewRow>> {
         self.write("end the review", |connection| {
             let found = connection
                 .prepare_cached(&format!("{REVIEW} WHERE review = ?1 AND outcome IS NULL"))?
@@ -84,69 +76,7 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn write_exposures(&self, given: &[(RowId, Timestamp)]) -> crate::Result<()> {
-        self.write("remember what an answer gave", |connection| {
-            // An item may have been forgotten since; it must not come back here.
-            let mut insert = connection.prepare_cached(
-                "INSERT INTO exposures (row, time, times) SELECT ?1, ?2, 1 WHERE EXISTS (SELECT 1 FROM items WHERE row = ?1)
-                 ON CONFLICT (row) DO UPDATE SET time = ?2, times = times + 1",
-            )?;
-            given.iter().try_for_each(|(row, time)| {
-                insert.execute(params![row.0, time.as_microsecond()]).map(drop)
-            })
-        })
-    }
-
-    pub(super) fn read_exposure(&self, row: RowId) -> crate::Result<Option<(u64, Timestamp)>> {
-        if self.schema < KEEPS_LIFE {
-            return Ok(None);
-        }
-        self.read("read how often an item was given", |connection| {
-            connection
-                .prepare_cached("SELECT times, time FROM exposures WHERE row = ?1")?
-                .query_row([row.0], |row| Ok((row.get(0)?, timestamp(row.get(1)?)?)))
-                .optional()
-        })
-    }
-
-    pub(super) fn read_exposed(
-        &self,
-        to: &Audience<'_>,
-        since: Timestamp,
-        most: usize,
-    ) -> crate::Result<Vec<RowId>> {
-        // Whoever may know everything is spared the look at each item.
-        let known = if to.knows_everything() { Condition::default() } else { select::known_to(to) };
-        let known_sql = match known.sql.as_str() {
-            "" => String::new(),
-            sql => format!("AND EXISTS (SELECT 1 FROM items i WHERE i.row = e.row AND {sql})"),
-        };
-        let sql = format!(
-            "SELECT e.row FROM exposures e WHERE e.time >= {} {known_sql} ORDER BY e.time DESC, e.row LIMIT {most}",
-            since.as_microsecond()
-        );
-        self.read("read what answers gave", |connection| {
-            connection.prepare(&sql)?.query_map(params_from_iter(&known.values), first)?.collect()
-        })
-    }
-
-    pub(super) fn read_known_to(&self, to: &Audience<'_>, rows: &[RowId]) -> crate::Result<Vec<RowId>> {
-        if rows.is_empty() || to.knows_everything() {
-            return Ok(rows.to_vec());
-        }
-        let known = select::known_to(to);
-        let sql = format!(
-            "SELECT r.value FROM json_each(?) r CROSS JOIN items i ON i.row = r.value WHERE {} ORDER BY r.key",
-            known.sql
-        );
-        let list = rusqlite::types::Value::Text(serde_json::json!(rows).to_string());
-        self.read("look up what may be known", |connection| {
-            let values = std::iter::once(&list).chain(&known.values);
-            connection.prepare(&sql)?.query_map(params_from_iter(values), first)?.collect()
-        })
-    }
-
-    pub(super) fn read_memories_of(&self, place: &Place, after: RowId) -> crate::Result<Vec<RowId>> {
+    fn memories_of(&self, place: &Place, after: RowId) -> crate::Result<Vec<RowId>> {
         self.read("read the memories of a place", |connection| {
             connection
                 .prepare_cached(
@@ -158,7 +88,7 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn read_in_slot(&self, place: &Place, slot: &str, most: usize) -> crate::Result<Vec<RowId>> {
+    fn in_slot(&self, place: &Place, slot: &str, most: usize) -> crate::Result<Vec<RowId>> {
         self.read("read the memories of a slot", |connection| {
             connection
                 .prepare_cached(
@@ -173,7 +103,19 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn read_chain(&self, row: RowId) -> crate::Result<Vec<RowId>> {
+    fn is_told_since(&self, scope: Scope, owner: Option<&str>, after: Change) -> crate::Result<bool> {
+        self.read("look for newer memories", |connection| {
+            connection
+                .prepare_cached(
+                    // Few rows are newer; without the signs SQLite goes through all memories.
+                    "SELECT 1 FROM items WHERE text_change > ?1 AND +kind = 'memory' AND +scope = ?2 AND +owner IS ?3
+                     AND source <> ?4",
+                )?
+                .exists(params![after.0, scope.word(), owner, OWN])
+        })
+    }
+
+    fn chain(&self, row: RowId) -> crate::Result<Vec<RowId>> {
         self.read("read the chain of a memory", |connection| {
             let mut back = connection.prepare_cached(
                 "SELECT o.row FROM items i JOIN items o ON o.id = i.supersedes_id WHERE i.row = ?1",
@@ -199,7 +141,7 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn read_reviews(&self, all: bool) -> crate::Result<Vec<ReviewRow>> {
+    fn reviews(&self, all: bool) -> crate::Result<Vec<ReviewRow>> {
         self.read("read the reviews", |connection| {
             let which = if all { "" } else { " WHERE outcome IS NULL" };
             connection
@@ -428,8 +370,28 @@ fn hide(
     Ok(true)
 }
 
+/// Removes one item from every table and remembers the row, so that indexes mask it.
+pub(super) fn remove_row(
+    connection: &Connection,
+    row: RowId,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<bool> {
+    for table in ["tags", "vectors", "token_tail", "tail", "injections", "exposures", "checksums", "texts"] {
+        connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
+    }
+    unlink(connection, row, change, stamp)?;
+    let removed = connection.prepare_cached("DELETE FROM items WHERE row = ?1")?.execute([row.0])? > 0;
+    if removed {
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO removals (change, row) VALUES (?1, ?2)")?
+            .execute(params![change.0, row.0])?;
+    }
+    Ok(removed)
+}
+
 /// Takes a memory that is about to go out of what speaks of it: its relations, its reviews, and its chain, whose ends meet.
-pub(super) fn unlink(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
+fn unlink(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
     for table in ["relations", "reviews"] {
         connection
             .prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1 OR other = ?1"))?

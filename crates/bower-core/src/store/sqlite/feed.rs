@@ -1,0 +1,365 @@
+//! Feeds the indexes: texts, terms, vectors and token codes, and what is gone.
+//! What has a checksum is checked; what fails is not given.
+
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use serde_json::json;
+
+use super::beside::{put_codes, put_vector};
+use super::checksums::{fits, of_vector, of_waiting, seal_vector};
+use super::columns::{first, timestamp};
+use super::events::{next_change, record};
+use super::halves::half;
+use super::{SqliteStore, lock, schema};
+use crate::item::{Change, RowId, RowSet, derive_id, indexed_text};
+use crate::store::{IndexFeed, IndexedText, KeptTerms, NewTokens, NewVector, Stamp, TailText};
+
+const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection, i.valid_from, i.valid_to
+ FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
+
+fn read_indexed(row: &Row<'_>) -> Result<String> {
+    let (content, section, title): (String, Option<String>, Option<String>) =
+        (row.get(0)?, row.get(1)?, row.get(2)?);
+    Ok(indexed_text(title.as_deref(), section.as_deref(), &content))
+}
+
+/// The number that the rows of one parent share: that of the document, or a hash of the session with the highest bit set, so
+/// that the two never meet. Folded into the text index, hence fixed for ever.
+fn parent(document: Option<i64>, session: Option<&str>, collection: &str) -> u64 {
+    const SESSION: u64 = 1 << 63;
+    match session {
+        Some(session) => {
+            let id = derive_id(&["session", collection, session]);
+            u64::from_str_radix(&id, 16).expect("an id is 16 hex digits") | SESSION
+        }
+        None => document.map_or(0, i64::unsigned_abs),
+    }
+}
+
+fn read_parent(row: &Row<'_>) -> Result<u64> {
+    let session: Option<String> = row.get("source_conv_id")?;
+    Ok(parent(row.get("document")?, session.as_deref(), &row.get::<_, String>("collection")?))
+}
+
+impl IndexFeed for SqliteStore {
+    fn gone(&self, after: Change, upto: Change) -> crate::Result<RowSet> {
+        self.read("read the changes", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT row FROM removals WHERE change > ?1 AND change <= ?2 AND row > 0
+                     UNION ALL SELECT row FROM items WHERE text_change > ?1 AND text_change <= ?2",
+                )?
+                .query_map([after.0, upto.0], first)?
+                .collect()
+        })
+    }
+
+    fn text_rows(&self, after: Change, upto: Change) -> crate::Result<Vec<RowId>> {
+        self.read("read the changes", |connection| {
+            row_ids(
+                connection
+                    .prepare_cached("SELECT row FROM items WHERE text_change > ?1 AND text_change <= ?2")?
+                    .query_map([after.0, upto.0], first)?,
+            )
+        })
+    }
+
+    fn texts(&self, rows: &[RowId]) -> crate::Result<Vec<IndexedText>> {
+        self.read("read the texts", |connection| {
+            let mut statement = connection.prepare_cached(INDEXED)?;
+            let mut texts = Vec::with_capacity(rows.len());
+            for row in rows {
+                let read = |found: &Row<'_>| {
+                    let time = |name: &str| found.get::<_, Option<i64>>(name)?.map(timestamp).transpose();
+                    Ok(IndexedText {
+                        row: *row,
+                        parent: read_parent(found)?,
+                        text: read_indexed(found)?,
+                        valid_from: time("valid_from")?,
+                        valid_to: time("valid_to")?,
+                    })
+                };
+                texts.extend(statement.query_row([row.0], read).optional()?);
+            }
+            Ok(texts)
+        })
+    }
+
+    fn parents(&self, rows: &[RowId]) -> crate::Result<Vec<u64>> {
+        self.read("read what the items are parts of", |connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT document, source_conv_id, collection FROM items WHERE row = ?1")?;
+            let parent = |row: &RowId| statement.query_row([row.0], read_parent).optional();
+            rows.iter().map(parent).map(|found| Ok(found?.unwrap_or(0))).collect()
+        })
+    }
+
+    fn tail_terms(&self, rows: &[RowId]) -> crate::Result<Vec<KeptTerms>> {
+        self.read("read the newest texts", |connection| {
+            let mut statement = connection.prepare_cached(&self.with_checksum(
+                "SELECT i.document, i.source_conv_id, i.collection, l.terms, {l.checksum} FROM items i
+                     LEFT JOIN tail l ON l.row = i.row WHERE i.row = ?1",
+            ))?;
+            let mut kept = Vec::with_capacity(rows.len());
+            for row in rows {
+                let read = |found: &Row<'_>| {
+                    let terms = waiting(*row, found, 3)?.map(<[u8]>::to_vec);
+                    Ok(KeptTerms { row: *row, parent: read_parent(found)?, terms })
+                };
+                kept.extend(statement.query_row([row.0], read).optional()?);
+            }
+            Ok(kept)
+        })
+    }
+
+    fn tail_texts(&self, after: Change, each: &mut dyn FnMut(RowId, TailText<'_>)) -> crate::Result<usize> {
+        self.read("read the newest texts", |connection| {
+            let mut statement = connection.prepare_cached(&self.with_checksum(
+                "SELECT i.row, l.terms, {l.checksum} FROM items i LEFT JOIN tail l ON l.row = i.row
+                 WHERE i.text_change > ?1",
+            ))?;
+            let mut indexed = connection.prepare_cached(INDEXED)?;
+            let mut rows = statement.query([after.0])?;
+            let mut count = 0;
+            while let Some(row) = rows.next()? {
+                let id = first(row)?;
+                match waiting(id, row, 1)? {
+                    Some(terms) => each(id, TailText::Terms(terms)),
+                    None => each(id, TailText::Text(indexed.query_row([id.0], read_indexed)?)),
+                }
+                count += 1;
+            }
+            Ok(count)
+        })
+    }
+
+    fn vector_rows(&self, model: &str, after: Change, upto: Change) -> crate::Result<Vec<RowId>> {
+        self.read("read the changes", |connection| {
+            row_ids(
+                connection
+                    .prepare_cached(
+                        "SELECT v.row FROM vectors v JOIN models m ON m.row = v.model
+                         WHERE m.name = ?1 AND v.change > ?2 AND v.change <= ?3",
+                    )?
+                    .query_map(params![model, after.0, upto.0], first)?,
+            )
+        })
+    }
+
+    fn tail_vectors(
+        &self,
+        model: &str,
+        after: Change,
+        each: &mut dyn FnMut(RowId, &[u8]),
+    ) -> crate::Result<usize> {
+        self.read("read the newest vectors", |connection| {
+            let mut statement = connection.prepare_cached(&self.with_checksum(
+                "SELECT v.row, v.model, v.vector, {(SELECT c.vector FROM checksums c WHERE c.row = v.row)} FROM vectors v
+                 WHERE v.model = (SELECT row FROM models WHERE name = ?1) AND v.change > ?2",
+            ))?;
+            let mut rows = statement.query(params![model, after.0])?;
+            let (mut count, mut buffer) = (0, Vec::new());
+            while let Some(row) = rows.next()? {
+                if let Some(half) = self.sound_half(row, &mut buffer)? {
+                    each(first(row)?, half);
+                    count += 1;
+                }
+            }
+            Ok(count)
+        })
+    }
+
+    fn vectors(&self, model: &str, rows: &[RowId]) -> crate::Result<Vec<Option<Vec<u8>>>> {
+        self.read("read the vectors", |connection| {
+            let model: Option<i64> = connection
+                .prepare_cached("SELECT row FROM models WHERE name = ?1")?
+                .query_row([model], |row| row.get(0))
+                .optional()?;
+            let mut statement = connection.prepare_cached(&self.with_checksum(
+                "SELECT v.row, v.model, v.vector, {(SELECT c.vector FROM checksums c WHERE c.row = v.row)} FROM vectors v
+                 WHERE v.row = ?1 AND v.model = ?2",
+            ))?;
+            let mut buffer = Vec::new();
+            let mut vector = |row: &Row<'_>| Ok(self.sound_half(row, &mut buffer)?.map(<[u8]>::to_vec));
+            rows.iter()
+                .map(|row| Ok(statement.query_row(params![row.0, model], &mut vector).optional()?.flatten()))
+                .collect()
+        })
+    }
+
+    fn unembedded(&self, model: &str, most: usize) -> crate::Result<Vec<RowId>> {
+        self.read("look for items without a vector", |connection| {
+            // Each item has one vector at most, so as many vectors as items, all of one model, leave none without. Looking
+            // at each item instead takes 50 ms for 100,000.
+            let all_have_one: bool = connection
+                .prepare_cached(
+                    "SELECT (SELECT count(*) FROM items) = (SELECT count(*) FROM vectors)
+                     AND NOT EXISTS (SELECT 1 FROM vectors WHERE model < m.row)
+                     AND NOT EXISTS (SELECT 1 FROM vectors WHERE model > m.row) FROM models m WHERE m.name = ?1",
+                )?
+                .query_row([model], |row| row.get(0))
+                .optional()?
+                .unwrap_or(false);
+            if all_have_one {
+                return Ok(Vec::new());
+            }
+            connection
+                .prepare_cached(
+                    "SELECT i.row FROM items i LEFT JOIN vectors v ON v.row = i.row
+                     WHERE v.row IS NULL OR v.model IS NOT (SELECT row FROM models WHERE name = ?1) ORDER BY i.row LIMIT ?2",
+                )?
+                .query_map(params![model, most], first)?
+                .collect()
+        })
+    }
+
+    fn embedded(&self, model: &str) -> crate::Result<u64> {
+        self.read("count the vectors", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT count(*) FROM vectors WHERE model = (SELECT row FROM models WHERE name = ?1)",
+                )?
+                .query_row([model], |row| row.get(0))
+        })
+    }
+
+    fn put_vectors(
+        &self,
+        vectors: &[(RowId, NewVector)],
+        upto: Change,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<usize> {
+        self.write("write the vectors", |connection| {
+            let change = next_change(connection)?;
+            let mut written = 0;
+            for (row, vector) in vectors {
+                if stands(connection, *row, upto)? {
+                    put_vector(connection, *row, vector, change)?;
+                    seal_vector(connection, *row)?;
+                    written += 1;
+                }
+            }
+            record(connection, change, stamp, "embed", None, &json!({ "vectors": written }))?;
+            Ok(written)
+        })
+    }
+
+    fn code_rows(&self, model: &str, after: Change, upto: Change) -> crate::Result<Vec<RowId>> {
+        self.read("read the changes", |connection| {
+            row_ids(
+                connection
+                    .prepare_cached(
+                        "SELECT t.row FROM token_tail t WHERE t.model = (SELECT row FROM models WHERE name = ?1)
+                         AND t.change > ?2 AND t.change <= ?3",
+                    )?
+                    .query_map(params![model, after.0, upto.0], first)?,
+            )
+        })
+    }
+
+    fn codes(&self, model: &str, rows: &[RowId]) -> crate::Result<Vec<Option<Vec<u8>>>> {
+        self.read("read the token codes", |connection| {
+            let mut statement = connection.prepare_cached(&self.with_checksum(
+                "SELECT t.codes, {t.checksum} FROM token_tail t JOIN models m ON m.row = t.model
+                 WHERE t.row = ?1 AND m.name = ?2",
+            ))?;
+            let mut codes = |row: &RowId| {
+                let read = |found: &Row<'_>| Ok(waiting(*row, found, 0)?.map(<[u8]>::to_vec));
+                Ok(statement.query_row(params![row.0, model], read).optional()?.flatten())
+            };
+            rows.iter().map(&mut codes).collect()
+        })
+    }
+
+    fn put_codes(
+        &self,
+        codes: &[(RowId, NewTokens)],
+        upto: Change,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<usize> {
+        self.write("write the token codes", |connection| {
+            let change = next_change(connection)?;
+            let mut written = 0;
+            for (row, tokens) in codes {
+                if stands(connection, *row, upto)? {
+                    put_codes(connection, *row, tokens, change)?;
+                    written += 1;
+                }
+            }
+            record(connection, change, stamp, "embed", None, &json!({ "codes": written }))?;
+            Ok(written)
+        })
+    }
+
+    fn drop_tail(&self, text: Change, every: Change) -> crate::Result<()> {
+        self.write("shorten the tail", |connection| {
+            connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([text.0])?;
+            // The mark that a purge is due stays until the purge is done.
+            connection
+                .prepare_cached("DELETE FROM removals WHERE change <= ?1 AND row > 0")?
+                .execute([every.0])?;
+            Ok(())
+        })
+    }
+
+    fn drop_codes(&self, model: &str, upto: Change) -> crate::Result<()> {
+        self.write("shorten the tail of token codes", |connection| {
+            connection
+                .prepare_cached(
+                    "DELETE FROM token_tail WHERE model = (SELECT row FROM models WHERE name = ?1) AND change <= ?2",
+                )?
+                .execute(params![model, upto.0])?;
+            Ok(())
+        })
+    }
+}
+
+fn row_ids(rows: rusqlite::MappedRows<'_, impl FnMut(&Row<'_>) -> Result<RowId>>) -> Result<Vec<RowId>> {
+    let mut rows = rows.collect::<Result<Vec<_>>>()?;
+    rows.sort_unstable();
+    Ok(rows)
+}
+
+/// Whether a row is still there with the text of a change or an older one.
+fn stands(connection: &Connection, row: RowId, upto: Change) -> Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM items WHERE row = ?1 AND text_change <= ?2")?
+        .exists(params![row.0, upto.0])
+}
+
+impl SqliteStore {
+    /// A statement with the columns of checksums that stand in braces; a store that is older and cannot be written has none.
+    pub(super) fn with_checksum(&self, sql: &str) -> String {
+        let Some((before, rest)) = sql.split_once('{') else { return sql.to_owned() };
+        let Some((column, after)) = rest.split_once('}') else { return sql.to_owned() };
+        let column = if self.schema >= schema::KEEPS_CHECKSUMS { column } else { "NULL" };
+        format!("{before}{column}{after}")
+    }
+
+    /// The half floats of a vector, of which a row has row, model, vector and checksum; none where it is damaged.
+    pub(super) fn sound_half<'a>(
+        &self,
+        row: &'a Row<'_>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Option<&'a [u8]>> {
+        let id = first(row)?;
+        let model = row.get(1)?;
+        let kept = row.get_ref(2)?.as_blob()?;
+        if !fits(row.get(3)?, || of_vector(id, model, kept)) {
+            self.note_damage("vector", id);
+            return Ok(None);
+        }
+        half(row, 2, buffer)
+    }
+
+    /// Remembers that something was not as it was written, so that answers and `doctor` say so.
+    pub(super) fn note_damage(&self, what: &'static str, row: RowId) {
+        lock(&self.damaged).insert((what, row.0));
+    }
+}
+
+/// What waits to be folded, in a column before that of its checksum; none where it is not there, or damaged and to be made anew.
+pub(super) fn waiting<'a>(id: RowId, row: &'a Row<'_>, column: usize) -> Result<Option<&'a [u8]>> {
+    let bytes = row.get_ref(column)?.as_blob_or_null()?;
+    let checksum = row.get(column + 1)?;
+    Ok(bytes.filter(|bytes| fits(checksum, || of_waiting(id, bytes))))
+}

@@ -1,0 +1,242 @@
+//! Finds and counts the rows of a selection: those that are known, or what indexes or a scan find.
+
+use rusqlite::{Connection, Result, params, params_from_iter};
+use std::sync::Arc;
+
+use super::columns::{first, parse_word, word};
+use super::events::mark;
+use super::known::Moment;
+use super::{SqliteStore, clocks, lookup, schema, select};
+use crate::item::{Change, MemoryType, RowId, RowSet, Scope, Status, Visibility};
+use crate::request::{Clocks, Selection};
+use crate::store::{Counts, Selections};
+
+impl Selections for SqliteStore {
+    fn select(&self, selection: &Selection) -> crate::Result<Option<Arc<RowSet>>> {
+        self.check_clocks(selection.clocks)?;
+        if select::is_everything(selection) {
+            return Ok(None);
+        }
+        self.read("select the items", |connection| {
+            let moment =
+                connection.prepare_cached("SELECT identity, change FROM store")?.query_row([], |row| {
+                    let (identity, change) = (row.get(0)?, row.get(1)?);
+                    Ok(Moment { identity, change, mark: mark(connection, Change(change))?.unwrap_or(0) })
+                })?;
+            if let Some(rows) = self.selected.get(&moment, selection) {
+                return Ok(Some(rows));
+            }
+            // A store that cannot be written keeps the schema that it has.
+            let found = if self.schema >= schema::KEEPS_FIELDS {
+                lookup::rows(connection, select::conjuncts(selection), lookup::NARROW)?
+            } else {
+                None
+            };
+            let rows = Arc::new(found.map_or_else(|| scan(connection, selection), Ok)?);
+            self.selected.put(moment, selection, &rows);
+            Ok(Some(rows))
+        })
+    }
+
+    fn hidden(&self, clocks: Clocks) -> crate::Result<RowSet> {
+        self.check_clocks(clocks)?;
+        self.read("select the hidden items", |connection| clocks::hidden(connection, clocks))
+    }
+
+    fn page(&self, selection: &Selection, limit: usize, offset: usize) -> crate::Result<(Vec<RowId>, usize)> {
+        let condition = select::condition(selection);
+        self.read("list the items", |connection| {
+            let total = connection
+                .prepare(&format!("SELECT count(*) FROM items i WHERE {}", condition.sql))?
+                .query_row(params_from_iter(&condition.values), |row| row.get(0))?;
+            let mut statement = connection.prepare(&format!(
+                "SELECT i.row FROM items i WHERE {} ORDER BY i.create_time DESC, i.row DESC LIMIT {limit} OFFSET {offset}",
+                condition.sql
+            ))?;
+            let rows = statement.query_map(params_from_iter(&condition.values), first)?;
+            Ok((rows.collect::<rusqlite::Result<_>>()?, total))
+        })
+    }
+
+    fn pinned(&self) -> crate::Result<Vec<RowId>> {
+        let index = if self.schema >= schema::KEEPS_NEWS { "items_pinned" } else { OF_MEMORIES };
+        let sql = format!(
+            "SELECT row FROM items INDEXED BY {index} WHERE kind = 'memory' AND tier = 1
+             AND status IN ('candidate', 'active') ORDER BY row DESC"
+        );
+        self.read("read what is pinned", |connection| {
+            connection.prepare_cached(&sql)?.query_map([], first)?.collect()
+        })
+    }
+
+    fn newest(
+        &self,
+        types: &[MemoryType],
+        status: Status,
+        visibility: &Visibility,
+        most: usize,
+    ) -> crate::Result<Vec<RowId>> {
+        let types = if types.is_empty() { MemoryType::ALL } else { types };
+        let found = self.memories_within(status, visibility);
+        let admitted = if self.schema >= schema::KEEPS_PROVENANCE {
+            "AND (reviewed OR least_trusted IN ('user', 'agent'))"
+        } else {
+            ""
+        };
+        // One range of the index for each type, read from its end.
+        let of_type = |one: &MemoryType| {
+            format!(
+                "SELECT * FROM (SELECT row, create_time {found} {admitted} AND type = '{}' ORDER BY create_time DESC, row DESC LIMIT ?3)",
+                one.word()
+            )
+        };
+        let all: Vec<String> = types.iter().map(of_type).collect();
+        let sql = format!("{} ORDER BY create_time DESC, row DESC LIMIT ?3", all.join(" UNION ALL "));
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.read("read the newest memories", |connection| {
+            connection
+                .prepare_cached(&sql)?
+                .query_map(params![visibility.owner, names_of(visibility), most], first)?
+                .collect()
+        })
+    }
+
+    fn number(&self, status: Status, visibility: &Visibility) -> crate::Result<u64> {
+        let sql = format!("SELECT count(*) {}", self.memories_within(status, visibility));
+        self.read("count memories", |connection| {
+            connection
+                .prepare_cached(&sql)?
+                .query_row(params![visibility.owner, names_of(visibility)], |row| row.get(0))
+        })
+    }
+
+    fn counts(&self) -> crate::Result<Counts> {
+        // A store that cannot be written keeps the schema that it has.
+        let from = if self.schema >= schema::KEEPS_COUNTS { "SELECT * FROM counts" } else { schema::COUNTED };
+        self.read("count the items", |connection| read_counts(connection, from))
+    }
+
+    fn held(&self) -> crate::Result<Vec<(Scope, Option<String>, u64)>> {
+        let from = if self.schema >= schema::KEEPS_HOLDERS {
+            "holders".to_owned()
+        } else {
+            format!("({})", schema::HELD)
+        };
+        self.read("count what scopes hold", |connection| {
+            connection
+                .prepare_cached(&format!(
+                    "SELECT scope, owner, number FROM {from} WHERE number > 0 ORDER BY scope, owner"
+                ))?
+                .query_map([], |row| {
+                    let owner: String = row.get(1)?;
+                    let scope = parse_word(&row.get::<_, String>(0)?)?;
+                    Ok((scope, owner.strip_prefix('=').map(str::to_owned), row.get(2)?))
+                })?
+                .collect()
+        })
+    }
+}
+
+impl SqliteStore {
+    /// From where memories with a status are read, and which of them are visible: `?1` is the owner, `?2` the names of the
+    /// collections.
+    fn memories_within(&self, status: Status, visibility: &Visibility) -> String {
+        // Memories are few beside chunks, so an index of theirs is the way to them.
+        let index = if self.schema >= schema::KEEPS_NEWS { "items_newest" } else { OF_MEMORIES };
+        // These words are ours; who owns something is not.
+        let of_scope =
+            visibility.scope.map_or_else(String::new, |scope| format!("AND scope = '{}'", scope.word()));
+        // Not asked where all collections are visible: the index has no collections, so that it would cost a look at each row.
+        let of_collections = if visibility.collections.is_some() {
+            "AND collection IN (SELECT value FROM json_each(?2))"
+        } else {
+            "AND ?2 IS NULL"
+        };
+        format!(
+            "FROM items INDEXED BY {index} WHERE kind = 'memory' AND status = '{}' {of_scope} {of_collections}
+             AND (?1 IS NULL OR owner = ?1)",
+            status.word()
+        )
+    }
+}
+
+/// The names of the collections that are visible, as a JSON list; none where all are.
+fn names_of(visibility: &Visibility) -> Option<String> {
+    visibility.collections.as_ref().map(|names| serde_json::json!(names).to_string())
+}
+
+/// The index of all memories, which older stores have too.
+const OF_MEMORIES: &str = "items_memory";
+
+/// The importances' unit in `counts`, where their sum is kept in whole numbers.
+const IMPORTANCE_STEPS: f64 = (1u64 << 40) as f64;
+
+/// Adds up what `from` says of each sort of items.
+pub(super) fn read_counts(connection: &Connection, from: &str) -> rusqlite::Result<Counts> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT kind, collection, type, status, number, importance FROM ({from}) WHERE number > 0"
+    ))?;
+    let mut rows = statement.query([])?;
+    let (mut counts, mut memories, mut importance) = (Counts::default(), 0, 0);
+    while let Some(row) = rows.next()? {
+        let (collection, number): (String, u64) = (row.get(1)?, row.get(4)?);
+        match row.get_ref(0)?.as_str()? {
+            "document" => {
+                counts.documents += number;
+                continue;
+            }
+            "memory" => {
+                memories += number;
+                importance += row.get::<_, i64>(5)?;
+                if let Status::Candidate | Status::Active = word(row, "status")? {
+                    counts.memories += number;
+                    *counts.by_type.entry(row.get(2)?).or_default() += number;
+                }
+            }
+            _ => counts.chunks += number,
+        }
+        *counts.by_collection.entry(collection).or_default() += number;
+    }
+    if memories > 0 {
+        counts.avg_importance = importance as f64 / IMPORTANCE_STEPS / memories as f64;
+    }
+    Ok(counts)
+}
+
+/// Whether what is kept of each scope and owner differs from what they hold.
+pub(super) fn is_miscounted(connection: &Connection) -> Result<bool> {
+    connection.query_row(
+        &format!(
+            "SELECT EXISTS (SELECT * FROM ({held}) EXCEPT SELECT * FROM holders)
+             OR EXISTS (SELECT * FROM holders WHERE number > 0 EXCEPT SELECT * FROM ({held}))",
+            held = schema::HELD
+        ),
+        [],
+        |row| row.get(0),
+    )
+}
+
+/// The rows of a selection, from all rows: what indexes find must be the same.
+fn scan(connection: &Connection, selection: &Selection) -> rusqlite::Result<RowSet> {
+    let condition = select::condition(selection);
+    let sql = format!("SELECT i.row FROM items i WHERE {}", condition.sql);
+    connection.prepare(&sql)?.query_map(params_from_iter(condition.values), first)?.collect()
+}
+
+#[cfg(test)]
+impl SqliteStore {
+    /// The rows of a selection as indexes find them, where a condition with more than `narrow` rows is a wide one.
+    pub(crate) fn select_by_index(
+        &self,
+        selection: &Selection,
+        narrow: usize,
+    ) -> crate::Result<Option<RowSet>> {
+        let conjuncts = select::conjuncts(selection);
+        self.read("select the items", |connection| lookup::rows(connection, conjuncts, narrow))
+    }
+
+    /// The rows of a selection as a scan finds them.
+    pub(crate) fn select_by_scan(&self, selection: &Selection) -> crate::Result<RowSet> {
+        self.read("select the items", |connection| scan(connection, selection))
+    }
+}

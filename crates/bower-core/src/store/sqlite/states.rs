@@ -1,0 +1,392 @@
+//! The states of an item's life: what each change made of it, and what it was before.
+//! From `is` alone the state of every memory can be made again; by `was` a change is taken back. Neither holds a word of a text.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::checksums::seal_fields;
+use super::columns::{first, json_field, parse_word};
+use super::events::record;
+use super::trust::repaired;
+use crate::item::{Author, Change, Provenance, Relation, RowId, Status};
+use crate::store::Stamp;
+
+/// What changes in a memory's life beside its uses, as the store keeps it: times in microseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub status: String,
+    pub tier: i64,
+    pub confidence: f64,
+    pub observations: i64,
+    pub hidden_time: Option<i64>,
+    pub valid_from: Option<i64>,
+    pub valid_to: Option<i64>,
+    pub supersedes_id: Option<String>,
+    #[serde(default = "anybody")]
+    pub said_by: String,
+    #[serde(default = "anybody")]
+    pub least_trusted: String,
+    #[serde(default)]
+    pub reviewed: bool,
+}
+
+fn anybody() -> String {
+    Author::Import.word().to_owned()
+}
+
+impl State {
+    /// The present state of an item; none where it is gone.
+    pub(super) fn of(connection: &Connection, row: RowId) -> Result<Option<Self>> {
+        connection
+            .prepare_cached(
+                "SELECT status, tier, confidence, observations, hidden_time, valid_from, valid_to, supersedes_id,
+                 coalesce(said_by, 'document'), coalesce(least_trusted, 'document'), reviewed FROM items WHERE row = ?1",
+            )?
+            .query_row([row.0], |row| {
+                Ok(Self {
+                    status: row.get(0)?,
+                    tier: row.get(1)?,
+                    confidence: row.get(2)?,
+                    observations: row.get(3)?,
+                    hidden_time: row.get(4)?,
+                    valid_from: row.get(5)?,
+                    valid_to: row.get(6)?,
+                    supersedes_id: row.get(7)?,
+                    said_by: row.get(8)?,
+                    least_trusted: row.get(9)?,
+                    reviewed: row.get(10)?,
+                })
+            })
+            .optional()
+    }
+
+    /// Whether answers show it.
+    pub(super) fn is_seen(&self) -> bool {
+        self.status == Status::Candidate.word() || self.status == Status::Active.word()
+    }
+
+    /// Takes it out of sight, or back into it.
+    pub(super) fn with_status(self, status: Status, now: i64) -> Self {
+        let hidden_time = match status {
+            Status::Candidate | Status::Active => None,
+            Status::Superseded | Status::Archived => Some(now),
+        };
+        Self { status: status.word().to_owned(), hidden_time, ..self }
+    }
+
+    /// Whose words it is.
+    pub(super) fn provenance(&self) -> Result<Provenance> {
+        Ok(Provenance {
+            said_by: parse_word(&self.said_by)?,
+            least_trusted: parse_word(&self.least_trusted)?,
+            reviewed: self.reviewed,
+        })
+    }
+
+    /// Says whose words it is from now on.
+    pub(super) fn with_provenance(self, provenance: Provenance) -> Self {
+        Self {
+            said_by: provenance.said_by.word().to_owned(),
+            least_trusted: provenance.least_trusted.word().to_owned(),
+            reviewed: provenance.reviewed,
+            ..self
+        }
+    }
+
+    fn fields(&self) -> Map<String, Value> {
+        let Ok(Value::Object(fields)) = serde_json::to_value(self) else {
+            unreachable!("a struct is an object")
+        };
+        fields
+    }
+}
+
+/// Writes a new state, and adds what it was and is to the detail of its event.
+pub(super) fn turn(
+    connection: &Connection,
+    row: RowId,
+    before: &State,
+    after: &State,
+    detail: &mut Map<String, Value>,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE items SET status = ?2, tier = ?3, confidence = ?4, observations = ?5, hidden_time = ?6, valid_from = ?7,
+             valid_to = ?8, supersedes_id = ?9, update_time = ?10, said_by = ?11, least_trusted = ?12, reviewed = ?13
+             WHERE row = ?1",
+        )?
+        .execute(params![
+            row.0,
+            after.status,
+            after.tier,
+            after.confidence,
+            after.observations,
+            after.hidden_time,
+            after.valid_from,
+            after.valid_to,
+            after.supersedes_id,
+            stamp.now.as_microsecond(),
+            Some(&after.said_by).filter(|word| *word != Author::Document.word()),
+            Some(&after.least_trusted).filter(|word| *word != Author::Document.word()),
+            after.reviewed,
+        ])?;
+    seal_fields(connection, row)?;
+    let (was, mut is) = (before.fields(), after.fields());
+    is.retain(|key, value| was.get(key) != Some(value));
+    let was: Map<String, Value> = was.into_iter().filter(|(key, _)| is.contains_key(key)).collect();
+    detail.insert("was".to_owned(), Value::Object(was));
+    detail.insert("is".to_owned(), Value::Object(is));
+    Ok(())
+}
+
+/// What the event of a new memory says of it.
+pub(super) fn start(connection: &Connection, row: RowId, detail: &mut Map<String, Value>) -> Result<()> {
+    if let Some(state) = State::of(connection, row)? {
+        let mut is = state.fields();
+        is.retain(|_, value| !value.is_null());
+        detail.insert("is".to_owned(), Value::Object(is));
+    }
+    Ok(())
+}
+
+/// What the event of a memory that got other fields says of it: all of its state, what it lacks too. What it was is not kept,
+/// for more than that changed.
+pub(super) fn restart(connection: &Connection, row: RowId, detail: &mut Map<String, Value>) -> Result<()> {
+    if let Some(state) = State::of(connection, row)? {
+        detail.insert("is".to_owned(), Value::Object(state.fields()));
+    }
+    Ok(())
+}
+
+/// One event of a change.
+pub(super) struct Entry {
+    pub(super) event: i64,
+    pub(super) action: String,
+    pub(super) subject: Option<String>,
+    pub(super) detail: Map<String, Value>,
+}
+
+/// Whether the item still is as an event left it. Numbers are compared as printed and read again.
+fn stands(now: &Map<String, Value>, is: &Map<String, Value>) -> bool {
+    is.iter().all(|(key, left)| match (now.get(key), left) {
+        (Some(Value::Number(a)), Value::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
+            (a - b).abs() <= 1e-9 * a.abs().max(1.0)
+        }
+        (present, left) => present == Some(left) || (present.is_none() && left.is_null()),
+    })
+}
+
+/// Figures that each confirmation adds to.
+const COUNTED: [&str; 2] = ["observations", "confidence"];
+
+/// Whether nothing changed but what is counted.
+fn counts_alone(was: &Map<String, Value>) -> bool {
+    !was.is_empty() && was.keys().all(|key| COUNTED.contains(&key.as_str()))
+}
+
+/// Takes from each figure what a confirmation had added to it.
+fn uncount(fields: &mut Map<String, Value>, was: &Map<String, Value>, is: &Map<String, Value>) {
+    let number = |of: &Map<String, Value>, key: &str| of.get(key).and_then(Value::as_f64);
+    if let (Some(now), Some(was), Some(is)) =
+        (number(fields, "confidence"), number(was, "confidence"), number(is, "confidence"))
+    {
+        fields.insert("confidence".to_owned(), json!((now - (is - was)).clamp(0.0, 1.0)));
+    }
+    let count = |of: &Map<String, Value>, key: &str| of.get(key).and_then(Value::as_i64);
+    if let (Some(now), Some(was), Some(is)) =
+        (count(fields, "observations"), count(was, "observations"), count(is, "observations"))
+    {
+        fields.insert("observations".to_owned(), json!((now - (is - was)).max(1)));
+    }
+}
+
+fn object<'a>(detail: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
+    detail.get(key)?.as_object()
+}
+
+fn has_successor(connection: &Connection, id: &str) -> Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM items WHERE supersedes_id = ?1")?.exists([id])
+}
+
+/// Why a state would leave a chain that is none: a link to what is gone, to be seen, or replaced by another; a link that comes back
+/// to sight before its successor. Of a run each part is taken back for itself, so that the other part may have stayed.
+fn breaks_chain(
+    connection: &Connection,
+    id: &str,
+    present: &State,
+    after: &State,
+) -> Result<Option<&'static str>> {
+    let superseded = Status::Superseded.word();
+    if present.status == superseded && after.status != superseded && has_successor(connection, id)? {
+        return Ok(Some(REPLACED));
+    }
+    let Some(older) = after.supersedes_id.as_deref().filter(|_| after.supersedes_id != present.supersedes_id)
+    else {
+        return Ok(None);
+    };
+    let is_free = connection
+        .prepare_cached(
+            "SELECT 1 FROM items WHERE id = ?1 AND status = ?2
+             AND NOT EXISTS (SELECT 1 FROM items WHERE supersedes_id = ?1)",
+        )?
+        .exists([older, superseded])?;
+    Ok((!is_free).then_some(UNLINKED))
+}
+
+pub(super) fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
+    connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
+}
+
+/// What runs over many memories call themselves, in the one event of theirs that has no subject.
+pub(super) const HEADS: &[&str] = &["sweep", "prune", "consolidate", "import", "undo"];
+
+/// Events that change no state, but what ties memories together.
+const TIES: &[&str] = &["link", "contradict", "review"];
+
+/// Why one event of a change cannot be taken back.
+const GONE: &str = "it was forgotten";
+const MOVED: &str = "it changed since";
+const UNLINKED: &str = "what it replaced is not there to be replaced again";
+const REPLACED: &str = "something else has its place since";
+
+/// The events of a change, the last first.
+pub(super) fn entries(connection: &Connection, change: Change) -> Result<Vec<Entry>> {
+    connection
+        .prepare_cached(
+            "SELECT event, action, subject, detail FROM events WHERE change = ?1 ORDER BY event DESC",
+        )?
+        .query_map([change.0], |row| {
+            let detail: String = row.get(3)?;
+            Ok(Entry {
+                event: row.get(0)?,
+                action: row.get(1)?,
+                subject: row.get(2)?,
+                detail: json_field(&detail)?,
+            })
+        })?
+        .collect()
+}
+
+/// Takes back what one event did to its item; why it cannot, where it cannot.
+pub(super) fn back(
+    connection: &Connection,
+    entry: &Entry,
+    id: &str,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<Option<&'static str>> {
+    if matches!(entry.action.as_str(), "forget" | "remove" | "index" | "embed") {
+        return Ok(Some("what was forgotten or indexed cannot be undone"));
+    }
+    if entry.detail.contains_key("changed") {
+        return Ok(Some("an import or an edit gave it other fields; import its earlier form"));
+    }
+    let Some(row) = row_of(connection, id)? else { return Ok(Some(GONE)) };
+    let Some(present) = State::of(connection, row)? else { return Ok(Some(GONE)) };
+    let fields = present.fields();
+    let mut detail =
+        Map::from_iter([("undoes".to_owned(), json!(entry.action)), ("of".to_owned(), json!(entry.event))]);
+    let of_event = |key| {
+        let mut state = object(&entry.detail, key).cloned();
+        state.as_mut().map_or(Ok(()), |state| repaired(connection, state)).map(|()| state)
+    };
+    let after = match (of_event("was")?, of_event("is")?) {
+        (Some(was), Some(is)) => {
+            let mut fields = fields;
+            if stands(&fields, &is) {
+                fields.extend(was);
+            } else if entry.action == "confirm" && counts_alone(&was) {
+                // Others confirmed it since: their part stays.
+                uncount(&mut fields, &was, &is);
+            } else {
+                return Ok(Some(MOVED));
+            }
+            let text = serde_json::to_string(&fields).map_err(|_| rusqlite::Error::InvalidQuery)?;
+            let mut after = json_field::<State>(&text)?;
+            if present.is_seen() && !after.is_seen() {
+                // It goes out of sight now; until now it was seen.
+                after.hidden_time = Some(stamp.now.as_microsecond());
+            }
+            after
+        }
+        // A new memory: it stays, out of sight. What replaced an older one has let go of it by now.
+        (None, Some(is)) => {
+            let told = is.get("status").and_then(Value::as_str);
+            if !present.is_seen() && told != Some(present.status.as_str()) {
+                return Ok(Some(MOVED));
+            }
+            if present.status == Status::Superseded.word() && has_successor(connection, id)? {
+                // It came as a link of a chain, and is out of sight already.
+                return Ok(None);
+            }
+            present.clone().with_status(Status::Archived, stamp.now.as_microsecond())
+        }
+        (Some(_) | None, None) if TIES.contains(&entry.action.as_str()) => {
+            untie(connection, entry, row)?;
+            return Ok(None);
+        }
+        (Some(_) | None, None) => return Ok(Some("it was written before events could be undone")),
+    };
+    if let Some(why) = breaks_chain(connection, id, &present, &after)? {
+        return Ok(Some(why));
+    }
+    untie(connection, entry, row)?;
+    turn(connection, row, &present, &after, &mut detail, stamp)?;
+    record(connection, change, stamp, "undo", Some(id), &Value::Object(detail))?;
+    Ok(None)
+}
+
+/// Takes back the relations, tags and reviews that came with an event.
+fn untie(connection: &Connection, entry: &Entry, row: RowId) -> Result<()> {
+    let named = |key: &str| entry.detail.get(key).and_then(Value::as_str);
+    let relation = match entry.action.as_str() {
+        "link" => Some((row, named("other"))),
+        "contradict" => {
+            if let Some(other) = named("other").map(|id| row_of(connection, id)).transpose()?.flatten() {
+                connection
+                    .prepare_cached("DELETE FROM reviews WHERE row = ?1 AND other = ?2")?
+                    .execute([row.0, other.0])?;
+            }
+            Some((row, named("other")))
+        }
+        "review" => {
+            if let Some(review) = entry.detail.get("review").and_then(Value::as_i64) {
+                connection
+                    .prepare_cached("UPDATE reviews SET outcome = NULL, close_time = NULL WHERE review = ?1")?
+                    .execute([review])?;
+            }
+            None
+        }
+        _ => None,
+    };
+    if let Some((row, Some(other))) = relation
+        && let Some(other) = row_of(connection, other)?
+    {
+        for relation in [Relation::RelatedTo, Relation::Contradicts, Relation::ExampleOf] {
+            connection
+                .prepare_cached("DELETE FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
+                .execute(params![row.0, relation.word(), other.0])?;
+        }
+    }
+    for (key, relation) in [("by", Relation::Supersedes), ("pattern", Relation::ExampleOf)] {
+        if let Some(by) = named(key).map(|id| row_of(connection, id)).transpose()?.flatten() {
+            // Either way round: who replaced points at what it replaced, an example at its pattern.
+            connection
+                .prepare_cached(
+                    "DELETE FROM relations WHERE relation = ?3 AND ((row = ?1 AND other = ?2) OR (row = ?2 AND other = ?1))",
+                )?
+                .execute(params![row.0, by.0, relation.word()])?;
+        }
+    }
+    if let Some(tags) = entry.detail.get("added").and_then(Value::as_array) {
+        for tag in tags.iter().filter_map(Value::as_str) {
+            connection
+                .prepare_cached("DELETE FROM tags WHERE tag = ?1 AND row = ?2")?
+                .execute(params![tag, row.0])?;
+        }
+    }
+    Ok(())
+}
