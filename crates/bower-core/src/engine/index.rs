@@ -21,7 +21,7 @@ use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Result};
 use crate::item::{Channel, Coverage, RowId, Scope, Visibility};
 use crate::request::{Degraded, IndexProgress, IndexReport, IndexRequest};
-use crate::store::{NewDocument, NewVector, Stamp};
+use crate::store::{CompactWhen, NewDocument, NewVector, Stamp};
 use crate::text;
 use crate::vector::in_order;
 use sources::{DocumentInput, Note, Source, SourceStep};
@@ -95,7 +95,7 @@ fn run<S: Source>(
             // What cannot be folded waits, and whoever folds at the end is told why.
             folds
                 .iter()
-                .try_for_each(|upto| engine.compact_upto(compact::CompactWhen::Due, Some(&upto)).map(drop))
+                .try_for_each(|upto| engine.compact_upto(CompactWhen::Due, Some(&upto)).map(drop))
                 .ok();
             cpu_seconds() - before
         });
@@ -134,7 +134,7 @@ fn run<S: Source>(
     });
     // Large transactions let the log grow. Where it cannot be emptied now, whoever finds it long does it; what was committed
     // is committed either way.
-    engine.store.trim_log().ok();
+    engine.store.tidy(CompactWhen::Due).ok();
     let cpu = outcome?;
     // At the end, for a damaged model is noticed while it is used.
     if let Err(state) = engine.model.get() {
@@ -394,7 +394,7 @@ impl Engine {
         let mut report = index_files(self, request, now, progress, go_on)?;
         report.embedded += embed_pending(self, now, progress, go_on)?;
         progress(IndexProgress::Folding);
-        self.compact(compact::CompactWhen::Always)?;
+        self.compact(CompactWhen::Always)?;
         Ok(report)
     }
 
@@ -412,7 +412,7 @@ impl Engine {
             visibility.check_place(collection, scope, owner.as_deref())?;
         }
         let report = add_documents(self, documents, scope, owner, now)?;
-        self.compact(compact::CompactWhen::Due)?;
+        self.compact(CompactWhen::Due)?;
         Ok(report)
     }
 

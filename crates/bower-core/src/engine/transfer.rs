@@ -7,12 +7,11 @@ use jiff::Timestamp;
 use std::path::Path;
 
 use crate::config::Settings;
-use crate::engine::index::compact;
 use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::item::Visibility;
 use crate::request::{Loss, Salvaged, StoreCopy};
-use crate::store::{SqliteStore, Stamp, salvage};
+use crate::store::{CompactWhen, SqliteStore, Stamp, salvage};
 
 impl Engine {
     /// Copies the store into a new file, as it is at one moment; writers go on meanwhile. The copy is examined before it gets its
@@ -26,7 +25,7 @@ impl Engine {
     /// store open sees the copy from then on. The indexes are built anew.
     pub fn restore(home: &Path, from: &Path, settings: Settings, now: Timestamp) -> Result<StoreCopy> {
         let copied = SqliteStore::restore(&SqliteStore::file_in(home), from, &settings, now)?;
-        Self::open(home, settings, now)?.compact(compact::CompactWhen::Always)?;
+        Self::open(home, settings, now)?.compact(CompactWhen::Always)?;
         Ok(copied)
     }
 

@@ -17,8 +17,8 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 
 use super::{
-    Decided, DocumentRow, Kept, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Passage,
-    Place, Stamp, Standing, Store, TailText, Written,
+    Covered, Decided, DocumentRow, Kept, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector,
+    Passage, Place, Stamp, Standing, Store, TailText, Written,
 };
 use crate::error::Error;
 use crate::filter::Filter;
@@ -376,7 +376,7 @@ fn the_tail_gives_what_is_newer_and_nothing_else() {
             seen
         };
         assert_eq!(tail(covered.change), [(second.row, "[1, 2, 3]".to_owned())]);
-        store.drop_tail(covered.change, Change(0)).unwrap();
+        store.release(&Covered { text: covered.change, vector: Change(0), tokens: None }).unwrap();
         let kept = store.tail_terms(&[first.row, RowId(99), second.row]).unwrap();
         let kept: Vec<_> = kept.into_iter().map(|kept| (kept.row, kept.terms)).collect();
         assert_eq!(kept, [(first.row, None), (second.row, Some(vec![1, 2, 3]))]);
@@ -522,8 +522,9 @@ fn codes_wait_in_the_tail_until_their_index_holds_them() {
         assert_eq!(store.code_rows(SCHEME, covered, newest).unwrap(), chunks);
         assert_eq!(store.code_rows("test-model.t2", Change(0), newest).unwrap(), []);
 
-        store.drop_codes("test-model.t2", newest).unwrap();
-        store.drop_codes(SCHEME, covered).unwrap();
+        for tokens in [("test-model.t2", newest), (SCHEME, covered)] {
+            store.release(&Covered { text: Change(0), vector: Change(0), tokens: Some(tokens) }).unwrap();
+        }
         assert_eq!(kept(&[one, chunks[0]]), [None, Some(vec![2; 16])]);
 
         // Made again, for rows that are still there with the text that was read.

@@ -49,6 +49,17 @@ pub enum TailText<'a> {
     Text(String),
 }
 
+/// How far the indexes of a reader hold a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Covered<'a> {
+    /// The last change of the text index; 0 where there is none.
+    pub text: Change,
+    /// The last change of the vector index; 0 where there is none.
+    pub vector: Change,
+    /// The scheme of the token index with its last change, where there is one.
+    pub tokens: Option<(&'a str, Change)>,
+}
+
 /// Feeds the text, vector and token indexes with what is newer than they are.
 pub trait IndexFeed {
     /// Rows whose text changed, or that were removed, after one change and up to another.
@@ -82,9 +93,6 @@ pub trait IndexFeed {
     fn codes(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
     /// Gives token codes to rows that are still there with the text of `upto` or older.
     fn put_codes(&self, codes: &[(RowId, NewTokens)], upto: Change, stamp: Stamp<'_>) -> Result<usize>;
-    /// Drops the tail's terms up to a change that the text index now holds, and the list of removed rows up to one that
-    /// every index holds.
-    fn drop_tail(&self, text: Change, every: Change) -> Result<()>;
-    /// Drops the token codes of this scheme up to a change that its index now holds.
-    fn drop_codes(&self, model: &str, upto: Change) -> Result<()>;
+    /// Says what the indexes of this reader hold: what only their tails needed may go.
+    fn release(&self, covered: &Covered<'_>) -> Result<()>;
 }

@@ -35,14 +35,14 @@ pub use desk::{Desk, Given};
 pub use documents::{
     DocumentRow, DocumentStore, KeptChunk, KnownDocument, NewChunk, NewDocument, Passage, Written,
 };
-pub use feed::{IndexFeed, IndexedText, KeptTerms, TailText};
+pub use feed::{Covered, IndexFeed, IndexedText, KeptTerms, TailText};
 pub use items::{DatedText, Items, Link};
 pub use journal::Journal;
 pub use lifecycle::{Life, Lifecycle, NewPattern, OWN, Seen, Turned, Turning};
 pub use memories::{Audience, Decided, Kept, Memories, NewMemory, Place, ReviewRow, Standing};
 pub use selections::{Counts, Selections};
 pub use sqlite::SqliteStore;
-pub use upkeep::Upkeep;
+pub use upkeep::{CompactWhen, Upkeep};
 pub use vector::{NewTokens, NewVector};
 
 /// Opens the store of a home, making it where there is none, and the desk of this machine: of `SQLite` they are one file.

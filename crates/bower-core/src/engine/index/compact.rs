@@ -9,17 +9,8 @@ use crate::engine::Engine;
 use crate::engine::indexes::{Derived, IndexState, LANGUAGE, covered, guarded};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, RowId};
-use crate::store::{IndexedText, KeptTerms, Store};
+use crate::store::{CompactWhen, Covered, IndexedText, KeptTerms, Store};
 use crate::{files, text, tokens, vector};
-
-/// When to compact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CompactWhen {
-    /// Whenever an index lacks a change: when somebody forgets, and at the end of a run that somebody waits for.
-    Always,
-    /// When an index lacks more than is worth waiting for, or does not match the store.
-    Due,
-}
 
 /// So many changed rows wait, however small the index: a fold takes some 10 ms before its first row (`forget_one` of
 /// `bower-bench scale-writes`), .04 ms for each of so many, and they add half a millisecond to a question.
@@ -43,9 +34,6 @@ pub(crate) const LOCK: &str = "fold.lock";
 
 /// Rows read from the store at once while folding.
 const PAGE: usize = 512;
-
-/// Why a purge waits: its words are still in the log.
-pub(crate) const LOG: &str = "another process still reads what the store's log holds";
 
 impl Engine {
     /// Brings the indexes up to date; false where nothing was due or another process is folding.
@@ -144,25 +132,14 @@ impl Engine {
             Ok(embedder) => covered(&self.indexes.vector(embedder.model(), store)?),
             Err(_) => Change(0),
         };
-        let mut every = text.min(vector);
-        let mut codes = None;
+        let mut tokens = None;
         if let Some(scheme) = self.model.tokens() {
             let found = self.indexes.tokens(scheme, store)?;
             // Where there is no index, none holds what was removed.
-            if found.good().is_some() {
-                every = every.min(covered(&found));
-                codes = Some((scheme, covered(&found)));
-            }
+            tokens = found.good().map(|index| (scheme, index.coverage().change));
         }
-        let dropped = store
-            .drop_tail(text, every)
-            .and_then(|()| codes.map_or(Ok(()), |(scheme, upto)| store.drop_codes(scheme, upto)))
-            .and_then(|()| match when {
-                CompactWhen::Always => store.checkpoint(),
-                // Others read and write meanwhile, and are not kept waiting.
-                CompactWhen::Due => store.trim_log(),
-            });
-        match dropped {
+        let released = store.release(&Covered { text, vector, tokens });
+        match released.and_then(|()| store.tidy(when)) {
             Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
             Err(error) => Err(error),
         }

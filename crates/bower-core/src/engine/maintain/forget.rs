@@ -6,9 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
-use crate::engine::index::compact;
 use crate::engine::indexes::{IndexState, LANGUAGE};
 use crate::engine::maintain::residue::{Finder, automaton, files, open};
 use crate::engine::query::lookup::resolve;
@@ -17,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::filter::{Filter, Test};
 use crate::item::{Kind, RowId, Status, Visibility};
 use crate::request::{Clocks, Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Item, Selection};
-use crate::store::{Stamp, Store};
+use crate::store::{CompactWhen, Stamp, Store};
 use crate::text::{Analyzer, Purpose, TextIndex};
 
 /// A sentence of fewer words says nothing by itself: "It works." stands in many texts.
@@ -193,12 +191,8 @@ fn erase(engine: &Engine, items: &[Item], now: Timestamp) -> Result<Erased> {
     engine.forget_questions(items);
     let traces = Traces::of(items);
     let mut erased = Erased::default();
-    match engine.purge(compact::CompactWhen::Always, Some(&traces), now) {
-        Ok(Some(purged)) => {
-            erased.waits = purged.waits;
-            erased.compacted = purged.compacted;
-            erased.copies = purged.copies;
-        }
+    match engine.purge(CompactWhen::Always, Some(&traces), now) {
+        Ok(Some(purged)) => erased = purged,
         // Somebody else has done it all meanwhile.
         Ok(None) => {}
         Err(error) => erased.waits.push(error.to_string()),
@@ -218,7 +212,7 @@ fn elsewhere(engine: &Engine, items: &[Item]) -> Result<Vec<Elsewhere>> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }
-    let ours = ["memory.db", "memory.db-wal", "memory.db-shm"].map(|name| engine.home.join(name));
+    let ours = engine.store.files();
     let derived = ["index", "models"].map(|name| engine.home.join(name));
     let mut finder = None;
     let mut found = Vec::new();
@@ -330,14 +324,6 @@ fn terms(word: &str) -> Vec<String> {
     terms
 }
 
-/// How a purge ended.
-#[derive(Debug, Default)]
-pub(crate) struct Purged {
-    pub(crate) waits: Vec<String>,
-    pub(crate) compacted: bool,
-    pub(crate) copies: Vec<PathBuf>,
-}
-
 impl Engine {
     /// Drops questions that wait for the cache and were a forgotten text.
     fn forget_questions(&self, items: &[Item]) {
@@ -439,15 +425,15 @@ mod tests {
         let engine = open();
         let row = kept(&engine, "The quagga is in the cellar of the museum.");
         let other = kept(&engine, "The okapi is in the garden of the palace.");
-        engine.compact(compact::CompactWhen::Always).unwrap();
+        engine.compact(CompactWhen::Always).unwrap();
         let stamp = Stamp { now: Timestamp::UNIX_EPOCH, actor: "test" };
         engine.store.forget(&[row], false, stamp).unwrap();
-        let due = engine.store.purge_due().unwrap();
+        let due = engine.store.erasure_due().unwrap();
         assert!(due.is_some());
         // A fold that knows nothing of it leaves the mark.
-        engine.compact(compact::CompactWhen::Always).unwrap();
+        engine.compact(CompactWhen::Always).unwrap();
         engine.store.forget(&[other], true, stamp).unwrap();
-        assert_eq!(engine.store.purge_due().unwrap(), due);
+        assert_eq!(engine.store.erasure_due().unwrap(), due);
         drop(engine);
 
         let index = |engine: &Engine| {
@@ -457,13 +443,13 @@ mod tests {
         };
         let engine = open();
         engine.maintain(Timestamp::UNIX_EPOCH).unwrap();
-        assert_eq!(engine.store.purge_due().unwrap(), None);
+        assert_eq!(engine.store.erasure_due().unwrap(), None);
         assert_eq!(index(&engine), (vec![0, 1], false));
         let all = bytes(folder.path());
         let finder = Finder::new(&["quagga", "okapi"]).unwrap();
         let found = finder.count(&all);
         assert!(found[0] == 0 && found[1] > 0, "{found:?}");
-        assert!(engine.purge(compact::CompactWhen::Always, None, Timestamp::UNIX_EPOCH).unwrap().is_none());
+        assert!(engine.purge(CompactWhen::Always, None, Timestamp::UNIX_EPOCH).unwrap().is_none());
         assert_eq!(engine.store.verify().unwrap(), Vec::<String>::new());
     }
 

@@ -54,7 +54,7 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
         by_collection: counts.by_collection,
         avg_importance: counts.avg_importance,
         index_healthy: !is_unusable(&text) && !is_unusable(&vector) && tokens_sound,
-        db_path: engine.home.join("memory.db"),
+        db_path: store.files().into_iter().next().unwrap_or_default(),
         vector_index_tier: tier,
         schema: store.schema(),
         change: newest.0,
@@ -236,7 +236,7 @@ impl Engine {
                 "run bower doctor --salvage DIR, then --accept-loss",
             )
         }));
-        if store.purge_due()?.is_some() {
+        if store.erasure_due()?.is_some() {
             checks.push(Check {
                 name: "forgotten".into(),
                 outcome: Outcome::Weak,

@@ -4,14 +4,15 @@ use jiff::Timestamp;
 use std::path::Path;
 
 use crate::engine::index::compact::{
-    CompactWhen, CompactionLock, LOCK, LOG, entries, fresh_codes, fresh_vectors, pages, remove, remove_folder,
+    CompactionLock, LOCK, entries, fresh_codes, fresh_vectors, pages, remove, remove_folder,
 };
 use crate::engine::indexes::{IndexState, OpenIndex};
-use crate::engine::maintain::forget::{Purged, Traces};
+use crate::engine::maintain::forget::Traces;
 use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::item::Change;
-use crate::store::Stamp;
+use crate::request::Erased;
+use crate::store::{CompactWhen, Stamp};
 use crate::{tokens, vector};
 
 impl Engine {
@@ -25,38 +26,29 @@ impl Engine {
         when: CompactWhen,
         traces: Option<&Traces>,
         now: Timestamp,
-    ) -> Result<Option<Purged>> {
+    ) -> Result<Option<Erased>> {
         let store = &*self.store;
-        if store.purge_due()?.is_none() {
+        if store.erasure_due()?.is_none() {
             return Ok(None);
         }
         let Some(_lock) = CompactionLock::take(self.indexes.folder(), when)? else { return Ok(None) };
         // Another process may have done it while this one came here.
-        let Some(due) = store.purge_due()? else { return Ok(None) };
-        let mut purged = Purged::default();
-        self.purge_indexes(due, traces.is_none(), &mut purged.waits)?;
+        let Some(due) = store.erasure_due()? else { return Ok(None) };
+        let mut waits = Vec::new();
+        self.purge_indexes(due, traces.is_none(), &mut waits)?;
         self.indexes.reopen();
         self.tidy_store(when)?;
-        if !store.empty_log()? {
-            purged.waits.push(LOG.to_owned());
-        }
         let finder = traces.map(|traces| traces.finder(store, &self.indexes.text(store)?)).transpose()?;
-        let mut is_left = traces.is_none();
-        if let Some(finder) = finder.flatten() {
-            store.free_space(&mut |bytes| is_left = is_left || finder.is_match(bytes))?;
+        let is_trace = |bytes: &[u8]| match &finder {
+            Some(finder) => finder.as_ref().is_some_and(|finder| finder.is_match(bytes)),
+            None => true,
+        };
+        let mut erased = store.erase(&is_trace, Stamp { now, actor: ACTOR })?;
+        erased.waits.splice(..0, waits);
+        if erased.waits.is_empty() {
+            store.end_erasure(due)?;
         }
-        if is_left {
-            store.compact()?;
-            purged.compacted = true;
-            if !store.empty_log()? && purged.waits.is_empty() {
-                purged.waits.push(LOG.to_owned());
-            }
-        }
-        self.purge_copies(now, &mut purged)?;
-        if purged.waits.is_empty() {
-            store.end_purge(due)?;
-        }
-        Ok(Some(purged))
+        Ok(Some(erased))
     }
 
     /// Writes each index anew where it has a row that was forgotten or replaced, and removes what belongs to no index. `all` looks
@@ -90,28 +82,6 @@ impl Engine {
         self.indexes.reopen();
         if self.indexes.text(store)?.good().is_some_and(OpenIndex::keeps_dead) {
             waits.push("the text index could not be written anew".to_owned());
-        }
-        Ok(())
-    }
-
-    /// Removes what was forgotten from the copies that `restore` kept beside the store: nobody asked for those.
-    fn purge_copies(&self, now: Timestamp, purged: &mut Purged) -> Result<()> {
-        let store = &*self.store;
-        let mut ids = None;
-        for (path, name) in entries(&self.home)? {
-            let kept = name.strip_prefix("memory.db.replaced-");
-            if !kept.is_some_and(|time| !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit())) {
-                continue;
-            }
-            let ids: &Vec<String> = match &mut ids {
-                Some(ids) => ids,
-                none => none.insert(store.forgotten_ids()?),
-            };
-            match store.forget_in_copy(&path, ids, Stamp { now, actor: ACTOR }) {
-                Ok(0) => {}
-                Ok(_) => purged.copies.push(path),
-                Err(error) => purged.waits.push(error.to_string()),
-            }
         }
         Ok(())
     }

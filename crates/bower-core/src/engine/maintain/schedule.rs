@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::engine::Engine;
-use crate::engine::index::{self, compact};
+use crate::engine::index;
 use crate::engine::maintain::{consolidate, lifecycle};
 use crate::engine::pending::best_effort;
 use crate::engine::query::record::keep_query_vectors;
@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::item::{Change, Visibility};
 use crate::memory::sweep::is_crowded;
 use crate::request::{ConsolidateRequest, Consolidated, Held, House, Housekeeping, Neglected};
+use crate::store::CompactWhen;
 
 /// Makes vectors and token codes that some answer missed: those of a lost or damaged index of tokens, which nothing but the model
 /// can give. What is not done in time is done the next time.
@@ -118,9 +119,9 @@ impl Engine {
             lifecycle::sweep_when_due(self, now)?;
         }
         // What somebody who was killed began to forget comes first.
-        let purged = best_effort(self.purge(compact::CompactWhen::Due, None, now).map(drop));
-        let folded = self.compact(compact::CompactWhen::Due)?;
-        self.store.trim_log()?;
+        let purged = best_effort(self.purge(CompactWhen::Due, None, now).map(drop));
+        let folded = self.compact(CompactWhen::Due)?;
+        self.store.tidy(CompactWhen::Due)?;
         self.model.add_sums();
         purged.map(|()| folded)
     }

@@ -14,7 +14,6 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 use std::time::Instant;
 
-use crate::engine::index::compact;
 use crate::engine::timing::milliseconds;
 use crate::engine::transfer::import::batch::Import;
 use crate::engine::{ACTOR, Engine};
@@ -23,7 +22,7 @@ use crate::ingest::{Form, recognise};
 use crate::item::{Channel, Visibility};
 use crate::request::moving::{ImportProgress, ImportRequest, Imported, Migrated};
 use crate::request::{Degraded, IndexProgress};
-use crate::store::Stamp;
+use crate::store::{CompactWhen, Stamp};
 
 /// Bytes in which a file shows what it is.
 const PEEK: u64 = 64 << 10;
@@ -104,7 +103,7 @@ impl<'a> Import<'a> {
             engine.store.note("import", &detail, Stamp { now: self.now, actor: ACTOR })?;
         }
         progress(ImportProgress::Folding);
-        engine.compact(compact::CompactWhen::Due)?;
+        engine.compact(CompactWhen::Due)?;
         self.report.took_ms = milliseconds(self.start);
         Ok(self.report)
     }

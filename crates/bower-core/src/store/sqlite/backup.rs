@@ -7,8 +7,8 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::SqliteStore;
 use super::schema::KEEPS_CHECKSUMS;
+use super::{SqliteStore, with_end};
 use crate::config::Settings;
 use crate::error::{Error, Missing, Result};
 use crate::files;
@@ -19,7 +19,7 @@ use crate::store::{Selections, Store, Upkeep};
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// What a copy is called while it is made.
-pub(super) const PARTIAL: &str = "partial";
+pub(super) const PARTIAL: &str = ".partial";
 
 impl SqliteStore {
     pub(super) fn copy_through(&self, partial: &Path, to: &Path) -> Result<StoreCopy> {
@@ -75,7 +75,7 @@ impl SqliteStore {
         let copy = Self::open_copy(from, settings)?;
         let mut copied = copy.describe()?;
         drop(copy);
-        let aside = with_suffix(path, &format!("replaced-{}", now.as_second()));
+        let aside = with_end(path, &format!(".replaced-{}", now.as_second()));
         let kept = Self::open(path, settings, now).and_then(|store| {
             let holds = store.coverage()?.change.0 > 0;
             if holds {
@@ -86,7 +86,7 @@ impl SqliteStore {
         let (store, replaced) = match kept {
             Err(Error::Corrupt { .. } | Error::Store { .. } | Error::NotAStore { .. }) if path.exists() => {
                 // It cannot be copied: its files are kept as they are.
-                let broken = with_suffix(path, &format!("broken-{}", now.as_second()));
+                let broken = with_end(path, &format!(".broken-{}", now.as_second()));
                 Self::move_aside(path, &broken)?;
                 (Self::open(path, settings, now)?, Some(broken))
             }
@@ -100,13 +100,8 @@ impl SqliteStore {
 
     /// Gives the files of a store that cannot be read another name. Its head goes with it: what replaces it lacks nothing.
     fn move_aside(path: &Path, aside: &Path) -> Result<()> {
-        let beside = |path: &Path, end: &str| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(end);
-            PathBuf::from(name)
-        };
         for end in ["", "-wal", "-head"] {
-            let (from, to) = (beside(path, end), beside(aside, end));
+            let (from, to) = (with_end(path, end), with_end(aside, end));
             match std::fs::rename(&from, &to) {
                 Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                     return Err(Error::io("rename", &from, source));
@@ -114,7 +109,7 @@ impl SqliteStore {
                 Ok(()) | Err(_) => {}
             }
         }
-        match std::fs::remove_file(beside(path, "-shm")) {
+        match std::fs::remove_file(with_end(path, "-shm")) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::io("remove", path, source))
             }
@@ -149,11 +144,24 @@ impl SqliteStore {
     }
 }
 
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(suffix);
-    PathBuf::from(name)
+/// The copies that restores kept beside a store, by path.
+pub(super) fn replaced(path: &Path) -> Result<Vec<PathBuf>> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let start = with_end(path, ".replaced-").file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_copy = |name: &str| {
+        let time = start.as_deref().and_then(|start| name.strip_prefix(start));
+        time.is_some_and(|time| !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let failed = |source| Error::io("list", folder, source);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if is_copy(&entry.file_name().to_string_lossy()) {
+            found.push(entry.path());
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
 }
 
 /// Waits until a file or folder is on disk.

@@ -11,7 +11,7 @@ use super::events::{next_change, record};
 use super::halves::half;
 use super::{SqliteStore, lock, schema};
 use crate::item::{Change, RowId, RowSet, derive_id, indexed_text};
-use crate::store::{IndexFeed, IndexedText, KeptTerms, NewTokens, NewVector, Stamp, TailText};
+use crate::store::{Covered, IndexFeed, IndexedText, KeptTerms, NewTokens, NewVector, Stamp, TailText};
 
 const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection, i.valid_from, i.valid_to
  FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
@@ -290,24 +290,21 @@ impl IndexFeed for SqliteStore {
         })
     }
 
-    fn drop_tail(&self, text: Change, every: Change) -> crate::Result<()> {
+    fn release(&self, covered: &Covered<'_>) -> crate::Result<()> {
+        let every = covered.tokens.map_or(covered.vector, |(_, tokens)| tokens.min(covered.vector));
         self.write("shorten the tail", |connection| {
-            connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([text.0])?;
+            connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([covered.text.0])?;
             // The mark that a purge is due stays until the purge is done.
             connection
                 .prepare_cached("DELETE FROM removals WHERE change <= ?1 AND row > 0")?
-                .execute([every.0])?;
-            Ok(())
-        })
-    }
-
-    fn drop_codes(&self, model: &str, upto: Change) -> crate::Result<()> {
-        self.write("shorten the tail of token codes", |connection| {
-            connection
-                .prepare_cached(
-                    "DELETE FROM token_tail WHERE model = (SELECT row FROM models WHERE name = ?1) AND change <= ?2",
-                )?
-                .execute(params![model, upto.0])?;
+                .execute([every.min(covered.text).0])?;
+            if let Some((scheme, upto)) = covered.tokens {
+                connection
+                    .prepare_cached(
+                        "DELETE FROM token_tail WHERE model = (SELECT row FROM models WHERE name = ?1) AND change <= ?2",
+                    )?
+                    .execute(params![scheme, upto.0])?;
+            }
             Ok(())
         })
     }

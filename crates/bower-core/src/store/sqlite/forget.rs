@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::backup::replaced;
 use super::checksums::seal_event;
 use super::columns::{json_field, json_text};
 use super::desk::cache_key;
@@ -16,7 +17,7 @@ use super::halves::half;
 use super::memories::remove_row;
 use super::{SqliteStore, lock};
 use crate::item::{Kind, RowId, Visibility, hex};
-use crate::request::Receipt;
+use crate::request::{Erased, Receipt};
 use crate::store::{Items, Stamp};
 use crate::vector::{ExactQuery, floats};
 
@@ -108,7 +109,7 @@ impl SqliteStore {
         }
     }
 
-    pub(super) fn empty_whole_log(&self) -> crate::Result<bool> {
+    pub(super) fn empty_log(&self) -> crate::Result<bool> {
         if self.is_read_only() {
             return Ok(false);
         }
@@ -120,12 +121,33 @@ impl SqliteStore {
         Ok(!busy)
     }
 
-    pub(super) fn remove_from_copy(
-        &self,
-        copy: &Path,
-        ids: &[String],
-        stamp: Stamp<'_>,
-    ) -> crate::Result<usize> {
+    /// Removes what was forgotten from the copies that a restore kept beside the store: nobody asked for those.
+    pub(super) fn forget_in_copies(&self, erased: &mut Erased, stamp: Stamp<'_>) -> crate::Result<()> {
+        let copies = replaced(&self.path)?;
+        if copies.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<String> = self.read("read what was forgotten", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT DISTINCT e.subject FROM removals r JOIN events e ON e.change = r.change
+                     WHERE r.row = ?1 AND e.action = 'forget' AND e.subject IS NOT NULL ORDER BY 1",
+                )?
+                .query_map([MARK], |row| row.get(0))?
+                .collect()
+        })?;
+        for path in copies {
+            match self.forget_in_copy(&path, &ids, stamp) {
+                Ok(0) => {}
+                Ok(_) => erased.copies.push(path),
+                Err(error) => erased.waits.push(error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes items by id from another store's file, a copy of this one, and leaves it one whole file; how many it had.
+    fn forget_in_copy(&self, copy: &Path, ids: &[String], stamp: Stamp<'_>) -> crate::Result<usize> {
         let copy = Self::open(copy, &self.settings, stamp.now)?;
         let mut rows = Vec::new();
         for id in ids {

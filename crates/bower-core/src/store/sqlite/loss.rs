@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::events::{mark, next_change, record};
 use super::head::{Head, HeadFile, Heads};
 use super::schema::KEEPS_CHECKSUMS;
-use super::{SqliteStore, empty_log, lock};
+use super::{SqliteStore, empty_log, lock, with_end};
 use crate::error::Error;
 use crate::item::Change;
 use crate::request::Loss;
@@ -29,9 +29,7 @@ const ACTOR: &str = "bower";
 
 /// The folder in which a store's damaged files are kept.
 pub(super) fn aside_folder(store: &Path) -> PathBuf {
-    let mut folder = store.as_os_str().to_owned();
-    folder.push(ASIDE);
-    PathBuf::from(folder)
+    with_end(store, ASIDE)
 }
 
 /// What the row of a store says, with the number of losses that nobody accepted.

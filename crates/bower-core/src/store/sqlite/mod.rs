@@ -580,9 +580,14 @@ fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The log of a store's file.
 pub(super) fn log_of(path: &Path) -> PathBuf {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    PathBuf::from(log)
+    with_end(path, "-wal")
+}
+
+/// A path that goes on after its end: what lies beside a file and belongs to it.
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
 }
 
 /// A path inside a `file:` URI.

@@ -8,8 +8,8 @@ mod upgrades;
 use rusqlite::StatementStatus;
 
 use super::*;
-use crate::store::Upkeep;
 use crate::store::contract::{document, memory, put, stamp};
+use crate::store::{CompactWhen, Upkeep};
 use fixture::with_sqlite;
 
 #[test]
@@ -77,14 +77,14 @@ fn the_log_stays_short_when_each_write_is_a_process_of_its_own() {
     let other = open();
     let reading = other.reader().unwrap();
     reading.execute_batch("BEGIN; SELECT count(*) FROM items").unwrap();
-    store.trim_log().unwrap();
+    store.tidy(CompactWhen::Due).unwrap();
     assert!(log() > LOG_BYTES, "somebody reads it");
     reading.execute_batch("COMMIT").unwrap();
-    store.trim_log().unwrap();
+    store.tidy(CompactWhen::Due).unwrap();
     assert_eq!(log(), 0);
     write();
     let short = log();
-    store.trim_log().unwrap();
+    store.tidy(CompactWhen::Due).unwrap();
     assert_eq!(log(), short, "a short one stays");
 }
 

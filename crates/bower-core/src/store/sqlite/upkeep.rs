@@ -2,10 +2,10 @@
 
 use rusqlite::params;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::backup::{PARTIAL, with_suffix};
+use super::backup::PARTIAL;
 use super::columns::timestamp;
 use super::events::{next_change, record};
 use super::forget::MARK;
@@ -14,23 +14,23 @@ use super::loss::{aside_folder, remove_folder, state};
 use super::memories::broken_chains;
 use super::schema::KEEPS_CHECKSUMS;
 use super::selections::{is_miscounted, read_counts};
-use super::{LOG_BYTES, SqliteStore, checksums, empty_log, is_busy, lock, pages, schema};
+use super::{LOG_BYTES, SqliteStore, checksums, empty_log, is_busy, lock, log_of, pages, schema, with_end};
 use crate::error::{Error, Result};
 use crate::item::{Change, RowId};
-use crate::request::{Loss, Receipt, StoreCopy};
-use crate::store::{Stamp, Upkeep};
+use crate::request::{Erased, Loss, Receipt, StoreCopy};
+use crate::store::{CompactWhen, Stamp, Upkeep};
 
 impl Upkeep for SqliteStore {
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt> {
         let receipt = self.remove_items(rows, dry_run, stamp)?;
         if !dry_run {
             // The log still holds the pages as they were; whoever ends the purge makes sure that it went.
-            self.checkpoint()?;
+            self.tidy(CompactWhen::Always)?;
         }
         Ok(receipt)
     }
 
-    fn purge_due(&self) -> Result<Option<Change>> {
+    fn erasure_due(&self) -> Result<Option<Change>> {
         self.read("read what is to be purged", |connection| {
             let last: Option<u64> = connection
                 .prepare_cached("SELECT max(change) FROM removals WHERE row = ?1")?
@@ -39,23 +39,25 @@ impl Upkeep for SqliteStore {
         })
     }
 
-    fn forgotten_ids(&self) -> Result<Vec<String>> {
-        self.read("read what was forgotten", |connection| {
-            connection
-                .prepare_cached(
-                    "SELECT DISTINCT e.subject FROM removals r JOIN events e ON e.change = r.change
-                     WHERE r.row = ?1 AND e.action = 'forget' AND e.subject IS NOT NULL ORDER BY 1",
-                )?
-                .query_map([MARK], |row| row.get(0))?
-                .collect()
-        })
+    fn erase(&self, is_trace: &dyn Fn(&[u8]) -> bool, stamp: Stamp<'_>) -> Result<Erased> {
+        let mut erased = Erased::default();
+        let mut is_gone = self.empty_log()?;
+        let mut is_left = false;
+        pages::free_space(&self.path, &mut |bytes| is_left = is_left || is_trace(bytes))
+            .map_err(|source| Error::io("read", &self.path, source))?;
+        if is_left {
+            self.write_anew()?;
+            erased.compacted = true;
+            is_gone &= self.empty_log()?;
+        }
+        if !is_gone {
+            erased.waits.push("another process still reads what the store's log holds".to_owned());
+        }
+        self.forget_in_copies(&mut erased, stamp)?;
+        Ok(erased)
     }
 
-    fn forget_in_copy(&self, copy: &Path, ids: &[String], stamp: Stamp<'_>) -> Result<usize> {
-        self.remove_from_copy(copy, ids, stamp)
-    }
-
-    fn end_purge(&self, upto: Change) -> Result<()> {
+    fn end_erasure(&self, upto: Change) -> Result<()> {
         self.write("end the purge", |connection| {
             connection
                 .prepare_cached("DELETE FROM removals WHERE row = ?1 AND change <= ?2")?
@@ -64,39 +66,25 @@ impl Upkeep for SqliteStore {
         })
     }
 
-    fn empty_log(&self) -> Result<bool> {
-        self.empty_whole_log()
-    }
-
-    fn free_space(&self, each: &mut dyn FnMut(&[u8])) -> Result<()> {
-        pages::free_space(self.path(), each).map_err(|source| crate::Error::io("read", self.path(), source))
-    }
-
-    fn compact(&self) -> Result<()> {
-        self.write_anew()
-    }
-
-    fn checkpoint(&self) -> Result<()> {
-        if self.is_read_only() {
+    fn tidy(&self, when: CompactWhen) -> Result<()> {
+        let is_long = || std::fs::metadata(log_of(&self.path)).is_ok_and(|log| log.len() >= LOG_BYTES);
+        if self.is_read_only() || (when == CompactWhen::Due && !is_long()) {
             return Ok(());
         }
-        let reader = self.reader()?;
-        // Readers of older pages make this do less than it could; the next one does the rest.
-        empty_log(&reader).map_err(|source| self.failed("empty the log", source))
-    }
-
-    fn trim_log(&self) -> Result<()> {
-        let log = self.path().with_extension("db-wal");
-        let is_long = std::fs::metadata(log).is_ok_and(|log| log.len() >= LOG_BYTES);
-        if self.is_read_only() || !is_long {
-            return Ok(());
+        match when {
+            // Readers of older pages make this do less than it could; the next one does the rest.
+            CompactWhen::Always => self.empty_log().map(drop),
+            // Waits for nobody. A log that is never emptied makes each new process read all of it, and copy all of it into the file when
+            // it writes.
+            CompactWhen::Due => {
+                let reader = self.reader()?;
+                let trimmed = reader.busy_timeout(Duration::ZERO).and_then(|()| empty_log(&reader));
+                let waits = reader.busy_timeout(self.busy_timeout());
+                trimmed.and(waits).or_else(|error| {
+                    if is_busy(&error) { Ok(()) } else { Err(self.failed("empty the log", error)) }
+                })
+            }
         }
-        let reader = self.reader()?;
-        let trimmed = reader.busy_timeout(Duration::ZERO).and_then(|()| empty_log(&reader));
-        let waits = reader.busy_timeout(self.busy_timeout());
-        trimmed
-            .and(waits)
-            .or_else(|error| if is_busy(&error) { Ok(()) } else { Err(self.failed("empty the log", error)) })
     }
 
     fn backup(&self, to: &Path) -> Result<StoreCopy> {
@@ -106,7 +94,7 @@ impl Upkeep for SqliteStore {
                 "there is a file of that name; name another",
             ));
         }
-        let partial = with_suffix(to, PARTIAL);
+        let partial = with_end(to, PARTIAL);
         match std::fs::remove_file(&partial) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Error::io("replace", &partial, source));
@@ -121,12 +109,14 @@ impl Upkeep for SqliteStore {
         copied
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        ["", "-wal", "-shm"].map(|end| with_end(&self.path, end)).into()
+    }
+
     fn size_bytes(&self) -> Result<u64> {
-        Ok(["db", "db-wal"]
-            .iter()
-            .filter_map(|extension| std::fs::metadata(self.path().with_extension(extension)).ok())
-            .map(|file| file.len())
-            .sum())
+        // The last one is the log's index in shared memory.
+        let kept = self.files().into_iter().take(2);
+        Ok(kept.filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum())
     }
 
     fn verify(&self) -> Result<Vec<String>> {

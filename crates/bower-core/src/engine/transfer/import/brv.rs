@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::curate::secrets::CleanItem;
 use crate::engine::curate::write::{CONFIDENCE, MAX_CONTENT_BYTES, normal_tags};
-use crate::engine::index::compact;
 use crate::engine::transfer::import::batch::{BATCH, new_item};
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
@@ -19,7 +18,7 @@ use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
 use crate::request::moving::{Migrated, Problem};
 use crate::store::copies::{Fate, ItemCopy, NewPiece, RelationCopy};
-use crate::store::{Place, Stamp};
+use crate::store::{CompactWhen, Place, Stamp};
 
 /// The largest file of a context tree, in bytes: four of the longest memories.
 const LARGEST_TOPIC: u64 = 4 << 20;
@@ -70,7 +69,7 @@ pub(crate) fn migrate(engine: &Engine, path: &Path, dry_run: bool, now: Timestam
             ]);
             engine.store.note("import", &detail, Stamp { now, actor: ACTOR })?;
         }
-        engine.compact(compact::CompactWhen::Due)?;
+        engine.compact(CompactWhen::Due)?;
     }
     Ok(migration.report)
 }
