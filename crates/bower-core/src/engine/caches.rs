@@ -10,7 +10,7 @@ use crate::engine::query::channels::paths::Paths;
 use crate::engine::tails::Tails;
 use crate::engine::versioned::VersionedCache;
 use crate::error::Result;
-use crate::item::{RowId, RowSet};
+use crate::item::{Change, RowId, RowSet};
 use crate::memory::gate::Heard;
 use crate::request::Clocks;
 use crate::store::{Place, Store};
@@ -47,9 +47,9 @@ impl Caches {
 /// asks for the same ones again.
 const KEPT_MASKED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
 
-/// The rows of some places, as far as they were read: rows are never used again, so only newer ones are read.
+/// The rows of some places, up to the change to which they were read: rows are never used again, so only newer ones are read.
 #[derive(Debug, Default)]
-pub(crate) struct PlaceRows(pub(crate) Vec<(Place, Arc<RowSet>, RowId)>);
+pub(crate) struct PlaceRows(pub(crate) Vec<(Place, Arc<RowSet>, Change)>);
 
 /// The vectors of masked texts that were made last, by text: an engine has one model.
 #[derive(Debug)]

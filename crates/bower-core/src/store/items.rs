@@ -65,8 +65,8 @@ pub trait Items {
     fn tags(&self, beginnings: &[String]) -> Result<Vec<String>>;
     /// How many rows have each tag, in the order asked.
     fn tag_counts(&self, tags: &[String]) -> Result<Vec<u64>>;
-    /// Feeds the rows of a tag, newest first, until `each` wants no more.
-    fn tagged(&self, tag: &str, each: &mut dyn FnMut(RowId) -> bool) -> Result<()>;
-    /// The newest row ever written: at least as many as there are items.
-    fn newest_row(&self) -> Result<Option<RowId>>;
+    /// The rows of each tag, newest first, at most `most` of each.
+    fn tagged(&self, tags: &[String], most: usize) -> Result<Vec<Vec<RowId>>>;
+    /// A number of items that there are not more of; as close as costs nothing.
+    fn items_at_most(&self) -> Result<u64>;
 }

@@ -198,8 +198,8 @@ pub trait Memories {
     /// Ends a review. The older side gives way to the newer when that is accepted, or was itself replaced by a text of both
     /// (merge); the newer is superseded when it is rejected. `None` where there is no such open review.
     fn settle(&self, review: u64, ruling: Ruling, stamp: Stamp<'_>) -> Result<Option<ReviewRow>>;
-    /// Memories of a place with a larger row than this, whatever their status, ascending.
-    fn memories_of(&self, place: &Place, after: RowId) -> Result<Vec<RowId>>;
+    /// Memories of a place that were told after a change, whatever their status, in no order that matters.
+    fn memories_of(&self, place: &Place, after: Change) -> Result<Vec<RowId>>;
     /// Candidate and active memories of a place with this slot, newest first, at most `most`.
     fn in_slot(&self, place: &Place, slot: &str, most: usize) -> Result<Vec<RowId>>;
     /// Whether a memory was told to one scope and owner, whose it is exactly, after a change. Patterns are not told.

@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::engine::query::plan::{Depth, Scope, Words, hidden};
 use crate::engine::query::retrieve::{by_vector, text_channel};
 use crate::error::Result;
-use crate::item::{Coverage, Kind, Profile, RowId, RowSet, Statistics, Status};
+use crate::item::{Change, Coverage, Kind, Profile, RowId, RowSet, Statistics, Status};
 use crate::memory::merge::Kept;
 use crate::memory::said::Said;
 use crate::request::{Clocks, Item};
@@ -35,20 +35,19 @@ pub(crate) struct Neighbour {
     pub(crate) cosine: Option<f32>,
 }
 
-/// The rows of a place's memories, whatever their status; some of them may be gone.
-fn rows_of(engine: &Engine, place: &Place) -> Result<Arc<RowSet>> {
+/// The rows of a place's memories, whatever their status; some of them may be gone. `newest` was read from the store before.
+fn rows_of(engine: &Engine, place: &Place, newest: &Coverage) -> Result<Arc<RowSet>> {
     let mut places = engine.caches.places.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = places.0.iter().position(|(one, ..)| one == place).map(|at| places.0.remove(at));
-    let (place, mut rows, mut last) = kept.unwrap_or_else(|| (place.clone(), Arc::default(), RowId(0)));
-    for row in engine.store.memories_of(&place, last)? {
+    let (place, mut rows, upto) = kept.unwrap_or_else(|| (place.clone(), Arc::default(), Change(0)));
+    for row in engine.store.memories_of(&place, upto)? {
         Arc::make_mut(&mut rows).insert(row);
-        last = row;
     }
     let found = Arc::clone(&rows);
     if places.0.len() == MOST_PLACES {
         places.0.remove(0);
     }
-    places.0.push((place, rows, last));
+    places.0.push((place, rows, newest.change));
     Ok(found)
 }
 
@@ -75,7 +74,7 @@ fn neighbours_once(
     vector: Option<&NewVector>,
     newest: &Coverage,
 ) -> Result<Vec<Neighbour>> {
-    let keep = rows_of(engine, place)?;
+    let keep = rows_of(engine, place, newest)?;
     if keep.is_empty() {
         return Ok(Vec::new());
     }

@@ -192,6 +192,7 @@ fn the_memories_of_a_place_and_of_a_slot_are_found() {
     with_store(|store, _| {
         let slotted = |content: &str| NewMemory { slot: Some("api port".into()), ..memory(content) };
         let first = put(store, &slotted("port 8080"), stamp(1)).unwrap().row;
+        let after_first = store.coverage().unwrap().change;
         let second = store
             .put_memory(&slotted("port 9090"), &decided(Standing::Replaces(first)), stamp(2))
             .unwrap()
@@ -205,9 +206,15 @@ fn the_memories_of_a_place_and_of_a_slot_are_found() {
             scope: Scope::Project,
             owner: owner.map(Into::into),
         };
-        assert_eq!(store.memories_of(&place(Some("ann")), RowId(0)).unwrap(), [first, second]);
-        assert_eq!(store.memories_of(&place(Some("ann")), first).unwrap(), [second]);
-        assert_eq!(store.memories_of(&place(None), RowId(0)).unwrap(), [others]);
+        let memories = |owner, after| {
+            let mut rows = store.memories_of(&place(owner), after).unwrap();
+            rows.sort_unstable();
+            rows
+        };
+        assert_eq!(memories(Some("ann"), Change(0)), [first, second]);
+        assert_eq!(memories(Some("ann"), after_first), [second]);
+        assert_eq!(memories(None, Change(0)), [others]);
+        assert_eq!(memories(None, store.coverage().unwrap().change), []);
         assert_eq!(store.in_slot(&place(Some("ann")), "api port", 9).unwrap(), [second]);
         assert_eq!(store.in_slot(&place(None), "api port", 9).unwrap(), [others]);
         assert_eq!(store.in_slot(&place(None), "api", 9).unwrap(), []);

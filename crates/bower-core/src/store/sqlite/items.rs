@@ -180,26 +180,20 @@ impl Items for SqliteStore {
         })
     }
 
-    fn tagged(&self, tag: &str, each: &mut dyn FnMut(RowId) -> bool) -> crate::Result<()> {
+    fn tagged(&self, tags: &[String], most: usize) -> crate::Result<Vec<Vec<RowId>>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.read("read a tag's items", |connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT row FROM tags WHERE tag = ?1 ORDER BY row DESC")?;
-            let mut rows = statement.query([tag])?;
-            while let Some(row) = rows.next()? {
-                if !each(first(row)?) {
-                    break;
-                }
-            }
-            Ok(())
+            let mut statement = connection
+                .prepare_cached("SELECT row FROM tags WHERE tag = ?1 ORDER BY row DESC LIMIT ?2")?;
+            tags.iter().map(|tag| statement.query_map(params![tag, most], first)?.collect()).collect()
         })
     }
 
-    fn newest_row(&self) -> crate::Result<Option<RowId>> {
+    fn items_at_most(&self) -> crate::Result<u64> {
         self.read("look for the newest item", |connection| {
             connection
-                .prepare_cached("SELECT row FROM items ORDER BY row DESC LIMIT 1")?
-                .query_row([], first)
-                .optional()
+                .prepare_cached("SELECT coalesce(max(row), 0) FROM items")?
+                .query_row([], |row| row.get(0))
         })
     }
 }

@@ -76,13 +76,19 @@ impl Memories for SqliteStore {
         })
     }
 
-    fn memories_of(&self, place: &Place, after: RowId) -> crate::Result<Vec<RowId>> {
+    fn memories_of(&self, place: &Place, after: Change) -> crate::Result<Vec<RowId>> {
+        // All are found by the index of places, few newer ones by that of changes; the signs keep SQLite from taking the other.
+        let of_place = match after {
+            Change(0) => {
+                "+text_change > ?4 AND kind = 'memory' AND collection = ?1 AND scope = ?2 AND owner IS ?3"
+            }
+            _ => {
+                "text_change > ?4 AND +kind = 'memory' AND +collection = ?1 AND +scope = ?2 AND +owner IS ?3"
+            }
+        };
         self.read("read the memories of a place", |connection| {
             connection
-                .prepare_cached(
-                    "SELECT row FROM items WHERE kind = 'memory' AND collection = ?1 AND scope = ?2 AND owner IS ?3
-                     AND row > ?4 ORDER BY row",
-                )?
+                .prepare_cached(&format!("SELECT row FROM items WHERE {of_place}"))?
                 .query_map(params![place.collection, place.scope.word(), place.owner, after.0], first)?
                 .collect()
         })

@@ -38,39 +38,46 @@ pub fn tags(
     if named.is_empty() {
         return Ok(Vec::new());
     }
-    let all = match counted {
-        Some(counted) => counted.len().max(1) as f64,
-        None => store.newest_row()?.map_or(1.0, |row| f64::from(row.0.max(1))),
+    let wanted = MOST_ROWS.max(depth);
+    let (all, counts, tagged) = match counted {
+        Some(counted) => {
+            let tagged = store.tagged(&named, usize::MAX)?;
+            let count = |rows: &Vec<RowId>| rows.iter().filter(|row| counted.contains(**row)).count() as u64;
+            (counted.len() as u64, tagged.iter().map(count).collect(), tagged)
+        }
+        None => (store.items_at_most()?, store.tag_counts(&named)?, newest(store, &named, wanted, allowed)?),
     };
+    let all = all.max(1) as f64;
     let mut missing: HashMap<RowId, f64> = HashMap::new();
-    for (tag, count) in named.iter().zip(counts(store, &named, counted)?) {
+    for ((tag, count), rows) in named.iter().zip(counts).zip(tagged) {
         let share = (all / count.max(1) as f64).ln_1p() / all.ln_1p();
         let rarity = if written.contains(tag) { 1.0 } else { share.min(1.0) };
-        let mut left = MOST_ROWS.max(depth);
-        store.tagged(tag, &mut |row| {
-            if allowed(row) {
-                *missing.entry(row).or_insert(1.0) *= 1.0 - rarity;
-                left -= 1;
-            }
-            left > 0
-        })?;
+        for row in rows.into_iter().filter(|row| allowed(*row)).take(wanted) {
+            *missing.entry(row).or_insert(1.0) *= 1.0 - rarity;
+        }
     }
     let scored = missing.into_iter().map(|(row, missing)| Scored { row, score: (1.0 - missing) as f32 });
     Ok(Scored::best(scored.collect(), depth))
 }
 
-/// How many rows have each tag, of some where these alone are to be counted.
-fn counts(store: &dyn Store, tags: &[String], counted: Option<&RowSet>) -> Result<Vec<u64>> {
-    let Some(counted) = counted else { return store.tag_counts(tags) };
-    let count = |tag: &String| {
-        let mut count = 0;
-        store.tagged(tag, &mut |row| {
-            count += u64::from(counted.contains(row));
-            true
-        })?;
-        Ok(count)
-    };
-    tags.iter().map(count).collect()
+/// The newest rows of each tag: as many that `wanted` of them are allowed, or all.
+fn newest(
+    store: &dyn Store,
+    tags: &[String],
+    wanted: usize,
+    allowed: &dyn Fn(RowId) -> bool,
+) -> Result<Vec<Vec<RowId>>> {
+    let mut most = wanted;
+    loop {
+        let tagged = store.tagged(tags, most)?;
+        let has_enough = |rows: &Vec<RowId>| {
+            rows.len() < most || rows.iter().filter(|row| allowed(**row)).nth(wanted - 1).is_some()
+        };
+        if tagged.iter().all(has_enough) {
+            return Ok(tagged);
+        }
+        most *= 8;
+    }
 }
 
 /// Whether all words of a tag are asked for, and the tag as a whole where signs are part of it (`c++`, `1.2`).
