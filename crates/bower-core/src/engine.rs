@@ -76,7 +76,7 @@ impl Engine {
     pub fn new(home: &Path, settings: Settings, store: Arc<dyn Store>, desk: Arc<dyn Desk>) -> Self {
         Self {
             home: home.to_path_buf(),
-            indexes: Indexes::new(home.join("index").join(store.identity())),
+            indexes: Indexes::new(home.join("index").join(store.index_folder())),
             store,
             desk,
             model: LocalModel::new(home, &settings),

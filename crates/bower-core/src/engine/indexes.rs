@@ -436,7 +436,7 @@ impl Indexes {
         Self { folder, text, vector, tokens, put_aside }
     }
 
-    /// `index/<store-id>`.
+    /// The folder in `index/` that the store names: `<store-id>`.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

@@ -68,6 +68,9 @@ pub trait Store:
 {
     /// The store's identity: made once, never changed, carried by every index made from it.
     fn identity(&self) -> &str;
+    /// The name of the folder with the indexes of this store, as whoever opened it sees the store: it is another one for each
+    /// identity, and for each part of a store that is all that somebody sees.
+    fn index_folder(&self) -> &str;
     /// The schema's number.
     fn schema(&self) -> u32;
     /// The newest change, with its mark.

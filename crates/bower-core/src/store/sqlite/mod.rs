@@ -529,6 +529,10 @@ impl Store for SqliteStore {
         &self.identity
     }
 
+    fn index_folder(&self) -> &str {
+        &self.identity
+    }
+
     fn schema(&self) -> u32 {
         schema::NEWEST
     }
