@@ -12,7 +12,6 @@ mod items;
 mod journal;
 mod lifecycle;
 mod memories;
-pub mod salvage;
 mod selections;
 pub mod sqlite;
 mod upkeep;

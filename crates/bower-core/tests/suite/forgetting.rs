@@ -262,7 +262,7 @@ fn copies_that_restore_kept_lose_it_and_those_of_users_are_named() {
     let march = place.home().join("march.db");
     engine.backup(&Visibility::everything(), &march).unwrap();
     drop(engine);
-    Engine::restore(&place.home(), &march, place.settings.clone(), now()).unwrap();
+    place.restore(&march);
     let kept = place.home().join(format!("memory.db.replaced-{}", now().as_second()));
     assert!(kept.exists());
 

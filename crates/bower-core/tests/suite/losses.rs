@@ -3,6 +3,7 @@
 use bower_core::engine::Engine;
 use bower_core::item::{Kind, Part, Status, Step, Visibility};
 use bower_core::request::{Check, Degraded, ForgetRequest, Forgetting, Outcome, QueryRequest, Selection};
+use bower_core::store::SqliteStore;
 use std::path::{Path, PathBuf};
 
 use crate::place::{Place, Random, contents, keep, now};
@@ -145,7 +146,8 @@ fn what_a_damaged_log_lost_is_told_and_saved() {
         assert_eq!(copy.open().losses().unwrap(), losses);
 
         let rescue = Place::without_model();
-        let salvaged = Engine::salvage(&copy.home(), &rescue.home(), &rescue.settings, now()).unwrap();
+        let salvaged =
+            SqliteStore::salvage(&file(&copy, "memory.db"), &rescue.home(), &rescue.settings, now()).unwrap();
         let mut saved = listed(&rescue.open());
         saved.sort_unstable();
         let mut wanted: Vec<String> = (0..6).map(told).chain(["The tower is white.".to_owned()]).collect();
@@ -205,7 +207,7 @@ fn nothing_is_missed_where_nothing_is_missing() {
     std::fs::copy(&backup, file(&by_hand, "memory.db")).unwrap();
     sound(&by_hand, 3);
     let restored = copied(&place);
-    Engine::restore(&restored.home(), &backup, restored.settings.clone(), now()).unwrap();
+    restored.restore(&backup);
     sound(&restored, 3);
     // A home that was copied without its head, and one whose head is older than the store.
     let headless = copied(&place);
@@ -251,7 +253,7 @@ fn a_restored_store_that_the_disk_loses_is_told() {
     place.open().backup(&Visibility::everything(), &backup).unwrap();
     let older = copied(&place);
     keep(&place.open(), &told(2));
-    Engine::restore(&place.home(), &backup, place.settings.clone(), now()).unwrap();
+    place.restore(&backup);
     assert_third_change_is_missed(&place, &older);
 }
 
@@ -400,7 +402,8 @@ fn a_changed_text_is_named_and_never_given() {
     assert!(refused.contains("read the items"), "{refused}");
 
     let rescue = Place::without_model();
-    let salvaged = Engine::salvage(&place.home(), &rescue.home(), &rescue.settings, now()).unwrap();
+    let salvaged =
+        SqliteStore::salvage(&file(&place, "memory.db"), &rescue.home(), &rescue.settings, now()).unwrap();
     assert_eq!((salvaged.damaged.as_slice(), salvaged.memories), ([id.clone()].as_slice(), 4));
     let saved = rescue.open();
     assert_eq!(
@@ -434,7 +437,8 @@ fn a_broken_file_is_saved_page_by_page() {
         let noise: Vec<u8> = (0..4_096).map(|_| chance.below(256) as u8).collect();
         damage(&file(&copy, "memory.db"), page * 4_096, &noise);
         let rescue = Place::without_model();
-        let salvaged = Engine::salvage(&copy.home(), &rescue.home(), &rescue.settings, now()).unwrap();
+        let salvaged =
+            SqliteStore::salvage(&file(&copy, "memory.db"), &rescue.home(), &rescue.settings, now()).unwrap();
         let saved = rescue.open();
         let there = saved.list(&Visibility::everything(), &Selection::default(), 1_000, 0).unwrap().total;
         assert_eq!(
@@ -450,7 +454,8 @@ fn a_broken_file_is_saved_page_by_page() {
     }
     assert!(least * 3 > all, "{least} of {all}");
     // Nothing is written where a store is.
-    let again =
-        Engine::salvage(&place.home(), &place.home(), &place.settings, now()).unwrap_err().to_string();
+    let again = SqliteStore::salvage(&file(&place, "memory.db"), &place.home(), &place.settings, now())
+        .unwrap_err()
+        .to_string();
     assert!(again.contains("there is a store already"), "{again}");
 }

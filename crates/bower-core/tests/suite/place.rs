@@ -5,8 +5,9 @@ use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::item::{Gate, Visibility};
 use bower_core::request::{Answer, CurateRequest, IndexReport, IndexRequest};
+use bower_core::store::{CompactWhen, SqliteStore};
 use jiff::Timestamp;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::model::models_folder;
@@ -81,6 +82,12 @@ impl Place {
     /// The engine, as a new process would have it.
     pub fn open(&self) -> Engine {
         Engine::open(&self.home(), self.settings.clone(), now()).unwrap()
+    }
+
+    /// Puts a copy in the store's place, as `bower restore` does.
+    pub fn restore(&self, from: &Path) {
+        SqliteStore::restore(&SqliteStore::file_in(&self.home()), from, &self.settings, now()).unwrap();
+        self.open().compact(CompactWhen::Always).unwrap();
     }
 
     /// Indexes all files.

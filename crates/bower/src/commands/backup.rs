@@ -2,6 +2,7 @@
 
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;
+use bower_core::store::{CompactWhen, SqliteStore};
 
 use super::{Session, agreed, now};
 use crate::cli::{BackupArgs, RestoreArgs};
@@ -40,6 +41,8 @@ pub fn restore(arguments: &RestoreArgs, session: &Session) -> Result<()> {
             return Ok(());
         }
     }
-    let copied = Engine::restore(&home.path, &arguments.file, settings, now)?;
+    let file = SqliteStore::file_in(&home.path);
+    let copied = SqliteStore::restore(&file, &arguments.file, &settings, now)?;
+    Engine::open(&home.path, settings, now)?.compact(CompactWhen::Always)?;
     session.out.say(&copied, |_| render::store::restored(&copied, &arguments.file))
 }

@@ -4,6 +4,7 @@
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;
 use bower_core::request::{Check, Loss, Outcome};
+use bower_core::store::SqliteStore;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
@@ -64,7 +65,7 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
 fn salvage(into: &Path, session: &Session) -> Result<ExitCode> {
     let home = session.home()?;
     let settings = session.settings(&home)?.settings;
-    let salvaged = Engine::salvage(&home.path, into, &settings, now())?;
+    let salvaged = SqliteStore::salvage(&SqliteStore::file_in(&home.path), into, &settings, now())?;
     session.out.say(&salvaged, |look| render::store::salvaged(&salvaged, look))?;
     let is_whole = salvaged.unreadable.is_empty() && salvaged.damaged.is_empty() && salvaged.unplaced == 0;
     Ok(if is_whole && salvaged.findings.is_empty() {

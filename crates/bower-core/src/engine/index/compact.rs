@@ -37,7 +37,7 @@ const PAGE: usize = 512;
 
 impl Engine {
     /// Brings the indexes up to date; false where nothing was due or another process is folding.
-    pub(crate) fn compact(&self, when: CompactWhen) -> Result<bool> {
+    pub fn compact(&self, when: CompactWhen) -> Result<bool> {
         self.compact_upto(when, None)
     }
 

@@ -315,7 +315,7 @@ pub(super) fn is_damaged(connection: &Connection, row: RowId) -> Result<bool> {
 }
 
 /// The checksum of a text by its values: summary, section, key, content and keywords.
-pub(in crate::store) fn of_text_values(row: i64, id: &str, values: [&Value; 5]) -> u32 {
+pub(super) fn of_text_values(row: i64, id: &str, values: [&Value; 5]) -> u32 {
     let mut sum = Sum::default();
     sum.add(ValueRef::Integer(row));
     sum.add(ValueRef::Text(id.as_bytes()));

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use super::events::{mark, next_change, record};
 use super::head::{Head, HeadFile, Heads};
+use super::salvage::{Beyond, Image};
 use super::schema::KEEPS_CHECKSUMS;
 use super::{SqliteStore, empty_log, lock, with_end};
 use crate::error::Error;
 use crate::item::Change;
 use crate::request::Loss;
-use crate::store::salvage::{Beyond, Image};
 use crate::store::{Stamp, Upkeep};
 
 /// What is added to the name of the store's file for the folder in which damaged files are kept.
@@ -295,7 +295,7 @@ pub(super) fn remove_folder(folder: &Path) -> crate::Result<()> {
 
 /// Whether the head beside a store names a change that its row, as it was read from its pages, does not have: identity, number of the
 /// copy and change. Where there is no such row, everything is missing.
-pub(in crate::store) fn is_behind_head(store: &Path, row: Option<(&str, i64, u64)>) -> bool {
+pub(super) fn is_behind_head(store: &Path, row: Option<(&str, i64, u64)>) -> bool {
     let Some((identity, copy, change)) = row else { return true };
     let here = Head { identity: identity.to_owned(), copy, change: Change(change), mark: 0 };
     let heads = HeadFile::of(store).read().unwrap_or_default();
@@ -303,7 +303,7 @@ pub(in crate::store) fn is_behind_head(store: &Path, row: Option<(&str, i64, u64
 }
 
 /// The databases that were kept aside of a store, the newest first.
-pub(in crate::store) fn kept_aside(store: &Path) -> crate::Result<Vec<PathBuf>> {
+pub(super) fn kept_aside(store: &Path) -> crate::Result<Vec<PathBuf>> {
     let folder = aside_folder(store);
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -325,7 +325,7 @@ pub(in crate::store) fn kept_aside(store: &Path) -> crate::Result<Vec<PathBuf>> 
 
 impl SqliteStore {
     /// Fills a new store with rows of another, in one transaction, and gives them their checksums.
-    pub(in crate::store) fn fill(
+    pub(super) fn fill(
         &self,
         stamp: Stamp<'_>,
         body: impl FnOnce(&Connection) -> Result<()>,

@@ -26,6 +26,7 @@ mod lookup;
 mod loss;
 mod memories;
 mod pages;
+mod salvage;
 mod schema;
 mod select;
 mod selections;
@@ -35,9 +36,6 @@ mod upkeep;
 
 #[cfg(test)]
 pub(super) mod tests;
-
-pub(super) use checksums::of_text_values;
-pub(super) use loss::{is_behind_head, kept_aside};
 
 use jiff::Timestamp;
 use rusqlite::config::DbConfig;
@@ -583,7 +581,7 @@ fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The log of a store's file.
-pub(super) fn log_of(path: &Path) -> PathBuf {
+fn log_of(path: &Path) -> PathBuf {
     with_end(path, "-wal")
 }
 

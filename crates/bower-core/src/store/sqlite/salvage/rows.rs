@@ -8,7 +8,7 @@ use std::io;
 use super::image::Image;
 use super::tree::{Raw, Reader, Table};
 use crate::item::{Kind, MemoryType, Scope, Status, derive_id};
-use crate::store::sqlite::of_text_values;
+use crate::store::sqlite::checksums::of_text_values;
 
 /// Tables whose rows are saved after those of items, in this order. What is not among them is counted or cached, or is made anew from
 /// the texts, as terms and token codes are.

@@ -306,7 +306,7 @@ fn integer(bytes: &[u8]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::salvage::Beyond;
+    use crate::store::sqlite::salvage::Beyond;
     use rusqlite::{Connection, params};
     use std::path::Path;
 
