@@ -10,7 +10,7 @@ use crate::engine::query::channels::paths::Paths;
 use crate::engine::tails::Tails;
 use crate::engine::versioned::VersionedCache;
 use crate::error::Result;
-use crate::item::{Change, RowId, RowSet};
+use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::memory::gate::Heard;
 use crate::request::Clocks;
 use crate::store::{Place, Store};
@@ -21,7 +21,7 @@ pub(crate) struct Caches {
     /// The paths of all documents.
     paths: VersionedCache<Paths>,
     /// Rows that are superseded or archived, or were at the last time that was asked about.
-    pub(crate) hidden: VersionedCache<RowSet, Clocks>,
+    hidden: VersionedCache<RowSet, Clocks>,
     /// Whether some items have no vector yet.
     pub(crate) waits: VersionedCache<bool>,
     /// The rows of those items.
@@ -39,8 +39,41 @@ pub(crate) struct Caches {
 impl Caches {
     /// The paths of all documents, as they are now.
     pub(crate) fn paths(&self, store: &dyn Store) -> Result<Arc<Paths>> {
-        self.paths.get(&store.coverage()?, || Paths::load(store))
+        self.paths.get_of(&store.coverage()?, (), |kept| {
+            match since(store, kept, |after| store.paths_since(after))? {
+                Some((paths, changes)) => Ok(paths.changed(&changes)),
+                None => Paths::load(store),
+            }
+        })
     }
+
+    /// Rows that no question by these clocks sees. `newest` was read from the store before.
+    pub(crate) fn hidden(&self, store: &dyn Store, newest: &Coverage, clocks: Clocks) -> Result<Arc<RowSet>> {
+        self.hidden.get_of(newest, clocks, |kept| {
+            // What is hidden from a past clock changes with times too.
+            let kept = kept.filter(|_| clocks == Clocks::default());
+            match since(store, kept, |after| store.hidden_since(after))? {
+                Some((rows, changes)) => {
+                    let mut rows = Arc::unwrap_or_clone(rows);
+                    rows.remove_all(&changes.went);
+                    rows.add_all(&changes.came);
+                    Ok(rows)
+                }
+                None => store.hidden(clocks),
+            }
+        })
+    }
+}
+
+/// What was kept, and what changed since. `None` where nothing was, where it is of another history, or where the store does not tell.
+fn since<T, C>(
+    store: &dyn Store,
+    kept: Option<(Coverage, Arc<T>)>,
+    changes: impl FnOnce(Change) -> Result<Option<C>>,
+) -> Result<Option<(Arc<T>, C)>> {
+    let Some((at, kept)) = kept else { return Ok(None) };
+    let changes = if store.confirms(&at)? { changes(at.change)? } else { None };
+    Ok(changes.map(|changes| (kept, changes)))
 }
 
 /// Masked texts whose vectors are kept between writes, 2 kB each: what is told alike is alike without its names and values, and

@@ -18,24 +18,25 @@ impl<T, K> Default for VersionedCache<T, K> {
 impl<T> VersionedCache<T> {
     /// What [`VersionedCache::get_of`] gives where there is one thing only.
     pub(crate) fn get(&self, newest: &Coverage, read: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
-        self.get_of(newest, (), read)
+        self.get_of(newest, (), |_| read())
     }
 }
 
 impl<T, K: PartialEq> VersionedCache<T, K> {
-    /// What is kept, where `newest` is still the store's last change, or else what is read now. `newest` was read from the store
-    /// before: a change between the two makes what is kept newer than its number, never older.
+    /// What is kept, where `newest` is still the store's last change, or else what is read now, from what was kept before if that
+    /// helps. `newest` was read from the store before: a change between the two makes what is kept newer than its number, never older.
     pub(crate) fn get_of(
         &self,
         newest: &Coverage,
         which: K,
-        read: impl FnOnce() -> Result<T>,
+        read: impl FnOnce(Option<(Coverage, Arc<T>)>) -> Result<T>,
     ) -> Result<Arc<T>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., kept)) = known.as_ref().filter(|(at, of, _)| at == newest && *of == which) {
             return Ok(Arc::clone(kept));
         }
-        let kept = Arc::new(read()?);
+        let older = known.take().filter(|(_, of, _)| *of == which);
+        let kept = Arc::new(read(older.map(|(at, _, kept)| (at, kept)))?);
         *known = Some((newest.clone(), which, Arc::clone(&kept)));
         Ok(kept)
     }
@@ -57,7 +58,18 @@ mod tests {
         assert!(known.get(&at(3, 1), || Err(Error::invalid("a read", "failed"))).is_err());
         assert_eq!(get(&at(3, 1), 5), 5, "a failed read is not kept");
         let known = VersionedCache::default();
-        let get = |which: char, now: u32| *known.get_of(&at(1, 7), which, || Ok(now)).unwrap();
+        let get = |which: char, now: u32| *known.get_of(&at(1, 7), which, |_| Ok(now)).unwrap();
         assert_eq!((get('a', 1), get('b', 2), get('b', 3), get('a', 4)), (1, 2, 2, 4));
+        let older = |which, newest| {
+            let mut older = None;
+            known
+                .get_of(&at(newest, 8), which, |kept| {
+                    older = kept.map(|(at, kept)| (at.change.0, *kept));
+                    Ok(9)
+                })
+                .unwrap();
+            older
+        };
+        assert_eq!((older('a', 2), older('b', 3)), (Some((1, 4)), None), "of another nothing helps");
     }
 }

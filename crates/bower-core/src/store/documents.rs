@@ -6,7 +6,7 @@ use super::clock::Stamp;
 use super::memories::Place;
 use super::vector::NewVector;
 use crate::error::Result;
-use crate::item::{Provenance, RowId, Scope};
+use crate::item::{Change, Provenance, RowId, Scope};
 use crate::request::{Documents, Selection};
 
 /// A document as a run of `index` found it, already compared with what the store had.
@@ -121,6 +121,15 @@ pub struct Written {
     pub removed: usize,
 }
 
+/// Documents that came and went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathChanges {
+    /// They are there now, with their paths; some may have been before.
+    pub came: Vec<(DocumentRow, String)>,
+    /// They are not there now, whether they were or not.
+    pub went: Vec<DocumentRow>,
+}
+
 /// Writes and reads documents with their chunks.
 pub trait DocumentStore {
     /// Writes documents with their chunks, in one transaction.
@@ -138,6 +147,8 @@ pub trait DocumentStore {
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>>;
     /// The document of each row, for rows that are chunks.
     fn documents_of(&self, rows: &[RowId]) -> Result<Vec<Option<String>>>;
+    /// The paths that came and went after a change; `None` where that cannot be told, or reading all of them is less work.
+    fn paths_since(&self, after: Change) -> Result<Option<PathChanges>>;
     /// The chunks of each document, in order, at most `most` of each.
     fn document_rows(&self, documents: &[DocumentRow], most: usize) -> Result<Vec<Vec<RowId>>>;
     /// The chunks of a document with their texts, in order.

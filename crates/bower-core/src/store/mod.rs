@@ -32,14 +32,15 @@ pub use clock::{Stamp, TrustedTime};
 pub use copies::Moving;
 pub use desk::{Desk, Given};
 pub use documents::{
-    DocumentRow, DocumentStore, KeptChunk, KnownDocument, NewChunk, NewDocument, Passage, Written,
+    DocumentRow, DocumentStore, KeptChunk, KnownDocument, NewChunk, NewDocument, Passage, PathChanges,
+    Written,
 };
 pub use feed::{Covered, IndexFeed, IndexedText, KeptTerms, TailText};
 pub use items::{DatedText, Items, Link};
 pub use journal::Journal;
 pub use lifecycle::{Life, Lifecycle, NewPattern, OWN, Seen, Turned, Turning};
 pub use memories::{Audience, Decided, Kept, Memories, NewMemory, Place, ReviewRow, Standing};
-pub use selections::{Counts, Selections};
+pub use selections::{Counts, RowChanges, Selections};
 pub use sqlite::SqliteStore;
 pub use upkeep::{CompactWhen, Upkeep};
 pub use vector::{NewTokens, NewVector};

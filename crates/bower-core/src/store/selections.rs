@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::item::{MemoryType, RowId, RowSet, Scope, Status, Visibility};
+use crate::item::{Change, MemoryType, RowId, RowSet, Scope, Status, Visibility};
 use crate::request::{Clocks, Selection};
 
 /// Counts for `status`.
@@ -24,12 +24,23 @@ pub struct Counts {
     pub avg_importance: f64,
 }
 
+/// Rows that came into a set and went out of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowChanges {
+    /// They are in it now; some may have been before.
+    pub came: RowSet,
+    /// They are not in it now, whether they were or not.
+    pub went: RowSet,
+}
+
 /// Finds and counts the rows of a selection.
 pub trait Selections {
     /// The rows of a selection, or `None` where it holds nothing back but the hidden.
     fn select(&self, select: &Selection) -> Result<Option<Arc<RowSet>>>;
     /// Rows that are superseded or archived; of a past, those that were then, or were not there.
     fn hidden(&self, clocks: Clocks) -> Result<RowSet>;
+    /// What of the rows that are hidden now came and went after a change; `None` where reading all of them is less work.
+    fn hidden_since(&self, after: Change) -> Result<Option<RowChanges>>;
     /// A page of a selection, newest first, and how many it holds in all.
     fn page(&self, select: &Selection, limit: usize, offset: usize) -> Result<(Vec<RowId>, usize)>;
     /// Candidate and active memories that are pinned, newest first.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
 use crate::engine::Engine;
-use crate::engine::query::plan::{Depth, Scope, Words, hidden};
+use crate::engine::query::plan::{Depth, Scope, Words};
 use crate::engine::query::retrieve::{by_vector, text_channel};
 use crate::error::Result;
 use crate::item::{Change, Coverage, Kind, Profile, RowId, RowSet, Statistics, Status};
@@ -78,7 +78,7 @@ fn neighbours_once(
     if keep.is_empty() {
         return Ok(Vec::new());
     }
-    let hidden = hidden(engine, newest, Clocks::default())?;
+    let hidden = engine.caches.hidden(&*engine.store, newest, Clocks::default())?;
     let scope = Scope {
         keep: Some(&keep),
         hidden: &hidden,

@@ -9,7 +9,7 @@ use crate::engine::indexes::LANGUAGE;
 use crate::engine::tails::NewRows;
 use crate::error::Result;
 use crate::item::{Allowed, Channel, Coverage, Profile, RowId, RowSet, Statistics, Status, When};
-use crate::request::{Clocks, Selection};
+use crate::request::Selection;
 use crate::text::{self, QueryTerm};
 
 /// Hits that one answer may hold.
@@ -133,9 +133,4 @@ pub(crate) fn counted(engine: &Engine, select: &Selection) -> Result<Option<Arc<
         return Ok(None);
     }
     engine.store.select(&Selection { statuses: Status::ALL.to_vec(), ..place })
-}
-
-/// Rows that no question by these clocks sees.
-pub(crate) fn hidden(engine: &Engine, newest: &Coverage, clocks: Clocks) -> Result<Arc<RowSet>> {
-    engine.caches.hidden.get_of(newest, clocks, || engine.store.hidden(clocks))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use crate::engine::query::plan::{MAX_LIMIT, RankRequest, Scope, Words, counted, hidden};
+use crate::engine::query::plan::{MAX_LIMIT, RankRequest, Scope, Words, counted};
 use crate::engine::query::retrieve::{
     self, Retrieved, TextFound, VectorFound, Vectors, text_channel, vector_channel,
 };
@@ -373,8 +373,10 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let words = Words::of(request.text);
     let keep = engine.store.select(request.select)?;
     let newest = engine.store.coverage()?;
-    let mut hidden =
-        if keep.is_some() { Arc::default() } else { hidden(engine, &newest, request.select.clocks)? };
+    let mut hidden = match &keep {
+        Some(_) => Arc::default(),
+        None => engine.caches.hidden(&*engine.store, &newest, request.select.clocks)?,
+    };
     if let Some(others) = request.hide {
         Arc::make_mut(&mut hidden).add_all(others);
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::engine::Engine;
-use crate::engine::query::plan::{MAX_LIMIT, hidden};
+use crate::engine::query::plan::MAX_LIMIT;
 use crate::engine::query::rank::Ranking;
 use crate::engine::query::rerank;
 use crate::error::{Error, Result};
@@ -118,7 +118,7 @@ fn past(engine: &Engine, select: &Selection) -> Result<Arc<RowSet>> {
     if select.statuses.is_empty() && select.clocks == Clocks::default() {
         return Ok(Arc::default());
     }
-    hidden(engine, &engine.store.coverage()?, Clocks::default())
+    engine.caches.hidden(&*engine.store, &engine.store.coverage()?, Clocks::default())
 }
 
 /// The best of those that say the same stands for all of them; what is past stands for itself. Only pairs that are close in

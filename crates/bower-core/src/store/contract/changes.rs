@@ -93,3 +93,27 @@ fn a_large_change_names_some_and_counts_the_rest() {
         assert_eq!(told[0].actions["index"], 130);
     });
 }
+
+#[test]
+fn the_paths_that_came_since_a_change_are_told() {
+    with_store(|store, _| {
+        store
+            .put_documents(&[document("/b/z.md", &["z"]), document("/a/guide.md", &["one"])], stamp(1))
+            .unwrap();
+        let upto = store.coverage().unwrap().change;
+        let since = |after| store.paths_since(after).unwrap();
+        let came = |after| {
+            let mut came: Vec<_> = since(after).unwrap().came.into_iter().map(|(_, path)| path).collect();
+            came.sort_unstable();
+            came
+        };
+        put(store, &memory("one"), stamp(2)).unwrap();
+        assert_eq!(came(upto), Vec::<String>::new());
+        assert_eq!(came(Change(0)), ["/a/guide.md", "/b/z.md"]);
+        store.put_documents(&[document("/a/new.md", &["new"])], stamp(3)).unwrap();
+        assert_eq!(came(upto), ["/a/new.md"]);
+        store.remove_documents(&[derive_id(&["documents", "/a/new.md"])], stamp(4)).unwrap();
+        let went = since(upto).map(|changes| changes.went.len());
+        assert!(matches!(went, None | Some(1)), "what went is told, or all is to be read");
+    });
+}

@@ -340,8 +340,15 @@ proptest! {
     fn whatever_happens_in_whatever_order_the_store_is_sound(steps in proptest::collection::vec(step(), 1..60)) {
         with_store(|store, fixture| {
             let mut world = World { store, fixture, second: 0, saved: Vec::new() };
+            let (mut hidden, mut upto) = (RowSet::new(), store.coverage().unwrap().change);
             for (nth, step) in steps.iter().enumerate() {
                 world.apply(step);
+                let changes = store.hidden_since(upto).unwrap().expect("a step leaves few events");
+                hidden.remove_all(&changes.went);
+                hidden.add_all(&changes.came);
+                let whole = store.hidden(Clocks::default()).unwrap();
+                assert!(hidden.iter().eq(whole.iter()), "after {nth}: {step:?}");
+                upto = store.coverage().unwrap().change;
                 assert_eq!(store.verify().unwrap(), Vec::<String>::new(), "after {nth}: {step:?}");
             }
             assert_eq!(rounded(world.replayed()), rounded(world.present()));

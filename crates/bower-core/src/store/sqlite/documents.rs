@@ -7,13 +7,14 @@ use super::beside::{put_tags, put_tail, put_vector};
 use super::checksums::{seal, seal_document, seal_fields};
 use super::columns::{author, first, json_field, json_text, row_id, timestamp, word};
 use super::condition::Condition;
-use super::events::{next_change, record};
+use super::events::{are_few_since, next_change, record};
 use super::memories::remove_row;
 use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore, select};
 use crate::item::{Change, Kind, RowId, Status};
 use crate::request::{Document, Documents, Selection};
 use crate::store::{
-    DocumentRow, DocumentStore, KnownDocument, NewChunk, NewDocument, Passage, Place, Stamp, Written,
+    DocumentRow, DocumentStore, KnownDocument, NewChunk, NewDocument, Passage, PathChanges, Place, Stamp,
+    Written,
 };
 
 impl DocumentStore for SqliteStore {
@@ -131,6 +132,28 @@ impl DocumentStore for SqliteStore {
                 "SELECT d.path FROM items i JOIN documents d ON d.row = i.document WHERE i.row = ?1",
             )?;
             rows.iter().map(|row| statement.query_row([row.0], |row| row.get(0)).optional()).collect()
+        })
+    }
+
+    fn paths_since(&self, after: Change) -> crate::Result<Option<PathChanges>> {
+        self.read("read the documents' paths", |connection| {
+            if !are_few_since(connection, after)? {
+                return Ok(None);
+            }
+            // Of a document that is gone no event names the row.
+            let has_gone = connection
+                .prepare_cached("SELECT 1 FROM events WHERE change > ?1 AND action IN ('remove', 'forget')")?
+                .exists([after.0])?;
+            if has_gone {
+                return Ok(None);
+            }
+            let came = connection
+                .prepare_cached(
+                    "SELECT DISTINCT d.row, d.path FROM events e JOIN documents d ON d.id = e.subject WHERE e.change > ?1",
+                )?
+                .query_map([after.0], |row| Ok((DocumentRow(row.get::<_, i64>(0)?.unsigned_abs()), row.get(1)?)))?
+                .collect::<Result<_>>()?;
+            Ok(Some(PathChanges { came, went: Vec::new() }))
         })
     }
 

@@ -15,6 +15,17 @@ pub(super) fn next_change(connection: &Connection) -> Result<Change> {
         .map(Change)
 }
 
+/// More events than this after a change, and what they changed is read as a whole.
+const MOST_SINCE: usize = 4_096;
+
+/// Whether there are so few events after a change that what they changed is looked up by them.
+pub(super) fn are_few_since(connection: &Connection, after: Change) -> Result<bool> {
+    let number: usize = connection
+        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM events WHERE change > ?1 LIMIT ?2)")?
+        .query_row(params![after.0, MOST_SINCE + 1], |row| row.get(0))?;
+    Ok(number <= MOST_SINCE)
+}
+
 pub(super) fn record(
     connection: &Connection,
     change: Change,

@@ -4,12 +4,12 @@ use rusqlite::{Connection, Result, params, params_from_iter};
 use std::sync::Arc;
 
 use super::columns::{first, parse_word, word};
-use super::events::mark;
+use super::events::{are_few_since, mark};
 use super::known::Moment;
 use super::{SqliteStore, clocks, lookup, schema, select};
 use crate::item::{Change, MemoryType, RowId, RowSet, Scope, Status, Visibility};
 use crate::request::{Clocks, Selection};
-use crate::store::{Counts, Selections};
+use crate::store::{Counts, RowChanges, Selections};
 
 impl Selections for SqliteStore {
     fn select(&self, selection: &Selection) -> crate::Result<Option<Arc<RowSet>>> {
@@ -41,6 +41,27 @@ impl Selections for SqliteStore {
     fn hidden(&self, clocks: Clocks) -> crate::Result<RowSet> {
         self.check_clocks(clocks)?;
         self.read("select the hidden items", |connection| clocks::hidden(connection, clocks))
+    }
+
+    fn hidden_since(&self, after: Change) -> crate::Result<Option<RowChanges>> {
+        self.read("select the hidden items", |connection| {
+            if !are_few_since(connection, after)? {
+                return Ok(None);
+            }
+            // Whatever changes the status of an item leaves an event of it.
+            let mut changed = connection.prepare_cached(
+                "SELECT i.row, i.status IN ('superseded', 'archived') FROM events e JOIN items i ON i.id = e.subject
+                 WHERE e.change > ?1
+                 UNION ALL SELECT row, 0 FROM removals WHERE change > ?1 AND row > 0",
+            )?;
+            let mut rows = changed.query([after.0])?;
+            let mut changes = RowChanges::default();
+            while let Some(row) = rows.next()? {
+                let set = if row.get(1)? { &mut changes.came } else { &mut changes.went };
+                set.insert(first(row)?);
+            }
+            Ok(Some(changes))
+        })
     }
 
     fn page(&self, selection: &Selection, limit: usize, offset: usize) -> crate::Result<(Vec<RowId>, usize)> {

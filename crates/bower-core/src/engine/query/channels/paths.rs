@@ -1,7 +1,9 @@
 //! Holds the paths of all documents in about 40 bytes each, folders apart from names.
 
+use std::collections::HashSet;
+
 use crate::error::Result;
-use crate::store::{DocumentRow, Store};
+use crate::store::{DocumentRow, PathChanges, Store};
 
 /// The documents' paths, folders apart from names: about 40 bytes a document.
 #[derive(Debug, Default)]
@@ -28,8 +30,24 @@ impl Paths {
         Ok(paths)
     }
 
+    /// The paths after some came and went.
+    pub(crate) fn changed(&self, changes: &PathChanges) -> Self {
+        let came = changes.came.iter().map(|(document, _)| document);
+        let stale: HashSet<&DocumentRow> = came.chain(&changes.went).collect();
+        let mut paths = Self::default();
+        for (document, folder, name) in self.iter().filter(|(document, ..)| !stale.contains(document)) {
+            paths.push_file(document, folder, name);
+        }
+        changes.came.iter().for_each(|(document, path)| paths.push(*document, path));
+        paths
+    }
+
     fn push(&mut self, document: DocumentRow, path: &str) {
         let (folder, name) = path.rsplit_once(['/', '\\']).unwrap_or(("", path));
+        self.push_file(document, folder, name);
+    }
+
+    fn push_file(&mut self, document: DocumentRow, folder: &str, name: &str) {
         if self.folders.last().is_none_or(|last| last != folder) {
             self.folders.push(folder.to_owned());
         }
@@ -71,5 +89,12 @@ mod tests {
             ]
         );
         assert_eq!(paths.folders.len(), 3);
+        let came = vec![(DocumentRow(1), "/a/b/y.md".to_owned()), (DocumentRow(7), "/a/new.md".to_owned())];
+        let paths = paths.changed(&PathChanges { came, went: vec![DocumentRow(2), DocumentRow(9)] });
+        let got: Vec<_> = paths.iter().map(|(row, folder, name)| (row.0, folder, name)).collect();
+        assert_eq!(
+            got,
+            [(0, "/a/b", "x.md"), (3, "", "id-7"), (4, "", ""), (1, "/a/b", "y.md"), (7, "/a", "new.md")]
+        );
     }
 }
