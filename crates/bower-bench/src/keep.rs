@@ -13,9 +13,7 @@ use bower_core::engine::Engine;
 use bower_core::item::{Author, Change, Gate, Provenance, Scope, Status, Tier, Visibility, derive_id};
 use bower_core::memory::judge::{self, judge_text};
 use bower_core::request::{Clocks, ConsolidateRequest, CurateRequest, QueryRequest, Selection};
-use bower_core::store::{
-    Decided, Memories, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Standing, Store,
-};
+use bower_core::store::{Decided, Memories, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Standing};
 use bower_core::text::{Language, encode_terms};
 use bower_core::vector::{halves, in_order};
 use jiff::{SignedDuration, Timestamp};

@@ -339,8 +339,8 @@ pub enum Fate {
     Conflict(String),
 }
 
-/// What a [`Store`](super::Store) gives away and takes in.
-pub trait Moving {
+/// Gives items away with all that hangs on them.
+pub trait Exporter {
     /// Feeds what some rows are, with everything that hangs on them (of a chunk: its whole document), as of one moment: a header,
     /// documents with their chunks, memories by row, relations, reviews and events. Stops where `each` wants no more.
     fn give_pieces(
@@ -352,9 +352,11 @@ pub trait Moving {
     ) -> Result<Pieces>;
     /// Items as they would leave, without their vectors.
     fn copies(&self, rows: &[RowId]) -> Result<Vec<Option<ItemCopy>>>;
+}
+
+/// Takes items in that were given away elsewhere.
+pub trait Importer {
     /// Writes items as they were elsewhere, in one transaction, each with its event. What is there already stays, or takes the
     /// fields of a piece that was changed later; what cannot stand beside it is not written. Says of each what became of it.
     fn take_pieces(&self, pieces: &[NewPiece], dry_run: bool, stamp: Stamp<'_>) -> Result<Vec<Fate>>;
-    /// Leaves an event that is of no single item; its number.
-    fn note(&self, action: &str, detail: &Map<String, Value>, stamp: Stamp<'_>) -> Result<u64>;
 }

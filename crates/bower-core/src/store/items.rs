@@ -52,7 +52,7 @@ pub trait Items {
     fn facts(&self, rows: &[RowId]) -> Result<Vec<Option<Facts>>>;
     /// What tells when items are of, with the first `most` characters of each text; a row that is gone gives `None`.
     fn dated_texts(&self, rows: &[RowId], most: usize) -> Result<Vec<Option<DatedText>>>;
-    /// Feeds the text of every item.
+    /// Feeds the text of every item: to whoever looks for words in any case, spacing and encoding, which no index tells.
     fn each_text(&self, each: &mut dyn FnMut(RowId, &str)) -> Result<()>;
     /// Visible rows whose id starts with a prefix, at most `most`.
     fn rows_by_id(&self, prefix: &str, visibility: &Visibility, most: usize) -> Result<Vec<(RowId, String)>>;
@@ -67,6 +67,6 @@ pub trait Items {
     fn tag_counts(&self, tags: &[String]) -> Result<Vec<u64>>;
     /// The rows of each tag, newest first, at most `most` of each.
     fn tagged(&self, tags: &[String], most: usize) -> Result<Vec<Vec<RowId>>>;
-    /// A number of items that there are not more of; as close as costs nothing.
+    /// A number that the items are not more than; as close as costs nothing.
     fn items_at_most(&self) -> Result<u64>;
 }

@@ -22,6 +22,8 @@ pub trait Journal {
     /// Leaves an event on a subject that is no item (how far a transcript was read, say); its number.
     fn mark(&self, subject: &str, action: &str, detail: &Map<String, Value>, stamp: Stamp<'_>)
     -> Result<u64>;
+    /// Leaves an event that is of no single item; its number.
+    fn note(&self, action: &str, detail: &Map<String, Value>, stamp: Stamp<'_>) -> Result<u64>;
     /// Takes back what the transaction of an event did, as far as nothing changed it since. `None` where there is no such
     /// event; what could not be taken back is named.
     fn undo(&self, event: u64, stamp: Stamp<'_>) -> Result<Option<Undone>>;

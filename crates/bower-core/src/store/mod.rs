@@ -29,7 +29,7 @@ use crate::error::Result;
 use crate::item::Coverage;
 
 pub use clock::{Stamp, TrustedTime};
-pub use copies::Moving;
+pub use copies::{Exporter, Importer};
 pub use desk::{Desk, Given};
 pub use documents::{
     DocumentRow, DocumentStore, KeptChunk, KnownDocument, NewChunk, NewDocument, Passage, PathChanges,
@@ -61,7 +61,8 @@ pub trait Store:
     + Lifecycle
     + Journal
     + Upkeep
-    + Moving
+    + Exporter
+    + Importer
     + TrustedTime
     + Send
     + Sync

@@ -10,7 +10,7 @@ use super::columns::{json_field, parse_word, row_id, timestamp};
 use super::halves::half;
 use crate::item::{Kind, Provenance, RowId, Tier, hex};
 use crate::store::copies::{
-    DocumentCopy, EventCopy, Exposed, FORMAT, Header, ItemCopy, Part, Piece, Pieces, RelationCopy,
+    DocumentCopy, EventCopy, Exporter, Exposed, FORMAT, Header, ItemCopy, Part, Piece, Pieces, RelationCopy,
     ReviewCopy, VectorCopy,
 };
 
@@ -66,8 +66,8 @@ const DOCUMENT: &str =
     "SELECT id, collection, path, file_name, title, version, hash, recipe, bytes, metadata, create_time,
  update_time FROM documents WHERE ";
 
-impl SqliteStore {
-    pub(super) fn read_pieces(
+impl Exporter for SqliteStore {
+    fn give_pieces(
         &self,
         rows: &[RowId],
         vectors: bool,
@@ -111,7 +111,7 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn read_copies(&self, rows: &[RowId]) -> crate::Result<Vec<Option<ItemCopy>>> {
+    fn copies(&self, rows: &[RowId]) -> crate::Result<Vec<Option<ItemCopy>>> {
         self.read("read the items", |connection| {
             rows.iter().map(|&row| item_at(connection, row, false).optional()).collect()
         })

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
@@ -18,41 +18,11 @@ use super::states::{restart, row_of, start};
 use crate::item::{Change, Kind, Provenance, RowId, Status};
 use crate::store::Stamp;
 use crate::store::copies::{
-    DocumentCopy, EventCopy, Fate, ItemCopy, Moving, NewItem, NewPiece, Piece, Pieces, RelationCopy,
-    ReviewCopy,
+    DocumentCopy, EventCopy, Fate, Importer, ItemCopy, NewItem, NewPiece, RelationCopy, ReviewCopy,
 };
 
-impl Moving for SqliteStore {
-    fn give_pieces(
-        &self,
-        rows: &[RowId],
-        vectors: bool,
-        now: Timestamp,
-        each: &mut dyn FnMut(Piece) -> bool,
-    ) -> crate::Result<Pieces> {
-        self.read_pieces(rows, vectors, now, each)
-    }
-
-    fn copies(&self, rows: &[RowId]) -> crate::Result<Vec<Option<ItemCopy>>> {
-        self.read_copies(rows)
-    }
-
+impl Importer for SqliteStore {
     fn take_pieces(&self, pieces: &[NewPiece], dry_run: bool, stamp: Stamp<'_>) -> crate::Result<Vec<Fate>> {
-        self.write_pieces(pieces, dry_run, stamp)
-    }
-
-    fn note(&self, action: &str, detail: &Map<String, Value>, stamp: Stamp<'_>) -> crate::Result<u64> {
-        self.write_note(action, detail, stamp)
-    }
-}
-
-impl SqliteStore {
-    pub(super) fn write_pieces(
-        &self,
-        pieces: &[NewPiece],
-        dry_run: bool,
-        stamp: Stamp<'_>,
-    ) -> crate::Result<Vec<Fate>> {
         let mut fates = None;
         let written = self.write("take in the items", |connection| {
             let batch = Batch {
@@ -72,18 +42,6 @@ impl SqliteStore {
             (Err(error), _) => Err(error),
             (Ok(()), None) => Ok(Vec::new()),
         }
-    }
-
-    pub(super) fn write_note(
-        &self,
-        action: &str,
-        detail: &Map<String, Value>,
-        stamp: Stamp<'_>,
-    ) -> crate::Result<u64> {
-        self.write("leave an event", |connection| {
-            let change = next_change(connection)?;
-            record(connection, change, stamp, action, None, &Value::Object(detail.clone()))
-        })
     }
 }
 

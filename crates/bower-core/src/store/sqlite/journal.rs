@@ -96,6 +96,13 @@ impl Journal for SqliteStore {
         })
     }
 
+    fn note(&self, action: &str, detail: &Map<String, Value>, stamp: Stamp<'_>) -> crate::Result<u64> {
+        self.write("leave an event", |connection| {
+            let change = next_change(connection)?;
+            record(connection, change, stamp, action, None, &Value::Object(detail.clone()))
+        })
+    }
+
     fn undo(&self, event: u64, stamp: Stamp<'_>) -> crate::Result<Option<Undone>> {
         let mut refused = None;
         let done = self.write("undo the event", |connection| {
