@@ -77,21 +77,21 @@ fn given(engine: &Engine, to: &Audience<'_>, now: Timestamp) -> Result<Vec<RowId
     let lately: Vec<RowId> = lately.map(|(row, _)| *row).collect();
     drop(fresh);
     let mut rows = engine.store.known_to(to, &lately)?;
-    rows.extend(exposed_to(engine, to, since)?);
+    rows.extend(exposed_to(engine, to, since, MOST)?);
     let mut seen = RowSet::new();
     rows.retain(|&row| seen.insert(row));
     rows.truncate(MOST);
     Ok(rows)
 }
 
-/// What answers gave since a time, of what an audience may know of, the last first.
-fn exposed_to(engine: &Engine, to: &Audience<'_>, since: Timestamp) -> Result<Vec<RowId>> {
-    let mut asked = MOST;
+/// What answers gave since a time, of what an audience may know of, the last first: `most` at least, where there are as many.
+fn exposed_to(engine: &Engine, to: &Audience<'_>, since: Timestamp, most: usize) -> Result<Vec<RowId>> {
+    let mut asked = most;
     loop {
         let rows = engine.desk.exposed(since, asked)?;
         let known = engine.store.known_to(to, &rows)?;
         // The desk knows rows alone: where most of them are not for this audience, more are asked for.
-        if known.len() >= MOST || rows.len() < asked {
+        if known.len() >= most || rows.len() < asked {
             return Ok(known);
         }
         asked *= 8;
@@ -135,4 +135,34 @@ fn heard(engine: &Engine, rows: &[RowId]) -> Result<Vec<(RowId, Arc<Heard>)>> {
 pub(crate) fn echoes_since(engine: &Engine, now: Timestamp) -> Timestamp {
     let hours = SignedDuration::from_hours(i64::from(engine.settings.echo_hours));
     now.checked_sub(hours).unwrap_or(Timestamp::MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+    use crate::item::Scope;
+    use crate::request::CurateRequest;
+
+    #[test]
+    fn what_others_were_given_leaves_no_less_room() {
+        let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::UNIX_EPOCH);
+        let settings = Settings { model: "none".into(), ..Settings::default() };
+        let engine = Engine::open(folder.path(), settings, now).unwrap();
+        let everything = Visibility::everything();
+        let kept = |owner: &str, text: &str| {
+            let request = CurateRequest { owner: Some(owner.to_owned()), ..CurateRequest::new(text) };
+            let id = engine.curate(&everything, &request, now).unwrap().id.unwrap();
+            engine.get(&everything, &id).unwrap().row
+        };
+        let hers = kept("ann", "The cod swims in the pond.");
+        let others =
+            ["eel", "perch", "trout"].map(|fish| kept(fish, &format!("The {fish} swims in the lake.")));
+        engine.desk.expose(&[(hers, now)]).unwrap();
+        let later = Timestamp::from_second(1).unwrap();
+        engine.desk.expose(&others.map(|row| (row, later))).unwrap();
+        let place = Place { collection: "memories".into(), scope: Scope::Project, owner: Some("ann".into()) };
+        let audience = Audience { visibility: &everything, place: &place };
+        assert_eq!(exposed_to(&engine, &audience, now, 1).unwrap(), [hers]);
+    }
 }

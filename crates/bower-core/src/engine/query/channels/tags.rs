@@ -130,6 +130,34 @@ fn written(question: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Settings;
+    use crate::item::Visibility;
+    use crate::request::CurateRequest;
+    use jiff::Timestamp;
+
+    #[test]
+    fn rows_that_are_not_allowed_take_no_room() {
+        let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::UNIX_EPOCH);
+        let settings = Settings { model: "none".into(), ..Settings::default() };
+        let engine = Engine::open(folder.path(), settings, now).unwrap();
+        for thing in ["cod", "eel", "perch", "trout", "salmon", "herring", "carp", "pike", "tench", "bream"] {
+            // Memories of different owners are not compared.
+            let request = CurateRequest {
+                tags: vec!["fish".to_owned()],
+                owner: Some(thing.to_owned()),
+                ..CurateRequest::new(format!("The {thing} swims in the pond."))
+            };
+            engine.curate(&Visibility::everything(), &request, now).unwrap().id.unwrap();
+        }
+        let (store, named) = (&*engine.store, ["fish".to_owned()]);
+        let all = store.tagged(&named, 99).unwrap().remove(0);
+        assert_eq!(all.len(), 10);
+        let (oldest, none) = (all[9], RowId(0));
+        for only in [oldest, none] {
+            assert_eq!(newest(store, &named, 1, &|row| row == only).unwrap(), std::slice::from_ref(&all));
+        }
+        assert_eq!(newest(store, &named, 1, &|row| row == all[0]).unwrap(), [all[..1].to_vec()]);
+    }
 
     #[test]
     fn tags_are_written_with_a_hash() {
