@@ -40,6 +40,27 @@ fn read_parent(row: &Row<'_>) -> Result<u64> {
     Ok(parent(row.get("document")?, session.as_deref(), &row.get::<_, String>("collection")?))
 }
 
+/// Gives what a model made to the rows that still stand with the text of `upto` or older, as one change with its event; how many.
+fn embed<T>(
+    connection: &Connection,
+    what: &str,
+    made: &[(RowId, T)],
+    upto: Change,
+    stamp: Stamp<'_>,
+    put: impl Fn(RowId, &T, Change) -> Result<()>,
+) -> Result<usize> {
+    let change = next_change(connection)?;
+    let mut written = 0;
+    for (row, one) in made {
+        if stands(connection, *row, upto)? {
+            put(*row, one, change)?;
+            written += 1;
+        }
+    }
+    record(connection, change, stamp, "embed", None, &json!({ what: written }))?;
+    Ok(written)
+}
+
 impl IndexFeed for SqliteStore {
     fn gone(&self, after: Change, upto: Change) -> crate::Result<RowSet> {
         self.read("read the changes", |connection| {
@@ -229,17 +250,10 @@ impl IndexFeed for SqliteStore {
         stamp: Stamp<'_>,
     ) -> crate::Result<usize> {
         self.write("write the vectors", |connection| {
-            let change = next_change(connection)?;
-            let mut written = 0;
-            for (row, vector) in vectors {
-                if stands(connection, *row, upto)? {
-                    put_vector(connection, *row, vector, change)?;
-                    seal_vector(connection, *row)?;
-                    written += 1;
-                }
-            }
-            record(connection, change, stamp, "embed", None, &json!({ "vectors": written }))?;
-            Ok(written)
+            embed(connection, "vectors", vectors, upto, stamp, |row, vector, change| {
+                put_vector(connection, row, vector, change)?;
+                seal_vector(connection, row)
+            })
         })
     }
 
@@ -277,16 +291,9 @@ impl IndexFeed for SqliteStore {
         stamp: Stamp<'_>,
     ) -> crate::Result<usize> {
         self.write("write the token codes", |connection| {
-            let change = next_change(connection)?;
-            let mut written = 0;
-            for (row, tokens) in codes {
-                if stands(connection, *row, upto)? {
-                    put_codes(connection, *row, tokens, change)?;
-                    written += 1;
-                }
-            }
-            record(connection, change, stamp, "embed", None, &json!({ "codes": written }))?;
-            Ok(written)
+            embed(connection, "codes", codes, upto, stamp, |row, tokens, change| {
+                put_codes(connection, row, tokens, change)
+            })
         })
     }
 
