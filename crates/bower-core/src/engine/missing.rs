@@ -25,8 +25,7 @@ pub(crate) fn left_out(item: &Item) -> Degraded {
 /// The same where the item was asked for by name.
 pub(crate) fn refuse(engine: &Engine, item: Item) -> Result<Item> {
     if item.damaged {
-        let at = engine.store.files().into_iter().next().unwrap_or_default().into();
-        return Err(Error::Corrupt { at, reason: reason(&item) });
+        return Err(Error::Corrupt { at: engine.store.location(), reason: reason(&item) });
     }
     Ok(item)
 }

@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::Settings;
-use crate::error::Result;
+use crate::error::{Location, Result};
 use crate::item::Coverage;
 
 pub use clock::{Stamp, TrustedTime};
@@ -72,6 +72,8 @@ pub trait Store:
     /// The name of the folder with the indexes of this store, as whoever opened it sees the store: it is another one for each
     /// identity, and for each part of a store that is all that somebody sees.
     fn index_folder(&self) -> &str;
+    /// Where the store is, for errors.
+    fn location(&self) -> Location;
     /// The schema's number.
     fn schema(&self) -> u32;
     /// The newest change, with its mark.

@@ -531,6 +531,10 @@ impl Store for SqliteStore {
         &self.identity
     }
 
+    fn location(&self) -> Location {
+        self.path.as_path().into()
+    }
+
     fn schema(&self) -> u32 {
         schema::NEWEST
     }
