@@ -37,7 +37,7 @@ pub use lines::{Match, result_of};
 pub use project::Project;
 
 /// Hits of a query, all of which are named beside its result.
-const MATCHED: u16 = 50;
+const MATCHED: u16 = bower_core::engine::MAX_LIMIT as u16;
 
 /// Whether the program was called by the other name.
 pub fn is_called(program: Option<&OsString>) -> bool {
