@@ -14,6 +14,7 @@ mod queue;
 use bower_core::engine::Engine;
 use bower_core::evidence;
 use bower_core::item::{Scope, Visibility};
+use bower_core::request::moving::MigrateRequest;
 use bower_core::request::{Answer, Hit, QueryRequest, Selection};
 use clap::Parser;
 use serde_json::{Value, json};
@@ -118,7 +119,12 @@ impl Desk {
         if let Some(tree) = &self.project.tree
             && engine.list(&Visibility::everything(), &self.everything(), 1, 0)?.total == 0
         {
-            let migrated = engine.migrate_from_brv(&Visibility::everything(), tree, false, now())?;
+            let migrated = engine.migrate_from_brv(
+                &Visibility::everything(),
+                tree,
+                &MigrateRequest::default(),
+                now(),
+            )?;
             self.session.out.detail(&format!(
                 "took over {} memories of {}",
                 migrated.migrated,

@@ -5,7 +5,7 @@ use bower_core::engine::Engine;
 use bower_core::item::{Gate, Scope, Status, Visibility};
 use bower_core::request::Review;
 use bower_core::request::{
-    CurateRequest, ForgetRequest, Forgetting, Hit, Item, QueryRequest, Selection, Settlement,
+    CurateRequest, ForgetRequest, Forgetting, Hit, Item, QueryRequest, ReviewsRequest, Selection, Settlement,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -98,7 +98,7 @@ fn nothing_comes_back_from_outside_of_what_a_request_names() {
         if told.review.is_some() {
             // Whoever sees a part has numbers of his own.
             let sides = |one: &Review| [&one.newer.id, &one.older.id].contains(&told.id.as_ref().unwrap());
-            assert!(engine.reviews(&own, false).unwrap().iter().any(sides));
+            assert!(engine.reviews(&own, &ReviewsRequest::default()).unwrap().iter().any(sides));
         }
         if round % 10 == 9 {
             place.index(&engine);
@@ -150,9 +150,9 @@ fn nothing_comes_back_from_outside_of_what_a_request_names() {
                 past.iter().flat_map(|past| past.chain.iter().flat_map(|form| named(&form.memory))),
             );
         }
-        for review in engine.reviews(&Visibility::everything(), true).unwrap() {
+        for review in engine.reviews(&Visibility::everything(), &ReviewsRequest { all: true }).unwrap() {
             let sides = [&review.newer, &review.older].map(|item| item.is_visible(&reach));
-            let seen = engine.reviews(&reach, true).unwrap();
+            let seen = engine.reviews(&reach, &ReviewsRequest { all: true }).unwrap();
             // Whoever sees a part has numbers of his own.
             let is_it = |one: &Review| (&one.newer.id, &one.older.id) == (&review.newer.id, &review.older.id);
             assert_eq!(seen.iter().any(is_it), sides == [true, true]);

@@ -1,5 +1,7 @@
 //! Implements `bower feedback` and `bower pin`: records a person's verdict on one memory, and pins it.
 
+use bower_core::request::Pinning;
+
 use super::{Session, now, visibility};
 use crate::cli::{FeedbackArgs, PinArgs};
 use crate::failure::Result;
@@ -15,13 +17,9 @@ pub fn feedback(arguments: &FeedbackArgs, session: &Session) -> Result<()> {
 
 /// Pins a memory, or takes the pin out.
 pub fn pin(arguments: &PinArgs, session: &Session) -> Result<()> {
+    let how = if arguments.off { Pinning::Unpin } else { Pinning::Pin };
     let pinned = Pinned {
-        memory: session.engine()?.pin(
-            &visibility(&arguments.visibility),
-            &arguments.id,
-            !arguments.off,
-            now(),
-        )?,
+        memory: session.engine()?.pin(&visibility(&arguments.visibility), &arguments.id, how, now())?,
     };
     session.out.say(&pinned, |look| render::life::pinned(&pinned.memory, look))
 }

@@ -2,7 +2,7 @@
 //! The contradictions are those that nothing could settle; a person says which side is right.
 
 use bower_core::item::{Author, Kind, Status, Visibility};
-use bower_core::request::{Item, Selection, Settlement};
+use bower_core::request::{CandidateRuling, Item, ReviewsRequest, Selection, Settlement};
 use serde::Serialize;
 
 use super::{Session, now, text_of, visibility};
@@ -20,7 +20,7 @@ pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
     let (review, how) = match arguments.action.unwrap_or(ReviewAction::List { all: false }) {
         ReviewAction::List { all } => {
             let engine = session.engine()?;
-            let found = Reviews { reviews: engine.reviews(&visibility, all)? };
+            let found = Reviews { reviews: engine.reviews(&visibility, &ReviewsRequest { all })? };
             let waiting = Selection {
                 kinds: vec![Kind::Memory],
                 statuses: vec![Status::Candidate],
@@ -31,10 +31,12 @@ pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
         }
         ReviewAction::Keep { source: Some(source), .. } => {
             let ids = unreviewed_of(&visibility, source, session)?;
-            return judge(&visibility, &ids, true, session);
+            return judge(&visibility, &ids, CandidateRuling::Keep, session);
         }
-        ReviewAction::Keep { ids, source: None } => return judge(&visibility, &ids, true, session),
-        ReviewAction::Drop { ids } => return judge(&visibility, &ids, false, session),
+        ReviewAction::Keep { ids, source: None } => {
+            return judge(&visibility, &ids, CandidateRuling::Keep, session);
+        }
+        ReviewAction::Drop { ids } => return judge(&visibility, &ids, CandidateRuling::Drop, session),
         ReviewAction::Accept { review } => (review, Settlement::Accept),
         ReviewAction::Reject { review } => (review, Settlement::Reject),
         ReviewAction::Both { review } => (review, Settlement::Both),
@@ -71,9 +73,9 @@ fn unreviewed_of(visibility: &Visibility, source: String, session: &Session) -> 
 }
 
 /// Candidates become memories, or leave answers. Those before one that is none are judged already.
-fn judge(visibility: &Visibility, ids: &[String], keeps: bool, session: &Session) -> Result<()> {
+fn judge(visibility: &Visibility, ids: &[String], ruling: CandidateRuling, session: &Session) -> Result<()> {
     let engine = session.engine()?;
-    let judge = |id: &String| engine.judge_candidate(visibility, id, keeps, now());
+    let judge = |id: &String| engine.judge_candidate(visibility, id, ruling, now());
     let judged = Judged { memories: ids.iter().map(judge).collect::<std::result::Result<_, _>>()? };
     session.out.say(&judged, |look| render::review::judged(&judged.memories, look))?;
     session.maintain(&engine);

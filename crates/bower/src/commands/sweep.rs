@@ -2,7 +2,7 @@
 //! They decide what becomes of memories that nobody asks for, and take that back.
 
 use bower_core::item::{Origin, Visibility};
-use bower_core::request::ConsolidateRequest;
+use bower_core::request::{ConsolidateRequest, PruneRequest, SweepRequest, UndoRequest};
 
 use super::{Session, now, visibility};
 use crate::cli::{ConsolidateArgs, PruneArgs, SweepArgs, UndoArgs};
@@ -11,14 +11,15 @@ use crate::render;
 
 /// What the day brings.
 pub fn sweep(arguments: &SweepArgs, session: &Session) -> Result<()> {
-    let swept = session.engine()?.sweep(&Visibility::everything(), arguments.dry_run, now())?;
+    let request = SweepRequest { dry_run: arguments.dry_run };
+    let swept = session.engine()?.sweep(&Visibility::everything(), &request, now())?;
     session.out.say(&swept, |look| render::life::swept(&swept, look))
 }
 
 /// Archives what is too weak.
 pub fn prune(arguments: &PruneArgs, session: &Session) -> Result<()> {
-    let pruned =
-        session.engine()?.prune(&Visibility::everything(), arguments.threshold, arguments.dry_run, now())?;
+    let request = PruneRequest { threshold: arguments.threshold, dry_run: arguments.dry_run };
+    let pruned = session.engine()?.prune(&Visibility::everything(), &request, now())?;
     session.out.say(&pruned, |look| render::life::pruned(&pruned, look))
 }
 
@@ -48,7 +49,8 @@ pub fn undo(arguments: &UndoArgs, session: &Session) -> Result<()> {
             host: arguments.host.clone(),
             source: arguments.source.clone(),
         };
-        engine.undo_origin(&visibility(&arguments.visibility), &origin, arguments.dry_run, now())?
+        let request = UndoRequest { origin, dry_run: arguments.dry_run };
+        engine.undo_origin(&visibility(&arguments.visibility), &request, now())?
     };
     session.out.say(&undone, |look| render::life::undone(&undone, look))
 }

@@ -7,7 +7,7 @@ use bower_core::filter::Filter;
 use bower_core::item::{
     Author, Briefing, Gate, Kind, MemoryType, Origin, Profile, Rerank, Scope, Status, Verdict, When,
 };
-use bower_core::request::{Clocks, ForgetRequest, Selection, Settlement};
+use bower_core::request::{Clocks, ForgetRequest, PruneRequest, Selection, Settlement};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use crate::failure::{Failure, Result};
 use crate::when;
 
-/// Memories whose strength is below this are pruned, unless told otherwise (systems.md, section 1).
-pub const PRUNE_THRESHOLD: f64 = 0.05;
+/// Memories whose strength is below this are pruned, unless told otherwise.
+pub const PRUNE_THRESHOLD: f64 = PruneRequest::THRESHOLD;
 
 /// Items on a page of a list, unless told otherwise.
 const LISTED: usize = 20;

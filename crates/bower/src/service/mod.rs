@@ -14,8 +14,8 @@ use bower_core::item::Briefing;
 use bower_core::request::{
     Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Documents,
     Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest,
-    Listing, Pruned, QueryRequest, Review, SessionRead, SessionRequest, Swept, ToldTurn, TurnsRequest,
-    Undone,
+    Listing, Pinning, PruneRequest, Pruned, QueryRequest, Review, ReviewsRequest, SessionRead,
+    SessionRequest, SweepRequest, Swept, ToldTurn, TurnsRequest, UndoRequest, Undone,
 };
 use jiff::Timestamp;
 
@@ -185,7 +185,7 @@ impl Service {
 
     /// Contradictions that nothing could settle: the open ones, or all.
     pub fn reviews(&self, all: bool, bounds: &Bounds) -> Served<Reviews> {
-        Ok(Reviews { reviews: self.engine.reviews(&bounds.visibility(), all)? })
+        Ok(Reviews { reviews: self.engine.reviews(&bounds.visibility(), &ReviewsRequest { all })? })
     }
 
     /// Ends a review.
@@ -204,7 +204,8 @@ impl Service {
     /// Pins a memory, or takes the pin out.
     pub fn pin(&self, body: &PinBody, bounds: &Bounds, now: Timestamp) -> Served<Pinned> {
         bounds.may(Access::Write)?;
-        Ok(Pinned { memory: self.engine.pin(&bounds.visibility(), &body.id, body.pinned, now)? })
+        let how = if body.pinned { Pinning::Pin } else { Pinning::Unpin };
+        Ok(Pinned { memory: self.engine.pin(&bounds.visibility(), &body.id, how, now)? })
     }
 
     /// Counts, sizes and the state of the indexes. Whoever is bound is told what is within the bounds, counted there.
@@ -220,14 +221,15 @@ impl Service {
     /// What the day brings, to the whole store.
     pub fn sweep(&self, body: &SweepBody, bounds: &Bounds, now: Timestamp) -> Served<Swept> {
         bounds.may_all("a sweep")?;
-        Ok(self.engine.sweep(&bounds.visibility(), body.dry_run, now)?)
+        Ok(self.engine.sweep(&bounds.visibility(), &SweepRequest { dry_run: body.dry_run }, now)?)
     }
 
     /// Archives what is too weak, in the whole store.
     pub fn prune(&self, body: &PruneBody, bounds: &Bounds, now: Timestamp) -> Served<Pruned> {
         bounds.may_all("pruning")?;
         let threshold = body.threshold.unwrap_or(PRUNE_THRESHOLD);
-        Ok(self.engine.prune(&bounds.visibility(), threshold, body.dry_run, now)?)
+        let request = PruneRequest { threshold, dry_run: body.dry_run };
+        Ok(self.engine.prune(&bounds.visibility(), &request, now)?)
     }
 
     /// What somebody who begins should know.
@@ -282,7 +284,8 @@ impl Service {
             }
             bodies::Undoing::Origin(origin) => {
                 bounds.may(Access::Write)?;
-                Ok(self.engine.undo_origin(&bounds.visibility(), &origin, body.dry_run, now)?)
+                let request = UndoRequest { origin, dry_run: body.dry_run };
+                Ok(self.engine.undo_origin(&bounds.visibility(), &request, now)?)
             }
         }
     }

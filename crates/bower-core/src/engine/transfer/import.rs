@@ -21,7 +21,7 @@ use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::ingest::{Form, recognise};
 use crate::item::{Channel, Visibility};
-use crate::request::moving::{ImportProgress, ImportRequest, Imported, Migrated};
+use crate::request::moving::{ImportProgress, ImportRequest, Imported, MigrateRequest, Migrated};
 use crate::request::{Degraded, IndexProgress};
 use crate::store::Stamp;
 
@@ -129,10 +129,10 @@ impl Engine {
         &self,
         visibility: &Visibility,
         path: &Path,
-        dry_run: bool,
+        request: &MigrateRequest,
         now: Timestamp,
     ) -> Result<Migrated> {
         visibility.check_everything("an import")?;
-        brv::migrate(self, path, dry_run, now)
+        brv::migrate(self, path, request, now)
     }
 }
