@@ -10,13 +10,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::item::{Author, Change, Gate, Provenance, Scope, Status, Tier, Visibility, derive_id};
-use bower_core::embed::{EmbeddedText, Embedder, MiniLm};
-use bower_core::memory::judge::{self, judge_text};
-use bower_core::store::{
+use bower_core::model::{EmbeddedText, Embedder, MiniLm};
+use bower_core::parts::memory::judge::{self, judge_text};
+use bower_core::parts::store::{
     Decided, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Standing, Store,
 };
-use bower_core::text::{Language, encode_terms};
-use bower_core::vector::{halves, in_order};
+use bower_core::parts::text::{Language, encode_terms};
+use bower_core::parts::vector::{halves, in_order};
 use bower_core::request::{
     Clocks, ConsolidateRequest, CurateRequest, PruneRequest, QueryRequest, Selection, SweepRequest,
 };

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use bower_core::embed::{Embedder, MiniLm};
 use bower_core::item::Fate;
-use bower_core::memory::merge::{Bands, Decision, Kept, Rule, Told, asked, decide};
-use bower_core::memory::said::Said;
+use bower_core::model::{Embedder, MiniLm};
+use bower_core::parts::memory::merge::{Bands, Decision, Kept, Rule, Told, asked, decide};
+use bower_core::parts::memory::said::Said;
 use jiff::Timestamp;
 use serde_json::Value;
 

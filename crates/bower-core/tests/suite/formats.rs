@@ -5,10 +5,10 @@
 
 use bower_core::filter::Filter;
 use bower_core::item::{Allowed, Change, Kind, Provenance, RowId, RowSet, Visibility};
+use bower_core::parts::store::clock::TrustedTime;
+use bower_core::parts::store::{NewTokens, NewVector, SqliteStore, Stamp, Store};
+use bower_core::parts::text::{Language, Tail, TextIndex, query_terms};
 use bower_core::request::{BriefRequest, QueryRequest, Selection};
-use bower_core::store::clock::TrustedTime;
-use bower_core::store::{NewTokens, NewVector, SqliteStore, Stamp, Store};
-use bower_core::text::{Language, Tail, TextIndex, query_terms};
 use rusqlite::Connection;
 use std::path::Path;
 

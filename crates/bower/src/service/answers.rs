@@ -3,7 +3,7 @@
 use bower_core::engine::Engine;
 use bower_core::item::{Scope, Visibility};
 use bower_core::request::{Held, Item, ModelState, Review, StatusReport, VisibleStatus};
-use bower_core::strength::strength;
+use bower_core::shared::strength;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
