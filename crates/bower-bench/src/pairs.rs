@@ -163,7 +163,7 @@ fn decided(pair: &Pair, days: i64, bands: &Bands) -> Decision {
 
 fn told(said: &Said, time: Timestamp) -> Told<'_> {
     let Said { claims, slot, frame } = said;
-    Told { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, first_told: None }
+    Told { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, first_time: None }
 }
 
 fn kept(said: &Said, cosine: Option<f32>, likeness: Option<f32>) -> Kept<'_> {
