@@ -15,9 +15,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use bower_core::config::Settings;
-use bower_core::embed::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
-use bower_core::ingest::parse;
 use bower_core::item::indexed_text;
+use bower_core::model::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
+use bower_core::parts::ingest::parse;
 
 use crate::options::{Failed, Options, Verdict, packed};
 use crate::passages::{self, Passage};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
-use bower_core::embed::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
+use bower_core::model::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
 

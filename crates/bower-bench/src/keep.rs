@@ -8,14 +8,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bower_core::config::Settings;
-use bower_core::embed::{EmbeddedText, Embedder, MiniLm};
 use bower_core::engine::Engine;
 use bower_core::item::{Author, Change, Gate, Provenance, Scope, Status, Tier, Visibility, derive_id};
-use bower_core::memory::judge::{self, judge_text};
-use bower_core::request::{Clocks, ConsolidateRequest, CurateRequest, QueryRequest, Selection};
-use bower_core::store::{Decided, Memories, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Standing};
-use bower_core::text::{Language, encode_terms};
-use bower_core::vector::{halves, in_order};
+use bower_core::model::{EmbeddedText, Embedder, MiniLm};
+use bower_core::parts::memory::judge::{self, judge_text};
+use bower_core::parts::store::{
+    Decided, Memories, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Standing,
+};
+use bower_core::parts::text::{Language, encode_terms};
+use bower_core::parts::vector::{halves, in_order};
+use bower_core::request::{
+    Clocks, ConsolidateRequest, CurateRequest, PruneRequest, QueryRequest, Selection, SweepRequest,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Map;
 
@@ -220,10 +224,18 @@ impl Bench {
 
     fn prune(&mut self, written: usize) -> Result<(), Failed> {
         // As weak as one in a hundred is.
-        let all = self.engine.prune(&Visibility::everything(), 1.0, true, self.now)?;
+        let all = self.engine.prune(
+            &Visibility::everything(),
+            &PruneRequest { threshold: 1.0, dry_run: true },
+            self.now,
+        )?;
         let threshold = all.turned.get(written / 100).map_or(0.05, |one| one.strength);
         let (ms, pruned, back) = self.run(|engine| {
-            let pruned = engine.prune(&Visibility::everything(), threshold, false, self.now)?;
+            let pruned = engine.prune(
+                &Visibility::everything(),
+                &PruneRequest { threshold: threshold, dry_run: false },
+                self.now,
+            )?;
             Ok((pruned.pruned, pruned.event))
         })?;
         let note = format!("{pruned} archived; taken back in {} ms", table::number(back));
@@ -233,7 +245,7 @@ impl Bench {
 
     fn sweep(&mut self) -> Result<(), Failed> {
         let (ms, swept, back) = self.run(|engine| {
-            let swept = engine.sweep(&Visibility::everything(), false, self.now)?;
+            let swept = engine.sweep(&Visibility::everything(), &SweepRequest::default(), self.now)?;
             Ok((swept.turned.len(), swept.event))
         })?;
         let note = format!("{swept} turned; taken back in {} ms", table::number(back));

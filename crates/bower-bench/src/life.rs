@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use bower_core::config::Settings;
-use bower_core::embed::MiniLm;
 use bower_core::engine::Engine;
+use bower_core::model::MiniLm;
 use serde_json::{Value, json};
 
 use crate::gauge::Timed;

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use bower_core::embed::MiniLm;
+use bower_core::model::MiniLm;
 use bower_kernels::Isa;
 
 use crate::table;
@@ -23,15 +23,15 @@ struct Figures {
     cpu: Option<f64>,
 }
 
-/// Prints the model's speed on this machine. `packed` is a file that `bower_core::embed::pack` wrote.
+/// Prints the model's speed on this machine. `packed` is a file that `bower_core::model::pack` wrote.
 pub fn run(packed: &Path) -> Result<(), bower_core::Error> {
     let mut rows = Vec::new();
     for isa in Isa::available() {
         let model = MiniLm::with_isa(packed, isa)?;
         for tokens in [8, 16, 64, 128, 256] {
             let text = text(tokens);
-            let read = model.encode(&text)?.tokens;
-            let figures = measure(|| model.encode(&text).map(|_| ()))?;
+            let read = model.encode(&text, &mut |_| ())?.tokens;
+            let figures = measure(|| model.encode(&text, &mut |_| ()).map(|_| ()))?;
             let limit = LIMITS_MS.iter().find(|(limited, _)| isa == Isa::Avx512 && *limited == tokens);
             rows.push(vec![
                 format!("{isa:?}"),
@@ -96,7 +96,7 @@ fn texts_a_second(model: &MiniLm, threads: usize) -> Result<f64, bower_core::Err
     for _ in 0..8 {
         let start = Instant::now();
         std::thread::scope(|scope| {
-            let work = || (0..TEXTS).try_for_each(|_| model.encode(&text).map(|_| ()));
+            let work = || (0..TEXTS).try_for_each(|_| model.encode(&text, &mut |_| ()).map(|_| ()));
             let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             running
                 .into_iter()

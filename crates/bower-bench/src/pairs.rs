@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use bower_core::embed::{Embedder, MiniLm};
 use bower_core::item::Fate;
-use bower_core::memory::merge::{Bands, Decision, Kept, Rule, Told, asked, decide};
-use bower_core::memory::said::Said;
+use bower_core::model::{Embedder, MiniLm};
+use bower_core::parts::memory::merge::{Bands, Decision, Kept, Rule, Told, asked, decide};
+use bower_core::parts::memory::said::Said;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -163,7 +163,7 @@ fn decided(pair: &Pair, days: i64, bands: &Bands) -> Decision {
 
 fn told(said: &Said, time: Timestamp) -> Told<'_> {
     let Said { claims, slot, frame } = said;
-    Told { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, first_told: None }
+    Told { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, first_time: None }
 }
 
 fn kept(said: &Said, cosine: Option<f32>, likeness: Option<f32>) -> Kept<'_> {

@@ -2,7 +2,7 @@
 //! Warm questions run in one process over the store that `index` made. The channels' times and the ranking's are the engine's own
 //! figures; CPU time is the thread's.
 
-use bower_core::engine::RankRequest;
+use bower_core::engine::evaluation::RankRequest;
 use bower_core::item::{Channel, Visibility};
 use bower_core::request::Selection;
 

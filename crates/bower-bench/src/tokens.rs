@@ -6,9 +6,9 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use bower_core::embed::MiniLm;
 use bower_core::item::{Change, Coverage, RowId, RowSet, indexed_text};
-use bower_core::tokens::{TokenIndex, TokenQuery, fold};
+use bower_core::model::MiniLm;
+use bower_core::parts::tokens::{TokenIndex, TokenQuery, fold};
 use bower_kernels::Isa;
 use bower_kernels::scan::maxsim::{MaxSimQuery, MaxSimToken, maxsim};
 use serde_json::Value;
@@ -144,7 +144,7 @@ pub fn states(options: &Options, packed: &Path) -> Result<Verdict, Failed> {
         let value: Value = serde_json::from_str(&line?)?;
         let text = indexed_text(value["title"].as_str(), None, value["text"].as_str().unwrap_or_default());
         let (mut length, mut written) = (0u32, Ok(()));
-        model.encode_with(&text, &mut |window| {
+        model.encode(&text, &mut |window| {
             let inner = window.inner();
             length += inner.ids.len() as u32;
             for (id, state) in inner.ids.iter().zip(inner.states.chunks_exact(384)) {

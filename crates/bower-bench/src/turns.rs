@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use bower_core::memory::turns::{Pick, Voice, picks, seen, sign_names};
+use bower_core::parts::memory::turns::{Pick, Voice, picks, seen, sign_names};
 use serde_json::{Value, json};
 
 use crate::options::{Failed, Options, Verdict};

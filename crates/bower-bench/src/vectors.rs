@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use bower_core::Result;
 use bower_core::item::{Allowed, Change, Coverage, RowId, RowSet, Scored};
-use bower_core::vector::{ExactQuery, VectorIndex, fold, halves};
+use bower_core::parts::vector::{ExactQuery, VectorIndex, fold, halves};
 
 const DIMENSION: usize = 384;
 const QUERIES: usize = 100;

@@ -7,8 +7,13 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::item::{Briefing, Gate, LlmProvider, Profile, Rerank, Scope, Statistics, Switch};
-use crate::rank::calibrate;
-use crate::rank::profile::{ade, athena, atlas, native, seed};
+
+pub use crate::rank::calibrate::Constants as CalibrationConstants;
+pub use crate::rank::profile::ade::Constants as AdeConstants;
+pub use crate::rank::profile::athena::Constants as AthenaConstants;
+pub use crate::rank::profile::atlas::{Constants as AtlasConstants, Fusion as AtlasFusion};
+pub use crate::rank::profile::native::Constants as BowerConstants;
+pub use crate::rank::profile::seed::Constants as SeedConstants;
 
 /// How long a commit waits for the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -210,19 +215,19 @@ pub struct Settings {
     /// The profile that answers when a question names none.
     pub profile: Profile,
     /// The constants of the default profile.
-    pub bower: native::Constants,
+    pub bower: BowerConstants,
     /// How scores become probabilities.
-    pub calibration: calibrate::Constants,
+    pub calibration: CalibrationConstants,
     /// Relevance against diversity among the hits, 0..1; 1 is relevance alone. (ADE's profile has its own.)
     pub diversity: f32,
     /// The constants of the athena profile.
-    pub athena: athena::Constants,
+    pub athena: AthenaConstants,
     /// The constants of the atlas profile.
-    pub atlas: atlas::Constants,
+    pub atlas: AtlasConstants,
     /// The constants of the ade profile.
-    pub ade: ade::Constants,
+    pub ade: AdeConstants,
     /// The constants of the seed profile.
-    pub seed: seed::Constants,
+    pub seed: SeedConstants,
     /// What a session was given is remembered for so many days, 1 to 3,650: longer than a conversation lasts.
     pub session_days: u32,
     /// Tokens of a block for a prompt where no budget is told (systems.md, section 1: 2,048).
@@ -287,13 +292,13 @@ impl Default for Settings {
             llm_key_variable: "BOWER_LLM_KEY".into(),
             llm_timeout_ms: 5_000,
             profile: Profile::Bower,
-            bower: native::Constants::default(),
-            calibration: calibrate::Constants::default(),
+            bower: BowerConstants::default(),
+            calibration: CalibrationConstants::default(),
             diversity: 1.0,
-            athena: athena::Constants::default(),
-            atlas: atlas::Constants::default(),
-            ade: ade::Constants::default(),
-            seed: seed::Constants::default(),
+            athena: AthenaConstants::default(),
+            atlas: AtlasConstants::default(),
+            ade: AdeConstants::default(),
+            seed: SeedConstants::default(),
             session_days: 90,
             context_tokens: 2_048,
             context_documents: 3,

@@ -39,10 +39,9 @@ use model::LocalModel;
 use pending::Pending;
 
 pub use index::sources::DocumentInput;
+pub use query::evaluation;
 pub use query::evidence::LEAST_BUDGET;
-pub use query::plan::{Depth, MAX_LIMIT, RankRequest};
-pub use query::rank::Ranking;
-pub use query::rerank::Reranking;
+pub use query::plan::MAX_LIMIT;
 pub use transfer::import::batch::Import;
 
 /// The writer's name in events.

@@ -4,7 +4,7 @@
 //! `<` and `>` included, but for three things:
 //!
 //! - **Delimiters lose their bracket.** `<bowerbird`, `<memory-context` and the tags by which hosts give a text their user's or
-//!   their own voice ([`TAGS`]), and the role markers of chat templates (`<|im_start|>`, `[INST]`, `</s>`) begin with `[` or `(`
+//!   their own voice (`TAGS`), and the role markers of chat templates (`<|im_start|>`, `[INST]`, `</s>`) begin with `[` or `(`
 //!   instead: `</bowerbird>` becomes `[/bowerbird>`. `&lt;` would not do: Gemini shows what a hook gave with its brackets
 //!   escaped, so that an escaped delimiter would stand there beside ours and look the same; and so `&lt;/bowerbird` loses its
 //!   bracket too.

@@ -23,9 +23,6 @@ use crate::item::{
     Author, Band, Channel, Kind, MemoryType, Part, Profile, Provenance, Rerank, RowId, Ruling, Scope, Status,
     Tier, When,
 };
-use crate::rank::candidate::Factor;
-use crate::rank::rerank::Reranked;
-
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use changes::StoreChange;
 pub use curate::{CurateRequest, Curated, Other};
@@ -34,10 +31,25 @@ pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };
 pub use life::{
-    ClockJump, Cluster, ConsolidateRequest, Consolidated, Feedback, Held, House, Housekeeping, Neglected,
-    PruneEvery, Pruned, Refused, Swept, Taken, Turned, Undone, Unmoved, Wording,
+    CandidateRuling, ClockJump, Cluster, ConsolidateRequest, Consolidated, Feedback, Held, House,
+    Housekeeping, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SweepRequest, Swept, Taken,
+    Turned, UndoRequest, Undone, Unmoved, Wording,
 };
 pub use part::VisibleStatus;
+
+pub use crate::rank::brief::{Entry as BriefEntry, Section as BriefSection};
+pub use crate::rank::candidate::{Factor, Step as FactorStep};
+pub use crate::rank::rerank::Reranked;
+
+/// When to compact an index or a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompactWhen {
+    /// Whenever it lacks a change: when somebody forgets, and at the end of a run that somebody waits for.
+    Always,
+    /// When it lacks more than is worth waiting for, or does not match the store. Others read and write meanwhile, and are not
+    /// kept waiting.
+    Due,
+}
 
 /// A whole item as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -454,6 +466,13 @@ pub struct Version {
     /// What it changed of the one before, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<String>,
+}
+
+/// Which reviews are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReviewsRequest {
+    /// Those that ended too; else the open ones alone.
+    pub all: bool,
 }
 
 /// Two memories that contradict each other, and how that ended.

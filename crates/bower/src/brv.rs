@@ -12,6 +12,7 @@ mod project;
 mod queue;
 
 use bower_core::item::Visibility;
+use bower_core::request::moving::MigrateRequest;
 use bower_core::request::{Answer, Hit};
 use clap::Parser;
 use serde_json::{Value, json};
@@ -117,7 +118,12 @@ impl Desk {
             && self.held(&service)? == 0
         {
             let engine = service.engine();
-            let migrated = engine.migrate_from_brv(&Visibility::everything(), tree, false, now())?;
+            let migrated = engine.migrate_from_brv(
+                &Visibility::everything(),
+                tree,
+                &MigrateRequest::default(),
+                now(),
+            )?;
             self.session.out.detail(&format!(
                 "took over {} memories of {}",
                 migrated.migrated,

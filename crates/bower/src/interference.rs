@@ -14,8 +14,8 @@ mod requests;
 
 use bower_core::Engine;
 use bower_core::config::Settings;
-use bower_core::embed::Embedder;
 use bower_core::item::Statistics;
+use bower_core::model::Embedder;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use std::fs::OpenOptions;

@@ -373,7 +373,7 @@ mod tests {
             expected.athena.vector_weight = 31.0;
             expected.athena.tags_weight = 24.0;
             expected.athena.graph_weight = 23.0;
-            expected.atlas.fusion = bower_core::rank::profile::atlas::Fusion::Rank;
+            expected.atlas.fusion = bower_core::config::AtlasFusion::Rank;
             assert_eq!(settings, expected, "{text}");
             let origin = |key| chosen.iter().find(|chosen| chosen.key == key).unwrap().origin.to_string();
             assert_eq!(origin("athena.vector_weight"), "/h/config.toml");

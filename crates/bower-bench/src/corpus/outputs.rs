@@ -8,8 +8,8 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bower_core::embed::{EmbeddedText, Embedder, MiniLm, distinct_codes};
-use bower_core::vector::{floats, halves};
+use bower_core::parts::embed::{EmbeddedText, Embedder, MiniLm, distinct_codes};
+use bower_core::parts::vector::{floats, halves};
 use sha2::{Digest, Sha256};
 
 use crate::options::Failed;

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
-use bower_core::embed::{Embedder, MiniLm};
 use bower_core::engine::DocumentInput;
 use bower_core::item::{Scope, Visibility};
+use bower_core::model::{Embedder, MiniLm};
 use serde_json::{Map, Value, json};
 
 use super::place::{LOTS, Place, name, open};

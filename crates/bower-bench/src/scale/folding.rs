@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bower_core::embed::MiniLm;
 use bower_core::engine::DocumentInput;
 use bower_core::item::{Scope, Visibility};
+use bower_core::model::MiniLm;
 use serde_json::{Value, json};
 
 use super::place::{Place, ask, name, open, paced, tell};

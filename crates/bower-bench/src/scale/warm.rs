@@ -4,11 +4,12 @@
 
 use std::time::Instant;
 
-use bower_core::engine::{Depth, Engine, RankRequest};
+use bower_core::engine::Engine;
+use bower_core::engine::evaluation::{Depth, RankRequest};
 use bower_core::filter::Filter;
 use bower_core::item::{Channel, Visibility};
+use bower_core::parts::vector::{floats, halves};
 use bower_core::request::{QueryRequest, Selection};
-use bower_core::vector::{floats, halves};
 use serde_json::{Value, json};
 
 use super::place::{self, LOT, LOTS, Place, ask, fresh_questions, number, open};
@@ -223,7 +224,7 @@ fn judge(
     questions: &[String],
     select: &Selection,
 ) -> Result<f64, Failed> {
-    use bower_core::embed::{Embedder, MiniLm};
+    use bower_core::model::{Embedder, MiniLm};
     let model = MiniLm::open(&packed(options)?)?;
     let corpus = Corpus::open(options, &model, place.real()?)?;
     let (mut asked, mut found) = (Vec::new(), Vec::new());

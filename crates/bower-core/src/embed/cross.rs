@@ -223,7 +223,7 @@ impl CrossEncoder {
     }
 
     /// As [`CrossEncoder::open`], with the instructions to use; all of them give the same relevances.
-    pub fn with_isa(name: &str, packed: &Path, isa: Isa) -> Result<Self> {
+    pub(crate) fn with_isa(name: &str, packed: &Path, isa: Isa) -> Result<Self> {
         if !isa.is_present() {
             return Err(Error::invalid(
                 format!("instruction set {isa:?}"),

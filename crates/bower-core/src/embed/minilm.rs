@@ -41,7 +41,7 @@ pub struct Encoding {
     pub windows: usize,
 }
 
-/// The last layer's states of one window of a text, as a visitor of [`MiniLm::encode_with`] sees them.
+/// The last layer's states of one window of a text, as a visitor of [`MiniLm::encode`] sees them.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'a> {
     /// The window's tokens, `[CLS]` first and `[SEP]` last.
@@ -87,13 +87,8 @@ impl MiniLm {
     }
 
     /// Embeds a text; an empty one is `[CLS]`, `[SEP]`. Windows are of nearly equal length and do not overlap; the vector is
-    /// the normalised mean of all states.
-    pub fn encode(&self, text: &str) -> Result<Encoding> {
-        self.encode_with(text, &mut |_| ())
-    }
-
-    /// As [`MiniLm::encode`]; `see` is shown each window's token states on the way, in order.
-    pub fn encode_with(&self, text: &str, see: &mut dyn FnMut(Window<'_>)) -> Result<Encoding> {
+    /// the normalised mean of all states. `see` is shown each window's token states on the way, in order.
+    pub fn encode(&self, text: &str, see: &mut dyn FnMut(Window<'_>)) -> Result<Encoding> {
         let mut scratch = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let encoding = self.encode_into(text, &mut scratch, see);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
@@ -169,7 +164,7 @@ impl Embedder for MiniLm {
     }
 
     fn embed(&self, text: &str) -> Result<Vec<f32>> {
-        Ok(self.encode(text)?.vector)
+        Ok(self.encode(text, &mut |_| ())?.vector)
     }
 
     fn tokens(&self) -> Option<&str> {
@@ -178,7 +173,7 @@ impl Embedder for MiniLm {
 
     fn embed_text(&self, text: &str) -> Result<EmbeddedText> {
         let (mut tokens, mut codes) = (Tokens::default(), Vec::new());
-        let encoding = self.encode_with(text, &mut |window| {
+        let encoding = self.encode(text, &mut |window| {
             let inner = window.inner();
             tokens.codes(self.isa, inner.ids, inner.states, &mut codes);
         })?;
@@ -187,7 +182,7 @@ impl Embedder for MiniLm {
 
     fn embed_question(&self, text: &str) -> Result<EmbeddedQuestion> {
         let (mut tokens, mut question) = (Tokens::default(), Vec::new());
-        let encoding = self.encode_with(text, &mut |window| {
+        let encoding = self.encode(text, &mut |window| {
             let inner = window.inner();
             tokens.question(self.isa, inner.ids, inner.states, &mut question);
         })?;

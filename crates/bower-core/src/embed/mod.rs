@@ -18,7 +18,8 @@ pub(crate) use cross::testing;
 pub use cross::{
     CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, CrossEncoder, CrossSources, Relevance, pack_cross,
 };
-pub use late::{TOKENS_IDENTITY, distinct_codes};
+#[cfg(feature = "parts")]
+pub use late::distinct_codes;
 pub use minilm::{Encoding, MiniLm, WINDOW_PIECES, Window};
 pub use pack::{IDENTITY, VOCABULARY_SHA256, WEIGHTS_SHA256, pack};
 

@@ -8,7 +8,7 @@
 //! ids, that step is left out.
 //!
 //! ```
-//! use bower_core::embed::wordpiece::{WordPiece, pack_vocabulary};
+//! use bower_core::parts::embed::wordpiece::{WordPiece, pack_vocabulary};
 //! let section = pack_vocabulary(b"[UNK]\n[CLS]\n[SEP]\nbower\n##bird\n!").unwrap();
 //! let mut ids = Vec::new();
 //! WordPiece::open(&section).unwrap().encode("Bowerbird!", &mut ids);
@@ -178,11 +178,6 @@ impl<'a> WordPiece<'a> {
     /// How many ids there are: every id is below it.
     pub fn pieces(&self) -> usize {
         self.ends.len() / 4
-    }
-
-    /// The id of `[UNK]`, which stands for a word that has no pieces.
-    pub fn unknown(&self) -> u32 {
-        self.unknown
     }
 
     /// The id of `[CLS]`, which the model wants before a text.
@@ -478,7 +473,7 @@ mod tests {
         }
         let mut ids = Vec::new();
         table.encode(&"\u{10348}".repeat(100), &mut ids);
-        assert_eq!(ids, [table.unknown()]);
+        assert_eq!(ids, [table.unknown]);
     }
 
     #[test]

@@ -210,7 +210,7 @@ fn keep(
         frame,
         confidence: CONFIDENCE,
         time: now,
-        first_told: memory.create_time,
+        first_time: memory.create_time,
     };
     let (mut read, mut likenesses) = (HashMap::new(), Likenesses::default());
     let mut attempt = 0;

@@ -4,6 +4,7 @@
 //! score in each. `rank` applies the profile. `select` groups and reorders. `load` reads the winners. `evidence` packs them.
 
 pub(crate) mod channels;
+pub mod evaluation;
 pub(crate) mod evidence;
 mod load;
 pub(crate) mod lookup;
@@ -22,14 +23,12 @@ use std::time::Instant;
 
 use crate::engine::query::load::{below_newer, below_successors, load};
 use crate::engine::query::plan::{Depth, MAX_LIMIT, RankRequest};
-use crate::engine::query::rank::Ranking;
 use crate::engine::query::record::{SessionTexts, note_found, note_shown};
-use crate::engine::query::rerank::Reranking;
 use crate::engine::timing::milliseconds;
-use crate::engine::{Engine, late, missing};
+use crate::engine::{Engine, missing};
 use crate::error::{Error, Result};
-use crate::item::{Channel, Rerank, RowId, RowSet, Scored, Visibility};
-use crate::request::{Answer, QueryRequest, Selection};
+use crate::item::Visibility;
+use crate::request::{Answer, QueryRequest};
 
 /// Searches without recording exposure: the caller records what it shows.
 pub(crate) fn search(
@@ -105,63 +104,5 @@ impl Engine {
         note_shown(self, answer.hits.iter().map(|hit| hit.memory.row), now);
         note_found(self, request, &answer.hits, now);
         Ok(answer)
-    }
-
-    /// The ranked rows behind an answer, deeper than an answer goes, channel by channel. For evaluation.
-    pub fn rank(&self, visibility: &Visibility, request: &RankRequest<'_>) -> Result<Ranking> {
-        let select = request.select.within(visibility)?;
-        rank::rank(self, &RankRequest { select: &select, ..*request })
-    }
-
-    /// How close the tokens of some rows are to a question's, in the order of `rows`: about -1 to 1, higher is closer; `None`
-    /// for rows without token codes, and for all where there is no model. For evaluation: of the whole store alone.
-    pub fn late(&self, visibility: &Visibility, text: &str, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
-        visibility.check_everything("scoring rows")?;
-        let Ok(embedder) = self.model.get() else { return Ok(vec![None; rows.len()]) };
-        match late::question(self, embedder, text)?.tokens {
-            Some(query) => late::late_interaction(self, &query, rows),
-            None => Ok(vec![None; rows.len()]),
-        }
-    }
-
-    /// What the tags, filename or canonical channel finds by itself, best first, scores 0..1, each with its citation where
-    /// the channel cites; other channels are refused. For evaluation and explanation.
-    pub fn ask_channel(
-        &self,
-        visibility: &Visibility,
-        channel: Channel,
-        question: &str,
-        depth: usize,
-        select: &Selection,
-    ) -> Result<Vec<(Scored, Option<String>)>> {
-        let select = &select.within(visibility)?;
-        let keep = self.store.select(select)?;
-        let hidden = if keep.is_some() { RowSet::new() } else { self.store.hidden(select.clocks)? };
-        let allowed = |row| keep.as_ref().is_none_or(|keep| keep.contains(row)) && !hidden.contains(row);
-        let counted = plan::counted(self, select)?;
-        channels::ask(self, channel, question, depth, &allowed, counted.as_deref())
-    }
-
-    /// Reorders the best of a ranking by a cross-encoder or a language model, where their order is still open. `ranked` is best
-    /// first, its scores calibrated (0..1); `limit` is how many of them somebody will see. Whatever fails or takes longer than
-    /// the settings allow leaves the order as it was, and is named. For evaluation: of the whole store alone.
-    pub fn rerank(
-        &self,
-        visibility: &Visibility,
-        question: &str,
-        ranked: &[Scored],
-        limit: usize,
-        how: Rerank,
-    ) -> Result<Reranking> {
-        visibility.check_everything("scoring rows")?;
-        Ok(rerank::rerank(self, question, ranked, limit, how))
-    }
-
-    /// The path (or caller's id) of the document of each ranked chunk; rows that are no chunks are passed over. For evaluation:
-    /// of the whole store alone.
-    pub fn sources(&self, visibility: &Visibility, rows: &[Scored]) -> Result<Vec<String>> {
-        visibility.check_everything("looking up rows")?;
-        let rows: Vec<_> = rows.iter().map(|hit| hit.row).collect();
-        Ok(self.store.documents_of(&rows)?.into_iter().flatten().collect())
     }
 }

@@ -89,6 +89,7 @@ impl<R: Room> Generation<R> {
     }
 
     /// Whether none can.
+    #[cfg(feature = "parts")]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -124,6 +125,7 @@ impl<R: Room> Generation<R> {
     }
 
     /// How many segments it has: at most about the binary logarithm of its rows over 4,096.
+    #[cfg(feature = "parts")]
     pub fn segments(&self) -> usize {
         self.segments.len()
     }

@@ -2,7 +2,7 @@
 //! Reads files, writes nothing, knows no store.
 //!
 //! ```no_run
-//! # use bower_core::{config::Settings, ingest};
+//! # use bower_core::{config::Settings, parts::ingest};
 //! # fn main() -> bower_core::Result<()> {
 //! let settings = Settings::default();
 //! let walk = ingest::WalkOptions { max_bytes: settings.max_file_bytes, ..Default::default() };
@@ -40,14 +40,12 @@ mod transcript;
 mod walk;
 
 pub use archive::{Element, Form, conversation, recognise};
-pub use brv::{Topic, TopicFact, TopicFile, read_topic, topic_file};
-pub use diff::{Diff, diff};
+pub use brv::{Topic, TopicFile, read_topic, topic_file};
+pub use diff::diff;
 pub use fields::moment;
 pub use page::{Page, print_page, read_page};
 pub use parse::{Chunk, Parsed, parse};
-pub use pieces::{
-    LARGEST_PIECE, Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line,
-};
+pub use pieces::{Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line};
 pub use read::{content_hash, read};
 pub use transcript::{Speaker, Transcript, Turn};
 pub use walk::{Found, Walk, WalkOptions, walk};

@@ -3,7 +3,7 @@
 
 mod prompt;
 
-pub use prompt::{pattern_prompt, rerank_prompt};
+pub(crate) use prompt::{pattern_prompt, rerank_prompt};
 
 use std::time::Duration;
 

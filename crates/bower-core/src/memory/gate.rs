@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use bower_core::item::{Durability, Gate};
-//! use bower_core::memory::gate::{Constants, Refusal, judge};
+//! use bower_core::parts::memory::gate::{Constants, Refusal, judge};
 //!
 //! let verdict = judge("The API listens on port 8080.", Gate::Normal, &Constants::default());
 //! assert_eq!((verdict.refused, verdict.durability()), (None, Durability::Lasting));
@@ -147,6 +147,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// Every value.
+    #[cfg(feature = "parts")]
     pub const ALL: &'static [Self] = &[
         Self::TooLong,
         Self::Secret,

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use bower_core::item::MemoryType;
-//! use bower_core::memory::judge::{Constants, judge_text};
+//! use bower_core::parts::memory::judge::{Constants, judge_text};
 //!
 //! let judged = judge_text("We decided to keep invoices in PostgreSQL.", None, 0.5, &Constants::default());
 //! assert_eq!(judged.memory_type, MemoryType::Decision);

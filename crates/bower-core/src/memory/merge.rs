@@ -28,18 +28,18 @@ pub struct Told<'a> {
     pub time: Timestamp,
     /// When it was told first, where that was before and whoever tells it says so: then it may be told late. Else it is told
     /// after everything that is there: its change comes after theirs, whatever the clock said at any of them.
-    pub first_told: Option<Timestamp>,
+    pub first_time: Option<Timestamp>,
 }
 
 impl Told<'_> {
     /// Whether it was told before a memory that is there.
     fn is_late(&self, memory: &Kept<'_>) -> bool {
-        self.first_told.is_some_and(|first| first < memory.time)
+        self.first_time.is_some_and(|first| first < memory.time)
     }
 
     /// When it was told, as far as a memory's time can be compared with it. A memory that the clock dated later is no newer.
     fn time_beside(&self, memory: &Kept<'_>) -> Timestamp {
-        self.first_told.unwrap_or_else(|| self.time.max(memory.time))
+        self.first_time.unwrap_or_else(|| self.time.max(memory.time))
     }
 }
 

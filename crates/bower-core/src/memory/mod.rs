@@ -15,5 +15,3 @@ pub mod said;
 pub mod slot;
 pub mod sweep;
 pub mod turns;
-
-pub use cues::Reading;

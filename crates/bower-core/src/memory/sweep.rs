@@ -79,8 +79,6 @@ pub enum Rule {
     OverLimit,
     /// Too weak, by [`Constants::prune_below`] or what was asked for.
     Weak,
-    /// One of several that a pattern stands for now.
-    Patterned,
 }
 
 impl Rule {
@@ -95,7 +93,6 @@ impl Rule {
             Self::Unused => "unused",
             Self::OverLimit => "over_limit",
             Self::Weak => "weak",
-            Self::Patterned => "patterned",
         }
     }
 
@@ -110,7 +107,6 @@ impl Rule {
             Self::Unused => "fading, and not used for 180 days",
             Self::OverLimit => "the weakest of a scope that is over its limit",
             Self::Weak => "too weak to be asked for again",
-            Self::Patterned => "a pattern says what it says",
         }
     }
 }

@@ -3,7 +3,7 @@
 //! alone; it is no memory yet, and has to pass admission like any other text.
 //!
 //! ```
-//! use bower_core::memory::turns::{Cue, Voice, picks};
+//! use bower_core::parts::memory::turns::{Cue, Voice, picks};
 //!
 //! let picks = picks("Can you fix the login? From now on we use pnpm, not npm.", Voice::User);
 //! assert_eq!(picks.len(), 1);
@@ -115,6 +115,7 @@ fn keep(read: &Read, signs: &[f32], voice: Voice) -> Option<(Cue, f32)> {
 }
 
 /// A sentence as a scorer sees it, for whoever fits one.
+#[cfg(feature = "parts")]
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// What would be kept of it.
@@ -126,12 +127,14 @@ pub struct Seen {
 }
 
 /// The sentences of a turn that could be kept.
+#[cfg(feature = "parts")]
 pub fn seen(said: &str, voice: Voice) -> Vec<Seen> {
     let all = hear(said, voice).into_iter().filter_map(|one| one.read);
     all.map(|(read, signs)| Seen { is_ruled: read.cue.is_some(), text: read.text, signs }).collect()
 }
 
 /// What the numbers of [`Seen`] are called.
+#[cfg(feature = "parts")]
 pub fn sign_names() -> &'static [String] {
     &signs::NAMES
 }

@@ -143,11 +143,11 @@ pub enum Basis {
 /// What is known of one hit. Numbers out of range count as the end of the range they are beyond, NaN as the worst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Features {
-    /// How it stands among its competitors, 0 and below: see [`standings`].
+    /// How it stands among its competitors, 0 and below: see `standings`.
     pub standing: f32,
-    /// Its BM25 as a share of the most there is, 0..1: see [`share`].
+    /// Its BM25 as a share of the most there is, 0..1: see `share`.
     pub share: f32,
-    /// The idf share of the question's terms that it has, 0..1: see [`coverage`].
+    /// The idf share of the question's terms that it has, 0..1: see `coverage`.
     pub coverage: f32,
     /// How closely its words match the question's, -1..1, as late interaction says; `None` where that is not known.
     pub closeness: Option<f32>,
@@ -180,7 +180,7 @@ pub fn share(text: f32, idf_sum: f32) -> f32 {
     part(text, TERM_LIMIT * idf_sum)
 }
 
-/// The part of `idf_sum` (see [`share`]) that the terms make which the hit has. 0 for a question without terms.
+/// The part of `idf_sum` (see `share`) that the terms make which the hit has. 0 for a question without terms.
 pub fn coverage(idf_found: f32, idf_sum: f32) -> f32 {
     part(idf_found, idf_sum)
 }

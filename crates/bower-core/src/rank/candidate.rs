@@ -101,7 +101,7 @@ impl Factor {
 pub struct Ranked {
     /// The item.
     pub row: RowId,
-    /// What [`recompute`] makes of the factors.
+    /// What `recompute` makes of the factors.
     pub score: f32,
     /// In the order in which they count.
     pub factors: Vec<Factor>,

@@ -88,7 +88,7 @@ pub fn reorder(rows: &[RowId], scores: &[Option<f32>]) -> Reordered {
 /// were missing. An answer without a score gives `None` for all.
 ///
 /// ```
-/// # use bower_core::rank::rerank::parse_scores;
+/// # use bower_core::parts::rank::rerank::parse_scores;
 /// assert_eq!(parse_scores("[1]:4\n[3] : 2.5", 3), [Some(4.0), None, Some(2.5)]);
 /// ```
 pub fn parse_scores(answer: &str, count: usize) -> Vec<Option<f32>> {

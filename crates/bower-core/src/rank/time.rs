@@ -28,7 +28,7 @@ pub use words::Unit;
 /// The expressions of time in a question, in its order and not overlapping, resolved at `now` in its time zone.
 ///
 /// ```
-/// use bower_core::rank::time::{Aim, parse};
+/// use bower_core::parts::rank::time::{Aim, parse};
 /// let now: jiff::Zoned = "2024-03-13T15:00:00Z[UTC]".parse().unwrap();
 /// let found = parse("What did Ada paint last week?", &now);
 /// let Aim::During(week) = &found[0].aim else { panic!() };
@@ -37,6 +37,11 @@ pub use words::Unit;
 /// ```
 pub fn parse(question: &str, now: &Zoned) -> Vec<TimeExpression> {
     Reader::new(question, now).expressions()
+}
+
+/// Whether a question has an expression of time.
+pub fn has_times(question: &str, now: &Zoned) -> bool {
+    !parse(question, now).is_empty()
 }
 
 /// The times that a text itself speaks of, each kind in its order: absolute, or relative to when it was written.
@@ -48,6 +53,7 @@ pub fn spoken(text: &str, written: &Zoned) -> Spoken {
 }
 
 /// All times of [`spoken`], the absolute before the relative.
+#[cfg(feature = "parts")]
 pub fn dates_in(text: &str, written: &Zoned) -> Vec<Interval> {
     let Spoken { mut absolute, relative, .. } = spoken(text, written);
     absolute.extend(relative);

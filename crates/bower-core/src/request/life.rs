@@ -7,6 +7,24 @@ use serde::Serialize;
 use super::{Item, thousandths};
 use crate::item::{Facts, MemoryType, Origin, Scope, TakenHow, Turn, Verdict};
 
+/// What somebody decides about a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CandidateRuling {
+    /// It is a memory from now on.
+    Keep,
+    /// It leaves answers.
+    Drop,
+}
+
+/// Whether a memory is to be pinned: a pinned one never fades.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pinning {
+    /// It is pinned from now on.
+    Pin,
+    /// The pin is taken out.
+    Unpin,
+}
+
 /// One memory that a run turned, or would.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Turned {
@@ -26,6 +44,13 @@ pub struct Turned {
     pub strength: f64,
     /// When it was last used or told.
     pub access_time: Timestamp,
+}
+
+/// How a sweep is run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SweepRequest {
+    /// Only looked at.
+    pub dry_run: bool,
 }
 
 /// What a sweep did.
@@ -66,6 +91,27 @@ pub struct ClockJump {
     pub now: Timestamp,
     /// From then on, by this clock, it is believed, where it goes on from here.
     pub acts_from: Timestamp,
+}
+
+/// How memories are pruned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PruneRequest {
+    /// Memories whose effective importance is below this are archived, 0..1.
+    pub threshold: f64,
+    /// Only looked at.
+    pub dry_run: bool,
+}
+
+impl PruneRequest {
+    /// The threshold of a request that names none.
+    pub const THRESHOLD: f64 = 0.05;
+}
+
+impl Default for PruneRequest {
+    /// Archives what is below [`PruneRequest::THRESHOLD`].
+    fn default() -> Self {
+        Self { threshold: Self::THRESHOLD, dry_run: false }
+    }
 }
 
 /// What was pruned.
@@ -109,7 +155,7 @@ pub struct ConsolidateRequest {
 }
 
 impl Default for ConsolidateRequest {
-    /// Cosine .90 (systems.md, section 1).
+    /// A cosine of .90 and a minute of work.
     fn default() -> Self {
         Self { similarity: 0.9, dry_run: false, most_ms: 60_000, llm: false }
     }
@@ -179,6 +225,15 @@ pub struct Refused {
     pub why: String,
     /// How many.
     pub patterns: usize,
+}
+
+/// What one origin wrote, to be taken back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UndoRequest {
+    /// The session, host or source; it must name one.
+    pub origin: Origin,
+    /// Only looked at.
+    pub dry_run: bool,
 }
 
 /// What was taken back.

@@ -183,6 +183,13 @@ pub enum ImportProgress {
     Folding,
 }
 
+/// How a migration is run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MigrateRequest {
+    /// Nothing is written; the report says what would be.
+    pub dry_run: bool,
+}
+
 /// What a migration did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Migrated {

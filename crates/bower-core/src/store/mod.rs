@@ -42,7 +42,7 @@ pub use lifecycle::{Life, Lifecycle, NewPattern, OWN, Seen, Turned, Turning};
 pub use memories::{Audience, Decided, Kept, Memories, NewMemory, Place, ReviewRow, Standing};
 pub use selections::{Counts, RowChanges, Selections};
 pub use sqlite::SqliteStore;
-pub use upkeep::{CompactWhen, Upkeep};
+pub use upkeep::Upkeep;
 pub use vector::{NewTokens, NewVector};
 
 /// Opens the store of a home, making it where there is none, and the desk of this machine: of `SQLite` they are one file.

@@ -5,17 +5,7 @@ use std::path::{Path, PathBuf};
 use super::clock::Stamp;
 use crate::error::Result;
 use crate::item::{Change, RowId};
-use crate::request::{Erased, Loss, Receipt, StoreCopy};
-
-/// When to compact an index or a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompactWhen {
-    /// Whenever it lacks a change: when somebody forgets, and at the end of a run that somebody waits for.
-    Always,
-    /// When it lacks more than is worth waiting for, or does not match the store. Others read and write meanwhile, and are not
-    /// kept waiting.
-    Due,
-}
+use crate::request::{CompactWhen, Erased, Loss, Receipt, StoreCopy};
 
 /// Erases, compacts, copies and examines the store.
 pub trait Upkeep {

@@ -119,6 +119,7 @@ impl TextIndex {
     }
 
     /// The language of the index; questions must be analysed in it.
+    #[cfg(feature = "parts")]
     pub fn language(&self) -> Language {
         self.payload.language
     }
@@ -156,6 +157,7 @@ impl TextIndex {
     }
 
     /// Whether it holds none.
+    #[cfg(feature = "parts")]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -18,15 +18,14 @@ mod split;
 mod stopwords;
 pub mod tail;
 
-pub use analyze::{ANALYSIS, Analyzer, Found, Purpose, Shape};
-pub use asked::{AskedScan, AskedWord, Compare, asked_words};
+pub use analyze::{Analyzer, Found, Purpose, Shape};
+pub use asked::{AskedScan, Compare, asked_words};
 pub use directory::META as MANIFEST;
-pub use examined::{Examined, RowWords};
+pub use examined::Examined;
 pub use fold::{FoldPlan, FreshText, fold};
 pub use highlight::{Snippet, snippet};
 pub use index::{Prepared, TextIndex};
 pub use language::Language;
 pub use query::{QueryTerm, query_names, query_terms};
 pub use rarity::{Rarity, rarity};
-pub use speaker::speakers;
 pub use tail::{Tail, TailScan, encode_terms, examine_tail, is_whole, search_tail};

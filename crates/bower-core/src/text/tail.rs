@@ -342,16 +342,19 @@ fn saturated(count: usize) -> u8 {
 
 impl Tail {
     /// A tail without rows, for a search of the folded index alone.
+    #[cfg(feature = "parts")]
     pub fn empty() -> Self {
         Self::default()
     }
 
     /// How many rows have a term of the query.
+    #[cfg(feature = "parts")]
     pub fn len(&self) -> usize {
         self.hits.len()
     }
 
     /// Whether no row has a term of the query.
+    #[cfg(feature = "parts")]
     pub fn is_empty(&self) -> bool {
         self.hits.is_empty()
     }

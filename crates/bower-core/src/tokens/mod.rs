@@ -17,7 +17,7 @@ mod testing;
 
 pub use crate::generation::MANIFEST;
 pub use fold::{fold, purge};
-pub use query::{MOST_TOKENS, TokenQuery, from_bytes, to_bytes};
+pub use query::{TokenQuery, from_bytes, to_bytes};
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
 

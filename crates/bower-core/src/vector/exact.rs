@@ -50,6 +50,7 @@ impl<'a> ExactQuery<'a> {
 
     /// The cosine with a vector of the same dimension, -1..=1; 0 where either has no direction (zero, not finite) or
     /// the dimensions differ.
+    #[cfg(feature = "parts")]
     pub fn cosine(&self, vector: &[f32]) -> f32 {
         if vector.len() != self.query.len() {
             return 0.0;
@@ -71,16 +72,6 @@ impl<'a> ExactQuery<'a> {
     }
 }
 
-/// The cosine of two vectors; see [`ExactQuery::cosine`].
-pub fn score_exact(query: &[f32], vector: &[f32]) -> f32 {
-    ExactQuery::new(query).cosine(vector)
-}
-
-/// The cosine with a stored vector; see [`ExactQuery::cosine_f16`].
-pub fn cosine_f16(query: &[f32], vector: &[u8]) -> f32 {
-    ExactQuery::new(query).cosine_f16(vector)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,11 +79,12 @@ mod tests {
 
     #[test]
     fn cosines_by_hand() {
-        assert!((score_exact(&[3.0, 4.0], &[4.0, 3.0]) - 0.96).abs() < 1e-6);
-        assert!((score_exact(&[1.0, 0.0], &[-5.0, 0.0]) + 1.0).abs() < 1e-6);
-        assert_eq!(score_exact(&[0.0, 0.0], &[1.0, 0.0]).to_bits(), 0);
-        assert_eq!(score_exact(&[1.0, 0.0], &[f32::NAN, 0.0]).to_bits(), 0);
-        assert_eq!(score_exact(&[1.0, 0.0], &[1.0]).to_bits(), 0);
+        let cosine = |query: &[f32], vector: &[f32]| ExactQuery::new(query).cosine(vector);
+        assert!((cosine(&[3.0, 4.0], &[4.0, 3.0]) - 0.96).abs() < 1e-6);
+        assert!((cosine(&[1.0, 0.0], &[-5.0, 0.0]) + 1.0).abs() < 1e-6);
+        assert_eq!(cosine(&[0.0, 0.0], &[1.0, 0.0]).to_bits(), 0);
+        assert_eq!(cosine(&[1.0, 0.0], &[f32::NAN, 0.0]).to_bits(), 0);
+        assert_eq!(cosine(&[1.0, 0.0], &[1.0]).to_bits(), 0);
     }
 
     #[test]
@@ -102,7 +94,8 @@ mod tests {
             (0..385).map(|at| f16::from_f32(((at * 53 % 97) as f32 - 48.0) / 700.0)).collect();
         let bytes: Vec<u8> = halves.iter().flat_map(|value| value.to_le_bytes()).collect();
         let floats: Vec<f32> = halves.iter().map(|value| value.to_f32()).collect();
-        assert_eq!(cosine_f16(&query, &bytes).to_bits(), score_exact(&query, &floats).to_bits());
-        assert_eq!(cosine_f16(&query, &bytes[..768]).to_bits(), 0);
+        let query = ExactQuery::new(&query);
+        assert_eq!(query.cosine_f16(&bytes).to_bits(), query.cosine(&floats).to_bits());
+        assert_eq!(query.cosine_f16(&bytes[..768]).to_bits(), 0);
     }
 }

@@ -12,7 +12,7 @@ use crate::item::{Coverage, RowSet};
 /// Writes the next generation of the index in `dir`: the current one without the rows in `gone`, with the fresh vectors.
 ///
 /// `current` is the opened generation in `dir`; `None` starts anew, whatever is there. `fresh` gives rows in strictly
-/// ascending order and vectors of `dimension` (a multiple of 8 in [`super::DIMENSIONS`]); a fresh row replaces an older
+/// ascending order and vectors of `dimension` (a multiple of 8 in [`super::segment::DIMENSIONS`]); a fresh row replaces an older
 /// copy of itself and wins over `gone`. Memory needed: some 8 bytes a vector. The caller holds the lock that keeps other
 /// folds of this folder out; searches may go on meanwhile, also in `current`.
 ///

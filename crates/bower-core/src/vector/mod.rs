@@ -22,14 +22,12 @@ mod testing;
 mod threads;
 
 pub use crate::generation::MANIFEST;
-pub use best::Fetch;
-pub use exact::{ExactQuery, cosine_f16, floats, halves, score_exact};
+pub use exact::{ExactQuery, floats, halves};
 pub use examine::{Background, likenesses};
 pub use fold::{fold, purge};
 pub use near::{NearPair, near_pairs};
 pub use packed::{pack, unpack};
 pub use quantise::{ByteRows, Quantised};
-pub use segment::DIMENSIONS;
 pub use tail::{TailScores, score_tail, search_tail};
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;

@@ -49,6 +49,7 @@ impl ByteRows {
     }
 
     /// Whether there is room for none.
+    #[cfg(feature = "parts")]
     pub fn is_empty(&self) -> bool {
         self.scales.is_empty()
     }

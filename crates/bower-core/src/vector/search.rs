@@ -181,6 +181,7 @@ impl VectorIndex {
     /// cosine by some .002. A query without direction (all zero) is similar to nothing: no results.
     ///
     /// Fails with [`Error::Invalid`] when the query has another dimension or is not finite, or as `exact` does.
+    #[cfg(feature = "parts")]
     pub fn search(
         &self,
         query: &[f32],

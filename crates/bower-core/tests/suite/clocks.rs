@@ -4,7 +4,9 @@
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::item::{Gate, MemoryType, Status, Visibility};
-use bower_core::request::{Clocks, CurateRequest, Curated, House, PruneEvery, QueryRequest, Selection};
+use bower_core::request::{
+    Clocks, CurateRequest, Curated, House, PruneEvery, PruneRequest, QueryRequest, Selection, SweepRequest,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::place::{Place, contents, now};
@@ -103,17 +105,24 @@ fn sixty_days_without_use_cost_one_day() {
         tell(&engine, "Tea is better than coffee at work", day(n));
     }
     assert_eq!(engine.list(&Visibility::everything(), &Selection::default(), 100, 0).unwrap().total, 10);
-    let back = engine.sweep(&Visibility::everything(), false, day(185)).unwrap();
+    let back = engine.sweep(&Visibility::everything(), &SweepRequest::default(), day(185)).unwrap();
     let jump = back.clock_jump.unwrap();
     assert_eq!((jump.trusted_time, jump.now, jump.acts_from), (day(125), day(185), day(186)));
     assert_eq!((back.turned.len(), number(&engine, Status::Archived)), (0, 0));
     assert_eq!(
-        engine.prune(&Visibility::everything(), 0.9, false, day(185)).unwrap().pruned,
+        engine
+            .prune(&Visibility::everything(), &PruneRequest { threshold: 0.9, dry_run: false }, day(185))
+            .unwrap()
+            .pruned,
         0,
         "nor is anything pruned"
     );
     assert!(
-        engine.prune(&Visibility::everything(), 0.9, true, day(185)).unwrap().pruned > 0,
+        engine
+            .prune(&Visibility::everything(), &PruneRequest { threshold: 0.9, dry_run: true }, day(185))
+            .unwrap()
+            .pruned
+            > 0,
         "what would go is told"
     );
     // Whoever looks for what is needed in the meantime keeps it.
@@ -125,7 +134,7 @@ fn sixty_days_without_use_cost_one_day() {
         .unwrap();
     engine.note_used(&Visibility::everything(), &used, day(185));
     engine.keep_given(day(185)).unwrap();
-    let next = engine.sweep(&Visibility::everything(), false, day(186)).unwrap();
+    let next = engine.sweep(&Visibility::everything(), &SweepRequest::default(), day(186)).unwrap();
     assert_eq!((next.clock_jump, next.archived, next.raised), (None, 6, 1));
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the engine end to end, on real files, the real model and the real indexes.
 
-use bower_core::engine::{Depth, DocumentInput, Engine, RankRequest};
+use bower_core::engine::evaluation::{Depth, RankRequest};
+use bower_core::engine::{DocumentInput, Engine};
 use bower_core::filter::Filter;
 use bower_core::item::{Channel, Kind, MemoryType, Profile, RowId, Scope, Visibility};
 use bower_core::request::{

@@ -5,11 +5,11 @@
 
 use bower_core::filter::Filter;
 use bower_core::item::{Allowed, Change, Kind, Provenance, RowId, RowSet, Visibility};
-use bower_core::request::{BriefRequest, QueryRequest, Selection};
-use bower_core::store::{
+use bower_core::parts::store::{
     Desk, IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime,
 };
-use bower_core::text::{Language, Tail, TextIndex, query_terms};
+use bower_core::parts::text::{Language, Tail, TextIndex, query_terms};
+use bower_core::request::{BriefRequest, QueryRequest, Selection};
 use rusqlite::Connection;
 use std::path::Path;
 

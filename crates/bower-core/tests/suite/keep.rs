@@ -5,8 +5,8 @@ use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::item::{Author, Gate, MemoryType, Scope, Status, Tier, Turn, Verdict, Visibility};
 use bower_core::request::{
-    ConsolidateRequest, CurateRequest, Curated, ForgetRequest, Forgetting, Pruned, QueryRequest, Selection,
-    Settlement, Swept,
+    ConsolidateRequest, CurateRequest, Curated, ForgetRequest, Forgetting, Pinning, PruneRequest, Pruned,
+    QueryRequest, ReviewsRequest, Selection, Settlement, SweepRequest, Swept,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -25,18 +25,37 @@ fn tell(engine: &Engine, text: &str, memory_type: MemoryType, at: Timestamp) -> 
 /// Sweeps a day after a first sweep, which only marks where nobody used the store for a month.
 fn sweep_at(engine: &Engine, at: Timestamp) -> Swept {
     let before = at - SignedDuration::from_hours(24);
-    if engine.sweep(&Visibility::everything(), true, before).unwrap().clock_jump.is_some() {
-        assert_eq!(engine.sweep(&Visibility::everything(), false, before).unwrap().turned, []);
+    if engine
+        .sweep(&Visibility::everything(), &SweepRequest { dry_run: true }, before)
+        .unwrap()
+        .clock_jump
+        .is_some()
+    {
+        assert_eq!(
+            engine.sweep(&Visibility::everything(), &SweepRequest::default(), before).unwrap().turned,
+            []
+        );
     }
-    engine.sweep(&Visibility::everything(), false, at).unwrap()
+    engine.sweep(&Visibility::everything(), &SweepRequest::default(), at).unwrap()
 }
 
 fn prune_at(engine: &Engine, at: Timestamp) -> Pruned {
     let before = at - SignedDuration::from_hours(24);
-    if engine.prune(&Visibility::everything(), 0.05, true, before).unwrap().clock_jump.is_some() {
-        assert_eq!(engine.prune(&Visibility::everything(), 0.05, false, before).unwrap().turned, []);
+    if engine
+        .prune(&Visibility::everything(), &PruneRequest { threshold: 0.05, dry_run: true }, before)
+        .unwrap()
+        .clock_jump
+        .is_some()
+    {
+        assert_eq!(
+            engine
+                .prune(&Visibility::everything(), &PruneRequest { threshold: 0.05, dry_run: false }, before)
+                .unwrap()
+                .turned,
+            []
+        );
     }
-    engine.prune(&Visibility::everything(), 0.05, false, at).unwrap()
+    engine.prune(&Visibility::everything(), &PruneRequest { threshold: 0.05, dry_run: false }, at).unwrap()
 }
 
 fn ask(engine: &Engine, text: &str, at: Timestamp) -> Vec<String> {
@@ -54,7 +73,7 @@ fn what_nobody_uses_fades_leaves_answers_and_comes_back() {
     let rule = tell(&engine, "Always water the garden at dawn", MemoryType::Convention, day(0)).id.unwrap();
     assert!(sweep_at(&engine, day(89)).turned.is_empty());
 
-    let would = engine.sweep(&Visibility::everything(), true, day(91)).unwrap();
+    let would = engine.sweep(&Visibility::everything(), &SweepRequest { dry_run: true }, day(91)).unwrap();
     assert_eq!((would.demoted, would.event, would.turned[0].id.clone()), (1, None, fact.clone()));
     assert_eq!(engine.get(&Visibility::everything(), &fact).unwrap().tier, Tier::Active, "only looked at");
     assert_eq!(sweep_at(&engine, day(91)).demoted, 1);
@@ -109,8 +128,13 @@ fn the_weak_are_pruned_and_the_pinned_and_the_decided_are_not() {
         .zip(["The old printer jams", "We chose the blue paint", "The spare key is under the pot"])
         .map(|(memory_type, text)| tell(&engine, text, memory_type, day(0)).id.unwrap())
         .collect();
-    assert_eq!(engine.pin(&Visibility::everything(), &ids[2], true, day(1)).unwrap().tier, Tier::Pinned);
-    let would = engine.prune(&Visibility::everything(), 0.05, true, day(3_000)).unwrap();
+    assert_eq!(
+        engine.pin(&Visibility::everything(), &ids[2], Pinning::Pin, day(1)).unwrap().tier,
+        Tier::Pinned
+    );
+    let would = engine
+        .prune(&Visibility::everything(), &PruneRequest { threshold: 0.05, dry_run: true }, day(3_000))
+        .unwrap();
     assert_eq!((would.pruned, would.remaining, would.event), (1, 2, None));
     assert_eq!((would.turned[0].id.as_str(), would.turned[0].strength < 0.05), (ids[0].as_str(), true));
     let pruned = prune_at(&engine, day(3_000));
@@ -121,12 +145,15 @@ fn the_weak_are_pruned_and_the_pinned_and_the_decided_are_not() {
     assert_eq!(engine.get(&Visibility::everything(), &ids[0]).unwrap().status, Status::Active);
     assert!(
         engine
-            .prune(&Visibility::everything(), 1.5, true, day(1))
+            .prune(&Visibility::everything(), &PruneRequest { threshold: 1.5, dry_run: true }, day(1))
             .unwrap_err()
             .to_string()
             .contains("use 0 to 1")
     );
-    assert_eq!(engine.pin(&Visibility::everything(), &ids[2], false, day(1)).unwrap().tier, Tier::Active);
+    assert_eq!(
+        engine.pin(&Visibility::everything(), &ids[2], Pinning::Unpin, day(1)).unwrap().tier,
+        Tier::Active
+    );
 }
 
 #[test]
@@ -293,7 +320,9 @@ fn curate_any(engine: &Engine, random: &mut Random, at: Timestamp) {
 
 /// Settles the first review in one of three ways.
 fn settle_any(engine: &Engine, random: &mut Random, at: Timestamp) {
-    if let Some(review) = engine.reviews(&Visibility::everything(), false).unwrap().first() {
+    if let Some(review) =
+        engine.reviews(&Visibility::everything(), &ReviewsRequest::default()).unwrap().first()
+    {
         let how = match random.below(3) {
             0 => Settlement::Accept,
             1 => Settlement::Both,
@@ -313,8 +342,10 @@ fn act(engine: &Engine, random: &mut Random, events: &mut Vec<u64>, at: Timestam
     let some = |n: usize| all.get(n % all.len().max(1)).map(|item| item.id.clone());
     match random.below(14) {
         0..=4 => curate_any(engine, random, at),
-        5 => events.extend(engine.sweep(&reach, false, at).unwrap().event),
-        6 => events.extend(engine.prune(&reach, 0.2, false, at).unwrap().event),
+        5 => events.extend(engine.sweep(&reach, &SweepRequest::default(), at).unwrap().event),
+        6 => events.extend(
+            engine.prune(&reach, &PruneRequest { threshold: 0.2, dry_run: false }, at).unwrap().event,
+        ),
         7 => {
             let done = engine.consolidate(&reach, &ConsolidateRequest::default(), at, &|| true).unwrap();
             events.extend(done.clusters.iter().filter_map(|cluster| cluster.event));

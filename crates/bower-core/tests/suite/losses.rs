@@ -3,7 +3,7 @@
 use bower_core::engine::Engine;
 use bower_core::item::{Kind, Part, Status, Step, Visibility};
 use bower_core::request::{Check, Degraded, ForgetRequest, Forgetting, Outcome, QueryRequest, Selection};
-use bower_core::store::SqliteStore;
+use bower_core::sqlite::SqliteStore;
 use std::path::{Path, PathBuf};
 
 use crate::place::{Place, Random, contents, keep, now};

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
 mod answers;
+mod api;
 mod channels;
 mod clocks;
 mod damage;

@@ -3,8 +3,8 @@
 use bower_core::engine::Engine;
 use bower_core::item::{Author, Fate, Gate, MemoryType, Status, Visibility};
 use bower_core::request::{
-    Clocks, CurateRequest, Curated, ForgetRequest, Forgetting, QueryRequest, Selection, Settlement, ToldTurn,
-    TurnsRequest,
+    Clocks, CurateRequest, Curated, ForgetRequest, Forgetting, QueryRequest, ReviewsRequest, Selection,
+    Settlement, ToldTurn, TurnsRequest,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -170,7 +170,7 @@ fn a_contradiction_that_nothing_settles_is_reviewed() {
         2,
         "both stay"
     );
-    let open = engine.reviews(&Visibility::everything(), false).unwrap();
+    let open = engine.reviews(&Visibility::everything(), &ReviewsRequest::default()).unwrap();
     assert_eq!(
         (open.len(), &open[0].newer.id, &open[0].older.id),
         (1, second.id.as_ref().unwrap(), first.id.as_ref().unwrap())
@@ -188,9 +188,9 @@ fn a_contradiction_that_nothing_settles_is_reviewed() {
     );
     assert!(
         engine.settle(&Visibility::everything(), 1, &Settlement::Accept, day(3)).is_err()
-            && engine.reviews(&Visibility::everything(), false).unwrap().is_empty()
+            && engine.reviews(&Visibility::everything(), &ReviewsRequest::default()).unwrap().is_empty()
     );
-    assert_eq!(engine.reviews(&Visibility::everything(), true).unwrap().len(), 1);
+    assert_eq!(engine.reviews(&Visibility::everything(), &ReviewsRequest { all: true }).unwrap().len(), 1);
 
     // A week later the newer one stands by itself.
     let late = tell(&engine, "Backups are encrypted before they leave the building.", day(10));

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use bower_core::embed::{Embedder, MiniLm, pack};
+use bower_core::model::{Embedder, MiniLm, pack};
 use bower_kernels::Isa;
 use serde::Deserialize;
 

@@ -18,7 +18,7 @@ pub fn model_dir() -> PathBuf {
 /// The folder that an engine finds its models in.
 pub fn models_folder() -> PathBuf {
     let folder = model_dir();
-    let packed = folder.join(format!("{}.packed", bower_core::embed::IDENTITY));
+    let packed = folder.join(format!("{}.packed", bower_core::model::IDENTITY));
     assert!(packed.is_file(), "no {}: run `make model` first", packed.display());
     folder.parent().expect("a model's folder lies in the models' folder").to_path_buf()
 }

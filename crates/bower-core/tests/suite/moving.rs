@@ -2,8 +2,10 @@
 
 use bower_core::engine::Engine;
 use bower_core::item::{Kind, MemoryType, Scope, Status, Visibility};
-use bower_core::request::moving::{ExportRequest, ImportRequest, Imported};
-use bower_core::request::{CurateRequest, IndexRequest, QueryRequest, Selection, Settlement};
+use bower_core::request::moving::{ExportRequest, ImportRequest, Imported, MigrateRequest};
+use bower_core::request::{
+    CurateRequest, IndexRequest, QueryRequest, ReviewsRequest, Selection, Settlement, SweepRequest,
+};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use std::path::Path;
@@ -51,7 +53,9 @@ fn lived(place: &Place) -> Engine {
     tell(&engine, "The staging server is in Rome.", 7);
     tell(&engine, "Feature flags are cached.", 8);
     tell(&engine, "Feature flags are not cached.", 9);
-    if let Some(review) = engine.reviews(&Visibility::everything(), false).unwrap().first() {
+    if let Some(review) =
+        engine.reviews(&Visibility::everything(), &ReviewsRequest::default()).unwrap().first()
+    {
         engine.settle(&Visibility::everything(), review.review, &Settlement::Both, later(10)).unwrap();
     }
     let request = CurateRequest {
@@ -187,7 +191,7 @@ fn a_count_that_cannot_be_counted_on_is_refused() {
     }
     let most = all.replace("\"access_count\":0", &format!("\"access_count\":{}", u32::MAX));
     assert_eq!(import(&other, &most, ImportRequest::default()).added, 1);
-    other.sweep(&Visibility::everything(), false, later(700)).unwrap();
+    other.sweep(&Visibility::everything(), &SweepRequest::default(), later(700)).unwrap();
 }
 
 fn edit(folder: &Path, holds: &str, with: impl Fn(&str) -> String) -> String {
@@ -412,10 +416,14 @@ fn a_context_tree_is_taken_over() {
     place.write(&format!("{tree}/_archived/ops/old.full.md"), "## Narrative\nWe shipped by hand.\n");
     place.write(&format!("{tree}/ops/broken.md"), "---\ntags: [x\n---\ntext\n");
     let project = place.notes().join("project");
-    let came = engine.migrate_from_brv(&Visibility::everything(), &project, false, later(1)).unwrap();
+    let came = engine
+        .migrate_from_brv(&Visibility::everything(), &project, &MigrateRequest::default(), later(1))
+        .unwrap();
     assert_eq!((came.migrated, came.skipped, came.errors.len(), came.relations), (5, 3, 1, 4), "{came:?}");
     assert_eq!(came.errors[0].place, "ops/broken.md");
-    let again = engine.migrate_from_brv(&Visibility::everything(), &project, false, later(2)).unwrap();
+    let again = engine
+        .migrate_from_brv(&Visibility::everything(), &project, &MigrateRequest::default(), later(2))
+        .unwrap();
     assert_eq!((again.migrated, again.unchanged, again.relations), (0, 5, 0), "{again:?}");
     let listed = engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap().memories;
     let of = |text: &str| {
@@ -431,7 +439,11 @@ fn a_context_tree_is_taken_over() {
     assert_eq!(keys.metadata["brv"], "auth/jwt/keys.md");
     let archived = Selection { statuses: vec![Status::Archived], ..Selection::default() };
     assert_eq!(engine.list(&Visibility::everything(), &archived, 10, 0).unwrap().total, 1);
-    assert!(engine.migrate_from_brv(&Visibility::everything(), &place.home(), false, later(3)).is_err());
+    assert!(
+        engine
+            .migrate_from_brv(&Visibility::everything(), &place.home(), &MigrateRequest::default(), later(3))
+            .is_err()
+    );
 }
 
 #[test]

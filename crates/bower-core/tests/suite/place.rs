@@ -4,8 +4,9 @@
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::item::{Gate, Visibility};
+use bower_core::request::CompactWhen;
 use bower_core::request::{Answer, CurateRequest, IndexReport, IndexRequest};
-use bower_core::store::{CompactWhen, SqliteStore};
+use bower_core::sqlite::SqliteStore;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

@@ -5,7 +5,7 @@ use bower_core::engine::Engine;
 use bower_core::item::{Gate, Scope, Status, Visibility};
 use bower_core::request::Review;
 use bower_core::request::{
-    CurateRequest, ForgetRequest, Forgetting, Hit, Item, QueryRequest, Selection, Settlement,
+    CurateRequest, ForgetRequest, Forgetting, Hit, Item, QueryRequest, ReviewsRequest, Selection, Settlement,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -77,7 +77,7 @@ fn keep_any(engine: &Engine, random: &mut Random, at: Timestamp) -> Owners {
     if told.review.is_some() {
         // Whoever sees a part has numbers of his own.
         let sides = |one: &Review| [&one.newer.id, &one.older.id].contains(&told.id.as_ref().unwrap());
-        assert!(engine.reviews(&own, false).unwrap().iter().any(sides));
+        assert!(engine.reviews(&own, &ReviewsRequest::default()).unwrap().iter().any(sides));
     }
     all
 }
@@ -148,9 +148,9 @@ impl<'a> Reach<'a> {
     }
 
     fn settle_each(&self) {
-        for review in self.engine.reviews(&Visibility::everything(), true).unwrap() {
+        for review in self.engine.reviews(&Visibility::everything(), &ReviewsRequest { all: true }).unwrap() {
             let sides = [&review.newer, &review.older].map(|item| item.is_visible(&self.visibility));
-            let seen = self.engine.reviews(&self.visibility, true).unwrap();
+            let seen = self.engine.reviews(&self.visibility, &ReviewsRequest { all: true }).unwrap();
             // Whoever sees a part has numbers of his own.
             let is_it = |one: &Review| (&one.newer.id, &one.older.id) == (&review.newer.id, &review.older.id);
             assert_eq!(seen.iter().any(is_it), sides == [true, true]);

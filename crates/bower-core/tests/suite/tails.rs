@@ -2,7 +2,8 @@
 //! This holds whatever others write and compact between its questions; what is damaged takes nothing else with it.
 
 use bower_core::config::Settings;
-use bower_core::engine::{DocumentInput, Engine, RankRequest};
+use bower_core::engine::evaluation::RankRequest;
+use bower_core::engine::{DocumentInput, Engine};
 use bower_core::item::{Channel, Visibility};
 use bower_core::request::{ForgetRequest, Forgetting, IndexRequest, QueryRequest, Selection};
 

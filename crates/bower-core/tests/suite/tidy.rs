@@ -225,6 +225,11 @@ fn the_fuzzer_can_be_built() {
 }
 
 #[test]
+fn public_functions_take_no_bare_booleans() {
+    none(&rules::bare_booleans(&document("crates/bower-core/api.txt")));
+}
+
+#[test]
 fn every_promise_of_security_names_tests_that_exist() {
     let held = held();
     let files: Vec<_> = held.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use bower_core::embed::wordpiece::{WordPiece, pack_vocabulary};
+use bower_core::parts::embed::wordpiece::{WordPiece, pack_vocabulary};
 
 use crate::model::model_dir;
 

@@ -2,7 +2,8 @@
 
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;
-use bower_core::store::{CompactWhen, SqliteStore};
+use bower_core::request::CompactWhen;
+use bower_core::sqlite::SqliteStore;
 
 use super::{Session, agreed, now};
 use crate::cli::{BackupArgs, RestoreArgs};

@@ -4,7 +4,7 @@
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;
 use bower_core::request::{Check, Loss, Outcome};
-use bower_core::store::SqliteStore;
+use bower_core::sqlite::SqliteStore;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;

@@ -8,8 +8,8 @@ use bower_core::engine::LEAST_BUDGET;
 use bower_core::evidence::block;
 use bower_core::item::{Briefing, Kind, RowId, Switch};
 use bower_core::prompt::{PromptText, wrapped};
-use bower_core::rank::brief::{block as briefing, tokens};
 use bower_core::request::SessionRead;
+use bower_core::shared::{briefing_block as briefing, briefing_tokens as tokens};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -43,7 +43,7 @@ const PATIENT_MS: u64 = 10_000;
 const MOST_CHARS: usize = 9_500;
 /// Tokens of a briefing that stay below that.
 const MOST_BRIEF_TOKENS: usize = 2_048;
-/// Evidence is drawn from so many hits (systems.md, section 1: 8 results).
+/// Evidence is drawn from so many hits.
 const HITS: u16 = 8;
 /// Characters of each end of a long prompt that are asked: what is pasted stands between.
 const END_CHARS: usize = 1_000;

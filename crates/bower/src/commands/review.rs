@@ -3,7 +3,7 @@
 
 use bower_core::error::{Error, Missing};
 use bower_core::item::{Kind, Ruling, Status};
-use bower_core::request::Item;
+use bower_core::request::{CandidateRuling, Item};
 use serde::Serialize;
 
 use super::{Session, bounds, now, text_of};
@@ -28,10 +28,12 @@ pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
         }
         ReviewAction::Keep { source: Some(source), .. } => {
             let ids = unreviewed_of(&bounds, source, session)?;
-            return judge(&bounds, &ids, true, session);
+            return judge(&bounds, &ids, CandidateRuling::Keep, session);
         }
-        ReviewAction::Keep { ids, source: None } => return judge(&bounds, &ids, true, session),
-        ReviewAction::Drop { ids } => return judge(&bounds, &ids, false, session),
+        ReviewAction::Keep { ids, source: None } => {
+            return judge(&bounds, &ids, CandidateRuling::Keep, session);
+        }
+        ReviewAction::Drop { ids } => return judge(&bounds, &ids, CandidateRuling::Drop, session),
         ReviewAction::Accept { review } => (review, Ruling::Accept, None),
         ReviewAction::Reject { review } => (review, Ruling::Reject, None),
         ReviewAction::Both { review } => (review, Ruling::Both, None),
@@ -69,10 +71,10 @@ fn unreviewed_of(bounds: &Bounds, source: String, session: &Session) -> Result<V
 }
 
 /// Candidates become memories, or leave answers. Those before one that is none are judged already.
-fn judge(bounds: &Bounds, ids: &[String], keeps: bool, session: &Session) -> Result<()> {
+fn judge(bounds: &Bounds, ids: &[String], ruling: CandidateRuling, session: &Session) -> Result<()> {
     let service = session.service()?;
     let visibility = bounds.visibility();
-    let judge = |id: &String| service.engine().judge_candidate(&visibility, id, keeps, now());
+    let judge = |id: &String| service.engine().judge_candidate(&visibility, id, ruling, now());
     let judged = Judged { memories: ids.iter().map(judge).collect::<std::result::Result<_, _>>()? };
     session.out.say(&judged, |look| render::review::judged(&judged.memories, look))?;
     session.maintain(&service);

@@ -1,7 +1,7 @@
 //! Implements `bower setup`: writes the configuration of an agent's host, or takes it out again.
 //! The change is shown first, and never more is written than was shown.
 
-use bower_core::memory::gate;
+use bower_core::shared::{GateConstants, redact};
 use serde::Serialize;
 use similar::TextDiff;
 use std::collections::HashMap;
@@ -190,7 +190,7 @@ fn done(plan: &Plan) -> FileDone {
         Change::Unchanged => String::new(),
         Change::Create | Change::Change | Change::Delete => {
             let diff = TextDiff::from_lines(before, after).unified_diff().header(&path, &path).to_string();
-            gate::redact(&diff, &gate::Constants::default()).map_or(diff, |redacted| redacted.text)
+            redact(&diff, &GateConstants::default()).map_or(diff, |redacted| redacted.text)
         }
     };
     FileDone { path: plan.path.clone(), real_path: plan.real.clone(), change: plan.change, diff }

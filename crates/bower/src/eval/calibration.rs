@@ -36,7 +36,7 @@ pub struct Hit {
     pub place: usize,
     /// That it answers, as the engine says.
     pub probability: f32,
-    /// What the probability was made of: see `bower_core::rank::calibrate`.
+    /// What the probability was made of, as log odds.
     pub standing: f32,
     /// As above.
     pub share: f32,

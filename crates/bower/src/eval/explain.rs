@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use bower_core::rank::candidate::{Factor, Step};
-use bower_core::text::{Analyzer, Language, Purpose, query_terms};
+use bower_core::engine::evaluation::{Analyzer, Purpose};
+use bower_core::request::{Factor, FactorStep};
+use bower_core::shared::{Language, query_terms};
 use serde::Serialize;
 
 /// How many of those above a document are shown.
@@ -173,9 +174,9 @@ fn contributions(factors: &[Factor]) -> Vec<(&'static str, f32)> {
     let mut parts = Vec::with_capacity(factors.len());
     for factor in factors {
         let part = match factor.step {
-            Step::Plus => factor.value,
-            Step::Times => score * factor.value - score,
-            Step::Note => continue,
+            FactorStep::Plus => factor.value,
+            FactorStep::Times => score * factor.value - score,
+            FactorStep::Note => continue,
         };
         score += part;
         parts.push((factor.name, part));
@@ -296,9 +297,9 @@ fn put(text: &mut String, one: &Explained) {
 
 fn shown(factor: &Factor) -> String {
     match factor.step {
-        Step::Plus => format!("{} {:+.3}", factor.name, factor.value),
-        Step::Times => format!("{} x{:.3}", factor.name, factor.value),
-        Step::Note => format!("{} {:.3}", factor.name, factor.value),
+        FactorStep::Plus => format!("{} {:+.3}", factor.name, factor.value),
+        FactorStep::Times => format!("{} x{:.3}", factor.name, factor.value),
+        FactorStep::Note => format!("{} {:.3}", factor.name, factor.value),
     }
 }
 

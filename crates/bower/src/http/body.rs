@@ -3,7 +3,7 @@
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use bower_core::ingest;
+use bower_core::shared;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::Write;
@@ -143,7 +143,7 @@ impl Write for Bounded {
 
 /// Refuses a body of more values than anything here needs: in memory they would be many times its length.
 pub fn check_values(json: &[u8]) -> Result<(), Problem> {
-    ingest::check_values(json, MOST_VALUES).map_err(|why| {
+    shared::check_values(json, MOST_VALUES).map_err(|why| {
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("body: {why}"), "send less at a time")
     })
 }

@@ -21,7 +21,7 @@ use crate::service::{
 
 /// The few tools that `--tools core` leaves.
 const CORE: [&str; 5] = ["memory_search", "memory_store", "memory_get", "memory_list", "memory_forget"];
-/// Hits that evidence is drawn from, unless told otherwise (systems.md, section 1).
+/// Hits that evidence is drawn from, unless told otherwise.
 const RESULTS: u16 = 8;
 
 /// A tool that this server has.

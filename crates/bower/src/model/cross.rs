@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bower_core::embed::{CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, CrossEncoder, pack_cross};
 use bower_core::files::{create_folder, write};
+use bower_core::model::{CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, CrossEncoder, pack_cross};
 use bower_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use bower_core::embed::{self, MiniLm};
 use bower_core::error::Missing;
+use bower_core::model::{self, MiniLm};
 use bower_core::{Error, Result};
 
 /// A model's published files, where they are, and what is made of them.
@@ -38,7 +38,7 @@ pub(super) struct KnownFile {
 /// The models by name. Checksums as of the hub's repository on its main branch; the package has the same bytes.
 pub(super) static KNOWN: [Known; 1] = [Known {
     name: "all-MiniLM-L6-v2",
-    identity: embed::IDENTITY,
+    identity: model::IDENTITY,
     licence: "Apache-2.0",
     dimension: 384,
     repository: "sentence-transformers/all-MiniLM-L6-v2",
@@ -48,15 +48,15 @@ pub(super) static KNOWN: [Known; 1] = [Known {
         KnownFile {
             name: "vocab.txt",
             bytes: 231_508,
-            sha256: Some(Cow::Borrowed(embed::VOCABULARY_SHA256)),
+            sha256: Some(Cow::Borrowed(model::VOCABULARY_SHA256)),
         },
         KnownFile {
             name: "model.safetensors",
             bytes: 90_868_376,
-            sha256: Some(Cow::Borrowed(embed::WEIGHTS_SHA256)),
+            sha256: Some(Cow::Borrowed(model::WEIGHTS_SHA256)),
         },
     ],
-    pack: embed::pack,
+    pack: model::pack,
     open: |packed| MiniLm::open(packed).map(drop),
     verify: |packed| MiniLm::open(packed)?.verify(),
 }];

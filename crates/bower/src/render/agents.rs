@@ -1,8 +1,8 @@
 //! Renders briefings, the reading of sessions and the setup of hosts for people.
 
 use bower_core::item::Fate;
-use bower_core::rank::brief::block;
 use bower_core::request::{Brief, SessionRead};
+use bower_core::shared::briefing_block;
 use std::fmt::Write as _;
 
 use super::store::degraded;
@@ -15,7 +15,7 @@ const FEW: usize = 20;
 
 /// The briefing alone, for a prompt.
 pub fn briefing(brief: &Brief, look: &Look) -> String {
-    let block = block(&brief.entries);
+    let block = briefing_block(&brief.entries);
     if look.terminal { clean(&block).into_owned() } else { block.into() }
 }
 
@@ -26,7 +26,7 @@ pub fn nothing(brief: &Brief) -> &'static str {
 
 /// `bower brief`
 pub fn brief(brief: &Brief, look: &Look) -> String {
-    let mut out = clean(&block(&brief.entries)).into_owned();
+    let mut out = clean(&briefing_block(&brief.entries)).into_owned();
     if !brief.entries.is_empty() {
         out.push('\n');
     }

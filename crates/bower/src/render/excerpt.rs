@@ -1,7 +1,7 @@
 //! Selects the part of an item's text that a person is shown, with the question's words marked.
 //! Marks are byte ranges of the excerpt, ascending, and never overlap.
 
-use bower_core::text::{Language, QueryTerm, Snippet, query_terms, snippet};
+use bower_core::shared::{Language, QueryTerm, Snippet, query_terms, snippet};
 use std::collections::HashSet;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;

@@ -2,7 +2,7 @@
 
 use bower_core::item::{Kind, Provenance, Tier};
 use bower_core::request::{Event, History, Item, Listing, Version};
-use bower_core::strength::strength;
+use bower_core::shared::strength;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;

@@ -1,9 +1,9 @@
 //! Renders answers for people: scores and excerpts, then the evidence where it was asked for.
 
 use bower_core::item::{Band, Channel, Status, Tier};
-use bower_core::rank::candidate::Step;
+use bower_core::request::FactorStep;
 use bower_core::request::{Answer, Hit, Item};
-use bower_core::text::QueryTerm;
+use bower_core::shared::QueryTerm;
 use std::fmt::Write as _;
 
 use super::excerpt::{Layout, excerpt, terms, wrap};
@@ -204,7 +204,8 @@ fn factors(hit: &Hit, candidates: usize, look: &Look) -> String {
     }
     let lead = " ".repeat(INDENT);
     // It is made of differences. Those that are left are of the rounding.
-    let is_apart = hit.factors.iter().any(|factor| factor.step != Step::Note && factor.value.abs() >= 5e-4);
+    let is_apart =
+        hit.factors.iter().any(|factor| factor.step != FactorStep::Note && factor.value.abs() >= 5e-4);
     let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().right()]);
     if !is_apart {
         let told = if candidates == 1 {
@@ -217,9 +218,9 @@ fn factors(hit: &Hit, candidates: usize, look: &Look) -> String {
     table.row(["made of", ""]);
     for factor in &hit.factors {
         let value = match factor.step {
-            Step::Plus => format!("{:+.3}", factor.value),
-            Step::Times => format!("x {:.3}", factor.value),
-            Step::Note => format!("({:.3})", factor.value),
+            FactorStep::Plus => format!("{:+.3}", factor.value),
+            FactorStep::Times => format!("x {:.3}", factor.value),
+            FactorStep::Note => format!("({:.3})", factor.value),
         };
         table.row([factor.name, &value]);
     }
@@ -298,7 +299,7 @@ fn footer(answer: &Answer, look: &Look) -> String {
 mod tests {
     use super::*;
     use crate::render::sample;
-    use bower_core::rank::candidate::Factor;
+    use bower_core::request::Factor;
 
     #[test]
     fn an_answer_in_80_columns() {

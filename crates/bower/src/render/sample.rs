@@ -3,8 +3,8 @@
 use bower_core::evidence::{Evidence, Piece};
 use bower_core::item::Band;
 use bower_core::item::{Author, Channel, Kind, MemoryType, Provenance, RowId, Scope, Status, Tier};
-use bower_core::rank::candidate::Factor;
-use bower_core::rank::rerank::Reranked;
+use bower_core::request::Factor;
+use bower_core::request::Reranked;
 use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, Review, Signal};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

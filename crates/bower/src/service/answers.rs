@@ -2,7 +2,7 @@
 
 use bower_core::item::Scope;
 use bower_core::request::{Held, Item, ModelState, Review, StatusReport, VisibleStatus};
-use bower_core::strength::strength;
+use bower_core::shared::strength;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -8,7 +8,7 @@ use bower_core::item::{
     Author, Briefing, Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When,
 };
 use bower_core::request::moving::ExportRequest;
-use bower_core::request::{Clocks, ForgetRequest, Selection, Settlement};
+use bower_core::request::{Clocks, ForgetRequest, PruneRequest, Selection, Settlement};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ use super::bounds::{Bounds, Served, Via};
 use crate::failure::{Failure, Result};
 use crate::when;
 
-/// Memories whose strength is below this are pruned, unless told otherwise (systems.md, section 1).
-pub const PRUNE_THRESHOLD: f64 = 0.05;
+/// Memories whose strength is below this are pruned, unless told otherwise.
+pub const PRUNE_THRESHOLD: f64 = PruneRequest::THRESHOLD;
 
 /// Items on a page of a list, unless told otherwise.
 pub const LISTED: u32 = 20;

@@ -14,8 +14,8 @@ use bower_core::item::{Briefing, Origin, Visibility};
 use bower_core::request::{
     Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Documents,
     Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest,
-    Listing, Pruned, QueryRequest, Review, SessionRead, SessionRequest, StatusReport, Swept, ToldTurn,
-    TurnsRequest, Undone,
+    Listing, Pinning, PruneRequest, Pruned, QueryRequest, Review, ReviewsRequest, SessionRead,
+    SessionRequest, StatusReport, SweepRequest, Swept, ToldTurn, TurnsRequest, UndoRequest, Undone,
 };
 use jiff::Timestamp;
 use std::io::{Read, Seek};
@@ -32,7 +32,7 @@ pub use bounds::{Access, Bounds, Refused, Served, Via};
 
 /// Hits, unless told otherwise.
 const SHOWN: usize = 10;
-/// Tokens of evidence for a model that says nothing of them (systems.md, section 1: 2,048 tokens of 8 results).
+/// Tokens of evidence for a model that says nothing of them (a budget of 2,048 tokens over 8 results).
 pub const EVIDENCE_TOKENS: u32 = 2_048;
 
 /// One store, for whoever asks.
@@ -210,7 +210,7 @@ impl Service {
 
     /// Contradictions that nothing could settle: the open ones, or all.
     pub fn reviews(&self, all: bool, bounds: &Bounds) -> Served<Reviews> {
-        Ok(Reviews { reviews: self.engine.reviews(&bounds.visibility(), all)? })
+        Ok(Reviews { reviews: self.engine.reviews(&bounds.visibility(), &ReviewsRequest { all })? })
     }
 
     /// Ends a review.
@@ -229,7 +229,8 @@ impl Service {
     /// Pins a memory, or takes the pin out.
     pub fn pin(&self, body: &PinBody, bounds: &Bounds, now: Timestamp) -> Served<Pinned> {
         bounds.may(Access::Write)?;
-        Ok(Pinned { memory: self.engine.pin(&bounds.visibility(), &body.id, body.pinned, now)? })
+        let how = if body.pinned { Pinning::Pin } else { Pinning::Unpin };
+        Ok(Pinned { memory: self.engine.pin(&bounds.visibility(), &body.id, how, now)? })
     }
 
     /// Counts, sizes and the state of the indexes. Whoever is bound is told what is within the bounds, counted there.
@@ -250,14 +251,15 @@ impl Service {
     /// What the day brings, to the whole store.
     pub fn sweep(&self, body: &SweepBody, bounds: &Bounds, now: Timestamp) -> Served<Swept> {
         bounds.may_all("a sweep")?;
-        Ok(self.engine.sweep(&bounds.visibility(), body.dry_run, now)?)
+        Ok(self.engine.sweep(&bounds.visibility(), &SweepRequest { dry_run: body.dry_run }, now)?)
     }
 
     /// Archives what is too weak, in the whole store.
     pub fn prune(&self, body: &PruneBody, bounds: &Bounds, now: Timestamp) -> Served<Pruned> {
         bounds.may_all("pruning")?;
         let threshold = body.threshold.unwrap_or(PRUNE_THRESHOLD);
-        Ok(self.engine.prune(&bounds.visibility(), threshold, body.dry_run, now)?)
+        let request = PruneRequest { threshold, dry_run: body.dry_run };
+        Ok(self.engine.prune(&bounds.visibility(), &request, now)?)
     }
 
     /// What somebody who begins should know.
@@ -315,7 +317,7 @@ impl Service {
             }
             (None, false) => {
                 bounds.may(Access::Write)?;
-                Ok(self.engine.undo_origin(&bounds.visibility(), &origin, dry_run, now)?)
+                Ok(self.engine.undo_origin(&bounds.visibility(), &UndoRequest { origin, dry_run }, now)?)
             }
             (Some(_), true) => Err(Failure::usage(
                 "dry_run is for an origin",

@@ -163,7 +163,7 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 /// A model whose packed file is these bytes: words still answer, and the answer says what is wrong.
 fn words_alone(packed: &[u8]) {
     let home = Home::new();
-    let identity = bower_core::embed::IDENTITY;
+    let identity = bower_core::model::IDENTITY;
     home.write(&format!("home/models/all-MiniLM-L6-v2/{identity}.packed"), packed);
     assert_eq!(home.run(["curate", "The spare valve is in the cellar."]).status, 0);
     let answer = home.data(["query", "valve"]);
@@ -192,7 +192,7 @@ fn a_model_with_changed_bytes_is_named() {
         println!("no BOWER_TEST_MODEL: the real model was not damaged");
         return;
     };
-    let name = format!("{}.packed", bower_core::embed::IDENTITY);
+    let name = format!("{}.packed", bower_core::model::IDENTITY);
     let Ok(whole) = std::fs::read(Path::new(&folder).join(&name)) else {
         println!("no packed model in {}: the real model was not damaged", folder.display());
         return;

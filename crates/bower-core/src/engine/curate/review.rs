@@ -7,7 +7,7 @@ use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
 use crate::item::{Ruling, Visibility};
 use crate::memory::merge::changed;
-use crate::request::{Review, Settlement};
+use crate::request::{Review, ReviewsRequest, Settlement};
 use crate::store::{ReviewRow, Stamp};
 
 /// The open ones, newest first, each read when it is asked for.
@@ -35,8 +35,8 @@ fn load(engine: &Engine, visibility: &Visibility, row: ReviewRow) -> Result<Opti
 
 impl Engine {
     /// Contradictions that nothing could settle and of which both sides are visible: the open ones, or all, oldest first.
-    pub fn reviews(&self, visibility: &Visibility, all: bool) -> Result<Vec<Review>> {
-        let reviews = self.store.reviews(all)?.into_iter();
+    pub fn reviews(&self, visibility: &Visibility, request: &ReviewsRequest) -> Result<Vec<Review>> {
+        let reviews = self.store.reviews(request.all)?.into_iter();
         reviews.filter_map(|row| load(self, visibility, row).transpose()).collect()
     }
 

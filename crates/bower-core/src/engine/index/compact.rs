@@ -9,7 +9,8 @@ use crate::engine::Engine;
 use crate::engine::indexes::{Derived, IndexState, LANGUAGE, covered, guarded};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, RowId};
-use crate::store::{CompactWhen, Covered, IndexedText, KeptTerms, Store};
+use crate::request::CompactWhen;
+use crate::store::{Covered, IndexedText, KeptTerms, Store};
 use crate::{files, text, tokens, vector};
 
 /// So many changed rows wait, however small the index: a fold takes some 10 ms before its first row (`forget_one` of

@@ -14,8 +14,10 @@ use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Result};
 use crate::filter::{Filter, Test};
 use crate::item::{Kind, RowId, Status, Visibility};
-use crate::request::{Clocks, Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Item, Selection};
-use crate::store::{CompactWhen, Stamp, Store};
+use crate::request::{
+    Clocks, CompactWhen, Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Item, Selection,
+};
+use crate::store::{Stamp, Store};
 use crate::text::{Analyzer, Purpose, TextIndex};
 
 /// A sentence of fewer words says nothing by itself: "It works." stands in many texts.

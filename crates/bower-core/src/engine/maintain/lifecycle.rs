@@ -10,10 +10,13 @@ use crate::engine::pending::best_effort;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
-use crate::item::{Kind, Origin, RowId, Scope, Status, Tier, Turn, Verdict, Visibility};
+use crate::item::{Kind, RowId, Scope, Status, Tier, Turn, Verdict, Visibility};
 use crate::memory::feedback::effect;
 use crate::memory::sweep::{self, Constants, Rule};
-use crate::request::{ClockJump, Feedback, Held, Item, Pruned, Swept, Turned, Undone};
+use crate::request::{
+    CandidateRuling, ClockJump, Feedback, Held, Item, Pinning, PruneRequest, Pruned, SweepRequest, Swept,
+    Turned, UndoRequest, Undone,
+};
 use crate::store::clock::PROBATION;
 use crate::store::{Seen, Stamp, Turning};
 use crate::strength::strength;
@@ -150,7 +153,8 @@ fn clock_jump(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Option<C
     }))
 }
 
-pub(crate) fn sweep(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Swept> {
+pub(crate) fn sweep(engine: &Engine, request: &SweepRequest, now: Timestamp) -> Result<Swept> {
+    let &SweepRequest { dry_run } = request;
     let start = Instant::now();
     let constants = Constants::default();
     let clock_jump = clock_jump(engine, dry_run, now)?;
@@ -238,11 +242,12 @@ pub(crate) fn sweep_when_due(engine: &Engine, now: Timestamp) -> Result<bool> {
     if held == 0 || held > SWEEPS_BY_ITSELF {
         return Ok(false);
     }
-    best_effort(sweep(engine, false, now).map(drop))?;
+    best_effort(sweep(engine, &SweepRequest::default(), now).map(drop))?;
     Ok(true)
 }
 
-pub(crate) fn prune(engine: &Engine, threshold: f64, dry_run: bool, now: Timestamp) -> Result<Pruned> {
+pub(crate) fn prune(engine: &Engine, request: &PruneRequest, now: Timestamp) -> Result<Pruned> {
+    let &PruneRequest { threshold, dry_run } = request;
     let start = Instant::now();
     if !(0.0..=1.0).contains(&threshold) {
         return Err(Error::invalid(format!("threshold {threshold}"), "use 0 to 1; .05 is usual"));
@@ -334,7 +339,7 @@ impl Engine {
         &self,
         visibility: &Visibility,
         id: &str,
-        keeps: bool,
+        ruling: CandidateRuling,
         now: Timestamp,
     ) -> Result<Item> {
         let item = self.get(visibility, id)?;
@@ -346,17 +351,20 @@ impl Engine {
                 format!("it is {}; bower list --status candidate shows those that wait", item.status);
             return Err(Error::invalid(format!("{} is no candidate", item.id), reason));
         }
-        let turn = if keeps { Turn::Promote } else { Turn::Archive };
+        let (turn, status) = match ruling {
+            CandidateRuling::Keep => (Turn::Promote, Status::Active),
+            CandidateRuling::Drop => (Turn::Archive, Status::Archived),
+        };
         let (_, after, _) = turn_one(self, visibility, id, now, &|item| Turning {
             row: item.row,
             action: turn.word(),
             seen: seen(item),
-            status: if keeps { Status::Active } else { Status::Archived },
+            status,
             tier: item.tier,
             confidence: item.confidence,
             ends: false,
             is_use: false,
-            is_review: keeps,
+            is_review: ruling == CandidateRuling::Keep,
             why: Map::from_iter([("rule".to_owned(), json!("told"))]),
         })?;
         Ok(after)
@@ -391,43 +399,40 @@ impl Engine {
     }
 
     /// Pins a memory, so that it never fades, or takes the pin out.
-    pub fn pin(&self, visibility: &Visibility, id: &str, pinned: bool, now: Timestamp) -> Result<Item> {
+    pub fn pin(&self, visibility: &Visibility, id: &str, how: Pinning, now: Timestamp) -> Result<Item> {
         let (_, after, _) = turn_one(self, visibility, id, now, &|item| Turning {
             row: item.row,
-            action: if pinned { "pin" } else { "unpin" },
+            action: match how {
+                Pinning::Pin => "pin",
+                Pinning::Unpin => "unpin",
+            },
             seen: seen(item),
             status: item.status,
-            tier: match (pinned, item.tier) {
-                (true, _) => Tier::Pinned,
-                (false, Tier::Pinned) => Tier::Active,
-                (false, other) => other,
+            tier: match (how, item.tier) {
+                (Pinning::Pin, _) => Tier::Pinned,
+                (Pinning::Unpin, Tier::Pinned) => Tier::Active,
+                (Pinning::Unpin, other) => other,
             },
             confidence: item.confidence,
             ends: false,
             is_use: false,
-            is_review: pinned,
+            is_review: how == Pinning::Pin,
             why: Map::new(),
         })?;
         Ok(after)
     }
 
     /// What the day brings: candidates are promoted, what nobody uses fades and is archived, scopes keep their limits.
-    pub fn sweep(&self, visibility: &Visibility, dry_run: bool, now: Timestamp) -> Result<Swept> {
+    pub fn sweep(&self, visibility: &Visibility, request: &SweepRequest, now: Timestamp) -> Result<Swept> {
         visibility.check_everything("a sweep")?;
-        sweep(self, dry_run, now)
+        sweep(self, request, now)
     }
 
-    /// Archives memories whose effective importance is below a threshold, 0..1; never decisions, procedures, what is pinned or
+    /// Archives memories whose effective importance is below a threshold; never decisions, procedures, what is pinned or
     /// never decays.
-    pub fn prune(
-        &self,
-        visibility: &Visibility,
-        threshold: f64,
-        dry_run: bool,
-        now: Timestamp,
-    ) -> Result<Pruned> {
+    pub fn prune(&self, visibility: &Visibility, request: &PruneRequest, now: Timestamp) -> Result<Pruned> {
         visibility.check_everything("pruning")?;
-        prune(self, threshold, dry_run, now)
+        prune(self, request, now)
     }
 
     /// Takes back what the transaction of an event did, as far as nothing changed it since.
@@ -451,14 +456,14 @@ impl Engine {
     pub fn undo_origin(
         &self,
         visibility: &Visibility,
-        origin: &Origin,
-        dry_run: bool,
+        request: &UndoRequest,
         now: Timestamp,
     ) -> Result<Undone> {
+        let UndoRequest { origin, dry_run } = request;
         if origin.is_nothing() {
             return Err(Error::invalid("origin", "name a session, a host or a source"));
         }
-        let undone = self.store.undo_origin(visibility, origin, dry_run, Stamp { now, actor: ACTOR })?;
+        let undone = self.store.undo_origin(visibility, origin, *dry_run, Stamp { now, actor: ACTOR })?;
         undone.ok_or_else(|| Error::NotFound { what: Missing::Named("origin"), id: origin.to_string() })
     }
 }

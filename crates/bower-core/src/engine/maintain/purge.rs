@@ -11,8 +11,8 @@ use crate::engine::maintain::forget::Traces;
 use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::item::Change;
-use crate::request::Erased;
-use crate::store::{CompactWhen, Stamp};
+use crate::request::{CompactWhen, Erased};
+use crate::store::Stamp;
 use crate::{tokens, vector};
 
 impl Engine {

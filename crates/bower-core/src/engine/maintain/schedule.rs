@@ -15,8 +15,10 @@ use crate::engine::timing::milliseconds;
 use crate::error::{Error, Result};
 use crate::item::{Change, Visibility};
 use crate::memory::sweep::is_crowded;
-use crate::request::{ConsolidateRequest, Consolidated, Held, House, Housekeeping, Neglected};
-use crate::store::CompactWhen;
+use crate::request::CompactWhen;
+use crate::request::{
+    ConsolidateRequest, Consolidated, Held, House, Housekeeping, Neglected, PruneRequest, SweepRequest,
+};
 
 /// Makes vectors and token codes that some answer missed: those of a lost or damaged index of tokens, which nothing but the model
 /// can give. What is not done in time is done the next time.
@@ -135,12 +137,13 @@ impl Engine {
         // Both before either is done: after a jump of the clock the sweep believes it, and the prune waited as long.
         let is_due = |run, hours| lifecycle::is_due(self, run, hours, now);
         let prunes = house.prune.map_or(Ok(false), |every| is_due("prune", every.hours.max(1)));
-        let sweep = || lifecycle::sweep(self, false, now);
+        let sweep = || lifecycle::sweep(self, &SweepRequest::default(), now);
         let swept = is_due("sweep", self.settings.sweep_hours)
             .and_then(|due| runs(due, house.most_ms, &mut kept.swept, sweep, |done| done.waiting));
         note(&mut kept.failed, "sweep", swept);
         if let Some(every) = house.prune {
-            let prune = || lifecycle::prune(self, every.threshold, false, now);
+            let request = PruneRequest { threshold: every.threshold, dry_run: false };
+            let prune = || lifecycle::prune(self, &request, now);
             let pruned =
                 prunes.and_then(|due| runs(due, house.most_ms, &mut kept.pruned, prune, |done| done.waiting));
             note(&mut kept.failed, "prune", pruned);

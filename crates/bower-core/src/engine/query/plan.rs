@@ -82,7 +82,7 @@ impl Scope<'_> {
         let pool = match self.profile {
             Profile::Ade => settings.ade.depth(channel, limit),
             Profile::Seed => settings.seed.depth(channel),
-            // Athena and Atlas name no pool (systems.md, sections 3 and 4).
+            // Athena and Atlas name no pool.
             Profile::Bower | Profile::Athena | Profile::Atlas => None,
         };
         pool.unwrap_or(settings.candidates).max(limit)

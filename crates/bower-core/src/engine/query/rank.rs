@@ -309,7 +309,7 @@ pub struct Ranking {
     /// Where a channel cites: the place of a row.
     pub citations: HashMap<RowId, String>,
     /// How similar the question is to the rows at large, where vectors were compared.
-    pub background: Option<vector::Background>,
+    pub(crate) background: Option<vector::Background>,
     /// Channels that did not take part, with the reason.
     pub degraded: Vec<Degraded>,
     /// What it cost.

@@ -137,7 +137,7 @@ pub(crate) fn note_used(engine: &Engine, rows: impl Iterator<Item = RowId>, now:
 }
 
 /// Notes the hits that a question found, where somebody asked it: those of which the answer is sure. What nobody asked for,
-/// and what only comes nearest, is given and not used (systems.md, section 1: only a real use counts, not an automatic prefetch).
+/// and what only comes nearest, is given and not used (only a real use makes a memory stronger, not an automatic prefetch).
 pub(crate) fn note_found(engine: &Engine, request: &QueryRequest, hits: &[Hit], now: Timestamp) {
     if request.prefetch {
         return;

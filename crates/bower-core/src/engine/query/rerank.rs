@@ -13,7 +13,7 @@ use crate::rank::rerank::{Gate, Reordered, Reranked, is_open, parse_scores, reor
 use crate::request::{Degraded, RerankEffort};
 use crate::vector::in_order;
 
-/// Hits that are reranked unless the settings say otherwise (systems.md, sections 4 and 1).
+/// Hits that are reranked unless the settings say otherwise: 50 by a cross-encoder, as in Athena, and 20 by a language model.
 const CROSS_TOP: usize = 50;
 const LLM_TOP: usize = 20;
 

@@ -219,9 +219,8 @@ mod tests {
 
     use super::*;
     use crate::config::Settings;
-    use crate::engine::Depth;
     use crate::engine::indexes::IndexState;
-    use crate::engine::query::plan::Scope;
+    use crate::engine::query::plan::{Depth, Scope};
     use crate::engine::query::retrieve::text_channel;
     use crate::item::Visibility;
     use crate::item::{Profile, RowSet};

@@ -78,8 +78,8 @@ impl Engine {
         })
     }
 
-    /// Writes the memories of a selection into a folder, one file each, to be read and edited; [`Engine::import_folder`] takes
-    /// the edits back.
+    /// Writes the memories of a selection into a folder, one file each, to be read and edited;
+    /// [`Import::folder`](crate::engine::Import::folder) takes the edits back.
     pub fn export_folder(
         &self,
         visibility: &Visibility,

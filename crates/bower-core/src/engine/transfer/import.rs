@@ -20,9 +20,9 @@ use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::ingest::{Form, recognise};
 use crate::item::{Channel, Visibility};
-use crate::request::moving::{ImportProgress, ImportRequest, Imported, Migrated};
-use crate::request::{Degraded, IndexProgress};
-use crate::store::{CompactWhen, Stamp};
+use crate::request::moving::{ImportProgress, ImportRequest, Imported, MigrateRequest, Migrated};
+use crate::request::{CompactWhen, Degraded, IndexProgress};
+use crate::store::Stamp;
 
 /// Bytes in which a file shows what it is.
 const PEEK: u64 = 64 << 10;
@@ -128,10 +128,10 @@ impl Engine {
         &self,
         visibility: &Visibility,
         path: &Path,
-        dry_run: bool,
+        request: &MigrateRequest,
         now: Timestamp,
     ) -> Result<Migrated> {
         visibility.check_everything("an import")?;
-        brv::migrate(self, path, dry_run, now)
+        brv::migrate(self, path, request, now)
     }
 }

@@ -24,13 +24,13 @@ impl Said {
     fn told(&self) -> Told<'_> {
         let said::Said { claims, slot, frame } = &self.text;
         let (confidence, time) = (self.confidence, self.time);
-        Told { claims, slot: slot.as_ref(), frame, confidence, time, first_told: None }
+        Told { claims, slot: slot.as_ref(), frame, confidence, time, first_time: None }
     }
 
     /// The same where whoever tells it says that it was told first at its time, long before now.
     fn taken_over(&self) -> Told<'_> {
         let now = Timestamp::from_second(START + 900 * DAY).unwrap();
-        Told { time: now, first_told: Some(self.time), ..self.told() }
+        Told { time: now, first_time: Some(self.time), ..self.told() }
     }
 
     fn kept(&self, cosine: Option<f32>) -> Kept<'_> {

@@ -8,8 +8,9 @@ mod upgrades;
 use rusqlite::StatementStatus;
 
 use super::*;
+use crate::request::CompactWhen;
+use crate::store::Upkeep;
 use crate::store::contract::{document, memory, put, stamp};
-use crate::store::{CompactWhen, Upkeep};
 use fixture::with_sqlite;
 
 #[test]

@@ -17,8 +17,8 @@ use super::selections::{is_miscounted, read_counts};
 use super::{LOG_BYTES, SqliteStore, checksums, empty_log, is_busy, lock, log_of, pages, schema, with_end};
 use crate::error::{Error, Result};
 use crate::item::{Change, RowId};
-use crate::request::{Erased, Loss, Receipt, StoreCopy};
-use crate::store::{CompactWhen, Stamp, Upkeep};
+use crate::request::{CompactWhen, Erased, Loss, Receipt, StoreCopy};
+use crate::store::{Stamp, Upkeep};
 
 impl Upkeep for SqliteStore {
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt> {

@@ -470,6 +470,15 @@ fn problem(wrong: bool, text: impl Fn() -> String) -> Vec<String> {
     if wrong { vec![text()] } else { Vec::new() }
 }
 
+/// No function of the public API takes a bare `true`: options are fields of a struct, or an enum. `listing` is `api.txt`.
+pub fn bare_booleans(listing: &str) -> Vec<String> {
+    let takes_one = |line: &&str| {
+        let signature = line.split_once("fn ").map_or("", |(_, signature)| signature);
+        [": bool,", ": bool)"].iter().any(|bare| signature.contains(bare))
+    };
+    listing.lines().filter(takes_one).map(|line| format!("api.txt: takes a bare boolean: {line}")).collect()
+}
+
 /// A second lock file names whatever a crate of the workspace needs: else `--locked` refuses to build with it.
 pub fn locked(crate_name: &str, manifest: &str, lock: &str) -> Vec<String> {
     let package = format!("name = \"{crate_name}\"\n");
@@ -693,6 +702,14 @@ mod tests {
         let names: Vec<String> = named_tests(wrong, &files);
         assert_eq!(names.len(), 3, "{names:?}");
         assert_eq!(names[1], "docs/security.md: no test auth::a_page");
+    }
+
+    #[test]
+    fn a_public_function_takes_no_bare_boolean() {
+        let good = "a::B field is_c: bool\na::B fn d(&self, e: &dyn Fn(u8) -> bool) -> bool\n";
+        assert!(bare_booleans(good).is_empty());
+        let bad = "a::B fn d(&self, e: bool) -> u8\na fn f(g: bool, h: u8)\na::B const fn i(j: bool)\n";
+        assert_eq!(bare_booleans(bad).len(), 3);
     }
 
     #[test]

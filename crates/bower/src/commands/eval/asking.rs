@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bower_core::engine::{Depth, MAX_LIMIT, Ranking};
+use bower_core::engine::MAX_LIMIT;
+use bower_core::engine::evaluation::{Depth, Ranking};
 use bower_core::item::{Channel, Profile, RowId, RowSet, Visibility};
 use bower_core::request::QueryRequest;
 

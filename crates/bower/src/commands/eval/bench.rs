@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use bower_core::config::Settings;
-use bower_core::engine::{Depth, DocumentInput, Engine, RankRequest, Ranking};
+use bower_core::engine::evaluation::{Depth, RankRequest, Ranking, channels, reciprocal_rank};
+use bower_core::engine::{DocumentInput, Engine};
 use bower_core::item::{Channel, Profile, RowId, RowSet, Scope, Scored, Visibility, When};
-use bower_core::rank::fuse::reciprocal_rank;
-use bower_core::rank::profile::channels;
 use bower_core::request::Selection;
 use jiff::Timestamp;
 use tempfile::TempDir;

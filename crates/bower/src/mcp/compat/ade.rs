@@ -14,7 +14,7 @@ use crate::mcp::tool::{Call, Effect, Given, Tool};
 use crate::render;
 use crate::service::{CurateBody, PinBody, QueryBody, SelectBody, Served, Service};
 
-/// ADE's content cap (systems.md, section 2).
+/// Characters of a content at most, as ADE has it.
 const LONGEST_CONTENT: usize = 2_000;
 /// Hits, unless told otherwise.
 const RESULTS: u16 = 5;
@@ -101,7 +101,7 @@ enum Importance {
 }
 
 impl Importance {
-    /// ADE's three words are the numbers 1, .6 and .3 (systems.md, section 2).
+    /// ADE's three words are the numbers 1, .6 and .3 in its own scores.
     fn of(item: &Item) -> Self {
         let told = item.metadata.get("importance").and_then(Value::as_str);
         match told {

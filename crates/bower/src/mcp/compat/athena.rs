@@ -3,8 +3,8 @@
 //! CANONICAL.md.
 
 use bower_core::item::{Kind, MemoryType, Profile, Rerank};
-use bower_core::rank::time;
 use bower_core::request::Hit;
+use bower_core::shared::has_times;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rmcp::model::Resource;
@@ -193,7 +193,7 @@ fn search(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
 
 /// What the question asks for.
 fn intent(question: &str, now: Timestamp) -> &'static str {
-    if time::parse(question, &now.to_zoned(TimeZone::UTC)).is_empty() { "general" } else { "temporal" }
+    if has_times(question, &now.to_zoned(TimeZone::UTC)) { "temporal" } else { "general" }
 }
 
 fn matched(hit: &Hit) -> Match {

@@ -16,9 +16,10 @@ use crate::ingest::{Topic, TopicFile, read, read_topic, topic_file};
 use crate::item::{Author, Kind, MemoryType, Provenance, Relation, Scope, Status, Tier, Visibility};
 use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
-use crate::request::moving::{Migrated, Problem};
+use crate::request::CompactWhen;
+use crate::request::moving::{MigrateRequest, Migrated, Problem};
 use crate::store::copies::{Fate, ItemCopy, NewPiece, RelationCopy};
-use crate::store::{CompactWhen, Place, Stamp};
+use crate::store::{Place, Stamp};
 
 /// The largest file of a context tree, in bytes: four of the longest memories.
 const LARGEST_TOPIC: u64 = 4 << 20;
@@ -41,7 +42,12 @@ struct Migration<'a> {
     batch: Vec<NewPiece>,
 }
 
-pub(crate) fn migrate(engine: &Engine, path: &Path, dry_run: bool, now: Timestamp) -> Result<Migrated> {
+pub(crate) fn migrate(
+    engine: &Engine,
+    path: &Path,
+    &MigrateRequest { dry_run }: &MigrateRequest,
+    now: Timestamp,
+) -> Result<Migrated> {
     let tree = tree(path)?;
     let mut migration = Migration {
         engine,
