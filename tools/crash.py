@@ -5,14 +5,14 @@
 
 Each round does one of these, chosen by the seed, and kills a process in it with SIGKILL at a random moment:
   curate   keeps a memory                          index    adds, changes or removes files and indexes the folder
-  fold     keeps a memory and folds the indexes    two      two writers at once; the other one must succeed
+  compact  keeps a memory and compacts the indexes  two      two writers at once; the other one must succeed
   prune    archives every memory, or none; undone, all of them are there again
 Now and then the folder `index/` is deleted as well: it may be, at any time.
 
 A write is acknowledged when its success was printed. After each round the newest items and some others, and
 now and then and at the end all of them, are found by `bower query` of a word that occurs nowhere else and by `bower get`;
 what was removed is not found, `bower doctor` finds nothing bad, and a write goes through, so no lock remains. At the end
-the indexes must fold. Exit 0 when nothing was lost, 1 otherwise.
+the indexes must compact. Exit 0 when nothing was lost, 1 otherwise.
 """
 import argparse
 import json
@@ -52,21 +52,21 @@ def unique_word(number):
 class Bower:
     """The program under test, in a home of its own."""
 
-    def __init__(self, path, home, fold_after=20):
+    def __init__(self, path, home, compact_after=20):
         self.path = str(path)
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith('BOWER_')}
-        self.environment |= {'BOWER_HOME': str(home), 'BOWER_FOLD_AFTER': str(fold_after), 'NO_COLOR': '1'}
+        self.environment |= {'BOWER_HOME': str(home), 'BOWER_COMPACT_AFTER': str(compact_after), 'NO_COLOR': '1'}
 
-    def start(self, *words, fold_after=None):
+    def start(self, *words, compact_after=None):
         environment = dict(self.environment)
-        if fold_after is not None:
-            environment['BOWER_FOLD_AFTER'] = str(fold_after)
+        if compact_after is not None:
+            environment['BOWER_COMPACT_AFTER'] = str(compact_after)
         return subprocess.Popen([self.path, *words], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True)
 
-    def run(self, *words, fold_after=None):
+    def run(self, *words, compact_after=None):
         """Runs a command to its end; gives its exit code, its answer (None when there is none) and its last error line."""
-        process = self.start(*words, fold_after=fold_after)
+        process = self.start(*words, compact_after=compact_after)
         try:
             out, error = process.communicate(timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:
@@ -75,8 +75,8 @@ class Bower:
             raise Lost(f'bower {" ".join(words)[:60]} hangs: no answer in {PATIENCE_S} s') from None
         return process.returncode, answer(out), last_line(error)
 
-    def must(self, *words, fold_after=None):
-        code, data, error = self.run(*words, fold_after=fold_after)
+    def must(self, *words, compact_after=None):
+        code, data, error = self.run(*words, compact_after=compact_after)
         if code != 0 or data is None:
             raise Lost(f'bower {" ".join(words)[:60]} failed with {code}: {data or error}')
         return data
@@ -146,7 +146,7 @@ class Trial:
         self.numbers = 0
         self.kills = self.rounds = self.acknowledged = 0
         self.killed_in = {}
-        self.spans = {'curate': 0.05, 'fold': 0.1, 'index': 0.3, 'two': 0.1, 'prune': 0.02}  # seconds, learnt as it goes
+        self.spans = {'curate': 0.05, 'compact': 0.1, 'index': 0.3, 'two': 0.1, 'prune': 0.02}  # seconds, learnt as it goes
         self.library = Library(folder, self.chance, self.fresh_word)
         self.pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 2)
 
@@ -184,7 +184,7 @@ class Trial:
 
     def round(self):
         self.rounds += 1
-        action = self.chance.choices(['curate', 'index', 'fold', 'two', 'prune'], [3, 4, 3, 2, 2])[0]
+        action = self.chance.choices(['curate', 'index', 'compact', 'two', 'prune'], [3, 4, 3, 2, 2])[0]
         if action == 'prune':
             return self.prune()
         processes = []
@@ -193,15 +193,15 @@ class Trial:
             processes.append((self.bower.start('index', str(self.library.folder)), None))
         else:
             word, text = self.memory()
-            fold_after = 1 if action == 'fold' else None
-            processes.append((self.bower.start('curate', text, fold_after=fold_after), word))
+            compact_after = 1 if action == 'compact' else None
+            processes.append((self.bower.start('curate', text, compact_after=compact_after), word))
         if action == 'two':
             if self.chance.random() < 0.5:
                 self.library.change()
                 processes.append((self.bower.start('index', str(self.library.folder)), None))
             else:
                 word, text = self.memory()
-                processes.append((self.bower.start('curate', text, fold_after=1), word))
+                processes.append((self.bower.start('curate', text, compact_after=1), word))
             self.chance.shuffle(processes)
         self.kill(action, processes[0][0])
         for at, (process, word) in enumerate(processes):
@@ -283,14 +283,14 @@ class Trial:
             raise Lost(f'bower query {word} finds what was removed')
 
     def finish(self):
-        """After the last kill: an undisturbed run indexes all there is, and the indexes fold."""
+        """After the last kill: an undisturbed run indexes all there is, and the indexes compact."""
         self.bower.must('index', str(self.library.folder))
         self.library_acknowledged()
-        self.bower.must('curate', 'The last write folds what is left.', fold_after=1)
+        self.bower.must('curate', 'The last write compacts what is left.', compact_after=1)
         self.check(everything=True)
         status = self.bower.must('status')
         if status.get('text_tail', 0) > 20:
-            raise Lost(f'the indexes do not fold any more: {status.get("text_tail")} rows wait')
+            raise Lost(f'the indexes do not compact any more: {status.get("text_tail")} rows wait')
 
 
 def run(arguments, tell=lambda line: print(line, file=sys.stderr, flush=True), program=Bower):

@@ -4,7 +4,7 @@
     tools/faults.py --bower target/debug/bower [--schedules 60] [--seed 1] [--state DIR] [--seconds S]
 
 Between the program and its files stands a preloaded library (`tools/faults/shim.c`, built with `cc`). A schedule is a command (curate,
-index, fold, forget, backup, restore), a fault, and the number of the call at which it happens, all by its seed:
+index, compact, forget, backup, restore), a fault, and the number of the call at which it happens, all by its seed:
   error full   the call fails: EIO, ENOSPC          short half   a write writes half and says so, or fails
   die torn     the process dies before the call,    lost         a sync fails
                or after whole sectors of a write    power        the power goes, at a call or after the command's end
@@ -33,7 +33,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SECTOR = 512
 PATIENCE_S = 60
-COMMANDS = ('curate', 'index', 'fold', 'forget', 'backup', 'restore')
+COMMANDS = ('curate', 'index', 'compact', 'forget', 'backup', 'restore')
 FAULTS = ('error', 'full', 'short', 'half', 'die', 'torn', 'lost', 'power', 'power', 'lie')
 TOLD = ['The quagga grazes behind the observatory.', 'Deploys of the gateway happen on Fridays at noon.',
         'The cellar key hangs beside the boiler.', 'Invoices are archived by the harbour office.',
@@ -54,7 +54,7 @@ class Bower:
         self.path, self.home, self.shim = str(path), pathlib.Path(home), str(shim)
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith(('BOWER_', 'FAULT_'))}
         self.environment |= {'BOWER_HOME': str(home), 'BOWER_MODEL': 'none', 'NO_COLOR': '1', 'BOWER_BUSY_TIMEOUT_MS': '2000',
-                             'BOWER_SYNC': 'full' if full else 'normal', 'BOWER_FOLD_AFTER': '3'}
+                             'BOWER_SYNC': 'full' if full else 'normal', 'BOWER_COMPACT_AFTER': '3'}
 
     def run(self, *words, faults=None):
         """Exit code, the answer's data (of a failure too), and standard error."""
@@ -80,7 +80,7 @@ class Bower:
 
 
 def template(bower, folder, docs):
-    """A home with memories, documents and folded indexes, and some changes that wait."""
+    """A home with memories, documents and compacted indexes, and some changes that wait."""
     docs.mkdir()
     for number in range(3):
         (docs / f'{number}.md').write_text(f'# Valve {number}\n\nThe spare valve number {number} lies in drawer {number + 4}.\n')
@@ -93,7 +93,7 @@ def template(bower, folder, docs):
 
 def words_of(command, folder, docs, ids):
     forgotten = next(key for key, text in ids.items() if GONE in text)
-    return {'curate': ['curate', NEW], 'index': ['index', str(docs)], 'fold': ['index', str(docs / '0.md')],
+    return {'curate': ['curate', NEW], 'index': ['index', str(docs)], 'compact': ['index', str(docs / '0.md')],
             'forget': ['forget', '-y', forgotten], 'backup': ['backup', str(folder / 'home' / 'new.db')],
             'restore': ['restore', '-y', str(folder / 'old.db')]}[command]
 
@@ -280,7 +280,7 @@ def check(bower, folder, docs, command, kind, acknowledged, ids):
     if stray:
         raise Wrong(f'nobody told {stray}')
     chunks = [item['content'] for item in page['memories'] if item['kind'] == 'chunk']
-    if command in ('index', 'fold') and acknowledged and not is_told:
+    if command in ('index', 'compact') and acknowledged and not is_told:
         wanted = {path.read_text().split('\n\n')[1].strip() for path in docs.glob('*.md')}
         lacking = [text for text in wanted if not any(text in chunk for chunk in chunks)]
         if lacking:

@@ -61,9 +61,9 @@ class StandIn(crash.Bower):
 
     flaw = ''
 
-    def run(self, command, *words, fold_after=None):
+    def run(self, command, *words, compact_after=None):
         if command in ('curate', 'index'):
-            return super().run(command, *words, fold_after=fold_after)
+            return super().run(command, *words, compact_after=compact_after)
         items = json.loads((pathlib.Path(self.environment['BOWER_HOME']) / 'store.json').read_text())
         match command:
             case 'query':
@@ -98,7 +98,7 @@ class CrashTest(unittest.TestCase):
 
     def test_each_broken_promise_is_found(self):
         for flaw, expected in [('forgets', 'does not find'), ('early', 'does not find'), ('keeps', 'was removed'),
-                               ('sick', 'doctor'), ('stuck', 'do not fold'), ('halves', 'others are not')]:
+                               ('sick', 'doctor'), ('stuck', 'do not compact'), ('halves', 'others are not')]:
             with self.subTest(flaw):
                 code, told = self.trial(flaw, 2 if flaw == 'stuck' else 40)
                 self.assertEqual(code, 1, told)

@@ -4,7 +4,7 @@
     DIR/onnx/bin/python tools/peers/onnx_speed.py --passages FILE --work WORK [--count 1000] [--rounds 3]
                                                   [--bower target/release/bower] [--models target/model]
 
-FILE is .jsonl or .jsonl.gz with title and text a line. Ours is all of `bower index`, from nothing to a folded index; theirs
+FILE is .jsonl or .jsonl.gz with title and text a line. Ours is all of `bower index`, from nothing to a compacted index; theirs
 is the embedding alone: tokens, batches and vectors, with the file open and warm. Both use all processors and read the same
 tokens. Writes WORK/onnx.json, of which report.py makes a table, and prints that table. WORK/onnx/ is removed at the end.
 """
@@ -262,7 +262,7 @@ def table(result, number):
     tokens = result['tokens'] / result['items']
     return (f"### Indexing with the same model, {result['items']:,} passages of {tokens:.0f} tokens\n\n"
             f"{result['machine']['cpus']} processors, {len(result['rounds'])} rounds in turn; × the ratio to Bowerbird's time. "
-            'Ours is the whole command, from files to folded indexes; theirs has its file open and warm and stores nothing.\n\n'
+            'Ours is the whole command, from files to compacted indexes; theirs has its file open and warm and stores nothing.\n\n'
             + '\n'.join(lines) + f'\n\n{told}. {versions}.\n')
 
 

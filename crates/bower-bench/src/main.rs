@@ -8,8 +8,8 @@ mod eval;
 mod figures;
 mod gauge;
 mod index;
-mod keep;
 mod life;
+mod lifecycle;
 mod model;
 mod options;
 mod pairs;
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
         "cold" => cold::run(&options),
         "pipeline" => pipeline::run(&options),
         "eval" => eval::run(&options),
-        "keep" => keep::run(&options),
+        "keep" => lifecycle::run(&options),
         "life" => life::run(&options, life::Keeper::Engine),
         "life-ideal" => life::run(&options, life::Keeper::Truth),
         "life-text" => Ok(life::print_stream(&options)),

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use bower_core::item::Fate;
+use bower_core::item::CurateOutcome;
 use bower_core::model::{Embedder, MiniLm};
-use bower_core::parts::memory::merge::{Bands, Decision, Kept, Rule, Told, asked, decide};
+use bower_core::parts::memory::merge::{Bands, Decision, Existing, Incoming, Rule, asked, decide};
 use bower_core::parts::memory::said::Said;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -104,7 +104,7 @@ fn time_ms(pairs: &[Pair]) -> f64 {
     for pairs in pairs.chunks_exact(BESIDE).take(50) {
         let start = Instant::now();
         let parts: Vec<Said> = pairs.iter().map(|pair| Said::of(pair.kept.claims.plain())).collect();
-        let kept: Vec<Kept<'_>> = parts.iter().map(|said| kept(said, Some(0.9), None)).collect();
+        let kept: Vec<Existing<'_>> = parts.iter().map(|said| kept(said, Some(0.9), None)).collect();
         let said = Said::of(pairs[0].told.claims.plain());
         let told = told(&said, Timestamp::UNIX_EPOCH);
         std::hint::black_box(asked(&told, &kept));
@@ -119,8 +119,10 @@ fn figures(name: &str, pairs: &[Pair]) -> (Vec<String>, bool) {
     let bands = Bands::default();
     let at_once: Vec<Decision> = pairs.iter().map(|pair| decided(pair, 0, &bands)).collect();
     let later: Vec<Decision> = pairs.iter().map(|pair| decided(pair, 30, &bands)).collect();
-    let is_same = |decision: &Decision| matches!(decision.fate, Fate::Confirm | Fate::Append);
-    let is_denial = |decision: &Decision| matches!(decision.fate, Fate::Contradict | Fate::Supersede);
+    let is_same =
+        |decision: &Decision| matches!(decision.fate, CurateOutcome::Confirm | CurateOutcome::Append);
+    let is_denial =
+        |decision: &Decision| matches!(decision.fate, CurateOutcome::Contradict | CurateOutcome::Supersede);
     let count = |of: &[Decision], what: &dyn Fn(&Decision) -> bool, label: &dyn Fn(&Pair) -> bool| {
         of.iter().zip(pairs).filter(|(decision, pair)| what(decision) && label(pair)).count()
     };
@@ -134,7 +136,7 @@ fn figures(name: &str, pairs: &[Pair]) -> (Vec<String>, bool) {
     let (denied, denied_right) =
         (count(&at_once, &is_denial, &any), count(&at_once, &is_denial, &is(Label::Denies)));
     let not_denied = |pair: &Pair| pair.label != Label::Denies;
-    let ended = count(&later, &|decision| decision.fate == Fate::Supersede, &not_denied);
+    let ended = count(&later, &|decision| decision.fate == CurateOutcome::Supersede, &not_denied);
     let confirmed_denials = count(&at_once, &is_same, &is(Label::Denies));
     let share = |part: usize, of: usize| if of == 0 { 1.0 } else { part as f64 / of as f64 };
     let kept = share(right, said) >= LEAST_PRECISION
@@ -161,15 +163,15 @@ fn decided(pair: &Pair, days: i64, bands: &Bands) -> Decision {
     decide(&told(&pair.told, later), &[kept(&pair.kept, Some(pair.cosine), pair.likeness)], bands)
 }
 
-fn told(said: &Said, time: Timestamp) -> Told<'_> {
+fn told(said: &Said, time: Timestamp) -> Incoming<'_> {
     let Said { claims, slot, frame } = said;
-    Told { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, first_time: None }
+    Incoming { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, first_time: None }
 }
 
-fn kept(said: &Said, cosine: Option<f32>, likeness: Option<f32>) -> Kept<'_> {
+fn kept(said: &Said, cosine: Option<f32>, likeness: Option<f32>) -> Existing<'_> {
     let Said { claims, slot, frame } = said;
     let time = Timestamp::UNIX_EPOCH;
-    Kept { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, cosine, likeness, pinned: false }
+    Existing { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, cosine, likeness, pinned: false }
 }
 
 /// "The same" from each cosine on: for the same words, for a word more on one side, for one word exchanged.
@@ -202,8 +204,10 @@ fn by_denial(pairs: &[Pair]) {
         let mut row = vec![format!("{denied}")];
         for denied_words in [0.5, 0.7, 0.9_f32] {
             let bands = Bands { denied, denied_words, ..Bands::default() };
-            let found: Vec<&Pair> =
-                pairs.iter().filter(|pair| decided(pair, 0, &bands).fate == Fate::Contradict).collect();
+            let found: Vec<&Pair> = pairs
+                .iter()
+                .filter(|pair| decided(pair, 0, &bands).fate == CurateOutcome::Contradict)
+                .collect();
             let right = found.iter().filter(|pair| pair.label == Label::Denies).count();
             row.push(wilson(right, found.len()));
             row.push(format!("{:.3}", right as f64 / all.max(1) as f64));

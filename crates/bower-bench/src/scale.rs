@@ -6,7 +6,7 @@
 
 mod build;
 mod chart;
-mod folding;
+mod compaction;
 mod limits;
 mod place;
 mod processes;
@@ -35,8 +35,8 @@ pub fn step(step: &str, options: &Options) -> Result<Verdict, Failed> {
         "scale-warm" | "scale-one" => warm::run(options, &place, step == "scale-warm")?,
         "scale-processes" => processes::run(options, &place)?,
         "scale-writes" => writes::run(options, &place)?,
-        "scale-folding" => folding::run(options, &place)?,
-        "scale-stream" => folding::stream(options, &place)?,
+        "scale-folding" => compaction::run(options, &place)?,
+        "scale-stream" => compaction::stream(options, &place)?,
         "scale-writer" => writes::write_for_ever(options, &place)?,
         _ => return Err(format!("unknown part {step}").into()),
     };

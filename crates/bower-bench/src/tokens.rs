@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use bower_core::item::{Change, Coverage, RowId, RowSet, indexed_text};
 use bower_core::model::MiniLm;
-use bower_core::parts::tokens::{TokenIndex, TokenQuery, fold};
+use bower_core::parts::tokens::{TokenIndex, TokenQuery, compact};
 use bower_kernels::Isa;
 use bower_kernels::scan::maxsim::{MaxSimQuery, MaxSimToken, maxsim};
 use serde_json::Value;
@@ -99,8 +99,8 @@ fn index(dice: &mut Dice) -> Result<(), Failed> {
     let fresh = &mut (0..ROWS).map(|row| {
         Ok((RowId(row), (0..ROW_TOKENS).flat_map(|_| dice.next().to_le_bytes()).collect::<Vec<u8>>()))
     });
-    fold(folder.path(), None, coverage, "made up", &RowSet::new(), fresh)?;
-    let folded = start.elapsed().as_secs_f64();
+    compact(folder.path(), None, coverage, "made up", &RowSet::new(), fresh)?;
+    let compacted = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let index = TokenIndex::open(folder.path())?.ok_or("what was just folded is not there")?;
     let opened = start.elapsed().as_secs_f64() * 1e3;
@@ -114,7 +114,7 @@ fn index(dice: &mut Dice) -> Result<(), Failed> {
     let least = least_ms(|| failed = index.score(&query, &rows).err());
     failed.map_or(Ok(()), Err)?;
     println!(
-        "\n{ROWS} rows of {ROW_TOKENS} tokens: folded in {folded:.2} s, {:.2} bytes a token, opened in {opened:.3} ms, \
+        "\n{ROWS} rows of {ROW_TOKENS} tokens: folded in {compacted:.2} s, {:.2} bytes a token, opened in {opened:.3} ms, \
          {CANDIDATES} rows scored in {least:.3} ms",
         bytes as f64 / (f64::from(ROWS) * ROW_TOKENS as f64)
     );

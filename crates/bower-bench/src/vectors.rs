@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use bower_core::Result;
 use bower_core::item::{Allowed, Change, Coverage, RowId, RowSet, Scored};
-use bower_core::parts::vector::{ExactQuery, VectorIndex, fold, halves};
+use bower_core::parts::vector::{ExactQuery, VectorIndex, compact, halves};
 
 const DIMENSION: usize = 384;
 const QUERIES: usize = 100;
@@ -35,7 +35,7 @@ fn measure(count: usize) -> Result<()> {
     let coverage = Coverage { store: "bench".into(), change: Change(1), mark: 0 };
     let start = Instant::now();
     let rows = &mut (0..count as u32).map(|row| Ok((RowId(row), data.get(row as usize).to_vec())));
-    fold(dir.path(), None, coverage, "synthetic", DIMENSION, &none, rows)?;
+    compact(dir.path(), None, coverage, "synthetic", DIMENSION, &none, rows)?;
     let built = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let index = VectorIndex::open(dir.path())?.expect("what was just folded");

@@ -181,10 +181,10 @@ pub struct Settings {
     pub time_zone: String,
     /// How much an asked time moves an answer, 0 to 10; 1 is as measured (`rank::time::TimeWeights`), 0 is not at all.
     pub time_weight: f32,
-    /// Changed rows that may wait outside an index before a process with time folds them in; fewer in small stores. While
+    /// Changed rows that may wait outside an index before a process with time compacts them in; fewer in small stores. While
     /// 1,000 items a second are added, 1,000 make the median question cost 1.5 (100,000 items) to 1.8 times (10,000) the
     /// processor time of a quiet one, 2,000 up to twice (`bower-bench scale-folding`).
-    pub fold_after: usize,
+    pub compact_after: usize,
     /// Query vectors kept in the store's cache.
     pub cached_queries: usize,
     /// Who reorders the best hits, where their order is still open.
@@ -277,7 +277,7 @@ impl Default for Settings {
             rrf_k: 60.0,
             time_zone: "UTC".into(),
             time_weight: 1.0,
-            fold_after: 1_000,
+            compact_after: 1_000,
             cached_queries: 10_000,
             rerank: Rerank::None,
             rerank_model: "ms-marco-MiniLM-L6-v2".into(),

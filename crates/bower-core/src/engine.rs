@@ -2,11 +2,12 @@
 //!
 //! `query` answers questions, `curate` keeps memories, `index` reads documents, `session` reads conversations and briefs agents,
 //! `transfer` moves items in and out, `maintain` does what is due. A room imports those before it in that order, never one
-//! behind it. What they share is beside them: `indexes`, `tails`, `model`, `caches`, `pending`.
+//! behind it. What they share is beside them: `indexes`, `deltas`, `model`, `caches`, `pending`.
 
 mod caches;
 mod cross;
 mod curate;
+mod deltas;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod index;
@@ -18,7 +19,6 @@ mod model;
 mod pending;
 mod query;
 mod session;
-mod tails;
 mod timing;
 mod transfer;
 mod versioned;

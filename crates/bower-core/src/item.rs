@@ -430,7 +430,7 @@ words! {
 
 words! {
     /// What becomes of a text that was told, beside the memories that are there.
-    Fate, "outcome" {
+    CurateOutcome, "outcome" {
         /// It is a new memory.
         Create = "create",
         /// A memory says so already: it has been observed once more.

@@ -31,13 +31,13 @@ pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };
 pub use life::{
-    CandidateRuling, ClockJump, Cluster, ConsolidateRequest, Consolidated, Feedback, Held, House,
-    Housekeeping, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SweepRequest, Swept, Taken,
-    Turned, UndoRequest, Undone, Unmoved, Wording,
+    CandidateRuling, ClockJump, Cluster, ConsolidateRequest, Consolidated, Feedback, Held, MaintenanceReport,
+    MaintenanceRequest, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SweepRequest, Swept,
+    Taken, Turned, UndoRequest, Undone, Unmoved, Wording,
 };
 pub use part::VisibleStatus;
 
-pub use crate::rank::brief::{Entry as BriefEntry, Section as BriefSection};
+pub use crate::rank::brief::{BriefLine, Section as BriefSection};
 pub use crate::rank::candidate::{Factor, Step as FactorStep};
 pub use crate::rank::rerank::Reranked;
 
@@ -409,7 +409,8 @@ pub struct Effort {
     /// Different items considered.
     pub candidates: usize,
     /// Rows that were searched outside the indexes because they are newer; 0 to whoever sees a part of the store.
-    pub tail: usize,
+    #[serde(rename = "tail")]
+    pub delta: usize,
     /// Time to make the query's vector; 0 when it was cached or not needed.
     #[serde(serialize_with = "thousandths")]
     pub embed_ms: f64,
@@ -569,7 +570,7 @@ pub enum IndexProgress {
         chunks: usize,
     },
     /// The indexes are being brought up to date.
-    Folding,
+    Compacting,
 }
 
 /// What an index run did.
@@ -667,12 +668,15 @@ pub struct StatusReport {
     pub schema: u32,
     /// The store's last change.
     pub change: u64,
-    /// Rows not yet folded into the text index.
-    pub text_tail: u64,
-    /// Rows not yet folded into the vector index.
-    pub vector_tail: u64,
-    /// Rows not yet folded into the token index.
-    pub token_tail: u64,
+    /// Rows that the text index lacks; they are searched directly.
+    #[serde(rename = "text_tail")]
+    pub text_delta: u64,
+    /// Rows that the vector index lacks; they are searched directly.
+    #[serde(rename = "vector_tail")]
+    pub vector_delta: u64,
+    /// Rows that the token index lacks; they are searched directly.
+    #[serde(rename = "token_tail")]
+    pub token_delta: u64,
     /// Items with a vector and without token codes; `bower index` makes them.
     pub uncoded: u64,
     /// Items without a vector of the current model.

@@ -5,7 +5,7 @@
 //! Unlike the original it ends with a status other than 0 where it failed, so that no error becomes context of a prompt.
 
 mod cli;
-mod keep;
+mod curate;
 mod lines;
 mod note;
 mod project;
@@ -33,7 +33,7 @@ use cli::{Action, Brv, CurateArgs, Form, QueryArgs, SearchArgs, StatusArgs};
 use lines::{Lines, path_of};
 use queue::Queue;
 
-pub use keep::{Changes, Kept, keep, with_files};
+pub use curate::{Changes, Kept, keep, with_files};
 pub use lines::{Match, result_of};
 pub use project::Project;
 
@@ -93,24 +93,25 @@ fn run(brv: &Brv, lines: &Lines) -> Result<()> {
         format: Some(Format::Text),
         verbose: false,
     };
-    let desk = Desk { session: Session::new(Output::new(brv.action.word(), &global), global), project };
+    let answering =
+        BrvSession { session: Session::new(Output::new(brv.action.word(), &global), global), project };
     match &brv.action {
-        Action::Query(arguments) => desk.query(arguments, lines),
-        Action::Curate(arguments) => desk.curate(arguments, lines),
-        Action::Search(arguments) => desk.search(arguments, lines),
-        Action::Status(arguments) => desk.status(arguments, lines),
-        Action::Mcp(_) => desk.serve(brv.collection.clone()),
+        Action::Query(arguments) => answering.query(arguments, lines),
+        Action::Curate(arguments) => answering.curate(arguments, lines),
+        Action::Search(arguments) => answering.search(arguments, lines),
+        Action::Status(arguments) => answering.status(arguments, lines),
+        Action::Mcp(_) => answering.serve(brv.collection.clone()),
         Action::Init(_) => Ok(()),
     }
 }
 
 /// One run for one project.
-struct Desk {
+struct BrvSession {
     session: Session,
     project: Project,
 }
 
-impl Desk {
+impl BrvSession {
     /// The store, with what the project's own context tree holds, once.
     fn service(&self) -> Result<Service> {
         let service = self.session.service()?;

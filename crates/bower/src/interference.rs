@@ -83,7 +83,7 @@ impl World {
             statistics: plan.statistics,
             // Nothing happens by itself at a time that hangs on how much others write.
             sweep_hours: 0,
-            fold_after: 1 << 30,
+            compact_after: 1 << 30,
             time_zone: "UTC".into(),
             ..Settings::default()
         };

@@ -132,24 +132,35 @@ pub struct Resolved {
     pub settings: Settings,
     /// In the order of the table.
     pub chosen: Vec<Chosen>,
+    /// Names of earlier versions that some layer used, each with the present one.
+    pub renamed: Vec<(String, String)>,
 }
 
 /// Lays the layers over each other, the strongest last.
 pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
     let mut values: BTreeMap<&'static str, (Value, Origin)> = BTreeMap::new();
+    let mut renamed = Vec::new();
     if let Some((path, text)) = layers.file {
-        for (key, value) in edit::read(path, text)? {
+        let (read, former) = edit::read(path, text)?;
+        renamed = former;
+        for (key, value) in read {
             values.insert(key, (value, Origin::File(path.to_path_buf())));
         }
     }
     for knob in knobs() {
-        let variable = knob.variable();
-        let Some((_, text)) = layers.environment.iter().find(|(name, _)| *name == *variable) else {
-            continue;
+        let told = |name: &str| {
+            let found = layers.environment.iter().find(|(one, _)| *one == *name);
+            found.map(|(_, text)| text).filter(|text| !text.is_empty())
         };
-        if text.is_empty() {
-            continue;
+        let mut variable = knob.variable();
+        let mut text = told(&variable);
+        if let (None, Some(former)) = (text, knob.former_variable()) {
+            text = told(&former);
+            if text.is_some() {
+                renamed.push((former.clone(), std::mem::replace(&mut variable, former)));
+            }
         }
+        let Some(text) = text else { continue };
         let value = text
             .to_str()
             .ok_or_else(|| "not valid UTF-8".to_string())
@@ -164,12 +175,15 @@ pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
         let knob = known(key).map_err(|why| {
             Failure::usage(format!("--set {key}: unknown setting"), Hint::Person(why.into()))
         })?;
+        if key.trim() != knob.key {
+            renamed.push((key.trim().to_owned(), knob.key.to_owned()));
+        }
         let value = typed(knob, text).map_err(|why| {
             Failure::usage(format!("--set {key}: {why}"), Hint::person("bower config lists them all"))
         })?;
         values.insert(knob.key, (value, Origin::Flag("--set")));
     }
-    assemble(values)
+    Ok(Resolved { renamed, ..assemble(values)? })
 }
 
 /// Gives the strongest values the engine's type.
@@ -211,7 +225,7 @@ fn assemble(mut values: BTreeMap<&'static str, (Value, Origin)>) -> Result<Resol
             ));
         }
     }
-    Ok(Resolved { settings, chosen })
+    Ok(Resolved { settings, chosen, renamed: Vec::new() })
 }
 
 /// The built-in values by key, tables' keys with their dots.
@@ -234,7 +248,9 @@ pub fn set(path: &Path, text: &str, key: &str, value: &str) -> Result<String> {
     let knob = known(key).map_err(|why| Failure::usage(format!("config set {key}: unknown setting"), why))?;
     let value = typed(knob, value)
         .map_err(|why| Failure::usage(format!("config set {key}: {why}"), "bower config lists them all"))?;
-    edit::set(path, text, knob, &value)
+    // The name of an earlier version goes: two names of one setting would contradict each other.
+    let without = knob.former.map(|former| edit::unset(path, text, former)).transpose()?.flatten();
+    edit::set(path, without.as_deref().unwrap_or(text), knob, &value)
 }
 
 /// The file's text without a setting; none, if it was not there.
@@ -317,6 +333,35 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_an_earlier_version_still_works() {
+        let environment = [("BOWER_FOLD_AFTER".into(), "30".into())];
+        let flags = ["fold_after=40".to_string()];
+        let by_file = file("fold_after = 20\n");
+        let layers = [
+            by_file,
+            Layers { environment: &environment, ..Layers::default() },
+            Layers { flags: &flags, ..Layers::default() },
+        ];
+        for (layers, value, old) in layers
+            .iter()
+            .zip([20, 30, 40])
+            .zip(["fold_after", "BOWER_FOLD_AFTER", "fold_after"])
+            .map(|((a, b), c)| (a, b, c))
+        {
+            let resolved = resolve(layers).unwrap();
+            assert_eq!(resolved.settings.compact_after, value);
+            assert_eq!(resolved.renamed[0].0, old);
+            assert_eq!(resolved.renamed[0].1.to_lowercase().trim_start_matches("bower_"), "compact_after");
+        }
+        for text in ["fold_after = 1\ncompact_after = 2\n", "compact_after = 2\nfold_after = 1\n"] {
+            assert_eq!(resolve(&file(text)).unwrap().settings.compact_after, 2);
+        }
+        let written =
+            set(Path::new("/h/config.toml"), "fold_after = 1\nthreads = 2\n", "compact_after", "3").unwrap();
+        assert_eq!(written, "threads = 2\ncompact_after = 3\n");
+    }
+
+    #[test]
     fn what_cannot_be_meant_is_named_with_its_place() {
         fails(
             &file("\nbusy_timeout = 3\n"),
@@ -368,7 +413,7 @@ mod tests {
             "atlas = { fusion = \"rank\" }\nathena = { vector_weight = 31.0 }\nthreads = 2\n",
         ] {
             let layers = Layers { environment: &environment, flags: &flags, ..file(text) };
-            let Resolved { settings, chosen } = resolve(&layers).unwrap();
+            let Resolved { settings, chosen, .. } = resolve(&layers).unwrap();
             let mut expected = Settings { threads: 2, ..Settings::default() };
             expected.athena.vector_weight = 31.0;
             expected.athena.tags_weight = 24.0;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bower_core::engine::Engine;
 use bower_core::evidence;
-use bower_core::item::{Fate, Visibility};
+use bower_core::item::{CurateOutcome, Visibility};
 use bower_core::request::{Answer, CurateRequest, ForgetRequest, Forgetting, Other, QueryRequest};
 use jiff::Timestamp;
 
@@ -153,7 +153,8 @@ fn tell(engine: &Engine, write: &Write, spent: &mut Spent, model_ns: &AtomicU64)
     let curated = curated?;
     let outcome = curated.outcome.word().to_owned();
     // The one that is there may stand, and the new one be its history.
-    let is_replaced = |other: &Other| curated.is_update && curated.outcome != Fate::Confirm && !other.stands;
+    let is_replaced =
+        |other: &Other| curated.is_update && curated.outcome != CurateOutcome::Confirm && !other.stands;
     let replaces = curated.other.as_ref().filter(|other| is_replaced(other)).map(|other| other.id.clone());
     let (whole, bare) = spent.0.entry(outcome.clone()).or_insert_with(|| (Times::new(), Times::new()));
     whole.add(wall_ms, cpu_ms);

@@ -79,14 +79,14 @@ pub fn ask(question: &str) -> QueryRequest {
 }
 
 /// The times of hybrid questions that arrive evenly for some seconds, whether the one before is answered or not, and the
-/// longest tail that one of them searched.
+/// longest delta that one of them searched.
 pub fn paced(
     engine: &Engine,
     questions: &[String],
     rate: u32,
     seconds: u32,
 ) -> Result<(Times, usize), Failed> {
-    let (mut times, mut tail) = (Times::new(), 0);
+    let (mut times, mut delta) = (Times::new(), 0);
     let start = Instant::now();
     for (at, question) in (0..rate * seconds).zip(questions.iter().cycle()) {
         let due = start + Duration::from_secs(1) * at / rate;
@@ -95,9 +95,9 @@ pub fn paced(
         let cpu = gauge::process_cpu_s();
         let answer = engine.query(&Visibility::everything(), &request, jiff::Timestamp::now())?;
         times.add(due.elapsed().as_secs_f64() * 1e3, (gauge::process_cpu_s() - cpu) * 1e3);
-        tail = tail.max(answer.effort.tail);
+        delta = delta.max(answer.effort.delta);
     }
-    Ok((times, tail))
+    Ok((times, delta))
 }
 
 /// Gives a process of this program a step and all that the step may need to know.

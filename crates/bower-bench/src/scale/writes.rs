@@ -38,11 +38,11 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         }
         Ok(())
     })?;
-    let mut long_tail = Times::new();
+    let mut long_delta = Times::new();
     for text in texts.by_ref().take(FORGOTTEN) {
-        long_tail.take(|| engine.query(&Visibility::everything(), &ask(&text), now()))?;
+        long_delta.take(|| engine.query(&Visibility::everything(), &ask(&text), now()))?;
     }
-    let fold = gauged(|| Ok(engine.maintain(now()).map(|_| ())?))?;
+    let compact = gauged(|| Ok(engine.maintain(now()).map(|_| ())?))?;
     let mut forget = Times::new();
     let mut ids: Vec<String> = ids.into_iter().collect();
     for id in ids.drain(..FORGOTTEN) {
@@ -60,8 +60,8 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     Ok(json!({
         "curate_one": ones.json(),
         "curate_thousand": thousand,
-        "query_with_a_tail_of_1300": long_tail.json(),
-        "maintain_after_them": fold,
+        "query_with_a_tail_of_1300": long_delta.json(),
+        "maintain_after_them": compact,
         "forget_one": forget.json(),
         "forget_many": { "items": rest, "took": forget_rest },
         "maintain_after_forgetting": after,

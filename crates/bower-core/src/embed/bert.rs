@@ -10,7 +10,7 @@ use bower_kernels::gemm::{Then, Weights, multiply};
 use bytemuck::AnyBitPattern;
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Layout, damaged};
+use super::layout::{PackedLayout, damaged};
 use super::wordpiece::WordPiece;
 use crate::error::{Error, Result};
 
@@ -32,7 +32,7 @@ const STEP_BYTES: usize = 4;
 
 /// The sizes of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Shape {
+pub(crate) struct EncoderShape {
     /// Numbers of a token.
     pub(super) hidden: usize,
     /// Numbers of a token inside the feed-forward part.
@@ -47,7 +47,7 @@ pub(crate) struct Shape {
     pub(super) epsilon: f32,
 }
 
-impl Shape {
+impl EncoderShape {
     /// Says which size the kernels cannot take, in words that follow "model NAME: ".
     pub(super) fn check(&self) -> Result<(), String> {
         let Self { hidden, inner, layers, heads, positions, epsilon } = *self;
@@ -125,7 +125,7 @@ pub(super) struct Second<'a> {
 /// The encoder's sections, as what they are.
 pub(super) struct Encoder<'a> {
     pub(super) words: WordPiece<'a>,
-    shape: Shape,
+    shape: EncoderShape,
     rows: &'a [u8],
     positions: &'a [f32],
     norm: Norm<'a>,
@@ -151,8 +151,8 @@ pub(super) struct Product<'a> {
 
 impl<'a> Encoder<'a> {
     /// Views of all sections, their lengths checked: a microsecond or two, so it is done for each text. The shape has
-    /// passed [`Shape::check`].
-    pub(super) fn read(file: &'a [u8], layout: &Layout, shape: Shape) -> Result<Self> {
+    /// passed [`EncoderShape::check`].
+    pub(super) fn read(file: &'a [u8], layout: &PackedLayout, shape: EncoderShape) -> Result<Self> {
         let words = WordPiece::open(layout.section(file, 0)?)?;
         let rows: &[u8] = array(file, layout, 1, words.pieces() * shape.word_row())?;
         let positions = array(file, layout, 2, shape.positions * shape.hidden)?;
@@ -185,7 +185,7 @@ impl<'a> Encoder<'a> {
         see: &mut impl FnMut(usize, usize, &[f32], usize),
     ) {
         let Scratch { ids, states, quantized, joined, context, inner, attention: buffers, .. } = scratch;
-        let Shape { hidden, inner: widened, epsilon, .. } = self.shape;
+        let EncoderShape { hidden, inner: widened, epsilon, .. } = self.shape;
         let (count, width) = (ids.len(), self.shape.word_row());
         states.clear();
         for (id, position) in ids.iter().zip(self.positions.chunks_exact(hidden)) {
@@ -226,14 +226,14 @@ impl<'a> Encoder<'a> {
 }
 
 impl<'a> Norm<'a> {
-    fn read(file: &'a [u8], layout: &Layout, at: usize, width: usize) -> Result<Self> {
+    fn read(file: &'a [u8], layout: &PackedLayout, at: usize, width: usize) -> Result<Self> {
         Ok(Self { gain: array(file, layout, at, width)?, shift: array(file, layout, at + 1, width)? })
     }
 }
 
 impl<'a> Layer<'a> {
-    fn read(file: &'a [u8], layout: &Layout, at: usize, shape: Shape) -> Result<Self> {
-        let Shape { hidden, inner, .. } = shape;
+    fn read(file: &'a [u8], layout: &PackedLayout, at: usize, shape: EncoderShape) -> Result<Self> {
+        let EncoderShape { hidden, inner, .. } = shape;
         let product = |index: usize, outputs, inputs| {
             Product::read(file, layout, at + index * SECTIONS_PRODUCT, outputs, inputs)
         };
@@ -254,7 +254,7 @@ impl<'a> Product<'a> {
     /// Views the product whose first section is `at`.
     pub(super) fn read(
         file: &'a [u8],
-        layout: &Layout,
+        layout: &PackedLayout,
         at: usize,
         outputs: usize,
         width: usize,
@@ -293,7 +293,11 @@ impl<'a> Product<'a> {
 }
 
 /// A section as numbers.
-pub(super) fn slice<'a, T: AnyBitPattern>(file: &'a [u8], layout: &Layout, index: usize) -> Result<&'a [T]> {
+pub(super) fn slice<'a, T: AnyBitPattern>(
+    file: &'a [u8],
+    layout: &PackedLayout,
+    index: usize,
+) -> Result<&'a [T]> {
     bytemuck::try_cast_slice(layout.section(file, index)?)
         .map_err(|cause| damaged(format!("has a bad section {index}: {cause}")))
 }
@@ -301,7 +305,7 @@ pub(super) fn slice<'a, T: AnyBitPattern>(file: &'a [u8], layout: &Layout, index
 /// A section as exactly `len` numbers.
 pub(super) fn array<'a, T: AnyBitPattern>(
     file: &'a [u8],
-    layout: &Layout,
+    layout: &PackedLayout,
     index: usize,
     len: usize,
 ) -> Result<&'a [T]> {
@@ -329,20 +333,24 @@ mod tests {
 
     #[test]
     fn sizes_that_the_kernels_cannot_take_are_named() {
-        let good = Shape { hidden: 384, inner: 1536, layers: 6, heads: 12, positions: 512, epsilon: 1e-12 };
-        let check = |shape: Shape, expected: &str| {
+        let good =
+            EncoderShape { hidden: 384, inner: 1536, layers: 6, heads: 12, positions: 512, epsilon: 1e-12 };
+        let check = |shape: EncoderShape, expected: &str| {
             let said = shape.check().err().unwrap_or_default();
             assert!(said.contains(expected) && said.is_empty() == expected.is_empty(), "{said}");
         };
         check(good, "");
-        check(Shape { hidden: 1024, heads: 16, inner: 4096, layers: 24, ..good }, "");
-        check(Shape { hidden: 312, inner: 1200, ..good }, "hidden_size is 312; it must be a multiple of 64");
-        check(Shape { inner: 1200, ..good }, "intermediate_size is 1200");
-        check(Shape { hidden: 0, ..good }, "hidden_size is 0");
-        check(Shape { heads: 3, ..good }, "a head must have 16, 32 or 64 numbers");
-        check(Shape { heads: 0, ..good }, "num_attention_heads is 0");
-        check(Shape { layers: 0, ..good }, "num_hidden_layers is 0");
-        check(Shape { positions: 2, ..good }, "max_position_embeddings is 2");
-        check(Shape { epsilon: f32::NAN, ..good }, "layer_norm_eps");
+        check(EncoderShape { hidden: 1024, heads: 16, inner: 4096, layers: 24, ..good }, "");
+        check(
+            EncoderShape { hidden: 312, inner: 1200, ..good },
+            "hidden_size is 312; it must be a multiple of 64",
+        );
+        check(EncoderShape { inner: 1200, ..good }, "intermediate_size is 1200");
+        check(EncoderShape { hidden: 0, ..good }, "hidden_size is 0");
+        check(EncoderShape { heads: 3, ..good }, "a head must have 16, 32 or 64 numbers");
+        check(EncoderShape { heads: 0, ..good }, "num_attention_heads is 0");
+        check(EncoderShape { layers: 0, ..good }, "num_hidden_layers is 0");
+        check(EncoderShape { positions: 2, ..good }, "max_position_embeddings is 2");
+        check(EncoderShape { epsilon: f32::NAN, ..good }, "layer_norm_eps");
     }
 }

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use bower_kernels::Isa;
 
-use super::bert::{Encoder, PRODUCTS, Scratch, Second, Shape, Wanted};
-use super::layout::Layout;
+use super::bert::{Encoder, EncoderShape, PRODUCTS, Scratch, Second, Wanted};
+use super::layout::PackedLayout;
 use crate::error::Result;
 
 /// For a layer and a product, the inputs that get further bytes, each as often as it gets one.
@@ -47,8 +47,8 @@ const TEXTS: [&str; 12] = [
 impl Spreads {
     /// Lets a packed file without further bytes read, and gives them to the inputs of which they help most: greedily, to the
     /// input whose largest values, divided by its bytes so far, are the largest. Attention's output gets none.
-    pub(super) fn measure(file: &[u8], shape: Shape, second: &[f32]) -> Result<Self> {
-        let layout = Layout::read(file)?;
+    pub(super) fn measure(file: &[u8], shape: EncoderShape, second: &[f32]) -> Result<Self> {
+        let layout = PackedLayout::read(file)?;
         let encoder = Encoder::read(file, &layout, shape)?;
         let mut largest: BTreeMap<(usize, usize), Vec<[f32; KEPT]>> = BTreeMap::new();
         let mut scratch = Scratch::default();

@@ -12,9 +12,11 @@ use bower_kernels::Isa;
 use bower_kernels::gemm::Then;
 use serde::{Deserialize, Serialize};
 
-use super::bert::{Encoder, Product, SECTIONS_PRODUCT, Scratch, Second, Shape, Wanted, array, at_path};
+use super::bert::{
+    Encoder, EncoderShape, Product, SECTIONS_PRODUCT, Scratch, Second, Wanted, array, at_path,
+};
 use super::calibrate::Spreads;
-use super::layout::{self, Layout, damaged};
+use super::layout::{self, PackedLayout, damaged};
 use super::pack::read;
 use super::packed::Packed;
 use super::packed::place;
@@ -65,7 +67,7 @@ pub struct CrossSources {
 /// The last section, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct About {
-    shape: Shape,
+    shape: EncoderShape,
     activation: Activation,
     sources: CrossSources,
 }
@@ -171,7 +173,7 @@ pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossS
 
 impl Config {
     /// The sizes and what is done with the output, or what does not fit.
-    fn understand(&self) -> Result<(Shape, Activation), String> {
+    fn understand(&self) -> Result<(EncoderShape, Activation), String> {
         let is = |found: &Option<String>, wanted: &str, what: &str| match found.as_deref() {
             None => Ok(()),
             Some(found) if found == wanted => Ok(()),
@@ -185,7 +187,7 @@ impl Config {
         {
             return Err(format!("architectures is {names:?}, without BertForSequenceClassification"));
         }
-        let shape = Shape {
+        let shape = EncoderShape {
             hidden: self.hidden_size,
             inner: self.intermediate_size,
             layers: self.num_hidden_layers,
@@ -349,7 +351,7 @@ impl CrossEncoder {
 
 impl About {
     /// Reads the last section and checks that the others are as many as its sizes call for.
-    fn read(file: &[u8], layout: &Layout) -> Result<Self> {
+    fn read(file: &[u8], layout: &PackedLayout) -> Result<Self> {
         let last = layout.count().checked_sub(1).ok_or_else(|| damaged("has no sections"))?;
         let about: Self = serde_json::from_slice(layout.section(file, last)?)
             .map_err(|cause| damaged(format!("does not say what it is: {cause}")))?;
@@ -373,7 +375,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn read(file: &'a [u8], layout: &Layout, shape: Shape) -> Result<Self> {
+    fn read(file: &'a [u8], layout: &PackedLayout, shape: EncoderShape) -> Result<Self> {
         let (at, hidden) = (shape.sections(), shape.hidden);
         Ok(Self {
             encoder: Encoder::read(file, layout, shape)?,

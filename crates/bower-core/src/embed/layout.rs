@@ -32,7 +32,7 @@ const CHECK: usize = 32;
 
 /// A checked header.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct PackedLayout {
     /// The model's identity: its name and the arithmetic it is used with.
     pub(super) name: String,
     contents: [u8; 32],
@@ -42,7 +42,7 @@ pub(super) struct Layout {
     sections: Vec<(usize, usize)>,
 }
 
-impl Layout {
+impl PackedLayout {
     /// Reads and checks the header of a whole packed file; the sections themselves are not touched.
     pub(super) fn read(file: &[u8]) -> Result<Self> {
         let short = || damaged(format!("has {} bytes, no header", file.len()));
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn sections_come_back_aligned() {
         let file = file();
-        let layout = Layout::read(&file).unwrap();
+        let layout = PackedLayout::read(&file).unwrap();
         assert_eq!(layout.name, "m.i8-2");
         assert_eq!(layout.section(&file, 0).unwrap(), [1, 2, 3]);
         assert!(layout.section(&file, 1).unwrap().is_empty());
@@ -190,11 +190,11 @@ mod tests {
         for (count, header) in [(246, 4096), (247, 8192), (600, 12_288)] {
             let sections: Vec<Vec<u8>> = (0..count).map(|index| vec![index as u8; 3]).collect();
             let file = write("m.i8-2", &sections);
-            let layout = Layout::read(&file).unwrap();
+            let layout = PackedLayout::read(&file).unwrap();
             assert_eq!((layout.count(), layout.header), (count, header));
             assert_eq!(layout.section(&file, count - 1).unwrap(), sections[count - 1]);
             layout.verify(&file).unwrap();
-            assert!(Layout::read(&file[..header - 1]).is_err());
+            assert!(PackedLayout::read(&file[..header - 1]).is_err());
         }
     }
 
@@ -202,12 +202,12 @@ mod tests {
     fn every_cut_and_every_changed_byte_is_seen() {
         let whole = file();
         for len in 0..whole.len() {
-            assert!(Layout::read(&whole[..len]).is_err(), "cut to {len}");
+            assert!(PackedLayout::read(&whole[..len]).is_err(), "cut to {len}");
         }
         for at in (0..whole.len()).step_by(7).chain([PAGE, whole.len() - 1]) {
             let mut file = whole.clone();
             file[at] ^= 0x40;
-            let seen = Layout::read(&file).and_then(|layout| layout.verify(&file));
+            let seen = PackedLayout::read(&file).and_then(|layout| layout.verify(&file));
             assert!(matches!(seen, Err(Error::Model { .. })), "byte {at} changed");
         }
     }

@@ -7,9 +7,9 @@ mod cross;
 mod late;
 mod layout;
 mod minilm;
+mod outlier_inputs;
 mod pack;
 mod packed;
-mod spread;
 mod weights;
 pub mod wordpiece;
 

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::bert::Shape;
+use super::bert::EncoderShape;
 use super::layout;
+use super::outlier_inputs::OUTLIER_INPUTS;
 use super::packed::place;
-use super::spread::SPREAD;
 use super::weights::{Tensors, encoder_sections};
 use crate::error::{Error, Result};
 use crate::item::hex;
@@ -25,8 +25,8 @@ pub const WEIGHTS_SHA256: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114
 pub const VOCABULARY_SHA256: &str = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3";
 
 /// Sizes of the model.
-pub(super) const SHAPE: Shape =
-    Shape { hidden: 384, inner: 1536, layers: 6, heads: 12, positions: 512, epsilon: 1e-12 };
+pub(super) const SHAPE: EncoderShape =
+    EncoderShape { hidden: 384, inner: 1536, layers: 6, heads: 12, positions: 512, epsilon: 1e-12 };
 
 /// Reads `model.safetensors` and `vocab.txt` in `source_dir`, checks them, and writes the packed file: beside its final name
 /// first, synced, then renamed. Takes about a second, nearly all of it checksums.
@@ -63,7 +63,10 @@ fn broken(reason: impl Into<String>) -> Error {
 
 /// The inputs of a product that get further bytes, each as often as it gets one.
 fn spread(layer: usize, product: usize) -> Vec<u16> {
-    SPREAD[layer][product].iter().flat_map(|(input, further)| vec![*input; usize::from(*further)]).collect()
+    OUTLIER_INPUTS[layer][product]
+        .iter()
+        .flat_map(|(input, further)| vec![*input; usize::from(*further)])
+        .collect()
 }
 
 #[cfg(test)]
@@ -72,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_spread_fits_its_product() {
-        for (layer, products) in SPREAD.iter().enumerate() {
+        for (layer, products) in OUTLIER_INPUTS.iter().enumerate() {
             for (product, inputs) in products.iter().enumerate() {
                 let width = if product == 3 { SHAPE.inner } else { SHAPE.hidden };
                 assert!(

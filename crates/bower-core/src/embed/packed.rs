@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bower_kernels::Mapped;
 
-use super::layout::{Layout, damaged};
+use super::layout::{PackedLayout, damaged};
 use crate::checksum::{BlockSums, Checked};
 use crate::error::{Error, Result};
 use crate::files;
@@ -29,7 +29,7 @@ const WORDS: usize = 1;
 #[derive(Debug)]
 pub(super) struct Packed {
     pub(super) path: PathBuf,
-    pub(super) layout: Layout,
+    pub(super) layout: PackedLayout,
     map: Mapped,
     checked: Checked,
     /// Whether all that every pass reads was compared and is whole.
@@ -42,7 +42,7 @@ impl Packed {
     /// Maps a file; checks its header and no more.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let map = Mapped::open(path).map_err(|cause| Error::io("open the model", path, cause))?;
-        let layout = Layout::read(map.bytes())?;
+        let layout = PackedLayout::read(map.bytes())?;
         let sums = fs::read(sums_path(path)).ok();
         let sums = sums.and_then(|bytes| BlockSums::from_bytes(&bytes, layout.contents()));
         let checked = Checked::new(sums.filter(|sums| sums.file_len() == map.bytes().len()));
@@ -113,11 +113,11 @@ impl Packed {
 /// Puts a packed file in place, and the checksums of its blocks beside it.
 pub(super) fn place(packed: &Path, file: &[u8]) -> Result<()> {
     replace(packed, file)?;
-    write_sums(packed, &Layout::read(file)?, file)
+    write_sums(packed, &PackedLayout::read(file)?, file)
 }
 
 /// Writes the checksums of a packed file's blocks beside it.
-fn write_sums(path: &Path, layout: &Layout, file: &[u8]) -> Result<()> {
+fn write_sums(path: &Path, layout: &PackedLayout, file: &[u8]) -> Result<()> {
     replace(&sums_path(path), &BlockSums::of(file).to_bytes(layout.contents()))
 }
 
@@ -173,7 +173,7 @@ mod tests {
         let path = folder.path().join("model.packed");
         let sections = [vec![1; 5_000], vec![2; 50_000], vec![3; 9_000]];
         let whole = layout::write("model", &sections);
-        let layout = Layout::read(&whole).unwrap();
+        let layout = PackedLayout::read(&whole).unwrap();
         fs::write(&path, &whole).unwrap();
         // As an older version left it: without checksums, until they are made.
         let bare = Packed::open(&path).unwrap();

@@ -3,7 +3,7 @@
 
 use safetensors::{Dtype, SafeTensors};
 
-use super::bert::{SECTIONS_PRODUCT, Shape};
+use super::bert::{EncoderShape, SECTIONS_PRODUCT};
 use super::wordpiece::pack_vocabulary;
 use crate::error::{Error, Result};
 
@@ -16,7 +16,7 @@ pub(super) struct Tensors<'a> {
 
 /// One matrix product in the making.
 #[derive(Debug, Default)]
-pub(super) struct Product {
+pub(super) struct ProductBuilder {
     /// Row-major, `outputs x inputs`.
     pub(super) weights: Vec<f32>,
     pub(super) bias: Vec<f32>,
@@ -56,8 +56,8 @@ impl<'a> Tensors<'a> {
     }
 
     /// A product's `weight` and `bias`.
-    pub(super) fn product(&self, name: &str, outputs: usize, inputs: usize) -> Result<Product> {
-        Ok(Product {
+    pub(super) fn product(&self, name: &str, outputs: usize, inputs: usize) -> Result<ProductBuilder> {
+        Ok(ProductBuilder {
             weights: self.get(&format!("{name}.weight"), &[outputs, inputs])?,
             bias: self.get(&format!("{name}.bias"), &[outputs])?,
         })
@@ -102,11 +102,11 @@ fn broken(model: &str, reason: String) -> Error {
 pub(super) fn encoder_sections(
     tensors: &Tensors<'_>,
     prefix: &str,
-    shape: Shape,
+    shape: EncoderShape,
     vocabulary: &[u8],
     spread: &dyn Fn(usize, usize) -> Vec<u16>,
 ) -> Result<EncoderSections> {
-    let Shape { hidden, inner, .. } = shape;
+    let EncoderShape { hidden, inner, .. } = shape;
     let get = |name: &str, shape: &[usize]| tensors.get(&format!("{prefix}{name}"), shape);
     let rows = |name: &str, least| tensors.rows(&format!("{prefix}embeddings.{name}.weight"), least, hidden);
     let pieces = vocabulary.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
@@ -159,7 +159,7 @@ pub(super) fn encoder_sections(
 
 /// The six sections of a product. An input that `spread` names n - 1 times is divided by n and counted n times: its share of
 /// the row's range falls, so all other inputs get finer steps, and its own weight is known to 1/n of a step.
-pub(super) fn quantized(product: &Product, spread: &[u16]) -> [Vec<u8>; SECTIONS_PRODUCT] {
+pub(super) fn quantized(product: &ProductBuilder, spread: &[u16]) -> [Vec<u8>; SECTIONS_PRODUCT] {
     let outputs = product.bias.len();
     let width = product.weights.len() / outputs;
     let mut counts = vec![1_i32; width];
@@ -201,7 +201,7 @@ pub(super) fn quantized(product: &Product, spread: &[u16]) -> [Vec<u8>; SECTIONS
 }
 
 /// Rows of signed bytes, each with its step behind it, so that a word touches one place of the file.
-fn word_rows(words: &[f32], shape: Shape) -> Vec<u8> {
+fn word_rows(words: &[f32], shape: EncoderShape) -> Vec<u8> {
     let mut rows = Vec::with_capacity(words.len() / shape.hidden * shape.word_row());
     for row in words.chunks_exact(shape.hidden) {
         let largest = row.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
@@ -225,7 +225,7 @@ mod tests {
     fn an_input_of_many_bytes_keeps_its_weight_to_a_part_of_a_step() {
         // 64 outputs of 4 inputs; input 2 gets four further bytes. Weight .3 of a largest 1 is 38.1 steps of 127; in five
         // bytes it is 191 fifths.
-        let product = Product { weights: [1.0, -1.0, 0.3, 0.0].repeat(64), bias: vec![0.5; 64] };
+        let product = ProductBuilder { weights: [1.0, -1.0, 0.3, 0.0].repeat(64), bias: vec![0.5; 64] };
         let [values, scales, sums, bias, shares, spread] = quantized(&product, &[2, 2, 2, 2]);
         let firsts: Vec<i8> =
             [0, 64].iter().flat_map(|half| values[half * 4..][..4].iter().map(|b| b.cast_signed())).collect();

@@ -6,14 +6,14 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::embed::Embedder;
+use crate::engine::deltas::Deltas;
 use crate::engine::query::channels::paths::Paths;
-use crate::engine::tails::Tails;
 use crate::engine::versioned::VersionedCache;
 use crate::error::Result;
 use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::memory::gate::Heard;
 use crate::request::Clocks;
-use crate::store::{Place, Store};
+use crate::store::{Namespace, Store};
 
 /// What this process keeps between requests.
 #[derive(Debug, Default)]
@@ -27,9 +27,9 @@ pub(crate) struct Caches {
     /// The rows of those items.
     pub(crate) waiting: VersionedCache<RowSet>,
     /// Rows that the indexes lack, as the last question saw them.
-    pub(crate) tails: Tails,
+    pub(crate) deltas: Deltas,
     /// Rows of the places that memories were written to.
-    pub(crate) places: Mutex<PlaceRows>,
+    pub(crate) places: Mutex<NamespaceRows>,
     /// Vectors of texts that were compared without names and values.
     pub(crate) masked: Masked,
     /// The words of texts that answers gave, to know an echo.
@@ -82,7 +82,7 @@ const KEPT_MASKED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
 
 /// The rows of some places, up to the change to which they were read: rows are never used again, so only newer ones are read.
 #[derive(Debug, Default)]
-pub(crate) struct PlaceRows(pub(crate) Vec<(Place, Arc<RowSet>, Change)>);
+pub(crate) struct NamespaceRows(pub(crate) Vec<(Namespace, Arc<RowSet>, Change)>);
 
 /// The vectors of masked texts that were made last, by text: an engine has one model.
 #[derive(Debug)]

@@ -21,14 +21,16 @@ use crate::engine::query::when::holds;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine, missing};
 use crate::error::Result;
-use crate::item::{Channel, Fate, Gate, MemoryType, Provenance, Relation, RowId, Status, Tier, Visibility};
+use crate::item::{
+    Channel, CurateOutcome, Gate, MemoryType, Provenance, Relation, RowId, Status, Tier, Visibility,
+};
 use crate::memory::conflict::Side;
 use crate::memory::gate::{self, Cut, Refusal};
 use crate::memory::judge::{self, Judged, judge_read};
 use crate::memory::merge::{self, Bands, Decision, decide};
 use crate::memory::said::Said;
 use crate::request::{CurateRequest, Curated, Degraded, Item, Other};
-use crate::store::{Decided, Kept, NewMemory, Place, Stamp, Standing};
+use crate::store::{Decided, Kept, Namespace, NewMemory, Stamp, WriteAction};
 
 /// How often a decision is made anew because another process wrote to the same place meanwhile. Each takes a millisecond or
 /// two, so this is reached by dozens of processes that write to one place at once; then the memory is kept beside the others.
@@ -57,7 +59,7 @@ fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::N
         is_update: false,
         accepted: false,
         reason: None,
-        outcome: Fate::Refuse,
+        outcome: CurateOutcome::Refuse,
         durability: verdict.durability(),
         other: None,
         redacted: redacted.map(|kind| kind.label().to_owned()).collect(),
@@ -80,16 +82,18 @@ fn decided(
     curated.accepted = true;
     curated.is_candidate = memory.status == Status::Candidate && !kept.is_update;
     curated.outcome = match kept.review {
-        Some(_) => Fate::Contradict,
+        Some(_) => CurateOutcome::Contradict,
         // Another process told the same text meanwhile.
-        None if kept.is_update && matches!(decision.fate, Fate::Create | Fate::Link) => Fate::Confirm,
+        None if kept.is_update && matches!(decision.fate, CurateOutcome::Create | CurateOutcome::Link) => {
+            CurateOutcome::Confirm
+        }
         None => decision.fate,
     };
     curated.other = other.map(|item| Other {
         id: item.id,
         create_time: item.create_time,
         why: decision.why.to_string(),
-        stands: decision.fate == Fate::Supersede && decision.stays == Side::Kept,
+        stands: decision.fate == CurateOutcome::Supersede && decision.stays == Side::Kept,
     });
     curated.is_update = kept.is_update;
     curated.review = match (kept.review, &curated.other) {
@@ -116,7 +120,7 @@ pub(crate) fn curate_as(
     let strictness = request.gate.unwrap_or_else(|| engine.settings.gate_of(&collection));
     let cut = if strictness == Gate::Off { Ok(Cut::default()) } else { clean_request(&mut request) };
     let tags = normal_tags(&request.tags)?;
-    let place = Place { collection, scope: request.scope, owner: request.owner.clone() };
+    let place = Namespace { collection, scope: request.scope, owner: request.owner.clone() };
     visibility.check_place(&place.collection, place.scope, place.owner.as_deref())?;
     let verdict = gate::judge(content, strictness, &gate::Constants::default());
     let redacted = verdict.redacted.as_ref();
@@ -197,14 +201,14 @@ fn is_told_to_be(refusal: Refusal, told: Option<MemoryType>) -> bool {
 /// Decides and writes, until nothing came between the two.
 fn keep(
     engine: &Engine,
-    place: &Place,
+    place: &Namespace,
     memory: &mut NewMemory,
     said: &Said,
     is_echo: bool,
     now: Timestamp,
 ) -> Result<(Kept, Decision, Option<Item>)> {
     let Said { claims, slot, frame } = said;
-    let told = merge::Told {
+    let told = merge::Incoming {
         claims,
         slot: slot.as_ref(),
         frame,
@@ -229,7 +233,7 @@ fn keep(
         let other = decision.target.map(|at| near[at].item.clone());
         if let Some(other) = other.as_ref().filter(|other| is_heard_in_own_words(memory, &decision, other)) {
             // What was only picked, or came from elsewhere, is said by somebody now: in their words.
-            decision.fate = Fate::Append;
+            decision.fate = CurateOutcome::Append;
             debug_assert!(other.id != memory.id, "the same words are confirmed");
         }
         let decided = Decided {
@@ -251,7 +255,7 @@ fn keep(
 
 /// Whether a text that says the same as a memory takes its place, so that nobody's words but the teller's are trusted.
 fn is_heard_in_own_words(memory: &NewMemory, decision: &Decision, other: &Item) -> bool {
-    decision.fate == Fate::Confirm
+    decision.fate == CurateOutcome::Confirm
         && other.id != memory.id
         && other.tier != Tier::Pinned
         && other.provenance.yields_to(memory.provenance)
@@ -260,7 +264,7 @@ fn is_heard_in_own_words(memory: &NewMemory, decision: &Decision, other: &Item) 
 /// Decides, with what was read of the memories in an earlier attempt.
 fn weigh(
     engine: &Engine,
-    told: &merge::Told<'_>,
+    told: &merge::Incoming<'_>,
     near: &[Neighbour],
     read: &mut HashMap<RowId, Said>,
     likenesses: &mut Likenesses,
@@ -268,7 +272,7 @@ fn weigh(
     for one in near {
         read.entry(one.item.row).or_insert_with(|| Said::of(&one.item.content));
     }
-    let kept = |one: &Neighbour, likeness: Option<f32>| merge::Kept {
+    let kept = |one: &Neighbour, likeness: Option<f32>| merge::Existing {
         claims: &read[&one.item.row].claims,
         slot: read[&one.item.row].slot.as_ref(),
         frame: &read[&one.item.row].frame,
@@ -278,7 +282,7 @@ fn weigh(
         likeness,
         pinned: one.item.tier == Tier::Pinned,
     };
-    let mut memories: Vec<merge::Kept<'_>> = near.iter().map(|one| kept(one, None)).collect();
+    let mut memories: Vec<merge::Existing<'_>> = near.iter().map(|one| kept(one, None)).collect();
     let asked = merge::asked(told, &memories);
     likenesses.give(engine, &asked, &mut memories);
     decide(told, &memories, &Bands::default())
@@ -286,22 +290,22 @@ fn weigh(
 
 /// What the store is to do with a memory. A candidate takes no other's place but a candidate's: of what it would end somebody is
 /// asked, and what it would only say at more length it stands beside.
-fn standing_of(memory: &NewMemory, decision: &Decision, other: Option<&Item>) -> Standing {
+fn standing_of(memory: &NewMemory, decision: &Decision, other: Option<&Item>) -> WriteAction {
     let decided = standing(decision, other);
     match (decided, other) {
-        (Standing::Replaces(row), Some(other))
+        (WriteAction::Replaces(row), Some(other))
             if memory.status == Status::Candidate
                 && (other.status != Status::Candidate
                     || other.provenance.least_trusted < memory.provenance.least_trusted) =>
         {
-            if decision.fate == Fate::Append {
-                Standing::Relates(
+            if decision.fate == CurateOutcome::Append {
+                WriteAction::Relates(
                     row,
                     Relation::RelatedTo,
                     decision.why.cosine.unwrap_or(1.0).clamp(0.0, 1.0),
                 )
             } else {
-                Standing::Disputes(row)
+                WriteAction::Disputes(row)
             }
         }
         (decided, _) => decided,
@@ -309,18 +313,20 @@ fn standing_of(memory: &NewMemory, decision: &Decision, other: Option<&Item>) ->
 }
 
 /// What the store is to do.
-fn standing(decision: &Decision, other: Option<&Item>) -> Standing {
-    let Some(other) = other else { return Standing::Alone };
+fn standing(decision: &Decision, other: Option<&Item>) -> WriteAction {
+    let Some(other) = other else { return WriteAction::Alone };
     match (decision.fate, decision.stays) {
-        (Fate::Create | Fate::Refuse, _) => Standing::Alone,
-        (Fate::Confirm, _) => Standing::Confirms(other.row),
-        (Fate::Link, _) => {
+        (CurateOutcome::Create | CurateOutcome::Refuse, _) => WriteAction::Alone,
+        (CurateOutcome::Confirm, _) => WriteAction::Confirms(other.row),
+        (CurateOutcome::Link, _) => {
             let strength = decision.why.cosine.or(decision.why.jaccard).unwrap_or(1.0).clamp(0.0, 1.0);
-            Standing::Relates(other.row, Relation::RelatedTo, strength)
+            WriteAction::Relates(other.row, Relation::RelatedTo, strength)
         }
-        (Fate::Append, _) | (Fate::Supersede, Side::Told) => Standing::Replaces(other.row),
-        (Fate::Supersede, Side::Kept) => Standing::Yields(other.row),
-        (Fate::Contradict, _) => Standing::Disputes(other.row),
+        (CurateOutcome::Append, _) | (CurateOutcome::Supersede, Side::Told) => {
+            WriteAction::Replaces(other.row)
+        }
+        (CurateOutcome::Supersede, Side::Kept) => WriteAction::Yields(other.row),
+        (CurateOutcome::Contradict, _) => WriteAction::Disputes(other.row),
     }
 }
 
@@ -343,7 +349,7 @@ fn reasons(decision: &Decision) -> Map<String, Value> {
 }
 
 /// Whether a memory says exactly this.
-fn is_kept(engine: &Engine, place: &Place, content: &str) -> Result<bool> {
+fn is_kept(engine: &Engine, place: &Namespace, content: &str) -> Result<bool> {
     let id = free_id(engine, place, content)?;
     Ok(!engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.is_empty())
 }

@@ -24,7 +24,7 @@ use crate::item::{Gate, RowId, Visibility};
 use crate::memory::gate;
 use crate::memory::turns::{Voice, picks};
 use crate::prompt::{self, PromptText, wrapped};
-use crate::rank::brief::{Entry, Section, block as briefing};
+use crate::rank::brief::{BriefLine, Section, block as briefing};
 use crate::rank::time;
 use crate::request::moving::ImportRequest;
 use crate::request::{CurateRequest, Selection};
@@ -245,7 +245,7 @@ fn prompt_block(data: &[u8]) {
         ..Piece::default()
     };
     let pieces = [piece(0), piece(1)];
-    let entries = [0, 1].map(|at| Entry {
+    let entries = [0, 1].map(|at| BriefLine {
         section: Section::Decided,
         id: part(at),
         review: None,

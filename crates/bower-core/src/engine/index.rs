@@ -2,7 +2,7 @@
 //! The reader walks, hashes, parses and compares; the caller's thread commits; another thread compacts what waits meanwhile. A document
 //! is committed whole or not at all, so a killed run is simply run again.
 //!
-//! Documents are committed in the order in which they are read, and transactions and folds are cut by counts, never by
+//! Documents are committed in the order in which they are read, and transactions and compactions are cut by counts, never by
 //! time: the same documents give the same rows, the same segments and so the same scores, whatever the threads do.
 
 pub(crate) mod compact;
@@ -37,7 +37,7 @@ const WINDOW: usize = 4 * QUEUE;
 const BATCH_CHUNKS: usize = 256;
 /// Without a model nothing is slow, and a commit of so many keeps other writers waiting for about a tenth of a second.
 const BATCH_CHUNKS_OF_WORDS: usize = 1_024;
-/// A long run folds on the way, beside its writer, so that questions asked meanwhile stay fast.
+/// A long run compacts on the way, beside its writer, so that questions asked meanwhile stay fast.
 const COMPACT_EVERY: usize = 25_000;
 
 /// Seconds of CPU that each stage used, for the report's `model_share`.
@@ -87,13 +87,13 @@ fn run<S: Source>(
     let (to_embed, units) = bounded::<WorkUnit>(QUEUE);
     let (to_write, steps) = bounded::<Step>(QUEUE);
     let (enter, window) = bounded::<()>(WINDOW);
-    // Each fold takes what it was asked to take and no later rows, however late it comes to it.
-    let (to_fold, folds) = unbounded::<Coverage>();
+    // Each compaction takes what it was asked to take and no later rows, however late it comes to it.
+    let (to_compact, compactions) = unbounded::<Coverage>();
     let outcome = std::thread::scope(|threads| {
         let folder = threads.spawn(move || {
             let before = cpu_seconds();
-            // What cannot be folded waits, and whoever folds at the end is told why.
-            folds
+            // What cannot be compacted waits, and whoever compacts at the end is told why.
+            compactions
                 .iter()
                 .try_for_each(|upto| engine.compact_upto(CompactWhen::Due, Some(&upto)).map(drop))
                 .ok();
@@ -116,7 +116,7 @@ fn run<S: Source>(
         // The writer's queue ends when the last of the other stages has let go of it.
         drop((units, to_write));
         let before = cpu_seconds();
-        let mut batch = Batch::new(engine, to_fold, now);
+        let mut batch = Batch::new(engine, to_compact, now);
         if engine.model.get().is_err() {
             batch.most = BATCH_CHUNKS_OF_WORDS;
         }
@@ -253,19 +253,19 @@ fn write(
 /// Documents on their way into one transaction.
 struct Batch<'a> {
     engine: &'a Engine,
-    to_fold: Sender<Coverage>,
+    to_compact: Sender<Coverage>,
     now: Timestamp,
     /// Committed when it holds this many chunks.
     most: usize,
     documents: Vec<NewDocument>,
     chunks: usize,
-    unfolded: usize,
+    uncompacted: usize,
 }
 
 impl<'a> Batch<'a> {
-    fn new(engine: &'a Engine, to_fold: Sender<Coverage>, now: Timestamp) -> Self {
+    fn new(engine: &'a Engine, to_compact: Sender<Coverage>, now: Timestamp) -> Self {
         let documents = Vec::new();
-        Self { engine, to_fold, now, most: BATCH_CHUNKS, documents, chunks: 0, unfolded: 0 }
+        Self { engine, to_compact, now, most: BATCH_CHUNKS, documents, chunks: 0, uncompacted: 0 }
     }
 
     fn push(
@@ -292,11 +292,11 @@ impl<'a> Batch<'a> {
         progress(IndexProgress::Committed { chunks: added });
         self.documents.clear();
         self.chunks = 0;
-        self.unfolded += added;
-        if self.unfolded >= COMPACT_EVERY {
-            self.unfolded = 0;
-            // Where the last one failed, which the end of the run tells, nobody folds any more.
-            self.to_fold.send(self.engine.store.coverage()?).ok();
+        self.uncompacted += added;
+        if self.uncompacted >= COMPACT_EVERY {
+            self.uncompacted = 0;
+            // Where the last one failed, which the end of the run tells, nobody compacts any more.
+            self.to_compact.send(self.engine.store.coverage()?).ok();
         }
         Ok(())
     }
@@ -371,7 +371,7 @@ fn cpu_seconds() -> f64 {
 }
 
 impl Engine {
-    /// Reads files into a collection: walk, parse, compare, embed, commit, fold.
+    /// Reads files into a collection: walk, parse, compare, embed, commit, compact.
     ///
     /// Only what changed is read again; what vanished is removed; a run that was killed is continued by the next. A path belongs
     /// to one scope and owner, so whoever is bound to one may index nothing.
@@ -393,13 +393,13 @@ impl Engine {
         Visibility { collections: None, ..visibility.clone() }.check_everything("indexing files")?;
         let mut report = index_files(self, request, now, progress, go_on)?;
         report.embedded += embed_pending(self, now, progress, go_on)?;
-        progress(IndexProgress::Folding);
+        progress(IndexProgress::Compacting);
         self.compact(CompactWhen::Always)?;
         Ok(report)
     }
 
     /// Adds documents that are not files (a BEIR corpus, a page from elsewhere), the same way as [`Engine::index`]; they are
-    /// folded when enough of them wait, so that a few at a time cost what they are. All of them go to one scope and owner.
+    /// compacted when enough of them wait, so that a few at a time cost what they are. All of them go to one scope and owner.
     pub fn add_documents(
         &self,
         visibility: &Visibility,

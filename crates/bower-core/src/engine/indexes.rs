@@ -3,7 +3,7 @@
 //!
 //! An index is asked through [`OpenIndex::ask`] and nowhere else. Whatever it meets there (a block that does not match its checksum, an
 //! error of the index, a panic) puts the index aside: the answer is thrown away, a mark in its folder tells every process, and the
-//! next fold makes it anew. [`Indexes::again`] then repeats what was asked, which finds the rows in the store.
+//! next compaction makes it anew. [`Indexes::again`] then repeats what was asked, which finds the rows in the store.
 
 use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,11 +44,11 @@ pub(crate) struct Indexes {
 
 /// An index as it was found.
 pub(crate) enum IndexState<T> {
-    /// There is none: everything is in the tail.
+    /// There is none: everything is in the delta.
     Absent,
     /// It matches the store.
     Good(Arc<OpenIndex<T>>),
-    /// It is damaged, or was made from another store or another history; the next fold makes it anew.
+    /// It is damaged, or was made from another store or another history; the next compaction makes it anew.
     Unusable(String),
 }
 
@@ -159,7 +159,7 @@ impl<T: Derived> OpenIndex<T> {
 }
 
 /// Runs what may read damaged files: a panic is an error of the index in `dir`. The threads that tantivy writes with are not reached by
-/// this; nothing damaged comes to them (`text/fold.rs`).
+/// this; nothing damaged comes to them (`text/compact.rs`).
 pub(crate) fn guarded<R>(dir: &Path, run: impl FnOnce() -> Result<R>) -> Result<R> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -245,7 +245,7 @@ pub(crate) trait Derived: Sized {
     fn paths(&self) -> Vec<PathBuf>;
     /// The file that a new generation replaces last.
     const MANIFEST: &'static str;
-    /// Whether it is folded for removals alone when somebody forgets, so that it does not carry on what a reader of its
+    /// Whether it is compacted for removals alone when somebody forgets, so that it does not carry on what a reader of its
     /// files could tell of the text.
     const FORGETS: bool;
 }
@@ -466,7 +466,7 @@ impl Indexes {
         self.tokens.get(&self.tokens_dir(scheme), store)
     }
 
-    /// Forgets what is open, so that the next question sees what a fold has just written.
+    /// Forgets what is open, so that the next question sees what a compaction has just written.
     pub(crate) fn reopen(&self) {
         self.text.reopen();
         self.vector.reopen();

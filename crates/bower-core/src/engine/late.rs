@@ -1,5 +1,5 @@
 //! Late interaction: a question's tokens from the cache or the model, and the scores of given rows.
-//! Rows are scored from the index or the tail. A row without codes has no score; it is never guessed.
+//! Rows are scored from the index or the delta. A row without codes has no score; it is never guessed.
 
 use std::sync::PoisonError;
 
@@ -49,7 +49,7 @@ pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> 
 /// How close each row's tokens are to the question's, in the order of `rows`: about -1 to 1, higher is closer, 0 for a text
 /// without tokens. `None` where the row has no codes: it waits for `embed_pending`, or the index cannot be used.
 ///
-/// The index is asked first, then the tail; what neither had may have been folded between the two, so then the newest index.
+/// The index is asked first, then the delta; what neither had may have been compacted between the two, so then the newest index.
 pub(crate) fn late_interaction(
     engine: &Engine,
     query: &TokenQuery,
@@ -57,8 +57,8 @@ pub(crate) fn late_interaction(
 ) -> Result<Vec<Option<f32>>> {
     let Some(scheme) = engine.model.tokens() else { return Ok(vec![None; rows.len()]) };
     let index = engine.indexes.tokens(scheme, &*engine.store)?;
-    let folded = index.ask(|index| index.score(query, rows))?;
-    let mut scores = folded.unwrap_or_else(|| vec![None; rows.len()]);
+    let indexed = index.ask(|index| index.score(query, rows))?;
+    let mut scores = indexed.unwrap_or_else(|| vec![None; rows.len()]);
     let (places, waiting): (Vec<usize>, Vec<RowId>) =
         (0..rows.len()).filter(|at| scores[*at].is_none()).map(|at| (at, rows[at])).unzip();
     if waiting.is_empty() {
@@ -81,8 +81,8 @@ pub(crate) fn late_interaction(
         if covered(&newer) != covered(&index)
             && let Some(newer) = newer.ask(|index| index.score(query, rows))?
         {
-            for (score, folded) in scores.iter_mut().zip(newer) {
-                *score = score.or(folded);
+            for (score, indexed) in scores.iter_mut().zip(newer) {
+                *score = score.or(indexed);
             }
         }
     }
@@ -121,11 +121,11 @@ pub(crate) fn missing_codes(engine: &Engine, embedder: &dyn Embedder) -> Result<
     let Some(scheme) = embedder.tokens() else { return Ok(Vec::new()) };
     let store = &*engine.store;
     let newest = store.coverage()?.change;
-    // The tail before the index: what a fold moves meanwhile is seen at least once.
+    // The delta before the index: what a compaction moves meanwhile is seen at least once.
     let waiting = store.code_rows(scheme, Change(0), newest)?;
     let index = engine.indexes.tokens(scheme, store)?;
-    let folded = index.ask(|index| Ok(index.rows().collect::<RowSet>()))?.unwrap_or_default();
-    let present: RowSet = folded.iter().chain(waiting).collect();
+    let indexed = index.ask(|index| Ok(index.rows().collect::<RowSet>()))?.unwrap_or_default();
+    let present: RowSet = indexed.iter().chain(waiting).collect();
     let mut rows = store.vector_rows(embedder.model(), Change(0), newest)?;
     rows.retain(|row| !present.contains(*row));
     rows.sort_unstable();

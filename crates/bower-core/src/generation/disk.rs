@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::files;
 
-/// Writes for one fold.
+/// Writes for one compaction.
 #[derive(Debug, Default)]
 pub struct Disk {
     /// Steps left before everything fails; `None` is a disk that works.
@@ -15,7 +15,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Creates a new file; what an earlier, killed fold left under that name is unlinked first.
+    /// Creates a new file; what an earlier, killed compaction left under that name is unlinked first.
     pub fn create(&mut self, path: &Path) -> io::Result<File> {
         self.step()?;
         match std::fs::remove_file(path) {

@@ -9,7 +9,7 @@ use bower_kernels::Mapped;
 use sha2::{Digest, Sha256};
 
 use super::manifest::sums_path;
-use super::{Disk, Entry, corrupt};
+use super::{Disk, SegmentEntry, corrupt};
 use crate::checksum::{BlockSums, Summing};
 use crate::error::{Error, Result};
 use crate::item::hex;
@@ -85,7 +85,7 @@ impl<'a> SegmentFile<'a> {
     }
 
     /// Makes the file and its checksums durable; the manifest's entry for it. `len` is what it must have become.
-    pub fn finish(mut self, number: u64, rows: u32, len: usize) -> Result<Entry> {
+    pub fn finish(mut self, number: u64, rows: u32, len: usize) -> Result<SegmentEntry> {
         self.flush()?;
         assert_eq!(self.written, len as u64, "the sections are as long as the layout says");
         self.disk.sync(&self.file).map_err(|error| Error::io("sync", &self.path, error))?;
@@ -93,7 +93,7 @@ impl<'a> SegmentFile<'a> {
         let dir = self.path.parent().unwrap_or(Path::new(""));
         write_sums(self.disk, dir, number, &sum, &self.blocks.finish())?;
         let sha256 = hex(&sum);
-        Ok(Entry { number, rows, bytes: self.written, sha256, dead: None })
+        Ok(SegmentEntry { number, rows, bytes: self.written, sha256, dead: None })
     }
 }
 

@@ -20,7 +20,7 @@ const ASIDE: &str = "manifest.new";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The room's number of its format: manifest, segments and how their numbers are made.
+    /// The format's number: manifest, segments and how their numbers are made.
     pub format: u32,
     /// The model that made what is indexed.
     pub model: String,
@@ -29,13 +29,13 @@ pub struct Manifest {
     /// What of the store the generation holds.
     pub coverage: Coverage,
     /// The immutable files.
-    pub segments: Vec<Entry>,
+    pub segments: Vec<SegmentEntry>,
 }
 
 /// One segment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct SegmentEntry {
     /// The number in its file's name.
     pub number: u64,
     /// Rows in the file, dead ones included; at least 1.
@@ -67,7 +67,7 @@ struct Number {
     format: u32,
 }
 
-impl Entry {
+impl SegmentEntry {
     /// The segment's file.
     pub fn path(&self, dir: &Path) -> PathBuf {
         segment_path(dir, self.number)
@@ -92,7 +92,7 @@ pub fn dead_path(dir: &Path, number: u64) -> PathBuf {
 }
 
 /// The file with the checksums of the blocks of a segment of this number. No manifest names it: where it is missing or damaged, or
-/// an older version wrote the segment, the next fold makes it anew.
+/// an older version wrote the segment, the next compaction makes it anew.
 pub fn sums_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:016x}.sums"))
 }
@@ -137,7 +137,7 @@ impl Manifest {
 
     /// Whether a file of this number belongs to this generation.
     pub fn names(&self, number: u64) -> bool {
-        let dead = |entry: &Entry| entry.dead.as_ref().is_some_and(|dead| dead.number == number);
+        let dead = |entry: &SegmentEntry| entry.dead.as_ref().is_some_and(|dead| dead.number == number);
         self.segments.iter().any(|entry| entry.number == number || dead(entry))
     }
 
@@ -193,7 +193,7 @@ pub fn first_free(dir: &Path) -> Result<u64> {
 }
 
 /// Removes our files, from this number on, that the generation does not name. One that cannot be removed now is left to
-/// the next fold.
+/// the next compaction.
 pub fn remove_leftovers(dir: &Path, generation: Option<&Manifest>, from: u64, disk: &mut Disk) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {

@@ -1,21 +1,21 @@
 //! Index generations of immutable segments: manifest, opening, verification and compaction.
 //! The vector index and the token index share this; it knows rows, not what they hold.
 //!
-//! A [`Room`] says what its rows are. A [`Generation`] of it is a manifest and the segments that it names, opened. A
-//! [`Fold`] writes the next one beside it: new files under numbers that no file in the folder has, each synced, then the
+//! A [`SegmentFormat`] says what its rows are. A [`Generation`] of it is a manifest and the segments that it names, opened. A
+//! [`Compaction`] writes the next one beside it: new files under numbers that no file in the folder has, each synced, then the
 //! folder, then the manifest renamed into place, then the folder again; last it removes what the manifest does not name.
 //!
-//! A reader keeps the generation that it has opened while folds go on: an unlinked file stays whole as long as it is
+//! A reader keeps the generation that it has opened while compactions go on: an unlinked file stays whole as long as it is
 //! mapped (its blocks are freed with the last map, so a process that never opens anew holds old generations on the
-//! disk). Where the system refuses to remove a mapped file, as Windows does, it is left over and goes with a later fold.
-//! A fold may remove files between a reader's look at the manifest and its opening them: it then looks at the manifest again.
+//! disk). Where the system refuses to remove a mapped file, as Windows does, it is left over and goes with a later compact.
+//! A compaction may remove files between a reader's look at the manifest and its opening them: it then looks at the manifest again.
 
+mod compact;
 mod disk;
 mod file;
-mod fold;
+mod format;
 mod manifest;
 mod opened;
-mod room;
 mod rows;
 mod segment;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -23,12 +23,12 @@ mod segment;
 #[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
 pub mod testing;
 
+pub use compact::{Compaction, FreshRows};
 pub use disk::Disk;
 pub use file::SegmentFile;
-pub use fold::{Fold, FreshRows};
-pub use manifest::{Dead, Entry, Manifest, NAME as MANIFEST};
+pub use format::{SectionOffsets, SegmentFormat, SegmentWriter};
+pub use manifest::{Dead, Manifest, NAME as MANIFEST, SegmentEntry};
 pub use opened::Generation;
-pub use room::{Draft, Layout, Room};
 pub use rows::Rows;
 pub use segment::{Body, Segment};
 
@@ -36,7 +36,7 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// [`Error::Corrupt`]: delete the index's folder and fold again.
+/// [`Error::Corrupt`]: delete the index's folder and compact again.
 pub fn corrupt(path: &Path, reason: impl Into<String>) -> Error {
     Error::Corrupt { at: path.into(), reason: reason.into() }
 }

@@ -4,35 +4,35 @@
 use std::path::{Path, PathBuf};
 
 use super::manifest::{NAME, remove_leftovers};
-use super::{Disk, Entry, Manifest, Room, Segment, corrupt};
+use super::{Disk, Manifest, Segment, SegmentEntry, SegmentFormat, corrupt};
 use crate::error::{Error, Result};
 use crate::item::{Coverage, RowSet};
 
-/// An opened generation: mapped, immutable. It stays whole while it is open, whatever later folds remove.
+/// An opened generation: mapped, immutable. It stays whole while it is open, whatever later compactions remove.
 #[derive(Debug)]
-pub struct Generation<R: Room> {
+pub struct Generation<R: SegmentFormat> {
     pub(crate) dir: PathBuf,
     pub(crate) manifest: Manifest,
     pub(crate) segments: Vec<Segment<R>>,
-    pub(crate) room: R,
+    pub(crate) format: R,
 }
 
-impl<R: Room> Generation<R> {
+impl<R: SegmentFormat> Generation<R> {
     /// Opens the generation in an index's folder; `None` where there is none.
     ///
     /// Checks the manifest, each file's length and footer and the dead rows, and touches no more pages than that. Whatever does not
-    /// fit together is [`Error::Corrupt`](crate::Error::Corrupt): delete the folder and fold again.
+    /// fit together is [`Error::Corrupt`](crate::Error::Corrupt): delete the folder and compact again.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         Manifest::load(dir, R::FORMAT)?.map_or(Ok(None), |manifest| Self::open_from(dir, manifest))
     }
 
-    /// Opens what a manifest names. A fold may have replaced it after it was read and removed files of it: then the newer
+    /// Opens what a manifest names. A compaction may have replaced it after it was read and removed files of it: then the newer
     /// one counts.
     pub(super) fn open_from(dir: &Path, mut manifest: Manifest) -> Result<Option<Self>> {
         loop {
             match Self::map(dir, &manifest) {
-                Ok((segments, room)) => {
-                    return Ok(Some(Self { dir: dir.to_path_buf(), manifest, segments, room }));
+                Ok((segments, format)) => {
+                    return Ok(Some(Self { dir: dir.to_path_buf(), manifest, segments, format }));
                 }
                 Err(error) => match Manifest::load(dir, R::FORMAT)? {
                     None => return Ok(None),
@@ -44,10 +44,10 @@ impl<R: Room> Generation<R> {
     }
 
     fn map(dir: &Path, manifest: &Manifest) -> Result<(Vec<Segment<R>>, R)> {
-        let room = R::of(manifest.dimension).map_err(|reason| corrupt(&dir.join(NAME), reason))?;
-        let open = |entry| Segment::open(dir, entry, &room);
+        let format = R::of(manifest.dimension).map_err(|reason| corrupt(&dir.join(NAME), reason))?;
+        let open = |entry| Segment::open(dir, entry, &format);
         let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
-        Ok((segments, room))
+        Ok((segments, format))
     }
 
     /// What the index holds.
@@ -99,20 +99,20 @@ impl<R: Room> Generation<R> {
         self.manifest.segments.iter().any(|entry| entry.dead.is_some())
     }
 
-    /// Removes files of the folder that no generation names: those of a fold that was killed. The caller holds the lock that
-    /// keeps folds of this folder out.
+    /// Removes files of the folder that no generation names: those of a compaction that was killed. The caller holds the lock that
+    /// keeps compacts of this folder out.
     pub fn clear_leftovers(&self) {
         remove_leftovers(&self.dir, Some(&self.manifest), 0, &mut Disk::default());
     }
 
-    /// Whether every segment has checksums of its blocks: what an older version wrote gets them by the next fold.
+    /// Whether every segment has checksums of its blocks: what an older version wrote gets them by the next compaction.
     pub fn has_sums(&self) -> bool {
         self.segments.iter().all(Segment::has_sums)
     }
 
     /// Its files.
     pub fn paths(&self) -> Vec<PathBuf> {
-        let files = |entry: &Entry| {
+        let files = |entry: &SegmentEntry| {
             let dead = entry.dead.as_ref().map(|dead| dead.path(&self.dir));
             std::iter::once(entry.path(&self.dir)).chain(dead)
         };

@@ -20,8 +20,8 @@ pub struct Rows<'a> {
 
 /// What becomes of one current segment.
 #[derive(Debug)]
-pub struct Fate {
-    /// Its dead rows after this fold, a bit a position.
+pub struct SegmentAction {
+    /// Its dead rows after this compaction, a bit a position.
     pub dead: Vec<u8>,
     /// Bits set.
     pub dead_count: usize,
@@ -29,8 +29,8 @@ pub struct Fate {
     pub merged: bool,
 }
 
-impl Fate {
-    /// Whether the row at a position is dead after this fold.
+impl SegmentAction {
+    /// Whether the row at a position is dead after this compaction.
     #[inline]
     pub fn is_dead(&self, position: usize) -> bool {
         self.dead[position / 8] >> (position % 8) & 1 == 1
@@ -71,9 +71,9 @@ impl Rows<'_> {
 /// Decides which segments are merged with the fresh rows, and which of each segment's rows are dead.
 ///
 /// Merged is every segment up to twice as large as what has been gathered so far (up to 4,096 rows always), and one with
-/// many dead rows: `fold.rs` says what that costs. `purge` leaves no dead row in any file: who forgets pays for that.
-pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet, purge: bool) -> Vec<Fate> {
-    let mut fates: Vec<Fate> = segments
+/// many dead rows: `compact.rs` says what that costs. `purge` leaves no dead row in any file: who forgets pays for that.
+pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet, purge: bool) -> Vec<SegmentAction> {
+    let mut fates: Vec<SegmentAction> = segments
         .iter()
         .map(|segment| {
             let mut dead = segment.dead_bits();
@@ -90,10 +90,10 @@ pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet, purge: bool) 
                 }
             }
             let dead_count = dead.iter().map(|byte| byte.count_ones() as usize).sum();
-            Fate { dead, dead_count, merged: false }
+            SegmentAction { dead, dead_count, merged: false }
         })
         .collect();
-    let live = |at: usize, fates: &[Fate]| segments[at].ids.len() - fates[at].dead_count;
+    let live = |at: usize, fates: &[SegmentAction]| segments[at].ids.len() - fates[at].dead_count;
     let mut total = fresh.len();
     for at in 0..segments.len() {
         let live = live(at, &fates);

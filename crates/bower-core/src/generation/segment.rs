@@ -2,11 +2,11 @@
 //! Every section starts at a multiple of 64 bytes and is little-endian.
 //!
 //! ```text
-//! bytes    what the room keeps of its rows
-//! numbers  one a row, of the room's type
+//! bytes    what the format keeps of its rows
+//! numbers  one a row, of the format's type
 //! ids      rows x u32          ascending
-//! more     what the room adds
-//! footer   64 bytes            magic, format, two numbers of the room
+//! more     what the format adds
+//! footer   64 bytes            magic, format, two numbers of the format
 //! ```
 
 use std::io;
@@ -19,9 +19,9 @@ use bower_kernels::{Access, Mapped};
 use sha2::{Digest, Sha256};
 
 use super::file::{open_file, write_sums};
+use super::format::{FOOTER, SectionOffsets};
 use super::manifest::sums_path;
-use super::room::{FOOTER, Layout};
-use super::{Disk, Draft, Entry, Room, Rows, corrupt};
+use super::{Disk, Rows, SegmentEntry, SegmentFormat, SegmentWriter, corrupt};
 use crate::checksum::{BLOCK, BlockSums, Checked};
 use crate::error::{Error, Result};
 use crate::item::hex;
@@ -32,21 +32,21 @@ compile_error!("segments are little-endian and used in place");
 /// An opened segment. What is read of it is compared with its checksums when it is first read: what differs is given as it is, and
 /// [`Segment::damage`] says so. Whoever read anything asks that before he trusts what he made of it.
 #[derive(Debug)]
-pub struct Segment<R: Room> {
+pub struct Segment<R: SegmentFormat> {
     path: PathBuf,
     map: Mapped,
     checked: Checked,
     /// Whether numbers and ids were compared and are whole: they are asked for row by row.
     tables: AtomicBool,
-    layout: Layout,
+    layout: SectionOffsets,
     dead: Option<Mapped>,
     dead_count: usize,
-    room: PhantomData<R>,
+    format: PhantomData<R>,
 }
 
-impl<R: Room> Segment<R> {
+impl<R: SegmentFormat> Segment<R> {
     /// Maps the files of an entry and checks their lengths, the footer and the dead rows.
-    pub fn open(dir: &Path, entry: &Entry, room: &R) -> Result<Self> {
+    pub fn open(dir: &Path, entry: &SegmentEntry, format: &R) -> Result<Self> {
         let path = entry.path(dir);
         let map = open_file(&path)?;
         let len = map.bytes().len();
@@ -57,7 +57,7 @@ impl<R: Room> Segment<R> {
             return Err(corrupt(&path, format!("{len} bytes hold no footer")));
         };
         let size = u32::from_le_bytes([footer[16], footer[17], footer[18], footer[19]]);
-        let layout = room.layout(entry.rows, size);
+        let layout = format.layout(entry.rows, size);
         if *footer != layout.footer::<R>() {
             return Err(corrupt(&path, "the footer does not match the manifest"));
         }
@@ -70,7 +70,7 @@ impl<R: Room> Segment<R> {
             map.advise(Access::Random, 0, layout.numbers);
         }
         let (checked, tables) = (Checked::new(open_sums(dir, entry)), AtomicBool::new(false));
-        Ok(Self { path, map, checked, tables, layout, dead, dead_count, room: PhantomData })
+        Ok(Self { path, map, checked, tables, layout, dead, dead_count, format: PhantomData })
     }
 
     /// Rows in the file, dead ones included; at least 1.
@@ -107,7 +107,7 @@ impl<R: Room> Segment<R> {
         bytemuck::cast_slice(&self.map.bytes()[self.layout.ids..][..self.layout.rows * 4])
     }
 
-    /// What the room added, with its padding; [`Segment::check_more`] before any of it is trusted.
+    /// What the format added, with its padding; [`Segment::check_more`] before any of it is trusted.
     pub fn more(&self) -> &[u8] {
         &self.map.bytes()[self.layout.more..self.layout.footer]
     }
@@ -142,7 +142,7 @@ impl<R: Room> Segment<R> {
         self.span(position).is_ok_and(|span| self.check(span))
     }
 
-    /// Whether it has checksums of its blocks. One that an older version wrote has none until the next fold.
+    /// Whether it has checksums of its blocks. One that an older version wrote has none until the next compaction.
     pub fn has_sums(&self) -> bool {
         self.checked.has_sums()
     }
@@ -155,7 +155,7 @@ impl<R: Room> Segment<R> {
 
     /// Compares everything with the checksums of its blocks, or with the manifest's where it has none: what a merge copies must be
     /// what was written.
-    pub fn check_all(&self, entry: &Entry) -> Result<()> {
+    pub fn check_all(&self, entry: &SegmentEntry) -> Result<()> {
         if !self.has_sums() {
             return self.verify(entry);
         }
@@ -164,7 +164,7 @@ impl<R: Room> Segment<R> {
     }
 
     /// Gives it checksums of its blocks, once all of it was compared with the manifest's.
-    pub fn add_sums(&self, dir: &Path, entry: &Entry, disk: &mut Disk) -> Result<()> {
+    pub fn add_sums(&self, dir: &Path, entry: &SegmentEntry, disk: &mut Disk) -> Result<()> {
         self.verify(entry)?;
         let (bytes, sum) = (self.map.bytes(), Sha256::digest(self.map.bytes()).into());
         write_sums(disk, dir, entry.number, &sum, &BlockSums::of(bytes))
@@ -227,7 +227,7 @@ impl<R: Room> Segment<R> {
     }
 
     /// Compares everything with the manifest's checksums and counts, and the rows with their order.
-    pub fn verify(&self, entry: &Entry) -> Result<()> {
+    pub fn verify(&self, entry: &SegmentEntry) -> Result<()> {
         if hex(&Sha256::digest(self.map.bytes())) != entry.sha256 {
             return Err(corrupt(&self.path, "the contents do not match their checksum"));
         }
@@ -244,7 +244,7 @@ impl<R: Room> Segment<R> {
 }
 
 /// Maps the bitmap of an entry's dead rows, where it has one, and checks it: an eighth of a byte a row, some 6 microseconds at 100,000.
-fn open_dead(dir: &Path, entry: &Entry) -> Result<Option<Mapped>> {
+fn open_dead(dir: &Path, entry: &SegmentEntry) -> Result<Option<Mapped>> {
     let Some(dead) = &entry.dead else { return Ok(None) };
     let path = dead.path(dir);
     let map = open_file(&path)?;
@@ -260,7 +260,7 @@ fn open_dead(dir: &Path, entry: &Entry) -> Result<Option<Mapped>> {
 }
 
 /// The checksums of a segment's blocks; `None` where there are none that fit it.
-fn open_sums(dir: &Path, entry: &Entry) -> Option<BlockSums> {
+fn open_sums(dir: &Path, entry: &SegmentEntry) -> Option<BlockSums> {
     let bytes = std::fs::read(sums_path(dir, entry.number)).ok()?;
     let mut key = [0; 32];
     for (byte, digits) in key.iter_mut().zip(entry.sha256.as_bytes().chunks(2)) {
@@ -271,7 +271,7 @@ fn open_sums(dir: &Path, entry: &Entry) -> Option<BlockSums> {
 
 /// Rows that can be read at any position: those of a segment, or of a draft that became none.
 #[derive(Clone, Copy, Debug)]
-pub struct Body<'a, R: Room> {
+pub struct Body<'a, R: SegmentFormat> {
     path: &'a Path,
     map: &'a Mapped,
     bytes: usize,
@@ -280,7 +280,7 @@ pub struct Body<'a, R: Room> {
     pub ids: &'a [u32],
 }
 
-impl<'a, R: Room> Body<'a, R> {
+impl<'a, R: SegmentFormat> Body<'a, R> {
     /// The number of the row at a position.
     pub fn number(&self, position: usize) -> R::Number {
         self.numbers[position]
@@ -309,7 +309,7 @@ impl<'a, R: Room> Body<'a, R> {
     }
 }
 
-impl<R: Room> Draft<'_, R> {
+impl<R: SegmentFormat> SegmentWriter<'_, R> {
     /// What was pushed so far, to be read; the file is not written to any more.
     pub fn into_spool(mut self) -> Result<Spool<R>> {
         let bytes = self.file.len();
@@ -321,7 +321,7 @@ impl<R: Room> Draft<'_, R> {
 }
 
 /// Rows that were written only to be merged with others.
-pub struct Spool<R: Room> {
+pub struct Spool<R: SegmentFormat> {
     path: PathBuf,
     map: Mapped,
     bytes: usize,
@@ -329,7 +329,7 @@ pub struct Spool<R: Room> {
     ids: Vec<u32>,
 }
 
-impl<R: Room> Spool<R> {
+impl<R: SegmentFormat> Spool<R> {
     /// The rows as a merge reads them.
     pub fn body(&self) -> Body<'_, R> {
         let (map, bytes) = (&self.map, self.bytes);

@@ -9,19 +9,19 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::manifest::NAME;
-use super::{Disk, Fold, Generation, Manifest, Room};
+use super::{Compaction, Disk, Generation, Manifest, SegmentFormat};
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, RowId, RowSet, hex};
 
-/// A room with rows to test it with.
-pub trait Sample: Room {
+/// A format with rows to test it with.
+pub trait Sample: SegmentFormat {
     /// The dimension of its indexes.
     const DIMENSION: usize;
 
     /// The row that a seed gives under an id; another seed gives another one.
     fn row(row: u32, seed: u64) -> Self::Fresh;
 
-    /// A row that no fold takes.
+    /// A row that no compaction takes.
     fn misfit() -> Self::Fresh;
 
     /// Whether an index has exactly the row of this seed under an id; `None` where it has no row of the id.
@@ -31,20 +31,20 @@ pub trait Sample: Room {
     fn ask(index: &Generation<Self>);
 }
 
-/// The rows of a range as a fold takes them.
+/// The rows of a range as a compaction takes them.
 pub fn rows<R: Sample>(rows: Range<u32>, seed: u64) -> impl Iterator<Item = Result<(RowId, R::Fresh)>> {
     rows.map(move |row| Ok((RowId(row), R::row(row, seed))))
 }
 
 /// A folder with an index of the model `m`.
-pub struct Folder<R: Room> {
+pub struct Compactor<R: SegmentFormat> {
     dir: tempfile::TempDir,
-    room: R,
+    format: R,
 }
 
-impl<R: Room> Folder<R> {
+impl<R: SegmentFormat> Compactor<R> {
     pub fn new(dimension: usize) -> Self {
-        Self { dir: tempfile::tempdir().unwrap(), room: R::of(dimension).unwrap() }
+        Self { dir: tempfile::tempdir().unwrap(), format: R::of(dimension).unwrap() }
     }
 
     /// A folder with the files of a format's golden index.
@@ -72,19 +72,19 @@ impl<R: Room> Folder<R> {
         names
     }
 
-    /// Folds rows on top of what is there.
-    pub fn fold(
+    /// Compacts rows on top of what is there.
+    pub fn compact(
         &self,
         change: u64,
         gone: &[u32],
         mut fresh: impl Iterator<Item = Result<(RowId, R::Fresh)>>,
     ) {
         let (current, gone) = (self.open(), gone.iter().copied().map(RowId).collect());
-        self.fold_on(current.as_ref(), change, &gone, &mut Disk::default(), &mut fresh).unwrap();
+        self.compact_on(current.as_ref(), change, &gone, &mut Disk::default(), &mut fresh).unwrap();
     }
 
-    /// Folds rows on top of an opened generation.
-    pub fn fold_on(
+    /// Compacts rows on top of an opened generation.
+    pub fn compact_on(
         &self,
         current: Option<&Generation<R>>,
         change: u64,
@@ -93,18 +93,22 @@ impl<R: Room> Folder<R> {
         fresh: &mut dyn Iterator<Item = Result<(RowId, R::Fresh)>>,
     ) -> Result<()> {
         let next = Coverage { store: "s".into(), change: Change(change), mark: 7 };
-        Fold { dir: self.path(), current, next, model: "m", gone, purge: false }.run(&self.room, disk, fresh)
+        Compaction { dir: self.path(), current, next, model: "m", gone, purge: false }.run(
+            &self.format,
+            disk,
+            fresh,
+        )
     }
 }
 
-impl<R: Sample> Folder<R> {
+impl<R: Sample> Compactor<R> {
     fn sample() -> Self {
         Self::new(R::DIMENSION)
     }
 
-    /// Folds the rows of a range on top of what is there.
+    /// Compacts the rows of a range on top of what is there.
     fn fill(&self, change: u64, gone: Range<u32>, seed: u64, fresh: Range<u32>) {
-        self.fold(change, &gone.collect::<Vec<_>>(), rows::<R>(fresh, seed));
+        self.compact(change, &gone.collect::<Vec<_>>(), rows::<R>(fresh, seed));
     }
 
     /// A small index with one bitmap of dead rows.
@@ -135,20 +139,20 @@ fn check<R: Sample>(index: &Generation<R>, seed: u64, here: &[u32], gone: &[u32]
     }
 }
 
-/// The tests of this file as tests of a room.
-macro_rules! test_room {
-    ($room:ty: $($test:ident)*) => {
-        $(#[test] fn $test() { crate::generation::testing::$test::<$room>(); })*
+/// The tests of this file as tests of a format.
+macro_rules! test_format {
+    ($format:ty: $($test:ident)*) => {
+        $(#[test] fn $test() { crate::generation::testing::$test::<$format>(); })*
     };
-    ($room:ty) => {
-        crate::generation::testing::test_room! { $room:
-            what_is_folded_is_here_and_what_is_gone_is_not
+    ($format:ty) => {
+        crate::generation::testing::test_format! { $format:
+            what_is_compacted_is_here_and_what_is_gone_is_not
             merging_gives_the_bytes_of_building_at_once
             a_fresh_row_replaces_its_older_copy_and_dead_rows_stay_dead
-            many_small_folds_leave_few_segments
+            many_small_compactions_leave_few_segments
             a_segment_that_is_mostly_dead_is_written_anew_and_an_empty_one_vanishes
-            a_fold_killed_at_any_step_leaves_the_old_generation_and_can_be_repeated
-            a_failed_fold_leaves_no_files_behind
+            a_compaction_killed_at_any_step_leaves_the_old_generation_and_can_be_repeated
+            a_failed_compaction_leaves_no_files_behind
             a_reader_keeps_its_generation_while_the_next_replaces_its_files
             a_reader_between_two_generations_opens_the_newer
             starting_anew_replaces_whatever_is_there
@@ -160,10 +164,10 @@ macro_rules! test_room {
         }
     };
 }
-pub(crate) use test_room;
+pub(crate) use test_format;
 
-pub fn what_is_folded_is_here_and_what_is_gone_is_not<R: Sample>() {
-    let folder = Folder::<R>::sample();
+pub fn what_is_compacted_is_here_and_what_is_gone_is_not<R: Sample>() {
+    let folder = Compactor::<R>::sample();
     assert!(folder.open().is_none());
     folder.fill(1, 0..0, 1, 0..300);
     folder.fill(2, 7..9, 1, 300..500);
@@ -173,7 +177,7 @@ pub fn what_is_folded_is_here_and_what_is_gone_is_not<R: Sample>() {
 }
 
 pub fn merging_gives_the_bytes_of_building_at_once<R: Sample>() {
-    let (steps, once) = (Folder::<R>::sample(), Folder::<R>::sample());
+    let (steps, once) = (Compactor::<R>::sample(), Compactor::<R>::sample());
     steps.fill(1, 0..0, 2, 0..4_000);
     steps.fill(2, 0..0, 2, 4_000..4_500);
     steps.fill(3, 0..0, 2, 4_500..12_000);
@@ -184,7 +188,7 @@ pub fn merging_gives_the_bytes_of_building_at_once<R: Sample>() {
 }
 
 pub fn a_fresh_row_replaces_its_older_copy_and_dead_rows_stay_dead<R: Sample>() {
-    let folder = Folder::<R>::sample();
+    let folder = Compactor::<R>::sample();
     folder.fill(1, 0..0, 3, 0..30_000);
     folder.fill(2, 5..6, 4, 100..110);
     folder.fill(3, 100..101, 4, 0..0);
@@ -196,8 +200,8 @@ pub fn a_fresh_row_replaces_its_older_copy_and_dead_rows_stay_dead<R: Sample>() 
     assert_eq!(R::has(&index, 105, 3), Some(false));
 }
 
-pub fn many_small_folds_leave_few_segments<R: Sample>() {
-    let folder = Folder::<R>::sample();
+pub fn many_small_compactions_leave_few_segments<R: Sample>() {
+    let folder = Compactor::<R>::sample();
     for step in 0..30 {
         folder.fill(step, 0..0, 5, step as u32 * 1_500..(step as u32 + 1) * 1_500);
     }
@@ -209,7 +213,7 @@ pub fn many_small_folds_leave_few_segments<R: Sample>() {
 }
 
 pub fn a_segment_that_is_mostly_dead_is_written_anew_and_an_empty_one_vanishes<R: Sample>() {
-    let folder = Folder::<R>::sample();
+    let folder = Compactor::<R>::sample();
     folder.fill(1, 0..0, 6, 0..8_000);
     folder.fill(2, 0..3_000, 6, 0..0);
     let index = folder.open().unwrap();
@@ -222,17 +226,17 @@ pub fn a_segment_that_is_mostly_dead_is_written_anew_and_an_empty_one_vanishes<R
     assert_eq!(folder.files().len(), 1);
 }
 
-pub fn a_fold_killed_at_any_step_leaves_the_old_generation_and_can_be_repeated<R: Sample>() {
+pub fn a_compaction_killed_at_any_step_leaves_the_old_generation_and_can_be_repeated<R: Sample>() {
     let mut steps = 0;
     loop {
-        let folder = Folder::<R>::sample();
+        let folder = Compactor::<R>::sample();
         folder.fill(1, 0..0, 7, 0..6_000);
         folder.fill(2, 0..0, 7, 6_000..6_001);
         let before = folder.open().unwrap();
         // Rows 0..100 are dead in the kept segment, the small segment is merged: every kind of write takes part.
         let gone: RowSet = (0..100).map(RowId).collect();
         let mut disk = Disk { steps_left: Some(steps) };
-        let ended = folder.fold_on(Some(&before), 3, &gone, &mut disk, &mut rows::<R>(6_001..8_000, 7));
+        let ended = folder.compact_on(Some(&before), 3, &gone, &mut disk, &mut rows::<R>(6_001..8_000, 7));
         let after = folder.open().unwrap();
         after.verify().unwrap();
         before.verify().unwrap();
@@ -252,8 +256,8 @@ pub fn a_fold_killed_at_any_step_leaves_the_old_generation_and_can_be_repeated<R
     assert!(steps > 10, "{steps}");
 }
 
-pub fn a_failed_fold_leaves_no_files_behind<R: Sample>() {
-    let folder = Folder::<R>::sample();
+pub fn a_failed_compaction_leaves_no_files_behind<R: Sample>() {
+    let folder = Compactor::<R>::sample();
     folder.fill(1, 0..0, 8, 0..3_000);
     let (before, files) = (folder.open().unwrap(), folder.files());
     let one = |row| Ok((RowId(row), R::row(row, 8)));
@@ -264,21 +268,27 @@ pub fn a_failed_fold_leaves_no_files_behind<R: Sample>() {
     ];
     let (none, mut disk) = (RowSet::new(), Disk::default());
     for (fresh, want) in broken {
-        let failed = folder.fold_on(Some(&before), 2, &none, &mut disk, &mut fresh.into_iter());
+        let failed = folder.compact_on(Some(&before), 2, &none, &mut disk, &mut fresh.into_iter());
         let failed = failed.unwrap_err().to_string();
         assert!(failed.contains(&want), "{failed}");
         assert_eq!(folder.files(), files);
     }
     let next = before.coverage().clone();
-    let other =
-        Fold { dir: folder.path(), current: Some(&before), next, model: "other", gone: &none, purge: false };
-    let refused = other.run(&folder.room, &mut disk, &mut std::iter::empty()).unwrap_err().to_string();
+    let other = Compaction {
+        dir: folder.path(),
+        current: Some(&before),
+        next,
+        model: "other",
+        gone: &none,
+        purge: false,
+    };
+    let refused = other.run(&folder.format, &mut disk, &mut std::iter::empty()).unwrap_err().to_string();
     assert!(refused.starts_with(R::INDEX), "{refused}");
     assert!(refused.ends_with(&format!("holds {} of m, not of other", R::ROWS)), "{refused}");
 }
 
 pub fn a_reader_keeps_its_generation_while_the_next_replaces_its_files<R: Sample>() {
-    let folder = Folder::<R>::sample();
+    let folder = Compactor::<R>::sample();
     folder.fill(1, 0..0, 9, 0..1_000);
     let (old, files) = (folder.open().unwrap(), folder.files());
     folder.fill(2, 4..5, 9, 1_000..3_000);
@@ -287,7 +297,7 @@ pub fn a_reader_keeps_its_generation_while_the_next_replaces_its_files<R: Sample
 }
 
 pub fn a_reader_between_two_generations_opens_the_newer<R: Sample>() {
-    let folder = Folder::<R>::sample();
+    let folder = Compactor::<R>::sample();
     folder.fill(1, 0..0, 9, 0..10);
     let read = Manifest::load(folder.path(), R::FORMAT).unwrap().unwrap();
     folder.fill(2, 0..0, 9, 10..20);
@@ -300,10 +310,10 @@ pub fn a_reader_between_two_generations_opens_the_newer<R: Sample>() {
 }
 
 pub fn starting_anew_replaces_whatever_is_there<R: Sample>() {
-    let folder = Folder::<R>::sample();
+    let folder = Compactor::<R>::sample();
     folder.fill(1, 0..0, 10, 0..200);
     let mut disk = Disk::default();
-    folder.fold_on(None, 9, &RowSet::new(), &mut disk, &mut rows::<R>(50..60, 11)).unwrap();
+    folder.compact_on(None, 9, &RowSet::new(), &mut disk, &mut rows::<R>(50..60, 11)).unwrap();
     let index = folder.open().unwrap();
     assert_eq!((index.len(), index.coverage().change), (10, Change(9)));
     check(&index, 11, &[50, 55, 59], &[49, 60]);
@@ -326,7 +336,7 @@ pub fn what_does_not_fit_together_is_refused<R: Sample>() {
         ("/segments/0/dead/number", json!(0)),
         ("/segments/0/dead/number", json!(99)),
     ] {
-        let folder = Folder::<R>::small();
+        let folder = Compactor::<R>::small();
         let manifest = Manifest::load(folder.path(), R::FORMAT).unwrap().unwrap();
         let mut changed = serde_json::to_value(manifest).unwrap();
         *changed.pointer_mut(pointer).unwrap() = value.clone();
@@ -340,14 +350,14 @@ pub fn what_does_not_fit_together_is_refused<R: Sample>() {
 
 pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verification<R: Sample>() {
     // Checksums that are damaged are made anew: `what_has_no_checksums_gets_them`.
-    let files = |folder: &Folder<R>| {
+    let files = |folder: &Compactor<R>| {
         let mut files = folder.files();
         files.retain(|path| path.extension().is_none_or(|kind| kind != "sums"));
         files
     };
-    assert_eq!(files(&Folder::<R>::small()).len(), 3);
+    assert_eq!(files(&Compactor::<R>::small()).len(), 3);
     for which in 0..3 {
-        let folder = Folder::<R>::small();
+        let folder = Compactor::<R>::small();
         let path = &files(&folder)[which];
         let whole = std::fs::read(path).unwrap();
         for len in [0, 1, whole.len() / 2, whole.len() - 1] {
@@ -380,9 +390,9 @@ pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verificati
     }
 }
 
-/// Whatever byte was changed: who reads it is told, and no fold copies it.
+/// Whatever byte was changed: who reads it is told, and no compaction copies it.
 pub fn a_changed_block_is_told_and_never_copied<R: Sample>() {
-    let folder = Folder::<R>::sample();
+    let folder = Compactor::<R>::sample();
     folder.fill(1, 0..0, 1, 0..300);
     folder.fill(2, 5..6, 1, 0..0);
     let path = folder.open().unwrap().paths()[0].clone();
@@ -398,15 +408,15 @@ pub fn a_changed_block_is_told_and_never_copied<R: Sample>() {
         R::ask(&index);
         assert!(is_whole || index.damage().is_some(), "byte {at}");
         let (none, mut disk) = (RowSet::new(), Disk::default());
-        let folded = folder.fold_on(Some(&index), 3, &none, &mut disk, &mut rows::<R>(300..301, 1));
-        assert!(matches!(folded, Err(Error::Corrupt { .. })), "byte {at}: {folded:?}");
+        let compacted = folder.compact_on(Some(&index), 3, &none, &mut disk, &mut rows::<R>(300..301, 1));
+        assert!(matches!(compacted, Err(Error::Corrupt { .. })), "byte {at}: {compacted:?}");
     }
 }
 
-/// What an older version wrote, or whose checksums are damaged, is read as it is; the next fold reads it whole and makes them.
+/// What an older version wrote, or whose checksums are damaged, is read as it is; the next compaction reads it whole and makes them.
 pub fn what_has_no_checksums_gets_them<R: Sample>() {
     for damage in [None, Some(&b"broken"[..])] {
-        let folder = Folder::<R>::sample();
+        let folder = Compactor::<R>::sample();
         folder.fill(1, 0..0, 1, 0..6_000);
         assert!(folder.open().unwrap().has_sums());
         let sums =
@@ -422,7 +432,7 @@ pub fn what_has_no_checksums_gets_them<R: Sample>() {
         check(&bare, 1, &[0, 299], &[6_000]);
         let segment = bare.paths()[0].clone();
         drop(bare);
-        folder.fold(2, &[], std::iter::empty());
+        folder.compact(2, &[], std::iter::empty());
         assert!(folder.open().unwrap().has_sums());
         assert!(std::fs::read(&sums).unwrap() == before);
         // Not of what is damaged.
@@ -431,14 +441,15 @@ pub fn what_has_no_checksums_gets_them<R: Sample>() {
         changed[3] ^= 1;
         std::fs::write(&segment, changed).unwrap();
         let (index, none) = (folder.open().unwrap(), RowSet::new());
-        let folded = folder.fold_on(Some(&index), 3, &none, &mut Disk::default(), &mut rows::<R>(0..0, 1));
-        assert!(matches!(folded, Err(Error::Corrupt { .. })), "{folded:?}");
+        let compacted =
+            folder.compact_on(Some(&index), 3, &none, &mut Disk::default(), &mut rows::<R>(0..0, 1));
+        assert!(matches!(compacted, Err(Error::Corrupt { .. })), "{compacted:?}");
     }
 }
 
 /// The files of a small index, with their names.
 pub fn small_files<R: Sample>() -> Vec<(String, Vec<u8>)> {
-    let folder = Folder::<R>::small();
+    let folder = Compactor::<R>::small();
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     folder.files().iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
 }
@@ -479,7 +490,7 @@ pub fn damaged<R: Sample>(files: &[(String, Vec<u8>)], data: &[u8]) {
 pub fn damaged_contents_never_panic<R: Sample>() {
     let noise = proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..200);
     proptest!(ProptestConfig::with_cases(64), |(noise in noise, anywhere: bool)| {
-        let folder = Folder::<R>::small();
+        let folder = Compactor::<R>::small();
         let manifest = Manifest::load(folder.path(), R::FORMAT).unwrap().unwrap();
         let path = manifest.segments[0].path(folder.path());
         let mut bytes = std::fs::read(&path).unwrap();
@@ -492,8 +503,8 @@ pub fn damaged_contents_never_panic<R: Sample>() {
         std::fs::write(&path, &bytes).unwrap();
         let index = folder.open().unwrap();
         R::ask(&index);
-        // A fold on top of it ends too, well or not.
+        // A compaction on top of it ends too, well or not.
         let (none, mut disk) = (RowSet::new(), Disk::default());
-        let _ = folder.fold_on(Some(&index), 3, &none, &mut disk, &mut rows::<R>(0..2, 1));
+        let _ = folder.compact_on(Some(&index), 3, &none, &mut disk, &mut rows::<R>(0..2, 1));
     });
 }

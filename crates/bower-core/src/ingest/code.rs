@@ -5,7 +5,7 @@
 use std::ops::{ControlFlow, Range};
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-use super::draft::{Draft, Reading};
+use super::draft::{Draft, ParsedFile};
 use super::split::{Lines, fits, pieces, trim};
 use super::symbols::symbol;
 use super::text;
@@ -13,7 +13,7 @@ use crate::config::Settings;
 
 /// A language with a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub(super) enum Grammar {
     C,
     Go,
     Java,
@@ -24,7 +24,7 @@ pub(super) enum Language {
     Tsx,
 }
 
-impl Language {
+impl Grammar {
     /// By a file's name and extension, both in lower case.
     pub(super) fn of(name: &str, extension: &str) -> Option<Self> {
         Some(match extension {
@@ -80,16 +80,16 @@ const CALLS_OF_RECOVERY: usize = 4;
 const DEPTH: usize = 40;
 
 /// Parses a file in a language with a grammar; as lines, where the grammar gives up.
-pub(super) fn parse(source: &str, language: Language, settings: &Settings) -> Reading {
+pub(super) fn parse(source: &str, language: Grammar, settings: &Settings) -> ParsedFile {
     let max = settings.code_chunk_max;
     let drafts = match tree(source, language) {
         Some(tree) => chunks(source, &tree, max),
         None => text::drafts(source, "", max, 0),
     };
-    Reading { drafts, ..Reading::default() }
+    ParsedFile { drafts, ..ParsedFile::default() }
 }
 
-fn tree(source: &str, language: Language) -> Option<Tree> {
+fn tree(source: &str, language: Grammar) -> Option<Tree> {
     if source.len() > TREE_BYTES {
         return None;
     }
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(source: &str, language: Language, max: usize, expected: &[(&str, &str)]) {
+    fn check(source: &str, language: Grammar, max: usize, expected: &[(&str, &str)]) {
         let settings = Settings { code_chunk_max: max, ..Settings::default() };
         let reading = parse(source, language, &settings);
         let got: Vec<_> = reading
@@ -276,7 +276,7 @@ mod tests {
                       /// Takes one off it.\nfn second(a: u32) -> u32 {\n    a - 1\n}\n";
         check(
             source,
-            Language::Rust,
+            Grammar::Rust,
             100,
             &[
                 (
@@ -294,7 +294,7 @@ mod tests {
                       return self.books.pop(name)\n";
         check(
             source,
-            Language::Python,
+            Grammar::Python,
             80,
             &[
                 ("class Shelf", "class Shelf:\n    def put(self, book):\n        self.books.append(book)"),
@@ -307,14 +307,14 @@ mod tests {
     fn long_sound_code_keeps_its_tree() {
         // Dense code: few bytes to an operation of the parser.
         for (language, line) in [
-            (Language::C, "int a#[] = {1,2,3,4,5,6,7,8,9};\n"),
-            (Language::Go, "var a# = []int{1,2,3,4,5,6,7,8,9}\n"),
-            (Language::Java, "class A# { int[] a = {1,2,3,4,5,6,7,8,9}; }\n"),
-            (Language::Python, "a# = [1,2,3,4,5,6,7,8,9]\n"),
-            (Language::Rust, "const A#: [u8; 9] = [1,2,3,4,5,6,7,8,9];\n"),
-            (Language::TypeScript, "const a# = [1,2,3,4,5,6,7,8,9];\n"),
+            (Grammar::C, "int a#[] = {1,2,3,4,5,6,7,8,9};\n"),
+            (Grammar::Go, "var a# = []int{1,2,3,4,5,6,7,8,9}\n"),
+            (Grammar::Java, "class A# { int[] a = {1,2,3,4,5,6,7,8,9}; }\n"),
+            (Grammar::Python, "a# = [1,2,3,4,5,6,7,8,9]\n"),
+            (Grammar::Rust, "const A#: [u8; 9] = [1,2,3,4,5,6,7,8,9];\n"),
+            (Grammar::TypeScript, "const a# = [1,2,3,4,5,6,7,8,9];\n"),
         ] {
-            let head = if language == Language::Go { "package a\n" } else { "" };
+            let head = if language == Grammar::Go { "package a\n" } else { "" };
             let lines: String = (0..25_000).map(|at| line.replace('#', &at.to_string())).collect();
             let source = format!("{head}{lines}");
             let tree =
@@ -326,14 +326,14 @@ mod tests {
     #[test]
     fn every_language_names_its_definitions() {
         for (language, source, section) in [
-            (Language::C, "static int *next(void) { return 0; }", "next"),
-            (Language::Go, "package a\n\nfunc (s *Server) Serve() {}", "func (s *Server) Serve"),
-            (Language::Java, "class A { }", "class A"),
-            (Language::JavaScript, "export const go = async () => 1;", "const go"),
-            (Language::Python, "@cached\ndef f(): pass", "def f"),
-            (Language::Rust, "impl Display for Foo<T> { }", "impl Display for Foo<T>"),
-            (Language::TypeScript, "export interface Bird { name: string }", "interface Bird"),
-            (Language::Tsx, "function App() { return <a/>; }", "function App"),
+            (Grammar::C, "static int *next(void) { return 0; }", "next"),
+            (Grammar::Go, "package a\n\nfunc (s *Server) Serve() {}", "func (s *Server) Serve"),
+            (Grammar::Java, "class A { }", "class A"),
+            (Grammar::JavaScript, "export const go = async () => 1;", "const go"),
+            (Grammar::Python, "@cached\ndef f(): pass", "def f"),
+            (Grammar::Rust, "impl Display for Foo<T> { }", "impl Display for Foo<T>"),
+            (Grammar::TypeScript, "export interface Bird { name: string }", "interface Bird"),
+            (Grammar::Tsx, "function App() { return <a/>; }", "function App"),
         ] {
             check(source, language, 2_500, &[(section, source)]);
         }

@@ -13,7 +13,7 @@ pub(super) struct Draft {
 
 /// What a reader gives for a whole file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct ParsedFile {
     pub title: Option<String>,
     pub tags: Vec<String>,
     pub metadata: Map<String, Value>,

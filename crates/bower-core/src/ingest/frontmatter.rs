@@ -7,7 +7,7 @@ use super::tags;
 
 /// What a head says.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Head {
+pub(super) struct Frontmatter {
     pub title: Option<String>,
     pub tags: Vec<String>,
     pub metadata: Map<String, Value>,
@@ -23,24 +23,24 @@ pub(super) struct Head {
 const MAX_BYTES: usize = 64 << 10;
 
 /// Reads the head of a text whose line ends are `\n`.
-pub(super) fn parse(text: &str) -> Head {
+pub(super) fn parse(text: &str) -> Frontmatter {
     let Some((yaml, body)) = fence(text, "---") else {
         return toml(text);
     };
     if yaml.trim().is_empty() {
-        return Head { body, ..Head::default() };
+        return Frontmatter { body, ..Frontmatter::default() };
     }
     match serde_saphyr::from_str::<Value>(yaml) {
         Ok(Value::Object(fields)) => from_fields(fields, body),
         // A thematic break, a sentence, another break: valid YAML, but no head.
-        Ok(_) => Head::default(),
+        Ok(_) => Frontmatter::default(),
         Err(error) => {
             let error = error.to_string();
             let first = error.lines().next().unwrap_or_default();
-            Head {
+            Frontmatter {
                 broken: body,
                 note: Some(format!("front matter kept as text: {first}")),
-                ..Head::default()
+                ..Frontmatter::default()
             }
         }
     }
@@ -65,8 +65,8 @@ fn fence<'a>(text: &'a str, mark: &str) -> Option<(&'a str, usize)> {
 }
 
 /// `key = value` lines with strings, numbers, booleans and lists of them, as Hugo's heads are; tables end it.
-fn toml(text: &str) -> Head {
-    let Some((inside, body)) = fence(text, "+++") else { return Head::default() };
+fn toml(text: &str) -> Frontmatter {
+    let Some((inside, body)) = fence(text, "+++") else { return Frontmatter::default() };
     let mut fields = Map::new();
     for line in inside.lines() {
         let line = line.trim();
@@ -82,8 +82,8 @@ fn toml(text: &str) -> Head {
     from_fields(fields, body)
 }
 
-fn from_fields(fields: Map<String, Value>, body: usize) -> Head {
-    let mut head = Head { body, ..Head::default() };
+fn from_fields(fields: Map<String, Value>, body: usize) -> Frontmatter {
+    let mut head = Frontmatter { body, ..Frontmatter::default() };
     for (key, value) in fields {
         match (key.to_ascii_lowercase().as_str(), value) {
             ("title", value @ (Value::String(_) | Value::Number(_))) => {

@@ -4,15 +4,16 @@
 
 use std::ops::Range;
 
-use super::draft::Reading;
+use super::draft::ParsedFile;
 use super::markdown;
 use super::markup::{
-    BLOCKS, Boilerplate, Kind, RAW, References, attribute, is_silent, language, raw_end, self_closed, token,
+    BLOCKS, Boilerplate, MarkupKind, RAW, References, attribute, is_silent, language, raw_end, self_closed,
+    token,
 };
 use crate::config::Settings;
 
 /// Converts and chunks a page. Its title is `<title>`, else the first heading of level 1.
-pub(super) fn parse(text: &str, settings: &Settings) -> Reading {
+pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
     let mut page = Page::read(text, Boilerplate::Dropped);
     if page.out.trim().is_empty() {
         // A page that is nothing but navigation, or whose <nav> is never closed.
@@ -27,7 +28,11 @@ pub(super) fn parse(text: &str, settings: &Settings) -> Reading {
         draft.lines = (first.min(last), first.max(last));
     }
     let title = page.title.split_whitespace().collect::<Vec<_>>().join(" ");
-    Reading { title: Some(title).filter(|title| !title.is_empty()).or(heading), drafts, ..Reading::default() }
+    ParsedFile {
+        title: Some(title).filter(|title| !title.is_empty()).or(heading),
+        drafts,
+        ..ParsedFile::default()
+    }
 }
 
 /// Deeper lists are written at this depth: indentation would grow with the square of the depth.
@@ -115,13 +120,13 @@ impl Page {
             }
             let token = token(html, next);
             match &token.kind {
-                Kind::Text => {
+                MarkupKind::Text => {
                     if silent.is_none() {
                         self.text(&html[next..token.end]);
                     }
                 }
-                Kind::Nothing => {}
-                Kind::Open(name) => {
+                MarkupKind::Nothing => {}
+                MarkupKind::Open(name) => {
                     let attributes = &html[token.attributes.clone()];
                     let mut end = token.end;
                     if RAW.contains(&name.as_str()) {
@@ -143,7 +148,7 @@ impl Page {
                     at = end;
                     continue;
                 }
-                Kind::Close(name) => match &mut silent {
+                MarkupKind::Close(name) => match &mut silent {
                     Some((outer, depth)) if outer == name => {
                         *depth -= 1;
                         if *depth == 0 {
@@ -154,7 +159,7 @@ impl Page {
                     None => self.close(name),
                 },
             }
-            if token.kind != Kind::Text || silent.is_some() {
+            if token.kind != MarkupKind::Text || silent.is_some() {
                 self.count_lines(&html[next..token.end]);
             }
             at = token.end;

@@ -5,7 +5,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::draft::{Draft, Reading};
+use super::draft::{Draft, ParsedFile};
 use super::split::{Lines, fits, length, pieces, trim};
 use super::{frontmatter, tags};
 use crate::config::Settings;
@@ -50,10 +50,10 @@ struct Outline {
 const TITLE_MAX: usize = 160;
 
 /// Parses a whole file.
-pub(super) fn parse(text: &str, settings: &Settings) -> Reading {
+pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
     let head = frontmatter::parse(text);
     let (title, drafts) = chunks(text, head.body, head.broken.max(head.body), settings);
-    let mut reading = Reading {
+    let mut reading = ParsedFile {
         title: head.title.or(title),
         tags: head.tags,
         metadata: head.metadata,

@@ -153,7 +153,7 @@ pub(super) fn language(attributes: &str) -> String {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MarkupKind {
     /// `<` that opens no tag.
     Text,
     /// Comments, declarations, tags that never end.
@@ -162,16 +162,16 @@ pub(super) enum Kind {
     Close(String),
 }
 
-pub(super) struct Token {
-    pub kind: Kind,
+pub(super) struct MarkupToken {
+    pub kind: MarkupKind,
     pub attributes: Range<usize>,
     pub end: usize,
 }
 
 /// The tag or comment at a `<`.
-pub(super) fn token(html: &str, at: usize) -> Token {
+pub(super) fn token(html: &str, at: usize) -> MarkupToken {
     let rest = &html[at + 1..];
-    let nothing = |end: usize| Token { kind: Kind::Nothing, attributes: end..end, end };
+    let nothing = |end: usize| MarkupToken { kind: MarkupKind::Nothing, attributes: end..end, end };
     if let Some(comment) = rest.strip_prefix("!--") {
         let start = html.len() - comment.len();
         let end = if comment.starts_with('>') { Some(0) } else { comment.find("-->").map(|end| end + 2) };
@@ -187,7 +187,7 @@ pub(super) fn token(html: &str, at: usize) -> Token {
     let name_start = at + 1 + usize::from(closing);
     let name = &html[name_start..];
     if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
-        return Token { kind: Kind::Text, attributes: at..at, end: at + 1 };
+        return MarkupToken { kind: MarkupKind::Text, attributes: at..at, end: at + 1 };
     }
     let name_end =
         name.find(|letter: char| letter.is_whitespace() || matches!(letter, '>' | '/')).unwrap_or(name.len());
@@ -215,8 +215,8 @@ pub(super) fn token(html: &str, at: usize) -> Token {
     }
     // No element has a longer name; a megabyte of letters is not copied.
     let name = if name_end <= 32 { name[..name_end].to_ascii_lowercase() } else { String::new() };
-    let kind = if closing { Kind::Close(name) } else { Kind::Open(name) };
-    Token { kind, attributes: attributes_start..end, end: end + 1 }
+    let kind = if closing { MarkupKind::Close(name) } else { MarkupKind::Open(name) };
+    MarkupToken { kind, attributes: attributes_start..end, end: end + 1 }
 }
 
 /// Where the end tag of an element with raw content begins.

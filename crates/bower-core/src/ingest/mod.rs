@@ -48,4 +48,4 @@ pub use parse::{Chunk, Parsed, parse};
 pub use pieces::{Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line};
 pub use read::{content_hash, read};
 pub use transcript::{Speaker, Transcript, Turn};
-pub use walk::{Found, Walk, WalkOptions, walk};
+pub use walk::{Walk, WalkEntry, WalkOptions, walk};

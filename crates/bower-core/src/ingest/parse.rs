@@ -60,7 +60,7 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
             if let Some(reason) = read::minified(&text) {
                 return Err(skip(reason));
             }
-            match code::Language::of(&name, extension) {
+            match code::Grammar::of(&name, extension) {
                 Some(language) => code::parse(&text, language, settings),
                 None => text::parse(&text, extension, settings),
             }

@@ -1,7 +1,7 @@
 //! Chunks plain text, data files, and code without a grammar.
 //! Cuts at paragraphs, lines and sentences; never fails.
 
-use super::draft::{Draft, Reading};
+use super::draft::{Draft, ParsedFile};
 use super::split::{Lines, fits, pieces};
 use crate::config::Settings;
 
@@ -37,7 +37,7 @@ const CODE: &[&str] = &[
 
 /// Cuts a text by its kind: prose in overlapping chunks of `text_chunk_max`, data of the same size without overlap, code of
 /// `code_chunk_max` without overlap. Each further chunk of a .csv or .tsv file repeats the header row.
-pub(super) fn parse(text: &str, extension: &str, settings: &Settings) -> Reading {
+pub(super) fn parse(text: &str, extension: &str, settings: &Settings) -> ParsedFile {
     let (max, overlap) = if CODE.contains(&extension) {
         (settings.code_chunk_max, 0)
     } else if DATA.contains(&extension) {
@@ -49,7 +49,7 @@ pub(super) fn parse(text: &str, extension: &str, settings: &Settings) -> Reading
         "csv" | "tsv" => text.lines().next().filter(|line| fits(line, max / 4)).unwrap_or_default(),
         _ => "",
     };
-    Reading { drafts: drafts(text, header, max, overlap), ..Reading::default() }
+    ParsedFile { drafts: drafts(text, header, max, overlap), ..ParsedFile::default() }
 }
 
 /// Chunks of a whole text; all but the first begin with `header`, where it is not empty.

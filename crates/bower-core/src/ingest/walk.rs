@@ -29,7 +29,7 @@ impl Default for WalkOptions {
 
 /// One thing that a walk met.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum WalkEntry {
     /// A file to read.
     File {
         /// Absolute and canonical.
@@ -145,10 +145,10 @@ impl Walk {
         self.current = Some(builder.build());
     }
 
-    fn entry(&mut self, entry: Result<ignore::DirEntry, ignore::Error>) -> Option<Found> {
+    fn entry(&mut self, entry: Result<ignore::DirEntry, ignore::Error>) -> Option<WalkEntry> {
         let entry = match entry {
             Ok(entry) => entry,
-            Err(error) => return Some(Found::Skipped(unreadable(&error))),
+            Err(error) => return Some(WalkEntry::Skipped(unreadable(&error))),
         };
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             return None;
@@ -160,30 +160,30 @@ impl Walk {
         let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
         if LOCK_FILES.contains(&name.as_str()) {
             let reason = "lock file, written by a tool; name it to index it".into();
-            return Some(Found::Skipped(Skipped { path: entry.into_path(), reason }));
+            return Some(WalkEntry::Skipped(Skipped { path: entry.into_path(), reason }));
         }
         self.file(entry.into_path())
     }
 
-    fn file(&mut self, path: PathBuf) -> Option<Found> {
+    fn file(&mut self, path: PathBuf) -> Option<WalkEntry> {
         if self.seen.as_mut().is_some_and(|seen| !seen.insert(path.clone())) {
             return None;
         }
         Some(match path.metadata() {
-            Err(source) => Found::Skipped(Skipped { path, reason: format!("cannot be read: {source}") }),
+            Err(source) => WalkEntry::Skipped(Skipped { path, reason: format!("cannot be read: {source}") }),
             Ok(metadata) if metadata.len() > self.options.max_bytes => {
                 let reason = read::too_large(metadata.len(), self.options.max_bytes);
-                Found::Skipped(Skipped { path, reason })
+                WalkEntry::Skipped(Skipped { path, reason })
             }
-            Ok(metadata) => Found::File { path, bytes: metadata.len() },
+            Ok(metadata) => WalkEntry::File { path, bytes: metadata.len() },
         })
     }
 }
 
 impl Iterator for Walk {
-    type Item = Found;
+    type Item = WalkEntry;
 
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<WalkEntry> {
         loop {
             while let Some(entry) = self.current.as_mut().and_then(Iterator::next) {
                 if let Some(found) = self.entry(entry) {
@@ -258,8 +258,8 @@ mod tests {
         let got: Vec<_> = walk(&paths, options)
             .expect("a walk")
             .map(|found| match found {
-                Found::File { path, .. } => shown(&path),
-                Found::Skipped(skipped) => format!("{}: {}", shown(&skipped.path), skipped.reason),
+                WalkEntry::File { path, .. } => shown(&path),
+                WalkEntry::Skipped(skipped) => format!("{}: {}", shown(&skipped.path), skipped.reason),
             })
             .collect();
         assert_eq!(got, expected);

@@ -14,7 +14,7 @@ use std::ops::{ControlFlow, Range};
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::{Analyzer, Language, Purpose, Shape};
+use crate::text::{Analyzer, Language, Purpose, TermShape};
 use dates::When;
 use numbers::Number;
 use tokens::{Kind, Token, tokens};
@@ -242,7 +242,7 @@ impl Claims {
                 }
                 return ControlFlow::Continue(());
             }
-            if found.shape != Shape::Joined {
+            if found.shape != TermShape::Joined {
                 self.terms.insert(found.term.to_owned());
                 if !words::is_function(found.folded) && !words::denies(found.folded) {
                     self.content.push(found.term.to_owned());

@@ -10,12 +10,12 @@ use super::claims::{Claims, Difference, What, words};
 use super::conflict::{self, Side, Verdict};
 use super::frame::{self, Frame, Pairing};
 use super::slot::{Holds, Slot, slot};
-use crate::item::Fate;
+use crate::item::CurateOutcome;
 pub use why::{Rule, Why};
 
 /// A text that is told.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct Incoming<'a> {
     /// What it claims.
     pub claims: &'a Claims,
     /// Its slot, where it has one.
@@ -31,21 +31,21 @@ pub struct Told<'a> {
     pub first_time: Option<Timestamp>,
 }
 
-impl Told<'_> {
+impl Incoming<'_> {
     /// Whether it was told before a memory that is there.
-    fn is_late(&self, memory: &Kept<'_>) -> bool {
+    fn is_late(&self, memory: &Existing<'_>) -> bool {
         self.first_time.is_some_and(|first| first < memory.time)
     }
 
     /// When it was told, as far as a memory's time can be compared with it. A memory that the clock dated later is no newer.
-    fn time_beside(&self, memory: &Kept<'_>) -> Timestamp {
+    fn time_beside(&self, memory: &Existing<'_>) -> Timestamp {
         self.first_time.unwrap_or_else(|| self.time.max(memory.time))
     }
 }
 
 /// A memory that is there: the head of its chain, never one that was superseded.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept<'a> {
+pub struct Existing<'a> {
     /// What it claims.
     pub claims: &'a Claims,
     /// Its slot, where it has one.
@@ -142,7 +142,7 @@ impl Default for Bands {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// What is done.
-    pub fate: Fate,
+    pub fate: CurateOutcome,
     /// With which of the memories, as a place in the list; none for a new one.
     pub target: Option<usize>,
     /// Where one of the two is superseded, which of them stays. Where that is what was kept, the told text is written too,
@@ -155,7 +155,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    fn new(fate: Fate, target: usize, why: Why) -> Self {
+    fn new(fate: CurateOutcome, target: usize, why: Why) -> Self {
         Self { fate, target: Some(target), stays: Side::Told, also: Vec::new(), why }
     }
 }
@@ -165,10 +165,10 @@ impl Decision {
 ///
 /// A memory is superseded only by a text of the same slot, by one of the same attribute in other words, or by one that denies it
 /// and differs from it in nothing else. A differing number, date, name, version, unit or limit elsewhere makes two facts.
-pub fn decide(told: &Told<'_>, kept: &[Kept<'_>], bands: &Bands) -> Decision {
+pub fn decide(told: &Incoming<'_>, kept: &[Existing<'_>], bands: &Bands) -> Decision {
     let mut decision = decide_one(told, kept, bands);
     let ends = matches!(decision.why.rule, Rule::NewValue | Rule::NoLonger);
-    if decision.fate == Fate::Supersede && decision.stays == Side::Told && ends {
+    if decision.fate == CurateOutcome::Supersede && decision.stays == Side::Told && ends {
         let target = decision.target.map(|at| &kept[at]);
         let paired = target.and_then(|target| pairing(told, target));
         let before = paired.as_ref().and_then(|pairing| pairing.change.before());
@@ -181,8 +181,8 @@ pub fn decide(told: &Told<'_>, kept: &[Kept<'_>], bands: &Bands) -> Decision {
 
 /// What a model is to compare before a decision: for each of the memories, both texts without names and values (the memory's
 /// first), where the likeness of the two may decide.
-pub fn asked(told: &Told<'_>, kept: &[Kept<'_>]) -> Vec<Option<[String; 2]>> {
-    let asked = |memory: &Kept<'_>| {
+pub fn asked(told: &Incoming<'_>, kept: &[Existing<'_>]) -> Vec<Option<[String; 2]>> {
+    let asked = |memory: &Existing<'_>| {
         let has_key = told.slot.zip(memory.slot).is_some_and(|(slot, other)| slot.key == other.key);
         let is_asked = !has_key && memory.claims.plain() != told.claims.plain();
         let pairing = is_asked.then(|| pairing(told, memory)).flatten();
@@ -191,12 +191,12 @@ pub fn asked(told: &Told<'_>, kept: &[Kept<'_>]) -> Vec<Option<[String; 2]>> {
     kept.iter().map(asked).collect()
 }
 
-fn pairing(told: &Told<'_>, memory: &Kept<'_>) -> Option<Pairing> {
+fn pairing(told: &Incoming<'_>, memory: &Existing<'_>) -> Option<Pairing> {
     frame::pairing((memory.frame, memory.slot), (told.frame, told.slot))
 }
 
 /// Whether a memory says another value of what a told text says; `before` is what the text ends.
-fn gives_way(told: &Told<'_>, memory: &Kept<'_>, before: Option<&str>, bands: &Bands) -> bool {
+fn gives_way(told: &Incoming<'_>, memory: &Existing<'_>, before: Option<&str>, bands: &Bands) -> bool {
     if memory.pinned || told.is_late(memory) {
         return false;
     }
@@ -215,23 +215,23 @@ fn gives_way(told: &Told<'_>, memory: &Kept<'_>, before: Option<&str>, bands: &B
     matches!(changed_value(told, memory, bands), Some(Change::Value(_)))
 }
 
-fn decide_one(told: &Told<'_>, kept: &[Kept<'_>], bands: &Bands) -> Decision {
+fn decide_one(told: &Incoming<'_>, kept: &[Existing<'_>], bands: &Bands) -> Decision {
     if let Some(decision) = by_slot(told, kept) {
         return decision;
     }
-    let is_same = |memory: &Kept<'_>| memory.claims.plain() == told.claims.plain();
+    let is_same = |memory: &Existing<'_>| memory.claims.plain() == told.claims.plain();
     if let Some(target) = kept.iter().position(is_same) {
-        return Decision::new(Fate::Confirm, target, Why::of(Rule::SameText));
+        return Decision::new(CurateOutcome::Confirm, target, Why::of(Rule::SameText));
     }
     let mut best: Option<(u8, f32, Decision)> = None;
     for (at, memory) in kept.iter().enumerate() {
         let Some(decision) = beside(told, memory, at, bands) else { continue };
         let rank = match decision.fate {
-            Fate::Confirm => 4,
-            Fate::Append => 3,
-            Fate::Supersede | Fate::Contradict => 2,
-            Fate::Link => 1,
-            Fate::Create | Fate::Refuse => 0,
+            CurateOutcome::Confirm => 4,
+            CurateOutcome::Append => 3,
+            CurateOutcome::Supersede | CurateOutcome::Contradict => 2,
+            CurateOutcome::Link => 1,
+            CurateOutcome::Create | CurateOutcome::Refuse => 0,
         };
         let strength = memory.cosine.or(decision.why.jaccard).unwrap_or(0.0);
         let is_better = best.as_ref().is_none_or(|(best_rank, best_strength, _)| {
@@ -243,7 +243,7 @@ fn decide_one(told: &Told<'_>, kept: &[Kept<'_>], bands: &Bands) -> Decision {
     }
     best.map_or_else(
         || Decision {
-            fate: Fate::Create,
+            fate: CurateOutcome::Create,
             target: None,
             stays: Side::Told,
             also: Vec::new(),
@@ -263,9 +263,9 @@ pub fn changed(earlier: &str, later: &str) -> Option<String> {
 }
 
 /// The memories of the same slot.
-fn by_slot(told: &Told<'_>, kept: &[Kept<'_>]) -> Option<Decision> {
+fn by_slot(told: &Incoming<'_>, kept: &[Existing<'_>]) -> Option<Decision> {
     let slot = told.slot?;
-    let mut same: Vec<(usize, &Kept<'_>, &Slot)> = kept
+    let mut same: Vec<(usize, &Existing<'_>, &Slot)> = kept
         .iter()
         .enumerate()
         .filter_map(|(at, memory)| Some((at, memory, memory.slot.filter(|other| other.key == slot.key)?)))
@@ -295,19 +295,19 @@ fn by_slot(told: &Told<'_>, kept: &[Kept<'_>]) -> Option<Decision> {
         return Some(replaced(told, slot, at, memory, newest));
     }
     let why = Why::of(Rule::SeveralValues).with(value_of(slot, newest));
-    Some(Decision::new(Fate::Link, at, why))
+    Some(Decision::new(CurateOutcome::Link, at, why))
 }
 
 /// The same value: said once more, or with a reason that was not known.
-fn confirmed(told: &Told<'_>, slot: &Slot, at: usize, memory: &Kept<'_>, other: &Slot) -> Decision {
+fn confirmed(told: &Incoming<'_>, slot: &Slot, at: usize, memory: &Existing<'_>, other: &Slot) -> Decision {
     if memory.claims.plain() == told.claims.plain() {
-        return Decision::new(Fate::Confirm, at, Why::of(Rule::SameText));
+        return Decision::new(CurateOutcome::Confirm, at, Why::of(Rule::SameText));
     }
     let value = Difference { from: None, ..value_of(slot, other) };
     if slot.has_remark && !other.has_remark && !told.is_late(memory) && !memory.pinned {
-        return Decision::new(Fate::Append, at, Why::of(Rule::SaysMore).with(value));
+        return Decision::new(CurateOutcome::Append, at, Why::of(Rule::SaysMore).with(value));
     }
-    Decision::new(Fate::Confirm, at, Why::of(Rule::SameValue).with(value))
+    Decision::new(CurateOutcome::Confirm, at, Why::of(Rule::SameValue).with(value))
 }
 
 /// What a text changed of a memory that speaks of the same attribute.
@@ -319,7 +319,7 @@ enum Change {
 }
 
 /// What a text changed of a memory that speaks of the same attribute; `None` where it is another, or nothing can tell.
-fn changed_value(told: &Told<'_>, memory: &Kept<'_>, bands: &Bands) -> Option<Change> {
+fn changed_value(told: &Incoming<'_>, memory: &Existing<'_>, bands: &Bands) -> Option<Change> {
     if let Some(pairing) = pairing(told, memory)
         && is_evident(&pairing, told, memory, bands)
     {
@@ -334,7 +334,7 @@ fn changed_value(told: &Told<'_>, memory: &Kept<'_>, bands: &Bands) -> Option<Ch
 }
 
 /// Whether two texts that lie side by side speak of one attribute.
-fn is_evident(pairing: &Pairing, told: &Told<'_>, memory: &Kept<'_>, bands: &Bands) -> bool {
+fn is_evident(pairing: &Pairing, told: &Incoming<'_>, memory: &Existing<'_>, bands: &Bands) -> bool {
     let is_alike = |least: f32| memory.likeness.is_some_and(|likeness| likeness >= least);
     let less = if told.claims.says_update() { bands.frame_update } else { 0.0 }
         + if pairing.is_akin { bands.frame_akin } else { 0.0 };
@@ -360,7 +360,7 @@ fn is_evident(pairing: &Pairing, told: &Told<'_>, memory: &Kept<'_>, bands: &Ban
     }
 }
 
-fn changed_by(pairing: Pairing, told: &Told<'_>, memory: &Kept<'_>) -> Change {
+fn changed_by(pairing: Pairing, told: &Incoming<'_>, memory: &Existing<'_>) -> Change {
     let (from, to) = match pairing.change {
         frame::Change::Nothing => return Change::Nothing,
         frame::Change::Value { from, to, .. } => (from, Some(to)),
@@ -374,7 +374,7 @@ fn changed_by(pairing: Pairing, told: &Told<'_>, memory: &Kept<'_>) -> Change {
 
 /// Whether two texts speak of one attribute of one thing, in whatever words: they share a name, they are close in meaning, and
 /// one of them is known to speak of something that has one value at a time.
-fn is_same_attribute(told: &Told<'_>, memory: &Kept<'_>, bands: &Bands) -> bool {
+fn is_same_attribute(told: &Incoming<'_>, memory: &Existing<'_>, bands: &Bands) -> bool {
     let holds = [told.slot, memory.slot].map(|slot| slot.map(|slot| slot.holds));
     let has_one = holds.contains(&Some(Holds::One));
     let least = if told.claims.says_update() { bands.attribute_update } else { bands.attribute };
@@ -390,7 +390,7 @@ fn is_same_attribute(told: &Told<'_>, memory: &Kept<'_>, bands: &Bands) -> bool 
 }
 
 /// Whether two texts name one thing: what a text with a slot names outside its value, and one name at least, the other says too.
-fn is_one_thing(told: &Told<'_>, memory: &Kept<'_>) -> bool {
+fn is_one_thing(told: &Incoming<'_>, memory: &Existing<'_>) -> bool {
     let sides = [(told.slot, told.claims, memory.claims), (memory.slot, memory.claims, told.claims)];
     let mut named = false;
     for (slot, claims, other) in sides {
@@ -461,7 +461,7 @@ const QUALIFIERS: &[&str] = &[
 ];
 
 /// Whether one of two texts has a qualifier that the other lacks, or one slot is the other with a word more: two things then.
-fn is_qualified(told: &Told<'_>, memory: &Kept<'_>) -> bool {
+fn is_qualified(told: &Incoming<'_>, memory: &Existing<'_>) -> bool {
     let apart = told.claims.beyond(memory.claims).chain(memory.claims.beyond(told.claims));
     if apart.into_iter().any(|word| QUALIFIERS.contains(&word)) {
         return true;
@@ -478,7 +478,7 @@ fn is_qualified(told: &Told<'_>, memory: &Kept<'_>) -> bool {
 ///
 /// Words around the value may differ as they like, even where they would make two facts of other texts: "no longer 8080", "from
 /// May on", "is now".
-fn value_change(told: &Told<'_>, memory: &Kept<'_>, differences: &[Difference]) -> Option<Change> {
+fn value_change(told: &Incoming<'_>, memory: &Existing<'_>, differences: &[Difference]) -> Option<Change> {
     let says_update = told.claims.says_update();
     if differences.iter().any(Difference::is_denial) && !says_update {
         return None;
@@ -523,20 +523,20 @@ fn value_change(told: &Told<'_>, memory: &Kept<'_>, differences: &[Difference]) 
 }
 
 /// Another value of the same slot: the later one stays.
-fn replaced(told: &Told<'_>, slot: &Slot, at: usize, memory: &Kept<'_>, other: &Slot) -> Decision {
+fn replaced(told: &Incoming<'_>, slot: &Slot, at: usize, memory: &Existing<'_>, other: &Slot) -> Decision {
     supersedes(told, at, memory, value_of(slot, other))
 }
 
-fn supersedes(told: &Told<'_>, at: usize, memory: &Kept<'_>, value: Difference) -> Decision {
+fn supersedes(told: &Incoming<'_>, at: usize, memory: &Existing<'_>, value: Difference) -> Decision {
     if told.is_late(memory) {
         let why = Why::of(Rule::OlderValue).with(value);
-        return Decision { stays: Side::Kept, ..Decision::new(Fate::Supersede, at, why) };
+        return Decision { stays: Side::Kept, ..Decision::new(CurateOutcome::Supersede, at, why) };
     }
     if memory.pinned {
-        return Decision::new(Fate::Contradict, at, Why::of(Rule::Pinned).with(value));
+        return Decision::new(CurateOutcome::Contradict, at, Why::of(Rule::Pinned).with(value));
     }
     let rule = if value.to.is_some() { Rule::NewValue } else { Rule::NoLonger };
-    Decision::new(Fate::Supersede, at, Why::of(rule).with(value))
+    Decision::new(CurateOutcome::Supersede, at, Why::of(rule).with(value))
 }
 
 fn value_of(slot: &Slot, other: &Slot) -> Difference {
@@ -549,7 +549,7 @@ fn value_of(slot: &Slot, other: &Slot) -> Difference {
 }
 
 /// A text beside one memory that is not of its slot; `None` where they are far apart.
-fn beside(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands) -> Option<Decision> {
+fn beside(told: &Incoming<'_>, memory: &Existing<'_>, at: usize, bands: &Bands) -> Option<Decision> {
     let jaccard = memory.claims.jaccard(told.claims);
     let share = |least: f32| memory.cosine.is_some_and(|cosine| cosine >= least);
     let differences = memory.claims.differences(told.claims);
@@ -558,13 +558,15 @@ fn beside(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands) -> Optio
         None => jaccard >= bands.near_words,
     };
     let why = |rule: Rule| Why { cosine: memory.cosine, jaccard: Some(jaccard), ..Why::of(rule) };
-    let link = |why: Why| is_near.then(|| Decision::new(Fate::Link, at, why));
+    let link = |why: Why| is_near.then(|| Decision::new(CurateOutcome::Link, at, why));
     match changed_value(told, memory, bands) {
         Some(Change::Nothing) if !differences.is_empty() => {}
         Some(Change::Nothing) if told.slot.is_some() && memory.slot.is_none() && !memory.pinned => {
-            return Some(Decision::new(Fate::Append, at, why(Rule::SameAttribute)));
+            return Some(Decision::new(CurateOutcome::Append, at, why(Rule::SameAttribute)));
         }
-        Some(Change::Nothing) => return Some(Decision::new(Fate::Confirm, at, why(Rule::SameAttribute))),
+        Some(Change::Nothing) => {
+            return Some(Decision::new(CurateOutcome::Confirm, at, why(Rule::SameAttribute)));
+        }
         Some(Change::Value(value)) => {
             let decision = supersedes(told, at, memory, value);
             let why = Why {
@@ -586,10 +588,10 @@ fn beside(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands) -> Optio
         && !memory.pinned
         && extends(memory.claims, told.claims, &differences, Side::Told)
     {
-        return Some(Decision::new(Fate::Append, at, why(Rule::SaysMore)));
+        return Some(Decision::new(CurateOutcome::Append, at, why(Rule::SaysMore)));
     }
     if told.slot.is_none() && extends(told.claims, memory.claims, &differences, Side::Kept) {
-        return Some(Decision::new(Fate::Confirm, at, why(Rule::SaysLess)));
+        return Some(Decision::new(CurateOutcome::Confirm, at, why(Rule::SaysLess)));
     }
     let denial = differences.iter().find(|difference| difference.is_denial());
     // "No jobs are dropped" denies "four jobs are dropped": how many is no difference where there are none.
@@ -621,9 +623,9 @@ fn beside(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands) -> Optio
     match is_same {
         // Only what has a slot is found when its value changes: it takes the place of a text that has none.
         Some(rule) if told.slot.is_some() && !memory.pinned => {
-            Some(Decision::new(Fate::Append, at, why(rule)))
+            Some(Decision::new(CurateOutcome::Append, at, why(rule)))
         }
-        Some(rule) => Some(Decision::new(Fate::Confirm, at, why(rule))),
+        Some(rule) => Some(Decision::new(CurateOutcome::Confirm, at, why(rule))),
         None => link(why(Rule::Near)),
     }
 }
@@ -661,7 +663,7 @@ fn extends(short: &Claims, long: &Claims, differences: &[Difference], longer: Si
 
 /// Whether one text denies what the other says, and not something beside it: what the denying text is about is all in the
 /// other text, and is most of it.
-fn denies(told: &Claims, memory: &Kept<'_>, denial: &Difference, bands: &Bands) -> bool {
+fn denies(told: &Claims, memory: &Existing<'_>, denial: &Difference, bands: &Bands) -> bool {
     let kept = memory.claims;
     let weighs = |word: &&str| {
         let is_change = matches!(*word, "longer" | "anymor" | "stop" | "ceas" | "quit");
@@ -682,25 +684,26 @@ fn denies(told: &Claims, memory: &Kept<'_>, denial: &Difference, bands: &Bands) 
 }
 
 /// One denies the other: who stays.
-fn denied(told: &Told<'_>, memory: &Kept<'_>, at: usize, bands: &Bands, why: &Why) -> Decision {
-    let decision = |rule: Rule, fate: Fate, stays: Side, days: Option<f64>, surer: Option<f32>| Decision {
-        fate,
-        target: Some(at),
-        stays,
-        also: Vec::new(),
-        why: Why { rule, days, surer, ..why.clone() },
-    };
+fn denied(told: &Incoming<'_>, memory: &Existing<'_>, at: usize, bands: &Bands, why: &Why) -> Decision {
+    let decision =
+        |rule: Rule, fate: CurateOutcome, stays: Side, days: Option<f64>, surer: Option<f32>| Decision {
+            fate,
+            target: Some(at),
+            stays,
+            also: Vec::new(),
+            why: Why { rule, days, surer, ..why.clone() },
+        };
     if memory.pinned {
-        return decision(Rule::Pinned, Fate::Contradict, Side::Told, None, None);
+        return decision(Rule::Pinned, CurateOutcome::Contradict, Side::Told, None, None);
     }
     if told.claims.says_update() && !told.is_late(memory) {
-        return decision(Rule::NoLonger, Fate::Supersede, Side::Told, None, None);
+        return decision(Rule::NoLonger, CurateOutcome::Supersede, Side::Told, None, None);
     }
     let sides = ((told.time_beside(memory), told.confidence), (memory.time, memory.confidence));
     match conflict::resolve(sides.0, sides.1, &bands.conflict) {
-        Verdict::Newer(side, days) => decision(Rule::Newer, Fate::Supersede, side, Some(days), None),
-        Verdict::Surer(side, by) => decision(Rule::Surer, Fate::Supersede, side, None, Some(by)),
-        Verdict::Open => decision(Rule::Undecided, Fate::Contradict, Side::Told, None, None),
+        Verdict::Newer(side, days) => decision(Rule::Newer, CurateOutcome::Supersede, side, Some(days), None),
+        Verdict::Surer(side, by) => decision(Rule::Surer, CurateOutcome::Supersede, side, None, Some(by)),
+        Verdict::Open => decision(Rule::Undecided, CurateOutcome::Contradict, Side::Told, None, None),
     }
 }
 

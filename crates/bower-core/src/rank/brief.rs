@@ -61,7 +61,7 @@ impl Section {
 
 /// One line of a briefing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Entry {
+pub struct BriefLine {
     /// Why it is there.
     pub section: Section,
     /// The memory; of an open question the newer side.
@@ -78,7 +78,7 @@ pub struct Entry {
     pub is_cut: bool,
 }
 
-impl Entry {
+impl BriefLine {
     /// Its line.
     fn line(&self) -> PromptText {
         let mut line = PromptText::own("- ");
@@ -138,7 +138,11 @@ pub fn deal(lengths: [usize; 3], room: usize) -> [usize; 3] {
 /// What fits: entries in the order of their sections, none longer than its share, and how many found no room.
 ///
 /// What is pinned is always in, however short it must be cut; `entries` are in the order in which they are to find room.
-pub fn pack(entries: Vec<Entry>, budget_tokens: usize, count: &dyn Fn(&str) -> usize) -> (Vec<Entry>, usize) {
+pub fn pack(
+    entries: Vec<BriefLine>,
+    budget_tokens: usize,
+    count: &dyn Fn(&str) -> usize,
+) -> (Vec<BriefLine>, usize) {
     let pinned = entries.iter().filter(|entry| entry.section == Section::Pinned).count();
     let headings = count(OPENING)
         + [Section::Pinned].iter().chain(&Section::DEALT).map(|one| count(one.title()) + 2).sum::<usize>();
@@ -162,12 +166,12 @@ pub fn pack(entries: Vec<Entry>, budget_tokens: usize, count: &dyn Fn(&str) -> u
 }
 
 /// An entry of at most so many tokens, cut at a word where it is longer; none where no word of it fits.
-fn fitted(entry: Entry, most: usize, count: &dyn Fn(&str) -> usize) -> Option<Entry> {
+fn fitted(entry: BriefLine, most: usize, count: &dyn Fn(&str) -> usize) -> Option<BriefLine> {
     if count(&entry.line()) <= most {
         return Some(entry);
     }
     let ends: Vec<usize> = entry.text.match_indices(' ').map(|(at, _)| at).collect();
-    let cut = |end: usize| Entry { text: entry.text.cut(end), is_cut: true, ..entry.clone() };
+    let cut = |end: usize| BriefLine { text: entry.text.cut(end), is_cut: true, ..entry.clone() };
     let fits = ends.partition_point(|&end| count(&cut(end).line()) <= most);
     match (fits.checked_sub(1), entry.section) {
         (Some(last), _) => Some(cut(ends[last])),
@@ -181,7 +185,7 @@ fn fitted(entry: Entry, most: usize, count: &dyn Fn(&str) -> usize) -> Option<En
 
 /// The briefing as Markdown; nothing where there is no entry. Each entry is one line, so that no text can pass itself off as
 /// anything else.
-pub fn block(entries: &[Entry]) -> PromptText {
+pub fn block(entries: &[BriefLine]) -> PromptText {
     let mut out = PromptText::default();
     let mut section = None;
     for entry in entries {
@@ -204,8 +208,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn entry(section: Section, text: &str) -> Entry {
-        Entry {
+    fn entry(section: Section, text: &str) -> BriefLine {
+        BriefLine {
             section,
             id: "00ff".into(),
             review: None,
@@ -286,7 +290,7 @@ mod tests {
             texts in prop::collection::vec("[a-z#<>/\n -]{1,300}", 0..12), budget in 40_usize..400
         ) {
             let sections = Section::DEALT;
-            let all: Vec<Entry> =
+            let all: Vec<BriefLine> =
                 texts.iter().enumerate().map(|(nth, text)| entry(sections[nth % 3], &format!("x {text}"))).collect();
             let count = all.len();
             let (kept, left_out) = pack(all, budget, &words);

@@ -14,10 +14,10 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::evidence::{Evidence, OPENING, Piece};
-pub use part::Candidate;
-use part::{PackState, Part};
-use same::Seen;
-use units::{Shape, Unit};
+pub use part::RankedText;
+use part::{CutItem, PackState};
+use same::TakenSentences;
+use units::{TextUnit, UnitShape};
 
 /// Tokens that one item may take before the others had theirs, double for strong ones (systems.md, section 1).
 const SHARE_TOKENS: usize = 200;
@@ -46,7 +46,7 @@ pub type Marks<'a> = dyn Fn(&str, &mut Vec<(usize, usize)>) + 'a;
 
 /// What is asked, as the words of it that matter.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
+pub struct QuestionWords<'a> {
     /// Where a text has a term of the question.
     pub marks: &'a Marks<'a>,
     /// The weight of each term, not negative: how rare it is.
@@ -89,14 +89,14 @@ impl Eq for Offer {}
 /// The first candidate is always in: where none of its sentences fits, its best one is cut at a word and ends with `…`;
 /// only a budget that its citation alone fills gives nothing. `counted_by` is left empty for the caller.
 pub fn pack(
-    candidates: &[Candidate<'_>],
-    question: &Question<'_>,
+    candidates: &[RankedText<'_>],
+    question: &QuestionWords<'_>,
     budget_tokens: usize,
     count: &dyn Fn(&str) -> usize,
 ) -> Evidence {
     let mut packing = Packing {
         parts: read(candidates, question, budget_tokens),
-        seen: Seen::default(),
+        seen: TakenSentences::default(),
         taken: Vec::new(),
         used: count(OPENING),
         budget: budget_tokens,
@@ -116,7 +116,11 @@ pub fn pack(
 }
 
 /// Cuts as many candidates as the budget can use.
-fn read<'a>(candidates: &[Candidate<'a>], question: &Question<'_>, budget_tokens: usize) -> Vec<Part<'a>> {
+fn read<'a>(
+    candidates: &[RankedText<'a>],
+    question: &QuestionWords<'_>,
+    budget_tokens: usize,
+) -> Vec<CutItem<'a>> {
     let enough = budget_tokens.saturating_mul(READ_BYTES);
     let mut read = 0_usize;
     let mut marks = Vec::new();
@@ -131,13 +135,13 @@ fn read<'a>(candidates: &[Candidate<'a>], question: &Question<'_>, budget_tokens
         (question.marks)(item.content, &mut marks);
         let gains = gains(item, &units, &marks, question.weights);
         let state = vec![PackState::Free; units.len()];
-        parts.push(Part { item: *item, units, gains, state, tokens: 0 });
+        parts.push(CutItem { item: *item, units, gains, state, tokens: 0 });
     }
     parts
 }
 
 /// What each unit gains: the item's score by the weight of the question's terms in the unit and beside it.
-fn gains(item: &Candidate<'_>, units: &[Unit], marks: &[(usize, usize)], weights: &[f32]) -> Vec<f32> {
+fn gains(item: &RankedText<'_>, units: &[TextUnit], marks: &[(usize, usize)], weights: &[f32]) -> Vec<f32> {
     let total: f32 = weights.iter().sum();
     let mut marks = marks.iter().peekable();
     let mut had = vec![usize::MAX; weights.len()];
@@ -167,9 +171,9 @@ fn gains(item: &Candidate<'_>, units: &[Unit], marks: &[(usize, usize)], weights
             // Without any word of the question, a text's beginning says best what it is about.
             let lead = PLAIN / (1.0 + nth as f32 / 8.0);
             match units[nth].shape {
-                Shape::Sentence | Shape::Line => score * (lead + shares[nth] + NEAR * near),
+                UnitShape::Sentence | UnitShape::Line => score * (lead + shares[nth] + NEAR * near),
                 // The citation has the heading already.
-                Shape::Heading => score * lead * 0.1,
+                UnitShape::Heading => score * lead * 0.1,
             }
         })
         .collect()
@@ -177,8 +181,8 @@ fn gains(item: &Candidate<'_>, units: &[Unit], marks: &[(usize, usize)], weights
 
 /// The state of one run of [`pack`].
 struct Packing<'a> {
-    parts: Vec<Part<'a>>,
-    seen: Seen,
+    parts: Vec<CutItem<'a>>,
+    seen: TakenSentences,
     /// Taken units, each with its frame, in the order in which they were taken.
     taken: Vec<(usize, Vec<usize>)>,
     used: usize,
@@ -259,7 +263,7 @@ impl Packing<'_> {
             return Taken::Known;
         }
         let all = part.with_frame(offer.unit);
-        if part.units[offer.unit].shape == Shape::Sentence && self.seen.has(part.text(offer.unit)) {
+        if part.units[offer.unit].shape == UnitShape::Sentence && self.seen.has(part.text(offer.unit)) {
             self.parts[offer.part].state[offer.unit] = PackState::Twice;
             return Taken::Known;
         }
@@ -281,7 +285,7 @@ impl Packing<'_> {
         part.tokens += tokens;
         for &unit in &all {
             part.state[unit] = PackState::Taken;
-            if part.units[unit].shape == Shape::Sentence {
+            if part.units[unit].shape == UnitShape::Sentence {
                 self.seen.add(&part.item.content[part.units[unit].range.clone()]);
             }
         }

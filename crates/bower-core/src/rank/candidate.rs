@@ -12,7 +12,7 @@ const CHANNELS: usize = Channel::ALL.len();
 
 /// What one channel says of one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct ChannelScore {
     /// From 1; equal scores share a rank. `None`: not in the channel's own list, its true score was computed afterwards.
     pub rank: Option<usize>,
     /// The channel's own scale.
@@ -21,11 +21,11 @@ pub struct Place {
 
 /// What each channel says of one item.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Places([Option<Place>; CHANNELS]);
+pub struct Places([Option<ChannelScore>; CHANNELS]);
 
 impl Places {
     /// A channel's word; `None` where it knows nothing of the item.
-    pub fn get(&self, channel: Channel) -> Option<Place> {
+    pub fn get(&self, channel: Channel) -> Option<ChannelScore> {
         self.0[channel as usize]
     }
 
@@ -40,7 +40,7 @@ impl Places {
     }
 
     /// Takes in a channel's word; a second word of the same channel replaces the first.
-    pub fn set(&mut self, channel: Channel, place: Place) {
+    pub fn set(&mut self, channel: Channel, place: ChannelScore) {
         self.0[channel as usize] = Some(place);
     }
 }
@@ -133,7 +133,7 @@ pub fn recompute(factors: &[Factor]) -> f32 {
 /// Equal scores share the rank of the first of them: a tag's thousand items, or a file's chunks, are one place, and which
 /// row is older must not decide between them. A row that stands twice in a list keeps its first place.
 pub fn gather(lists: &[(Channel, &[Scored])]) -> Vec<(RowId, Places)> {
-    let mut all: Vec<(RowId, Channel, Place)> =
+    let mut all: Vec<(RowId, Channel, ChannelScore)> =
         Vec::with_capacity(lists.iter().map(|(_, list)| list.len()).sum());
     for &(channel, list) in lists {
         let mut rank = 0;
@@ -142,7 +142,7 @@ pub fn gather(lists: &[(Channel, &[Scored])]) -> Vec<(RowId, Places)> {
             if before.replace(hit.score.to_bits()) != Some(hit.score.to_bits()) {
                 rank = at + 1;
             }
-            all.push((hit.row, channel, Place { rank: Some(rank), score: hit.score }));
+            all.push((hit.row, channel, ChannelScore { rank: Some(rank), score: hit.score }));
         }
     }
     // Stable: a row's first place in a list stays in front of its second.

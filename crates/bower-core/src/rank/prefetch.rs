@@ -40,19 +40,19 @@ pub struct Bar<'a> {
     /// For each term of the question, in how many rows it is.
     pub having: &'a [u64],
     /// The question's cosine with the rows of the store at large; `None` where no vectors were compared.
-    pub background: Option<Background>,
+    pub background: Option<CosineStats>,
 }
 
 /// Mean and standard deviation of cosines.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Background {
+pub struct CosineStats {
     /// -1..1.
     pub mean: f32,
     /// Above 0.
     pub deviation: f32,
 }
 
-impl Background {
+impl CosineStats {
     /// What is expected before anything is seen, and how many cosines that weighs: a few rows, of which one may be the
     /// answer, say little about the rest. Own questions had means of .11 to .22 and deviations of .08 to .11, foreign
     /// ones of -.04 to .03 and .04 to .07.
@@ -115,11 +115,11 @@ fn not_contradicted(bar: &Bar<'_>, hit: &Signals<'_>, above: impl Fn(f32, f32) -
 mod tests {
     use super::*;
 
-    const STORE: Background = Background { mean: 0.1, deviation: 0.08 };
+    const STORE: CosineStats = CosineStats { mean: 0.1, deviation: 0.08 };
 
     /// A store of 10,000 rows and a question of four terms: broad, two specific, very rare.
     #[track_caller]
-    fn check(terms: &[usize], cosine: Option<f32>, background: Option<Background>, expected: bool) {
+    fn check(terms: &[usize], cosine: Option<f32>, background: Option<CosineStats>, expected: bool) {
         let bar = Bar { rows: 10_000, having: &[900, 80, 90, 20], background };
         assert_eq!(passes(&bar, &Signals { terms, cosine, calibrated: None }), expected);
     }
@@ -154,7 +154,7 @@ mod tests {
     fn a_close_meaning_passes_where_it_stands_out() {
         check(&[], Some(0.5), Some(STORE), true);
         check(&[], Some(0.44), Some(STORE), false);
-        check(&[], Some(0.5), Some(Background { mean: 0.35, deviation: 0.08 }), false);
+        check(&[], Some(0.5), Some(CosineStats { mean: 0.35, deviation: 0.08 }), false);
         check(&[], Some(0.9), None, false);
     }
 
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_few_cosines_hardly_move_the_background() {
         let check = |(rows, own, spread): (f64, f64, f64), mean: f32, deviation: f32| {
-            let of = Background::of(rows, own, spread);
+            let of = CosineStats::of(rows, own, spread);
             assert!((of.mean - mean).abs() < 1e-5 && (of.deviation - deviation).abs() < 1e-5, "{of:?}");
         };
         check((0.0, 0.0, 0.0), 0.08, 0.1);

@@ -72,7 +72,7 @@ mod testing {
 
     use jiff::Timestamp;
 
-    use super::super::candidate::{Candidate, Place, Places, Ranked, recompute};
+    use super::super::candidate::{Candidate, ChannelScore, Places, Ranked, recompute};
     use crate::item::{Channel, Facts, Kind, MemoryType, RowId, Tier};
 
     /// The present of every test.
@@ -89,7 +89,7 @@ mod testing {
     pub fn candidate(row: u32, places: &[(Channel, Option<usize>, f32)]) -> Candidate {
         let mut all = Places::default();
         for &(channel, rank, score) in places {
-            all.set(channel, Place { rank, score });
+            all.set(channel, ChannelScore { rank, score });
         }
         let facts = Facts {
             kind: Kind::Memory,

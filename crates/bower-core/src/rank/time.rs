@@ -18,12 +18,12 @@ mod table;
 
 use jiff::Zoned;
 
-use aims::Reader;
-pub use aims::{Aim, Asked, Offset, Side, Spoken, TimeExpression};
+use aims::TimeReader;
+pub use aims::{Aim, Asked, Offset, Spoken, TimeExpression, TimeSide};
 pub use boost::{ItemTimes, TimeWeights, boosts, meets};
 pub use calendar::Interval;
 pub use valid::{Valid, valid};
-pub use words::Unit;
+pub use words::TimeUnit;
 
 /// The expressions of time in a question, in its order and not overlapping, resolved at `now` in its time zone.
 ///
@@ -36,7 +36,7 @@ pub use words::Unit;
 /// assert_eq!(week.until.to_string(), "2024-03-11T00:00:00Z");
 /// ```
 pub fn parse(question: &str, now: &Zoned) -> Vec<TimeExpression> {
-    Reader::new(question, now).expressions()
+    TimeReader::new(question, now).expressions()
 }
 
 /// Whether a question has an expression of time.
@@ -49,7 +49,7 @@ pub fn has_times(question: &str, now: &Zoned) -> bool {
 /// A year alone counts only where a word such as "in" or "since" stands before it. States and orders ("still", "before
 /// the launch") give nothing. Where nobody knows when a text was written, its relative times mean nothing.
 pub fn spoken(text: &str, written: &Zoned) -> Spoken {
-    Reader::new(text, written).spoken()
+    TimeReader::new(text, written).spoken()
 }
 
 /// All times of [`spoken`], the absolute before the relative.

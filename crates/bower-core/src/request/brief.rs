@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::moving::Problem;
 use super::{Degraded, thousandths};
-use crate::item::{Author, Briefing, Fate, MemoryType, Scope};
-use crate::rank::brief::Entry;
+use crate::item::{Author, Briefing, CurateOutcome, MemoryType, Scope};
+use crate::rank::brief::BriefLine;
 
 /// A briefing for somebody who begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub struct Brief {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// What is said, by section.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<BriefLine>,
     /// Tokens of the whole block; at most `budget_tokens`, unless what is pinned takes more.
     pub tokens: usize,
     /// What was asked for.
@@ -173,7 +173,7 @@ pub struct KeptSentence {
     /// Why it was picked: `told`, `decided`, `ruled`, `corrected`, `stated`, `found`.
     pub cue: String,
     /// What became of it.
-    pub outcome: Fate,
+    pub outcome: CurateOutcome,
     /// The review that asks whether it takes another's place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<u64>,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Degraded, thousandths};
-use crate::item::{Author, Durability, Fate, Gate, MemoryType, Scope};
+use crate::item::{Author, CurateOutcome, Durability, Gate, MemoryType, Scope};
 
 /// Something to keep.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,7 @@ pub struct Curated {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What became of it.
-    pub outcome: Fate,
+    pub outcome: CurateOutcome,
     /// How long it is likely to hold.
     pub durability: Durability,
     /// The memory that decided what became of it.

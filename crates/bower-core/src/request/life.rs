@@ -310,7 +310,7 @@ pub struct Held {
 
 /// What a process that lives long does beside its answers, at most.
 #[derive(Clone, Debug, PartialEq)]
-pub struct House {
+pub struct MaintenanceRequest {
     /// Whether and how it prunes by itself; not unless somebody asked for it.
     pub prune: Option<PruneEvery>,
     /// How long it may sweep, prune and consolidate, each, in milliseconds. What is begun is ended: a third of a second, or one
@@ -318,7 +318,7 @@ pub struct House {
     pub most_ms: u64,
 }
 
-impl Default for House {
+impl Default for MaintenanceRequest {
     fn default() -> Self {
         Self { prune: None, most_ms: 10_000 }
     }
@@ -335,7 +335,7 @@ pub struct PruneEvery {
 
 /// What was done beside the answers; nothing where nothing was due.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Housekeeping {
+pub struct MaintenanceReport {
     /// Sweeps, each with its event for `undo`: more than one where more than 10,000 memories turned.
     pub swept: Vec<Swept>,
     /// Prunings, in the same way.
@@ -345,8 +345,9 @@ pub struct Housekeeping {
     /// What became of their memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consolidated: Option<Consolidated>,
-    /// Whether an index was folded: there may be more to fold.
-    pub folded: bool,
+    /// Whether an index was compacted: there may be more to compact.
+    #[serde(rename = "folded")]
+    pub compacted: bool,
     /// What failed; all else was done.
     pub failed: Vec<Neglected>,
     /// Wall time inside the engine.

@@ -180,7 +180,7 @@ pub enum ImportProgress {
     /// Vectors that were made since the last time.
     Vectors(usize),
     /// The indexes are being brought up to date.
-    Folding,
+    Compacting,
 }
 
 /// How a migration is run.

@@ -54,9 +54,9 @@ pub struct VisibleStatus {
 
 impl Effort {
     /// What whoever sees a part of the store is told: not that somebody asked the same before, nor how much of what he may see was
-    /// folded, which hangs on how much others write.
+    /// compacted, which hangs on how much others write.
     pub(crate) fn of_a_part(self) -> Self {
-        Self { vector_cached: false, tail: 0, ..self }
+        Self { vector_cached: false, delta: 0, ..self }
     }
 }
 

@@ -26,7 +26,7 @@ const NOTED_EVERY: SignedDuration = SignedDuration::from_hours(1);
 
 /// What the clock said, and which change was the store's last then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ClockReading {
     /// The clock's time.
     pub time: Timestamp,
     /// The store's last change.
@@ -39,7 +39,7 @@ pub struct Jump {
     /// What the clock said when the jump was seen, by whomever.
     pub first: Timestamp,
     /// The last reading since the jump.
-    pub last: Reading,
+    pub last: ClockReading,
     /// When, by this clock, a sweep first saw the jump; none before one did.
     pub marked: Option<Timestamp>,
     /// Whether the clock is believed since.
@@ -48,20 +48,20 @@ pub struct Jump {
 
 /// What a store remembers of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trust {
+pub struct ClockTrust {
     /// The last trusted reading; since a jump, the last one before it.
-    pub steady: Reading,
+    pub steady: ClockReading,
     /// The jump since, if there was one.
     pub jump: Option<Jump>,
 }
 
 /// What a reading of the clock means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ClockVerdict {
     /// It is trusted.
     Steady,
     /// It is trusted, and was wrong from this reading on until now.
-    Returned(Reading),
+    Returned(ClockReading),
     /// It jumped, and is not trusted yet.
     Jumped,
 }
@@ -69,17 +69,17 @@ pub enum Verdict {
 /// Where a store keeps that, so that every process sees the same jumps.
 pub trait TrustedTime {
     /// What it remembers now. A store that has seen no clock trusts the time at which it was made.
-    fn trust(&self) -> Result<Trust>;
+    fn trust(&self) -> Result<ClockTrust>;
     /// Reads the clock, and gives what is remembered then. Where the clock is right again after it was wrong, the times that it
     /// gave meanwhile are replaced by times just before this one, in the order of their changes; events keep what they said.
     ///
     /// `by_sweep` is whether a sweep or a prune reads it: only those mark a jump, and believe it a day later.
-    fn read_clock(&self, by_sweep: bool, stamp: Stamp<'_>) -> Result<Trust>;
+    fn read_clock(&self, by_sweep: bool, stamp: Stamp<'_>) -> Result<ClockTrust>;
 }
 
-impl Trust {
+impl ClockTrust {
     /// A store that has seen one reading.
-    pub fn new(reading: Reading) -> Self {
+    pub fn new(reading: ClockReading) -> Self {
         Self { steady: reading, jump: None }
     }
 
@@ -110,35 +110,35 @@ impl Trust {
     }
 
     /// What is remembered after a reading, and what it means. Only a sweep marks a jump, and believes it later.
-    pub fn read(self, now: Reading, by_sweep: bool) -> (Self, Verdict) {
+    pub fn read(self, now: ClockReading, by_sweep: bool) -> (Self, ClockVerdict) {
         let Some(jump) = self.jump else {
             return if is_near(self.steady.time, now.time) {
-                (Self::new(now), Verdict::Steady)
+                (Self::new(now), ClockVerdict::Steady)
             } else {
-                (Self::jumped(self.steady, now, by_sweep), Verdict::Jumped)
+                (Self::jumped(self.steady, now, by_sweep), ClockVerdict::Jumped)
             };
         };
         if is_near(self.steady.time, now.time) {
-            return (Self::new(now), Verdict::Returned(self.steady));
+            return (Self::new(now), ClockVerdict::Returned(self.steady));
         }
         if !is_near(jump.last.time, now.time) {
             let before = if jump.is_trusted { jump.last } else { self.steady };
-            return (Self::jumped(before, now, by_sweep), Verdict::Jumped);
+            return (Self::jumped(before, now, by_sweep), ClockVerdict::Jumped);
         }
         // A clock that was set back within the jump starts its day anew.
         let marked = jump.marked.map(|marked| marked.min(now.time));
         let has_lasted = |least| marked.is_some_and(|marked| now.time.duration_since(marked) >= least);
         if jump.is_trusted && has_lasted(MOST_GAP) {
-            return (Self::new(now), Verdict::Steady);
+            return (Self::new(now), ClockVerdict::Steady);
         }
         let is_trusted = jump.is_trusted || by_sweep && has_lasted(PROBATION);
         let marked = marked.or(by_sweep.then_some(now.time));
-        let verdict = if is_trusted { Verdict::Steady } else { Verdict::Jumped };
+        let verdict = if is_trusted { ClockVerdict::Steady } else { ClockVerdict::Jumped };
         let jump = Jump { first: jump.first.min(now.time), last: now, marked, is_trusted };
         (Self { jump: Some(jump), ..self }, verdict)
     }
 
-    fn jumped(steady: Reading, now: Reading, by_sweep: bool) -> Self {
+    fn jumped(steady: ClockReading, now: ClockReading, by_sweep: bool) -> Self {
         let marked = by_sweep.then_some(now.time);
         let jump = Jump { first: now.time, last: now, marked, is_trusted: false };
         Self { steady, jump: Some(jump) }
@@ -160,27 +160,27 @@ mod tests {
     use super::*;
 
     /// Hours after the first reading, and the change at it.
-    fn reading(hours: i64) -> Reading {
+    fn reading(hours: i64) -> ClockReading {
         let start: Timestamp = "2026-11-01T00:00:00Z".parse().unwrap();
-        Reading { time: start + SignedDuration::from_hours(hours), change: Change(hours.unsigned_abs()) }
+        ClockReading { time: start + SignedDuration::from_hours(hours), change: Change(hours.unsigned_abs()) }
     }
 
     /// Each step is a reading in hours and whether a sweep made it; whether each was trusted, `!` where the clock returned.
     fn check(steps: &[(i64, bool)], expected: &str) {
-        let mut trust = Trust::new(reading(0));
+        let mut trust = ClockTrust::new(reading(0));
         let mut got = String::new();
         for &(hours, by_sweep) in steps {
             let (next, verdict) = trust.read(reading(hours), by_sweep);
             let trusted = next.trusts(reading(hours).time);
             got.push(match verdict {
-                Verdict::Steady => 's',
-                Verdict::Returned(before) => {
+                ClockVerdict::Steady => 's',
+                ClockVerdict::Returned(before) => {
                     assert_eq!(before, trust.steady);
                     '!'
                 }
-                Verdict::Jumped => 'j',
+                ClockVerdict::Jumped => 'j',
             });
-            assert_eq!(trusted, verdict != Verdict::Jumped, "{steps:?} {next:?}");
+            assert_eq!(trusted, verdict != ClockVerdict::Jumped, "{steps:?} {next:?}");
             trust = next;
         }
         assert_eq!(got, expected, "{steps:?}");
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_reading_is_news_once_an_hour_and_when_the_clock_is_right_again() {
-        let trust = Trust::new(reading(0));
+        let trust = ClockTrust::new(reading(0));
         assert!(!trust.is_news(reading(0).time) && trust.is_news(reading(1).time));
         assert!(trust.is_news(reading(-1).time) && trust.is_news(reading(YEARS).time));
         let (jumped, _) = trust.read(reading(YEARS), true);

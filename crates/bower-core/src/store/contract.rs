@@ -1,14 +1,14 @@
 //! Contract tests that every store must pass, with a fault injected at every step of a write.
 
+mod bookmarks;
 mod changes;
 mod clock;
 mod copies;
 pub(super) mod filters;
 pub(super) mod fixture;
 mod interleavings;
-mod keep;
 mod life;
-mod marks;
+mod lifecycle;
 mod origins;
 mod sessions;
 
@@ -17,8 +17,8 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 
 use super::{
-    Covered, Decided, DocumentRow, Kept, KeptChunk, NewChunk, NewDocument, NewMemory, NewTokens, NewVector,
-    Passage, Place, Stamp, Standing, Store, TailText, Written,
+    Covered, Decided, DeltaText, DocumentRow, Kept, KeptChunk, Namespace, NewChunk, NewDocument, NewMemory,
+    NewTokens, NewVector, Passage, Stamp, Store, WriteAction, Written,
 };
 use crate::error::Error;
 use crate::filter::Filter;
@@ -79,7 +79,7 @@ pub(super) fn memory(content: &str) -> NewMemory {
 }
 
 /// A decision that nothing makes void.
-pub(super) fn decided(standing: Standing) -> Decided {
+pub(super) fn decided(standing: WriteAction) -> Decided {
     Decided {
         standing,
         also: Vec::new(),
@@ -91,7 +91,7 @@ pub(super) fn decided(standing: Standing) -> Decided {
 
 /// Keeps a memory that has to do with no other.
 pub(super) fn put(store: &dyn Store, memory: &NewMemory, stamp: Stamp<'_>) -> crate::Result<Kept> {
-    Ok(store.put_memory(memory, &decided(Standing::Alone), stamp)?.expect("it is not superseded"))
+    Ok(store.put_memory(memory, &decided(WriteAction::Alone), stamp)?.expect("it is not superseded"))
 }
 
 fn chunk(document: &str, content: &str, position: u32) -> NewChunk {
@@ -242,12 +242,12 @@ fn a_document_keeps_adds_and_removes_chunks() {
         assert_eq!(gone, [before[0].1, before[1].1, after[1].1]);
         let known = store.documents("documents").unwrap();
         assert_eq!(known[0].hash, "h2");
-        let place = |collection: &str, owner: Option<&str>| Place {
+        let place = |collection: &str, owner: Option<&str>| Namespace {
             collection: collection.into(),
             scope: Scope::Project,
             owner: owner.map(str::to_owned),
         };
-        let find = |place: &Place| store.documents_at(place, &["/a", "/a/v2.1/guide.md"]).unwrap();
+        let find = |place: &Namespace| store.documents_at(place, &["/a", "/a/v2.1/guide.md"]).unwrap();
         assert_eq!(find(&place("documents", None)), [None, Some(known[0].clone())]);
         assert_eq!(find(&place("others", None)), [None, None]);
         assert_eq!(find(&place("documents", Some("ann"))), [None, None]);
@@ -345,40 +345,40 @@ fn documents_give_their_paths_chunks_and_lines() {
 }
 
 #[test]
-fn the_tail_gives_what_is_newer_and_nothing_else() {
+fn the_delta_gives_what_is_newer_and_nothing_else() {
     with_store(|store, _| {
         let first = put(store, &memory("one"), stamp(1)).unwrap();
         let covered = store.coverage().unwrap();
         let second = put(store, &memory("two"), stamp(2)).unwrap();
-        let tail = |after| {
+        let delta = |after| {
             let mut seen = Vec::new();
             store
-                .tail_texts(after, &mut |row, text| {
+                .delta_texts(after, &mut |row, text| {
                     seen.push((
                         row,
                         match text {
-                            TailText::Terms(terms) => format!("{terms:?}"),
-                            TailText::Text(text) => text,
+                            DeltaText::Terms(terms) => format!("{terms:?}"),
+                            DeltaText::Text(text) => text,
                         },
                     ));
                 })
                 .unwrap();
             seen
         };
-        assert_eq!(tail(covered.change), [(second.row, "[1, 2, 3]".to_owned())]);
+        assert_eq!(delta(covered.change), [(second.row, "[1, 2, 3]".to_owned())]);
         store.release(&Covered { text: covered.change, vector: Change(0), tokens: None }).unwrap();
-        let kept = store.tail_terms(&[first.row, RowId(99), second.row]).unwrap();
+        let kept = store.delta_terms(&[first.row, RowId(99), second.row]).unwrap();
         let kept: Vec<_> = kept.into_iter().map(|kept| (kept.row, kept.terms)).collect();
         assert_eq!(kept, [(first.row, None), (second.row, Some(vec![1, 2, 3]))]);
         assert_eq!(
-            tail(Change(0)),
+            delta(Change(0)),
             [(first.row, "one".to_owned()), (second.row, "[1, 2, 3]".to_owned())],
             "without kept terms the text itself is given"
         );
         let mut seen = Vec::new();
-        store.tail_vectors(MODEL, covered.change, &mut |row, half| seen.push((row, half.len()))).unwrap();
+        store.delta_vectors(MODEL, covered.change, &mut |row, half| seen.push((row, half.len()))).unwrap();
         assert_eq!(seen, [(second.row, 16)]);
-        assert_eq!(store.tail_vectors("another-model", Change(0), &mut |_, _| {}).unwrap(), 0);
+        assert_eq!(store.delta_vectors("another-model", Change(0), &mut |_, _| {}).unwrap(), 0);
     });
 }
 
@@ -495,7 +495,7 @@ fn late_vectors_reach_only_rows_whose_text_still_stands() {
 }
 
 #[test]
-fn codes_wait_in_the_tail_until_their_index_holds_them() {
+fn codes_wait_in_the_delta_until_their_index_holds_them() {
     with_store(|store, _| {
         let one = put(store, &memory("one"), stamp(1)).unwrap().row;
         let covered = store.coverage().unwrap().change;

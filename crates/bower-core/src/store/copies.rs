@@ -17,7 +17,7 @@ pub const FORMAT: u32 = 1;
 /// One piece.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "lowercase")]
-pub enum Piece {
+pub enum ExportPiece {
     /// What follows; always the first.
     Header(Header),
     /// A document; its chunks follow it.
@@ -149,7 +149,7 @@ pub struct ItemCopy {
     pub exposed: Option<Exposed>,
     /// Where a chunk stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Part>,
+    pub part: Option<ChunkPlace>,
     /// Its vector, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vector: Option<VectorCopy>,
@@ -185,7 +185,7 @@ pub struct Exposed {
 
 /// A chunk's place in its document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct ChunkPlace {
     /// The document's id.
     pub document: String,
     /// What makes it the same chunk in a later version.
@@ -326,7 +326,7 @@ pub struct NewItem {
 
 /// What became of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum PieceOutcome {
     /// It was not there.
     Added,
     /// It was there, older: its fields are those of the piece now.
@@ -348,7 +348,7 @@ pub trait Exporter {
         rows: &[RowId],
         vectors: bool,
         now: Timestamp,
-        each: &mut dyn FnMut(Piece) -> bool,
+        each: &mut dyn FnMut(ExportPiece) -> bool,
     ) -> Result<Pieces>;
     /// Items as they would leave, without their vectors.
     fn copies(&self, rows: &[RowId]) -> Result<Vec<Option<ItemCopy>>>;
@@ -358,5 +358,5 @@ pub trait Exporter {
 pub trait Importer {
     /// Writes items as they were elsewhere, in one transaction, each with its event. What is there already stays, or takes the
     /// fields of a piece that was changed later; what cannot stand beside it is not written. Says of each what became of it.
-    fn take_pieces(&self, pieces: &[NewPiece], dry_run: bool, stamp: Stamp<'_>) -> Result<Vec<Fate>>;
+    fn take_pieces(&self, pieces: &[NewPiece], dry_run: bool, stamp: Stamp<'_>) -> Result<Vec<PieceOutcome>>;
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::clock::Stamp;
-use super::memories::Place;
+use super::memories::Namespace;
 use super::vector::NewVector;
 use crate::error::Result;
 use crate::item::{Change, Provenance, RowId, Scope};
@@ -142,7 +142,7 @@ pub trait DocumentStore {
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>>;
     /// What is known of the documents of a place with these paths, in the order asked: those that have a chunk there. Another
     /// scope or owner may have a document of the same path.
-    fn documents_at(&self, place: &Place, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>>;
+    fn documents_at(&self, place: &Namespace, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>>;
     /// The chunks of a document: key and row, in order.
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>>;
     /// The document of each row, for rows that are chunks.

@@ -40,9 +40,9 @@ pub struct KeptTerms {
     pub terms: Option<Vec<u8>>,
 }
 
-/// A row of the text channel's tail.
+/// A row of the text channel's delta.
 #[derive(Debug)]
-pub enum TailText<'a> {
+pub enum DeltaText<'a> {
     /// The terms as they were written with the row.
     Terms(&'a [u8]),
     /// The terms are not kept any more (the index that held them is gone): analyse the text.
@@ -72,13 +72,13 @@ pub trait IndexFeed {
     /// none, or is gone.
     fn parents(&self, rows: &[RowId]) -> Result<Vec<u64>>;
     /// What rows that are still there had for the text channel when they were written.
-    fn tail_terms(&self, rows: &[RowId]) -> Result<Vec<KeptTerms>>;
+    fn delta_terms(&self, rows: &[RowId]) -> Result<Vec<KeptTerms>>;
     /// Feeds every row whose text is newer than a change.
-    fn tail_texts(&self, after: Change, each: &mut dyn FnMut(RowId, TailText<'_>)) -> Result<usize>;
+    fn delta_texts(&self, after: Change, each: &mut dyn FnMut(RowId, DeltaText<'_>)) -> Result<usize>;
     /// Rows whose vector of this model was written after one change and up to another, ascending.
     fn vector_rows(&self, model: &str, after: Change, upto: Change) -> Result<Vec<RowId>>;
     /// Feeds every vector of this model that is newer than a change, as half floats.
-    fn tail_vectors(&self, model: &str, after: Change, each: &mut dyn FnMut(RowId, &[u8])) -> Result<usize>;
+    fn delta_vectors(&self, model: &str, after: Change, each: &mut dyn FnMut(RowId, &[u8])) -> Result<usize>;
     /// Vectors of this model by row, as half floats.
     fn vectors(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
     /// Rows without a vector of this model, ascending, at most `most`.
@@ -93,6 +93,6 @@ pub trait IndexFeed {
     fn codes(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
     /// Gives token codes to rows that are still there with the text of `upto` or older.
     fn put_codes(&self, codes: &[(RowId, NewTokens)], upto: Change, stamp: Stamp<'_>) -> Result<usize>;
-    /// Says what the indexes of this reader hold: what only their tails needed may go.
+    /// Says what the indexes of this reader hold: what only their deltas needed may go.
     fn release(&self, covered: &Covered<'_>) -> Result<()>;
 }

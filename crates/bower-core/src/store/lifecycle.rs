@@ -45,13 +45,13 @@ pub struct Life<'a> {
 
 /// What becomes of a memory that nobody told anything about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turning {
+pub struct Transition {
     /// Its row.
     pub row: RowId,
     /// The event's action.
     pub action: &'static str,
     /// What it was when that was decided; where it is something else by now, nothing becomes of it.
-    pub seen: Seen,
+    pub seen: ExpectedState,
     /// Its status from now on.
     pub status: Status,
     /// Its budget class from now on.
@@ -70,7 +70,7 @@ pub struct Turning {
 
 /// A memory as somebody saw it who decided about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct ExpectedState {
     /// Its status.
     pub status: Status,
     /// Its budget class.
@@ -102,7 +102,7 @@ pub trait Lifecycle {
     fn turn(
         &self,
         head: Option<(&'static str, &Map<String, Value>)>,
-        turns: &[Turning],
+        turns: &[Transition],
         stamp: Stamp<'_>,
     ) -> Result<Turned>;
     /// Remembers uses of items. No change of the store: no index has to follow, and no event is left.

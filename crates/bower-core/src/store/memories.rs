@@ -67,7 +67,7 @@ pub struct NewMemory {
 
 /// Where memories belong together: one is never compared with those of another place, nor changed by them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct Namespace {
     /// The domain.
     pub collection: String,
     /// Who may see them.
@@ -76,7 +76,7 @@ pub struct Place {
     pub owner: Option<String>,
 }
 
-impl Place {
+impl Namespace {
     /// The id of a memory that says something here for the first time.
     pub fn memory_id(&self, content: &str) -> String {
         derive_id(&self.id_parts(content))
@@ -100,7 +100,7 @@ pub struct Audience<'a> {
     /// What whoever writes may see.
     pub visibility: &'a Visibility,
     /// Where it is written.
-    pub place: &'a Place,
+    pub place: &'a Namespace,
 }
 
 impl Audience<'_> {
@@ -115,7 +115,7 @@ impl Audience<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decided {
     /// How it stands to what is there.
-    pub standing: Standing,
+    pub standing: WriteAction,
     /// Others that a memory which replaces one makes untrue too; those that are gone or hidden meanwhile are passed over.
     pub also: Vec<RowId>,
     /// The rule and its figures, for the event; never a text.
@@ -128,7 +128,7 @@ pub struct Decided {
 
 /// How a new memory stands to one that is there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Standing {
+pub enum WriteAction {
     /// Nothing there has to do with it.
     Alone,
     /// The other says so already: no new row, one more observation.
@@ -143,7 +143,7 @@ pub enum Standing {
     Yields(RowId),
 }
 
-impl Standing {
+impl WriteAction {
     /// The memory that is there.
     pub fn other(self) -> Option<RowId> {
         match self {
@@ -199,9 +199,9 @@ pub trait Memories {
     /// (merge); the newer is superseded when it is rejected. `None` where there is no such open review.
     fn settle(&self, review: u64, ruling: Ruling, stamp: Stamp<'_>) -> Result<Option<ReviewRow>>;
     /// Memories of a place that were told after a change, whatever their status, in no order that matters.
-    fn memories_of(&self, place: &Place, after: Change) -> Result<Vec<RowId>>;
+    fn memories_of(&self, place: &Namespace, after: Change) -> Result<Vec<RowId>>;
     /// Candidate and active memories of a place with this slot, newest first, at most `most`.
-    fn in_slot(&self, place: &Place, slot: &str, most: usize) -> Result<Vec<RowId>>;
+    fn in_slot(&self, place: &Namespace, slot: &str, most: usize) -> Result<Vec<RowId>>;
     /// Whether a memory was told to one scope and owner, whose it is exactly, after a change. Patterns are not told.
     fn is_told_since(&self, scope: Scope, owner: Option<&str>, after: Change) -> Result<bool>;
     /// The chain of a memory from its first form to its last, itself included.

@@ -35,11 +35,11 @@ pub use documents::{
     DocumentRow, DocumentStore, KeptChunk, KnownDocument, NewChunk, NewDocument, Passage, PathChanges,
     Written,
 };
-pub use feed::{Covered, IndexFeed, IndexedText, KeptTerms, TailText};
+pub use feed::{Covered, DeltaText, IndexFeed, IndexedText, KeptTerms};
 pub use items::{DatedText, Items, Link};
 pub use journal::Journal;
-pub use lifecycle::{Life, Lifecycle, NewPattern, OWN, Seen, Turned, Turning};
-pub use memories::{Audience, Decided, Kept, Memories, NewMemory, Place, ReviewRow, Standing};
+pub use lifecycle::{ExpectedState, Life, Lifecycle, NewPattern, OWN, Transition, Turned};
+pub use memories::{Audience, Decided, Kept, Memories, Namespace, NewMemory, ReviewRow, WriteAction};
 pub use selections::{Counts, RowChanges, Selections};
 pub use sqlite::SqliteStore;
 pub use upkeep::Upkeep;

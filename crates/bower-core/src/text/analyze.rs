@@ -34,7 +34,7 @@ pub enum Purpose {
 
 /// What a term was made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum TermShape {
     /// A word, or a part of an identifier or hyphenated word.
     Word,
     /// An identifier or compound as a whole, beside its parts.
@@ -47,7 +47,7 @@ pub enum Shape {
 
 /// One occurrence of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<'a> {
+pub struct TermOccurrence<'a> {
     /// The term as it is indexed: folded and stemmed, never empty, at most 64 bytes.
     pub term: &'a str,
     /// The same before stemming.
@@ -55,7 +55,7 @@ pub struct Found<'a> {
     /// Where it stands in the text, in bytes; terms of one compound overlap.
     pub at: Range<usize>,
     /// What it was made of.
-    pub shape: Shape,
+    pub shape: TermShape,
 }
 
 /// The analysis of one language, with its buffers. Any string is valid; the result depends on nothing else.
@@ -114,7 +114,12 @@ impl Analyzer {
     }
 
     /// Calls `emit` with each term in the order of the text until it breaks off.
-    pub fn each(&mut self, text: &str, purpose: Purpose, mut emit: impl FnMut(Found<'_>) -> ControlFlow<()>) {
+    pub fn each(
+        &mut self,
+        text: &str,
+        purpose: Purpose,
+        mut emit: impl FnMut(TermOccurrence<'_>) -> ControlFlow<()>,
+    ) {
         let mut buffers = std::mem::take(&mut self.buffers);
         let _ = self.walk(text, purpose, &mut buffers, &mut emit);
         self.buffers = buffers;
@@ -125,7 +130,7 @@ impl Analyzer {
         text: &str,
         purpose: Purpose,
         buffers: &mut Buffers,
-        emit: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>,
+        emit: &mut dyn FnMut(TermOccurrence<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut at = 0;
         let mut found = false;
@@ -149,8 +154,13 @@ impl Analyzer {
                 }
                 Class::Other if chars::ascii_twin(c) == '.' && is_dot_net(text, at) => {
                     let end = at + c.len_utf8() + 3;
-                    emit(Found { term: "net", folded: "net", at: at..end, shape: Shape::Word })?;
-                    emit(Found { term: ".net", folded: ".net", at: at..end, shape: Shape::Joined })?;
+                    emit(TermOccurrence { term: "net", folded: "net", at: at..end, shape: TermShape::Word })?;
+                    emit(TermOccurrence {
+                        term: ".net",
+                        folded: ".net",
+                        at: at..end,
+                        shape: TermShape::Joined,
+                    })?;
                     found = true;
                     at = end;
                 }
@@ -171,7 +181,7 @@ impl Analyzer {
         text: &str,
         end: usize,
         buffers: &mut Buffers,
-        emit: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>,
+        emit: &mut dyn FnMut(TermOccurrence<'_>) -> ControlFlow<()>,
         found: &mut bool,
     ) -> ControlFlow<(), usize> {
         let Buffers { words, parts, lower, folded, term, whole, .. } = buffers;
@@ -201,7 +211,7 @@ impl Analyzer {
             split::parts(&text[word.clone()], parts);
             if parts.is_empty() {
                 self.stem(lower, folded, term);
-                emit(Found { term, folded, at: word.clone(), shape: Shape::Word })?;
+                emit(TermOccurrence { term, folded, at: word.clone(), shape: TermShape::Word })?;
                 continue;
             }
             alone.clear();
@@ -211,14 +221,14 @@ impl Analyzer {
                 fold(&text[at.clone()], lower, folded);
                 if !folded.is_empty() {
                     self.stem(lower, folded, term);
-                    emit(Found { term, folded, at, shape: Shape::Word })?;
+                    emit(TermOccurrence { term, folded, at, shape: TermShape::Word })?;
                 }
             }
             if words.len() == 1 {
                 continue; // the whole is emitted below
             }
             self.stem(&alone, &alone, term);
-            emit(Found { term, folded: &alone, at: word.clone(), shape: Shape::Joined })?;
+            emit(TermOccurrence { term, folded: &alone, at: word.clone(), shape: TermShape::Joined })?;
         }
         if whole.is_empty() {
             return ControlFlow::Continue(end);
@@ -226,14 +236,14 @@ impl Analyzer {
         let has_parts = words.len() > 1 || !parts.is_empty();
         if has_parts && !is_phrase(text, words) {
             self.stem(whole, whole, term);
-            emit(Found { term, folded: whole, at: start..end, shape: Shape::Joined })?;
+            emit(TermOccurrence { term, folded: whole, at: start..end, shape: TermShape::Joined })?;
         }
         let Some(suffix) = suffix(text, words) else { return ControlFlow::Continue(end) };
         let last = words[words.len() - 1].clone();
         fold(&text[last.clone()], lower, folded);
         folded.push_str(suffix);
         let end = end + text[end..].chars().take(suffix.len()).map(char::len_utf8).sum::<usize>();
-        emit(Found { term: folded, folded, at: last.start..end, shape: Shape::Joined })?;
+        emit(TermOccurrence { term: folded, folded, at: last.start..end, shape: TermShape::Joined })?;
         ControlFlow::Continue(end)
     }
 
@@ -242,8 +252,8 @@ impl Analyzer {
         let Some((at, quote)) = word.char_indices().find(|&(_, c)| chars::ascii_twin(c) == '\'') else {
             return word;
         };
-        let (head, tail) = (&word[..at], &word[at + quote.len_utf8()..]);
-        if matches!(tail, "s" | "S") {
+        let (head, delta) = (&word[..at], &word[at + quote.len_utf8()..]);
+        if matches!(delta, "s" | "S") {
             return head;
         }
         let elides = match self.language {
@@ -270,7 +280,7 @@ impl Analyzer {
             | Language::Tamil
             | Language::Turkish => &[],
         };
-        if elides.iter().any(|article| head.eq_ignore_ascii_case(article)) { tail } else { word }
+        if elides.iter().any(|article| head.eq_ignore_ascii_case(article)) { delta } else { word }
     }
 
     /// The indexed form of a word into `term`: its stem without accents, cut where it is too long.
@@ -335,7 +345,7 @@ thread_local! {
 }
 
 /// 64 bits of a string: FNV-1a, then the finaliser of `MurmurHash3` so that every bit depends on every byte. Stored in
-/// tails and cut terms, hence fixed for ever.
+/// deltas and cut terms, hence fixed for ever.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in text.bytes() {
@@ -478,11 +488,11 @@ fn sign(
     c: char,
     at: Range<usize>,
     term: &mut String,
-    emit: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>,
+    emit: &mut dyn FnMut(TermOccurrence<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     term.clear();
     term.push(chars::ascii_twin(c));
-    emit(Found { term, folded: term, at, shape: Shape::Sign })
+    emit(TermOccurrence { term, folded: term, at, shape: TermShape::Sign })
 }
 
 fn run_end(text: &str, at: usize, kind: Class) -> usize {
@@ -496,7 +506,7 @@ fn grams(
     run: Range<usize>,
     purpose: Purpose,
     buffers: &mut Buffers,
-    emit: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>,
+    emit: &mut dyn FnMut(TermOccurrence<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     use unicode_normalization::UnicodeNormalization;
     let Buffers { units, term, .. } = buffers;
@@ -517,12 +527,12 @@ fn grams(
         if single || (purpose == Purpose::Index && chars::is_ideograph(*c)) {
             term.clear();
             term.push(*c);
-            emit(Found { term, folded: term, at: at.clone(), shape: Shape::Gram })?;
+            emit(TermOccurrence { term, folded: term, at: at.clone(), shape: TermShape::Gram })?;
         }
         if let Some((next, second)) = units.get(nth + 1) {
             term.clear();
             term.extend([*c, *second]);
-            emit(Found { term, folded: term, at: at.start..next.end, shape: Shape::Gram })?;
+            emit(TermOccurrence { term, folded: term, at: at.start..next.end, shape: TermShape::Gram })?;
         }
     }
     ControlFlow::Continue(())

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use super::analyze::{Analyzer, Purpose, Shape};
+use super::analyze::{Analyzer, Purpose, TermShape};
 use super::language::Language;
 use super::query::query_terms;
 
@@ -42,7 +42,8 @@ pub fn asked_words(question: &str, language: Language) -> Vec<AskedWord> {
     let mut seen = HashSet::new();
     let mut words = Vec::new();
     Analyzer::new(language).each(question, Purpose::Query, |found| {
-        if found.shape != Shape::Joined && kept.contains(found.term) && seen.insert(found.term.to_owned()) {
+        if found.shape != TermShape::Joined && kept.contains(found.term) && seen.insert(found.term.to_owned())
+        {
             words.push(AskedWord {
                 term: found.term.to_owned(),
                 folded: found.folded.to_owned(),
@@ -311,7 +312,7 @@ impl AskedScan {
                 *known = known.max(part);
                 best = best.max(part);
             }
-            if found.shape != Shape::Joined {
+            if found.shape != TermShape::Joined {
                 all.count += 1;
                 all.covered += best;
             }
@@ -367,17 +368,17 @@ fn is_mistyped(a: &[u8], b: &[u8]) -> bool {
     if head == 0 || rest_a.iter().chain(rest_b).take(2).any(u8::is_ascii_digit) {
         return false;
     }
-    let tails = |a: &[u8], b: &[u8]| a.len() == b.len() && a.iter().zip(b).all(same);
+    let deltas = |a: &[u8], b: &[u8]| a.len() == b.len() && a.iter().zip(b).all(same);
     match (rest_a, rest_b) {
         ([], []) => false,
-        (longer, shorter) if longer.len() > shorter.len() => tails(&longer[1..], shorter),
-        (shorter, longer) if shorter.len() < longer.len() => tails(shorter, &longer[1..]),
+        (longer, shorter) if longer.len() > shorter.len() => deltas(&longer[1..], shorter),
+        (shorter, longer) if shorter.len() < longer.len() => deltas(shorter, &longer[1..]),
         ([a0, a1, a_rest @ ..], [b0, b1, b_rest @ ..])
             if same((a0, b1)) && same((a1, b0)) && !same((a0, a1)) =>
         {
-            tails(a_rest, b_rest)
+            deltas(a_rest, b_rest)
         }
-        (a, b) => tails(&a[1..], &b[1..]),
+        (a, b) => deltas(&a[1..], &b[1..]),
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! The checksums stand in one file beside the commit that they belong to, named by the SHA-256 of its `meta.json`, which they cover
 //! with that: so a commit and its checksums cannot be of two times. They are written before it; those of older commits are removed
-//! after it. An index of an older version has none: it is read without, and the next fold adopts it once it was read whole.
+//! after it. An index of an older version has none: it is read without, and the next compaction adopts it once it was read whole.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -178,7 +178,7 @@ impl Files {
         Ok(found)
     }
 
-    /// Removes what belongs to no commit: what a killed fold left, or what tantivy has lost track of. Nobody writes meanwhile, and
+    /// Removes what belongs to no commit: what a killed compaction left, or what tantivy has lost track of. Nobody writes meanwhile, and
     /// nobody is between `meta.json` and the files that it names.
     pub fn remove_strangers(&self) -> io::Result<()> {
         let _lock = self.inner.acquire_lock(&META_LOCK).map_err(io::Error::other)?;

@@ -22,7 +22,7 @@ pub struct Examined {
 pub struct RowWords {
     /// BM25; 0 where it has none of the words.
     pub score: f32,
-    /// The row's parent as it was folded, 0 where it has none; `None` where the index does not have the row.
+    /// The row's parent as it was compacted, 0 where it has none; `None` where the index does not have the row.
     pub parent: Option<u64>,
     /// The share of its lines that somebody speaks whom the question names, 0..1.
     pub speaker: f32,

@@ -15,11 +15,11 @@ use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextField
 use tantivy::{DocId, DocSet, Index, ReloadPolicy, Searcher, TERMINATED, TantivyError, Term};
 
 use super::analyze::ANALYSIS;
+use super::delta::{self, Delta};
 use super::directory::{Files, META};
 use super::language::Language;
 use super::query::QueryTerm;
 use super::score::{Bm25, Statistics};
-use super::tail::{self, Tail};
 use crate::error::{Error, Result};
 use crate::item::{Allowed, Coverage, RowId, Scored};
 use columns::Columns;
@@ -27,7 +27,7 @@ use columns::Columns;
 /// The layout of fields and payload. An index of another number is rebuilt.
 pub(super) const FORMAT: u32 = 2;
 
-/// The name under which the field's tokenizer is known to the index; what is folded are terms that were made before.
+/// The name under which the field's tokenizer is known to the index; what is compacted are terms that were made before.
 pub(super) const TOKENIZER: &str = "bower";
 
 /// To look for one document in the list of a term takes as long as to read so many of its documents.
@@ -45,7 +45,7 @@ pub(super) struct Payload {
     pub(super) sums: bool,
 }
 
-/// An opened generation of the index: it does not change while it is held, whatever is folded meanwhile.
+/// An opened generation of the index: it does not change while it is held, whatever is compacted meanwhile.
 #[derive(Debug)]
 pub struct TextIndex {
     dir: std::path::PathBuf,
@@ -70,7 +70,7 @@ pub(super) struct Fields {
 impl TextIndex {
     /// Opens the index in `dir`: `None` where none was ever committed. Nothing is written, no thread is started.
     ///
-    /// Fails where the index is damaged or of another format or analysis; the caller deletes `dir` and folds anew.
+    /// Fails where the index is damaged or of another format or analysis; the caller deletes `dir` and compactions anew.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         if !exists(dir)? {
             return Ok(None);
@@ -129,7 +129,7 @@ impl TextIndex {
         self.searcher.num_docs()
     }
 
-    /// Whether its files have checksums of their blocks: what an older version wrote gets them by the next fold.
+    /// Whether its files have checksums of their blocks: what an older version wrote gets them by the next compaction.
     pub fn has_sums(&self) -> bool {
         self.files.has_sums()
     }
@@ -179,47 +179,47 @@ impl TextIndex {
         if files.has_sums() { files.check_all() } else { files.verify_whole() }
     }
 
-    /// A question as this generation sees it: the statistics of index and tail together, and where its terms are. `tail` was
-    /// scanned for the same `terms`. With `counted` the statistics are those of these rows alone, for which the tail was
+    /// A question as this generation sees it: the statistics of index and delta together, and where its terms are. `delta` was
+    /// scanned for the same `terms`. With `counted` the statistics are those of these rows alone, for which the delta was
     /// scanned too.
     pub fn prepare(
         &self,
         terms: &[QueryTerm],
-        tail: &Tail,
+        delta: &Delta,
         counted: Option<Allowed<'_>>,
     ) -> Result<Prepared> {
-        let (statistics, infos) = self.statistics(terms, tail, counted)?;
-        let used = tail::select(terms, &statistics);
-        let bm25 = tail::weigh(terms, &statistics, &used);
-        let idf_sum = tail::idf_sum(terms, &statistics);
+        let (statistics, infos) = self.statistics(terms, delta, counted)?;
+        let used = delta::select(terms, &statistics);
+        let bm25 = delta::weigh(terms, &statistics, &used);
+        let idf_sum = delta::idf_sum(terms, &statistics);
         let names = used.iter().map(|&nth| terms[nth].is_name).collect();
         Ok(Prepared { infos, used, bm25, idf_sum, names })
     }
 
-    /// The statistics of index and tail together, and where each segment has each term.
+    /// The statistics of index and delta together, and where each segment has each term.
     pub(super) fn statistics(
         &self,
         terms: &[QueryTerm],
-        tail: &Tail,
+        delta: &Delta,
         counted: Option<Allowed<'_>>,
     ) -> Result<(Statistics, Vec<Vec<Option<TermInfo>>>)> {
         let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
         let mut statistics = Statistics {
-            docs: tail.statistics.docs,
-            tokens: tail.statistics.tokens,
+            docs: delta.statistics.docs,
+            tokens: delta.statistics.tokens,
             frequencies: vec![0; terms.len()],
         };
         if counted.is_none() {
             statistics.docs += self.docs;
             statistics.tokens += self.tokens;
         }
-        let tailed = &tail.statistics.frequencies;
-        if !tailed.is_empty() {
-            if tailed.len() != terms.len() {
-                let reason = format!("scanned for {} terms, searched for {}", tailed.len(), terms.len());
+        let waiting = &delta.statistics.frequencies;
+        if !waiting.is_empty() {
+            if waiting.len() != terms.len() {
+                let reason = format!("scanned for {} terms, searched for {}", waiting.len(), terms.len());
                 return Err(Error::invalid("tail", reason));
             }
-            statistics.frequencies.copy_from_slice(tailed);
+            statistics.frequencies.copy_from_slice(waiting);
         }
         let lookups: Vec<Term> =
             terms.iter().map(|term| Term::from_field_text(self.fields.text, &term.term)).collect();
@@ -290,25 +290,25 @@ impl TextIndex {
         Ok(())
     }
 
-    /// The best `k` rows for a question among those of the index that are allowed and those of the tail, best first.
+    /// The best `k` rows for a question among those of the index that are allowed and those of the delta, best first.
     ///
-    /// `tail` is that of `question`; its rows must be in `allowed.drop` where the index has older versions.
-    /// BM25 (k1 1.2, b .75, lengths quantised to a byte) with the statistics of index and tail together, so a row's
-    /// score does not depend on where it is. Rows that are dropped but not yet folded away count in the statistics.
+    /// `delta` is that of `question`; its rows must be in `allowed.drop` where the index has older versions.
+    /// BM25 (k1 1.2, b .75, lengths quantised to a byte) with the statistics of index and delta together, so a row's
+    /// score does not depend on where it is. Rows that are dropped but not yet compacted away count in the statistics.
     /// Of more than 64 terms that occur the weightiest are used. Equal scores are ordered by row, at the cut-off too.
     pub fn search(
         &self,
         question: &Prepared,
         k: usize,
         allowed: Allowed<'_>,
-        tail: &Tail,
+        delta: &Delta,
     ) -> Result<Vec<Scored>> {
         if question.used.is_empty() || k == 0 {
             return Ok(Vec::new());
         }
         let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
         let mut found = self.best(question, k, allowed).map_err(failed)?;
-        found.extend(tail.best(&question.bm25, &question.used, k));
+        found.extend(delta.best(&question.bm25, &question.used, k));
         Ok(Scored::best(found, k))
     }
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::analyze::{Analyzer, Found, Purpose, Shape};
+use super::analyze::{Analyzer, Purpose, TermOccurrence, TermShape};
 use super::language::Language;
 use super::stopwords;
 
@@ -63,23 +63,23 @@ pub fn query_names(text: &str) -> Vec<String> {
 }
 
 /// Whether a word names something. Acronyms name a kind of thing as often ("the IP"), and so does a capital at the start.
-fn is_name(text: &str, found: &Found<'_>, has_lower: bool, first: bool) -> bool {
+fn is_name(text: &str, found: &TermOccurrence<'_>, has_lower: bool, first: bool) -> bool {
     let shown = &text[found.at.clone()];
     let has_digit = found.folded.contains(|c: char| c.is_ascii_digit());
     let has_letter = found.folded.contains(char::is_alphabetic);
     match found.shape {
-        Shape::Joined => true,
-        Shape::Word if has_digit => has_letter,
-        Shape::Word => {
+        TermShape::Joined => true,
+        TermShape::Word if has_digit => has_letter,
+        TermShape::Word => {
             let is_shouted = !shown.contains(char::is_lowercase);
             has_lower && !first && !is_shouted && shown.starts_with(char::is_uppercase)
         }
-        Shape::Gram | Shape::Sign => false,
+        TermShape::Gram | TermShape::Sign => false,
     }
 }
 
-fn is_stop(text: &str, found: &Found<'_>, has_lower: bool, first: bool) -> bool {
-    if found.shape != Shape::Word {
+fn is_stop(text: &str, found: &TermOccurrence<'_>, has_lower: bool, first: bool) -> bool {
+    if found.shape != TermShape::Word {
         return false;
     }
     let shown = &text[found.at.clone()];

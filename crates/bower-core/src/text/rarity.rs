@@ -1,10 +1,10 @@
 //! Computes how rare a question's terms are in a store, over index and delta together.
 //! A row counts once, wherever it is.
 
+use super::delta::Delta;
 use super::index::TextIndex;
 use super::query::QueryTerm;
 use super::score::{Statistics, idf};
-use super::tail::Tail;
 use crate::error::Result;
 use crate::item::Allowed;
 
@@ -24,26 +24,26 @@ impl Rarity {
     }
 }
 
-/// The rarity of `terms`; `tail` was scanned for the same terms. Rows that are dropped but not yet folded away count; with
-/// `counted` these rows alone, for which the tail was scanned too.
+/// The rarity of `terms`; `delta` was scanned for the same terms. Rows that are dropped but not yet compacted away count; with
+/// `counted` these rows alone, for which the delta was scanned too.
 pub fn rarity(
     index: Option<&TextIndex>,
-    tail: &Tail,
+    delta: &Delta,
     terms: &[QueryTerm],
     counted: Option<Allowed<'_>>,
 ) -> Result<Rarity> {
     if let (Some(index), Some(counted)) = (index, counted) {
-        let Statistics { docs, frequencies, .. } = index.statistics(terms, tail, Some(counted))?.0;
+        let Statistics { docs, frequencies, .. } = index.statistics(terms, delta, Some(counted))?.0;
         return Ok(Rarity { rows: docs, having: frequencies });
     }
-    let mut rarity = Rarity { rows: tail.statistics.docs, having: vec![0; terms.len()] };
-    for (having, tailed) in rarity.having.iter_mut().zip(&tail.statistics.frequencies) {
-        *having = *tailed;
+    let mut rarity = Rarity { rows: delta.statistics.docs, having: vec![0; terms.len()] };
+    for (having, waiting) in rarity.having.iter_mut().zip(&delta.statistics.frequencies) {
+        *having = *waiting;
     }
     if let Some(index) = index {
         rarity.rows += index.len();
-        for (having, folded) in rarity.having.iter_mut().zip(index.rows_with(terms)?) {
-            *having += folded;
+        for (having, compacted) in rarity.having.iter_mut().zip(index.rows_with(terms)?) {
+            *having += compacted;
         }
     }
     Ok(rarity)
@@ -53,12 +53,12 @@ pub fn rarity(
 mod tests {
     use super::*;
     use crate::item::RowId;
-    use crate::text::{Language, TailScan, encode_terms, query_terms};
+    use crate::text::{DeltaScan, Language, encode_terms, query_terms};
 
     #[test]
-    fn rows_of_the_tail_are_counted() {
+    fn rows_of_the_delta_are_counted() {
         let terms = query_terms("port server zebra", Language::English);
-        let mut scan = TailScan::new(&terms, &[], None);
+        let mut scan = DeltaScan::new(&terms, &[], None);
         for (row, text) in ["the port, the port", "a server port", "nothing"].iter().enumerate() {
             scan.push(RowId(row as u32), &encode_terms(text, Language::English)).unwrap();
         }

@@ -10,7 +10,7 @@ const B: f32 = 0.75;
 /// What a term of rarity 1 can add at most.
 pub(super) const MOST_OF_A_TERM: f32 = 1.0 + K1;
 
-/// Frequencies above this count as this: what a tail's byte can hold, and BM25 hardly tells them apart.
+/// Frequencies above this count as this: what a delta's byte can hold, and BM25 hardly tells them apart.
 pub(super) const MOST_FREQUENCY: u32 = 255;
 
 /// The bits of an `f32`'s exponent; one more of the last is twice the number.

@@ -2,12 +2,12 @@
 //! Codes of different schemes are never compared.
 //!
 //! An index is a folder with one manifest and immutable segments. [`TokenIndex::open`] maps a generation,
-//! [`TokenIndex::score`] compares a question's tokens with those of some rows, [`fold`] writes the next generation.
+//! [`TokenIndex::score`] compares a question's tokens with those of some rows, [`compact`] writes the next generation.
 //!
 //! What is compared is `MaxSim`: for each token of the question its best match among the row's tokens, averaged by the
 //! tokens' weights. `embed/` makes the codes and the question's tokens; here they are numbers.
 
-mod fold;
+mod compact;
 mod query;
 mod segment;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -16,7 +16,7 @@ mod segment;
 mod testing;
 
 pub use crate::generation::MANIFEST;
-pub use fold::{fold, purge};
+pub use compact::{compact, purge};
 pub use query::{TokenQuery, from_bytes, to_bytes};
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::generation::{self, Draft, Layout, Room};
+use crate::generation::{self, SectionOffsets, SegmentFormat, SegmentWriter};
 use crate::item::RowId;
 
 /// The number of the format: manifest, segments and the order of bits in a code. Any change needs a new one.
@@ -30,7 +30,7 @@ const JOINED: usize = 2_048;
 #[derive(Debug)]
 pub struct TokenRows;
 
-impl Room for TokenRows {
+impl SegmentFormat for TokenRows {
     const FORMAT: u32 = FORMAT;
     const MAGIC: [u8; 8] = *b"BOWERTOK";
     const INDEX: &'static str = "token index";
@@ -49,9 +49,9 @@ impl Room for TokenRows {
         DIMENSION
     }
 
-    fn layout(&self, rows: u32, tokens: u32) -> Layout {
+    fn layout(&self, rows: u32, tokens: u32) -> SectionOffsets {
         // Only candidates are read.
-        Layout::new::<Self>(rows, tokens as usize * CODE, 0, [rows, tokens]).sparse()
+        SectionOffsets::new::<Self>(rows, tokens as usize * CODE, 0, [rows, tokens]).sparse()
     }
 
     fn size(ends: &[u32]) -> u32 {
@@ -63,7 +63,7 @@ impl Room for TokenRows {
         end(rows.start)..end(rows.end)
     }
 
-    fn write(&self, row: RowId, codes: &Vec<u8>, draft: &mut Draft<'_, Self>) -> Result<()> {
+    fn write(&self, row: RowId, codes: &Vec<u8>, draft: &mut SegmentWriter<'_, Self>) -> Result<()> {
         if !codes.len().is_multiple_of(CODE) {
             return Err(Self::refused(row, "must be eight bytes a token"));
         }
@@ -71,7 +71,7 @@ impl Room for TokenRows {
     }
 
     /// Four billion tokens do not fit one segment.
-    fn copy(&self, row: RowId, _old: u32, codes: &[u8], draft: &mut Draft<'_, Self>) -> Result<()> {
+    fn copy(&self, row: RowId, _old: u32, codes: &[u8], draft: &mut SegmentWriter<'_, Self>) -> Result<()> {
         let tokens = u32::try_from(codes.len() / CODE).ok();
         let end = tokens.and_then(|tokens| Self::size(&draft.numbers).checked_add(tokens));
         let end = end.ok_or_else(|| {
@@ -87,9 +87,9 @@ impl Room for TokenRows {
 }
 
 /// An opened segment of codes.
-pub type Segment = generation::Segment<TokenRows>;
+pub type TokenSegment = generation::Segment<TokenRows>;
 
-impl Segment {
+impl TokenSegment {
     /// The codes of the row at a position, mapped; fails where the file is damaged.
     pub fn codes(&self, position: usize) -> Result<&[u64]> {
         self.row(position).map(bytemuck::cast_slice)
@@ -112,7 +112,7 @@ impl Copied {
 
     /// Reads the codes of the rows at some positions, ascending, in place of what it has. Rows that stand close together are
     /// read at once, with what is between them. Fails where the file is damaged or shorter than it was.
-    pub fn read(&mut self, segment: &Segment, positions: &[usize]) -> Result<()> {
+    pub fn read(&mut self, segment: &TokenSegment, positions: &[usize]) -> Result<()> {
         self.rows.clear();
         let mut words = 0;
         // What one read brings, as bytes of the file, and where it begins among the words.
@@ -136,7 +136,7 @@ impl Copied {
     }
 
     /// Reads a run to its words; how many those are.
-    fn fill(&mut self, segment: &Segment, run: Option<(Range<usize>, usize)>) -> Result<usize> {
+    fn fill(&mut self, segment: &TokenSegment, run: Option<(Range<usize>, usize)>) -> Result<usize> {
         let Some((read, first)) = run else { return Ok(0) };
         let words = read.len() / CODE;
         if self.words.len() < first + words {

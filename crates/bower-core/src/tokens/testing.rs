@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::segment::TokenRows;
 use super::{TokenIndex, TokenQuery};
-use crate::generation::testing::{Folder, Sample, rows, small_files, test_room};
+use crate::generation::testing::{Compactor, Sample, rows, small_files, test_format};
 use crate::item::RowId;
 
 /// The codes of a row: a length of 0 to 90 and words that only this row and seed have.
@@ -39,7 +39,7 @@ pub fn damaged(data: &[u8]) {
     crate::generation::testing::damaged::<TokenRows>(&FILES, data);
 }
 
-test_room!(TokenRows);
+test_format!(TokenRows);
 
 impl Sample for TokenRows {
     const DIMENSION: usize = super::segment::DIMENSION;
@@ -70,9 +70,9 @@ impl Sample for TokenRows {
 
 #[test]
 fn rows_are_scored_in_any_order_repeated_and_without_tokens() {
-    let folder = Folder::<TokenRows>::new(super::segment::DIMENSION);
-    folder.fold(1, &[], rows::<TokenRows>(0..300, 1));
-    folder.fold(2, &[7], rows::<TokenRows>(300..500, 1));
+    let folder = Compactor::<TokenRows>::new(super::segment::DIMENSION);
+    folder.compact(1, &[], rows::<TokenRows>(0..300, 1));
+    folder.compact(2, &[7], rows::<TokenRows>(300..500, 1));
     let (index, query) = (folder.open().unwrap(), question(1));
     assert_eq!(index.rows().count(), 499);
     let asked = [499, 0, 7, 3, 6, 9_999, 300, 0, 299];
@@ -83,9 +83,9 @@ fn rows_are_scored_in_any_order_repeated_and_without_tokens() {
 
 #[test]
 fn rows_score_the_same_mapped_or_read() {
-    let folder = Folder::<TokenRows>::new(super::segment::DIMENSION);
-    folder.fold(1, &[], rows::<TokenRows>(0..20_000, 1));
-    folder.fold(2, &[40, 41], rows::<TokenRows>(20_000..20_050, 1));
+    let folder = Compactor::<TokenRows>::new(super::segment::DIMENSION);
+    folder.compact(1, &[], rows::<TokenRows>(0..20_000, 1));
+    folder.compact(2, &[40, 41], rows::<TokenRows>(20_000..20_050, 1));
     let (index, query) = (folder.open().unwrap(), question(1));
     assert_eq!(index.segments(), 2);
     let mut dice = codes(2, 7).into_iter().cycle();
@@ -117,7 +117,7 @@ const GOLDEN: [(&str, &[u8]); 3] = [
 
 #[test]
 fn format_1_is_read_for_ever() {
-    let folder = Folder::<TokenRows>::golden(super::segment::DIMENSION, &GOLDEN);
+    let folder = Compactor::<TokenRows>::golden(super::segment::DIMENSION, &GOLDEN);
     let index = folder.open().unwrap();
     index.verify().unwrap();
     assert_eq!((index.model(), index.len(), index.coverage().change.0), ("golden.t1", 3, 42));

@@ -16,7 +16,7 @@ pub type Fetch<'a> = dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<u8>>>> + 'a;
 
 /// A vector on its way through the stages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
+pub(super) struct VectorCandidate {
     pub(super) score: f32,
     pub(super) row: RowId,
     pub(super) segment: u32,
@@ -24,12 +24,12 @@ pub(super) struct Candidate {
 }
 
 /// The segment of a candidate that no index holds yet.
-pub(super) const TAIL: u32 = u32::MAX;
+pub(super) const DELTA: u32 = u32::MAX;
 
-impl Candidate {
+impl VectorCandidate {
     /// A row that no index holds yet, with its int8 score.
-    pub(super) fn of_tail(row: RowId, score: f32) -> Self {
-        Self { score, row, segment: TAIL, position: 0 }
+    pub(super) fn of_delta(row: RowId, score: f32) -> Self {
+        Self { score, row, segment: DELTA, position: 0 }
     }
 
     fn cmp_best_first(a: &Self, b: &Self) -> std::cmp::Ordering {
@@ -41,7 +41,7 @@ impl Candidate {
 pub(super) struct Best {
     limit: usize,
     pub(super) threshold: f32,
-    pub(super) kept: Vec<Candidate>,
+    pub(super) kept: Vec<VectorCandidate>,
 }
 
 impl Best {
@@ -58,7 +58,7 @@ impl Best {
     /// Takes a candidate; scores at or below the threshold cannot be among the best. (At it: an earlier one of the
     /// same score came from a smaller row, or from another segment, whose order is fixed too.)
     #[inline]
-    pub(super) fn push(&mut self, candidate: Candidate) {
+    pub(super) fn push(&mut self, candidate: VectorCandidate) {
         if candidate.score > self.threshold {
             self.kept.push(candidate);
             if self.kept.len() >= 2 * self.limit {
@@ -69,13 +69,14 @@ impl Best {
 
     fn cut(&mut self) {
         if self.kept.len() > self.limit {
-            let (_, last, _) = self.kept.select_nth_unstable_by(self.limit - 1, Candidate::cmp_best_first);
+            let (_, last, _) =
+                self.kept.select_nth_unstable_by(self.limit - 1, VectorCandidate::cmp_best_first);
             self.threshold = last.score;
             self.kept.truncate(self.limit);
         }
     }
 
-    pub(super) fn into_kept(mut self) -> Vec<Candidate> {
+    pub(super) fn into_kept(mut self) -> Vec<VectorCandidate> {
         self.cut();
         self.kept
     }
@@ -85,12 +86,12 @@ impl Best {
 pub(super) fn rescore(
     query: &[f32],
     k: usize,
-    mut kept: Vec<Candidate>,
+    mut kept: Vec<VectorCandidate>,
     rescored: usize,
     exact: &mut Fetch<'_>,
     fail: impl Fn(String) -> Error,
 ) -> Result<Vec<Scored>> {
-    kept.sort_unstable_by(Candidate::cmp_best_first);
+    kept.sort_unstable_by(VectorCandidate::cmp_best_first);
     let mut found: Vec<Scored> =
         kept.iter().map(|candidate| Scored { row: candidate.row, score: candidate.score }).collect();
     let rest = found.split_off(found.len().min(rescored));

@@ -47,7 +47,7 @@ pub fn sections(rows: usize, dimension: usize) -> [usize; 4] {
     let clusters = count(rows);
     [
         clusters * bytes::stride(dimension),
-        (clusters * size_of::<Factor>()).next_multiple_of(64),
+        (clusters * size_of::<CentroidScale>()).next_multiple_of(64),
         ((clusters + 1) * size_of::<u32>()).next_multiple_of(64),
         (rows * size_of::<u32>()).next_multiple_of(64),
     ]
@@ -56,7 +56,7 @@ pub fn sections(rows: usize, dimension: usize) -> [usize; 4] {
 /// What makes a centroid's bytes coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-pub struct Factor {
+pub struct CentroidScale {
     /// Of the unit vector in the mean's direction.
     pub unit: f32,
     /// The length of the mean.
@@ -157,12 +157,12 @@ impl Sums {
     }
 
     /// Writes a cluster's direction; its factor. A cluster without vectors, or whose vectors cancel out, has none.
-    fn direction(&self, cluster: usize, row: &mut [u8]) -> Factor {
+    fn direction(&self, cluster: usize, row: &mut [u8]) -> CentroidScale {
         let total = &self.totals[cluster * self.dimension..][..self.dimension];
         let square: f64 = total.iter().map(|value| f64::from(*value) * f64::from(*value)).sum();
         let unit = quantise(total, row);
         let count = f64::from(self.counts[cluster].max(1));
-        Factor { unit, length: if unit > 0.0 { (square.sqrt() / count) as f32 } else { 0.0 } }
+        CentroidScale { unit, length: if unit > 0.0 { (square.sqrt() / count) as f32 } else { 0.0 } }
     }
 }
 
@@ -296,7 +296,7 @@ pub struct Clustering {
     /// Int8 rows.
     pub centroids: Vec<u8>,
     /// One a cluster.
-    pub factors: Vec<Factor>,
+    pub factors: Vec<CentroidScale>,
     /// One more than clusters.
     pub starts: Vec<u32>,
     /// Positions of rows.
@@ -307,7 +307,7 @@ impl Clustering {
     /// Restores a cluster's centre: the mean of its vectors, as far as int8 keeps it.
     pub fn centre(&self, cluster: usize, out: &mut [f32]) {
         let stride = self.centroids.len() / self.factors.len();
-        let Factor { unit, length } = self.factors[cluster];
+        let CentroidScale { unit, length } = self.factors[cluster];
         restore(&self.centroids[cluster * stride..], unit * length, out);
     }
 
@@ -321,7 +321,7 @@ impl Clustering {
 #[derive(Clone, Copy, Debug)]
 pub struct Clusters<'a> {
     centroids: &'a [u8],
-    factors: &'a [Factor],
+    factors: &'a [CentroidScale],
     starts: &'a [u32],
     /// The position of each code's row.
     pub order: &'a [u32],
@@ -464,7 +464,7 @@ mod tests {
 
     #[test]
     fn damaged_starts_are_no_places() {
-        let (order, factors) = ([0, 1, 2], [Factor { unit: 1.0, length: 1.0 }; 3]);
+        let (order, factors) = ([0, 1, 2], [CentroidScale { unit: 1.0, length: 1.0 }; 3]);
         let clusters = Clusters { centroids: &[], factors: &factors, starts: &[2, 1, 9, 3], order: &order };
         assert_eq!([0, 1, 2].map(|cluster| clusters.places(cluster)), [0..0, 0..0, 0..0]);
     }

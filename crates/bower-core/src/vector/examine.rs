@@ -7,7 +7,7 @@ use bower_kernels::scan::bytes;
 use super::VectorIndex;
 use super::best::Best;
 use super::quantise::{ByteQuery, ByteRows, Quantised};
-use super::segment::Segment;
+use super::segment::VectorSegment;
 use crate::item::{Allowed, RowId, RowSet};
 
 /// Rows that [`VectorIndex::background`] looks at: the deviation of a thousand is within some 2 % of that of all.
@@ -130,7 +130,7 @@ impl VectorIndex {
 
     /// Whether a search without a filter scores every row, and so knows the background of all of them for nothing.
     pub fn scores_all(&self) -> bool {
-        !self.segments.iter().any(Segment::is_coded)
+        !self.segments.iter().any(VectorSegment::is_coded)
     }
 
     /// How similar `query` is to the allowed rows at large: to all of them where [`VectorIndex::scores_all`] and nothing is
@@ -156,7 +156,7 @@ impl VectorIndex {
             let mut best = Best::new(1, 1);
             return self.score_small(&bytes, allowed, &mut best);
         }
-        let all: usize = self.segments.iter().map(Segment::rows).sum();
+        let all: usize = self.segments.iter().map(VectorSegment::rows).sum();
         let step = all.div_ceil(RUN).div_ceil(SAMPLE / RUN).max(1);
         let mut before: usize = 0; // runs in the segments before
         for segment in &self.segments {
@@ -179,7 +179,7 @@ impl VectorIndex {
     }
 
     /// For each segment, where it has which of the rows, as position and place in `rows`; positions ascend.
-    fn places(&self, rows: &[RowId]) -> Vec<(&Segment, Vec<(u32, usize)>)> {
+    fn places(&self, rows: &[RowId]) -> Vec<(&VectorSegment, Vec<(u32, usize)>)> {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|&place| rows[place]);
         self.segments
@@ -204,12 +204,12 @@ impl VectorIndex {
 
     pub(super) fn score_positions(
         &self,
-        segment: &Segment,
+        segment: &VectorSegment,
         query: &ByteQuery,
         positions: &[u32],
     ) -> Vec<f32> {
         let mut dots = vec![0; positions.len()];
-        bytes::dots_at(self.room.isa, segment.rows_at(positions), positions, &query.values, &mut dots);
+        bytes::dots_at(self.format.isa, segment.rows_at(positions), positions, &query.values, &mut dots);
         let score = |(&dot, &at): (&i32, &u32)| dot as f32 * segment.scales()[at as usize] * query.scale;
         dots.iter().zip(positions).map(score).collect()
     }
@@ -245,15 +245,15 @@ pub fn likenesses(vectors: &[Option<Quantised>]) -> Vec<f32> {
 mod tests {
     use super::super::ExactQuery;
     use super::super::quantise::restore;
-    use super::super::testing::{Folder, Vectors};
+    use super::super::testing::{Compactor, Vectors};
     use super::*;
 
     #[test]
     fn rows_are_scored_wherever_they_are() {
-        let folder = Folder::new(128);
+        let folder = Compactor::new(128);
         let data = Vectors::clustered(128, 13_000, 5);
-        folder.fold(1, &[], data.rows(0..12_000));
-        folder.fold(2, &[700, 12_500], data.rows(12_000..13_000));
+        folder.compact(1, &[], data.rows(0..12_000));
+        folder.compact(2, &[700, 12_500], data.rows(12_000..13_000));
         let index = folder.open().unwrap();
         let rows = [12_900, 3, 700, 11_999, 13_001, 0].map(RowId);
         let query = ExactQuery::new(data.get(42));
@@ -275,10 +275,10 @@ mod tests {
 
     #[test]
     fn the_background_is_that_of_the_allowed_rows() {
-        let folder = Folder::new(128);
+        let folder = Compactor::new(128);
         let data = Vectors::clustered(128, 20_000, 6);
-        folder.fold(1, &[], data.rows(0..15_000));
-        folder.fold(2, &[], data.rows(15_000..20_000));
+        folder.compact(1, &[], data.rows(0..15_000));
+        folder.compact(2, &[], data.rows(15_000..20_000));
         let index = folder.open().unwrap();
         let none = RowSet::new();
         let check = |keep: Option<&RowSet>, slack: f64| {
@@ -301,17 +301,17 @@ mod tests {
     #[test]
     fn below_ten_thousand_rows_the_background_is_that_of_all_in_whatever_order_they_came() {
         let data = Vectors::clustered(128, 6_000, 8);
-        let (ascending, moved) = (Folder::new(128), Folder::new(128));
-        ascending.fold(1, &[], data.rows(0..6_000));
+        let (ascending, moved) = (Compactor::new(128), Compactor::new(128));
+        ascending.compact(1, &[], data.rows(0..6_000));
         // The same vectors under other rows, in two segments, and one that is gone.
         let at = |row: u32| (row * 4_999 + 17) % 6_000;
         let rows = |rows: std::ops::Range<u32>| {
             let data = &data;
             rows.map(move |row| Ok((RowId(row), data.get(at(row)).to_vec())))
         };
-        moved.fold(1, &[], rows(0..4_500));
-        moved.fold(2, &[], rows(4_500..6_000).chain([Ok((RowId(6_000), data.get(1).to_vec()))]));
-        moved.fold(3, &[6_000], data.rows(0..0));
+        moved.compact(1, &[], rows(0..4_500));
+        moved.compact(2, &[], rows(4_500..6_000).chain([Ok((RowId(6_000), data.get(1).to_vec()))]));
+        moved.compact(3, &[6_000], data.rows(0..0));
         let none = RowSet::new();
         let allowed = Allowed { keep: None, drop: &none };
         for query in [1, 42, 5_999] {
@@ -321,7 +321,7 @@ mod tests {
                 let index = folder.open().unwrap();
                 let fetch = &mut |rows: &[RowId]| Ok(vec![None; rows.len()]);
                 let (_, found) = index
-                    .search_with_tail(query, 10, allowed, &crate::vector::TailScores::new(), fetch)
+                    .search_with_delta(query, 10, allowed, &crate::vector::DeltaScores::new(), fetch)
                     .unwrap();
                 assert_eq!(found, Some(index.background(query, allowed)), "whoever asks first");
                 let found = found.unwrap();

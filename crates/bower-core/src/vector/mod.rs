@@ -2,19 +2,19 @@
 //! Vectors of different models are never compared.
 //!
 //! An index is a folder with one manifest and immutable segments. [`VectorIndex::open`] maps a generation,
-//! [`VectorIndex::search`] asks it, [`fold`] writes the next one beside it and switches the manifest last.
+//! [`VectorIndex::search`] asks it, [`compact`] writes the next one beside it and switches the manifest last.
 
 mod best;
 mod clusters;
+mod compact;
+mod delta;
 mod exact;
 mod examine;
-mod fold;
 mod near;
 mod packed;
 mod quantise;
 mod search;
 mod segment;
-mod tail;
 #[cfg(any(test, feature = "fuzzing"))]
 #[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "fuzzers use a part of it"))]
 #[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
@@ -22,19 +22,19 @@ mod testing;
 mod threads;
 
 pub use crate::generation::MANIFEST;
+pub use compact::{compact, purge};
+pub use delta::{DeltaScores, score_delta, search_delta};
 pub use exact::{ExactQuery, floats, halves};
 pub use examine::{Background, likenesses};
-pub use fold::{fold, purge};
 pub use near::{NearPair, near_pairs};
 pub use packed::{pack, unpack};
 pub use quantise::{ByteRows, Quantised};
-pub use tail::{TailScores, score_tail, search_tail};
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
 pub use threads::in_order;
 
 use crate::generation::Generation;
-use segment::{Segment, VectorRows};
+use segment::{VectorRows, VectorSegment};
 
 /// How an index is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +64,9 @@ pub type VectorIndex = Generation<VectorRows>;
 impl VectorIndex {
     /// How it is searched.
     pub fn tier(&self) -> Tier {
-        if self.segments.iter().any(Segment::is_clustered) {
+        if self.segments.iter().any(VectorSegment::is_clustered) {
             Tier::Clustered
-        } else if self.segments.iter().any(Segment::is_coded) {
+        } else if self.segments.iter().any(VectorSegment::is_coded) {
             Tier::TwoStage
         } else {
             Tier::Int8

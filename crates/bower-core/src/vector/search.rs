@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use bower_kernels::scan::bits::{self, BLOCK, Estimate};
 use bower_kernels::scan::bytes;
 
-use super::best::{Best, Candidate, Fetch, RESCORED, ROWS_PER_RESCORED, TAIL, rescore};
+use super::best::{Best, DELTA, Fetch, RESCORED, ROWS_PER_RESCORED, VectorCandidate, rescore};
 use super::clusters::Near;
 use super::examine::{Background, sample_step};
 use super::quantise::{ByteQuery, bit_query, shared};
-use super::segment::{Segment, VectorRows};
-use super::{TailScores, VectorIndex};
+use super::segment::{VectorRows, VectorSegment};
+use super::{DeltaScores, VectorIndex};
 use crate::error::{Error, Result};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 
@@ -25,7 +25,7 @@ const NARROW: usize = 20;
 
 /// Of a segment with clusters the nearest are scanned until this share of its rows was seen, and at least so many. Measured
 /// on MiniLM vectors, 400 questions, a million rows in segments of 680,000 and 318,000: recall@10 .979 with .15, .987 with
-/// .25, .993 with .4, .997 with all; one segment of a million has .993 with .15, but folding makes one only by chance.
+/// .25, .993 with .4, .997 with all; one segment of a million has .993 with .15, but compaction makes one only by chance.
 const VISITED: f64 = 0.4;
 const VISITED_ROWS: f64 = 75_000.0;
 
@@ -50,7 +50,7 @@ const ROWS: usize = 256;
 
 /// The first stage of one search: which vectors of the coded segments are looked at again.
 struct Scan<'a> {
-    room: &'a VectorRows,
+    format: &'a VectorRows,
     /// The unit query, rotated.
     rotated: &'a [f32],
     bytes: &'a ByteQuery,
@@ -64,12 +64,12 @@ impl Scan<'_> {
     /// the first thousands of codes all pass, and keeping the best of them takes a quarter of the time of a search.
     ///
     /// `None` where a sample is not worth its time, or says nothing: few rows, codes in clusters, which are scanned best first.
-    fn guess(&mut self, segment: &Segment, limit: usize, rows: usize) -> Option<f32> {
+    fn guess(&mut self, segment: &VectorSegment, limit: usize, rows: usize) -> Option<f32> {
         let runs = segment.rows() / (SAMPLED_BLOCKS * BLOCK);
         if segment.is_clustered() || runs < 4 * SAMPLED_RUNS || rows < 8 * limit {
             return None;
         }
-        let (centre, blocks) = segment.codes(self.room);
+        let (centre, blocks) = segment.codes(self.format);
         let query = bit_query(self.rotated, centre, shared(self.rotated, centre));
         let len = SAMPLED_BLOCKS * bits::block_len(self.rotated.len());
         let mut scores = Vec::with_capacity(SAMPLED);
@@ -78,7 +78,7 @@ impl Scan<'_> {
             self.passed.clear();
             let first = (run * SAMPLED_BLOCKS * BLOCK) as u32;
             let blocks = &blocks[run * len..][..len];
-            bits::scan(self.room.isa, blocks, &query, f32::NEG_INFINITY, first, &mut self.passed);
+            bits::scan(self.format.isa, blocks, &query, f32::NEG_INFINITY, first, &mut self.passed);
             // Without a filter nearly all are allowed, and asking of each takes longer than scoring it.
             let counts = |found: &&Estimate| keep.is_none() || self.is_allowed(segment, found.position);
             scores.extend(self.passed.iter().filter(counts).map(|found| found.score));
@@ -91,13 +91,13 @@ impl Scan<'_> {
     }
 
     /// All codes of a segment.
-    fn whole(&mut self, number: u32, segment: &Segment) {
-        let (centre, blocks) = segment.codes(self.room);
+    fn whole(&mut self, number: u32, segment: &VectorSegment) {
+        let (centre, blocks) = segment.codes(self.format);
         let query = bit_query(self.rotated, centre, shared(self.rotated, centre));
         for (at, blocks) in blocks.chunks(BLOCKS * bits::block_len(self.rotated.len())).enumerate() {
             self.passed.clear();
             let first = (at * BLOCKS * BLOCK) as u32;
-            bits::scan(self.room.isa, blocks, &query, self.candidates.threshold, first, &mut self.passed);
+            bits::scan(self.format.isa, blocks, &query, self.candidates.threshold, first, &mut self.passed);
             for at in 0..self.passed.len() {
                 let Estimate { position, score } = self.passed[at];
                 self.take(number, segment, position, score);
@@ -106,11 +106,11 @@ impl Scan<'_> {
     }
 
     /// The codes of a segment's clusters, nearest first, until a [`VISITED`] share of its allowed rows was seen.
-    fn visit(&mut self, number: u32, segment: &Segment, cold: bool) {
-        let (centre, clusters, blocks) = segment.clusters(self.room);
+    fn visit(&mut self, number: u32, segment: &VectorSegment, cold: bool) {
+        let (centre, clusters, blocks) = segment.clusters(self.format);
         let query = bit_query(self.rotated, centre, 0.0);
         let len = bits::block_len(self.rotated.len());
-        let near = clusters.nearest(self.room.isa, self.bytes);
+        let near = clusters.nearest(self.format.isa, self.bytes);
         let ids = segment.ids();
         let keep = self.allowed.keep;
         let share = VISITED.max(VISITED_ROWS / segment.rows() as f64);
@@ -137,7 +137,7 @@ impl Scan<'_> {
                 self.passed.clear();
                 let threshold = self.candidates.threshold - shared;
                 let first = (first * BLOCK) as u32;
-                bits::scan(self.room.isa, blocks, &query, threshold, first, &mut self.passed);
+                bits::scan(self.format.isa, blocks, &query, threshold, first, &mut self.passed);
                 for at in 0..self.passed.len() {
                     let Estimate { position: place, score } = self.passed[at];
                     if places.contains(&(place as usize)) {
@@ -159,15 +159,15 @@ impl Scan<'_> {
     /// Takes a vector whose estimate passed. The filter is asked last: few vectors pass the threshold. Places after the
     /// last row never do unless the file is damaged, and then they have no row.
     #[inline]
-    fn take(&mut self, segment: u32, rows: &Segment, position: u32, score: f32) {
+    fn take(&mut self, segment: u32, rows: &VectorSegment, position: u32, score: f32) {
         if score > self.candidates.threshold && self.is_allowed(rows, position) {
             let row = RowId(rows.ids()[position as usize]);
-            self.candidates.push(Candidate { score, row, segment, position });
+            self.candidates.push(VectorCandidate { score, row, segment, position });
         }
     }
 
     #[inline]
-    fn is_allowed(&self, rows: &Segment, position: u32) -> bool {
+    fn is_allowed(&self, rows: &VectorSegment, position: u32) -> bool {
         let row = rows.ids().get(position as usize).map(|row| RowId(*row));
         row.is_some_and(|row| self.allowed.contains(row)) && !rows.view().is_dead(position as usize)
     }
@@ -189,18 +189,18 @@ impl VectorIndex {
         allowed: Allowed<'_>,
         exact: &mut Fetch<'_>,
     ) -> Result<Vec<Scored>> {
-        Ok(self.search_with_tail(query, k, allowed, &TailScores::new(), exact)?.0)
+        Ok(self.search_with_delta(query, k, allowed, &DeltaScores::new(), exact)?.0)
     }
 
-    /// [`VectorIndex::search`] among the index's rows and those of a tail, whose scores stand for what the index may hold of the
+    /// [`VectorIndex::search`] among the index's rows and those of a delta, whose scores stand for what the index may hold of the
     /// same rows. Also [`VectorIndex::background`] of the index's rows where that costs nothing: a narrow filter's rows are all
     /// scored anyway, and all rows are where no segment has codes.
-    pub fn search_with_tail(
+    pub fn search_with_delta(
         &self,
         query: &[f32],
         k: usize,
         allowed: Allowed<'_>,
-        tail: &TailScores,
+        delta: &DeltaScores,
         exact: &mut Fetch<'_>,
     ) -> Result<(Vec<Scored>, Option<Background>)> {
         if query.len() != self.dimension() {
@@ -211,15 +211,15 @@ impl VectorIndex {
             return Err(Error::invalid("query vector", "holds a number that is not finite"));
         }
         let bytes = ByteQuery::new(query);
-        let rows: usize = self.segments.iter().map(Segment::rows).sum();
-        if bytes.scale == 0.0 || k == 0 || rows + tail.len() == 0 {
+        let rows: usize = self.segments.iter().map(VectorSegment::rows).sum();
+        if bytes.scale == 0.0 || k == 0 || rows + delta.len() == 0 {
             return Ok((Vec::new(), None));
         }
-        let k = k.min(rows + tail.len());
-        let cold = !self.room.warmed.swap(true, Ordering::Relaxed);
+        let k = k.min(rows + delta.len());
+        let cold = !self.format.warmed.swap(true, Ordering::Relaxed);
         let rescored = RESCORED + rows / ROWS_PER_RESCORED;
-        // A row may stand in the index and in the tail: room for both, until the older one is left out.
-        let mut best = Best::new(k.max(rescored) + tail.len().min(k), rows + tail.len());
+        // A row may stand in the index and in the delta: room for both, until the older one is left out.
+        let mut best = Best::new(k.max(rescored) + delta.len().min(k), rows + delta.len());
         let background = match allowed.keep {
             Some(keep) if keep.len() <= rows / NARROW => {
                 Some(self.score_kept(&bytes, keep, allowed, &mut best))
@@ -230,12 +230,12 @@ impl VectorIndex {
                 (allowed.keep.is_none() && self.scores_all()).then_some(small)
             }
         };
-        for (&row, &score) in tail {
-            best.push(Candidate::of_tail(row, score));
+        for (&row, &score) in delta {
+            best.push(VectorCandidate::of_delta(row, score));
         }
         let mut kept = best.into_kept();
-        if !tail.is_empty() {
-            kept.retain(|candidate| candidate.segment == TAIL || !tail.contains_key(&candidate.row));
+        if !delta.is_empty() {
+            kept.retain(|candidate| candidate.segment == DELTA || !delta.contains_key(&candidate.row));
         }
         let fail = |cause| Error::index("rescore results of", &self.dir, cause);
         Ok((rescore(query, k, kept, rescored, exact, fail)?, background))
@@ -285,16 +285,16 @@ impl VectorIndex {
         cold: bool,
         best: &mut Best,
     ) {
-        if !self.segments.iter().any(Segment::is_coded) {
+        if !self.segments.iter().any(VectorSegment::is_coded) {
             return;
         }
         let norm = query.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>().sqrt();
         let mut rotated: Vec<f32> = query.iter().map(|value| (f64::from(*value) / norm) as f32).collect();
-        self.room.rotation.apply(self.room.isa, &mut rotated);
+        self.format.rotation.apply(self.format.isa, &mut rotated);
         let limit = CANDIDATES.max(CANDIDATES_PER_RESULT.saturating_mul(k));
-        let rows = self.segments.iter().map(Segment::rows).sum();
+        let rows = self.segments.iter().map(VectorSegment::rows).sum();
         let mut scan = Scan {
-            room: &self.room,
+            format: &self.format,
             rotated: &rotated,
             bytes,
             allowed,
@@ -347,7 +347,7 @@ impl VectorIndex {
             let bytes = segment.bytes(0..segment.bytes_len());
             for (chunk, rows) in bytes.chunks(ROWS * query.values.len()).enumerate() {
                 let dots = &mut dots[..rows.len() / query.values.len()];
-                bytes::dots(self.room.isa, rows, &query.values, dots);
+                bytes::dots(self.format.isa, rows, &query.values, dots);
                 for (at, dot) in dots.iter().enumerate() {
                     let position = chunk * ROWS + at;
                     let score = *dot as f32 * scales[position] * query.scale;
@@ -359,7 +359,7 @@ impl VectorIndex {
                     sum += f64::from(score);
                     squares += f64::from(score) * f64::from(score);
                     if score > best.threshold {
-                        best.push(Candidate {
+                        best.push(VectorCandidate {
                             score,
                             row: RowId(ids[position]),
                             segment: number as u32,
@@ -378,7 +378,7 @@ impl VectorIndex {
         let scores = self.score_positions(segment, query, positions);
         for (&position, &score) in positions.iter().zip(&scores) {
             let row = RowId(segment.ids()[position as usize]);
-            best.push(Candidate { score, row, segment: number as u32, position });
+            best.push(VectorCandidate { score, row, segment: number as u32, position });
         }
         scores
     }
@@ -390,7 +390,7 @@ mod tests {
     use crate::vector::ExactQuery;
     use crate::vector::Tier;
     use crate::vector::segment::CLUSTERED;
-    use crate::vector::testing::{Folder, Vectors};
+    use crate::vector::testing::{Compactor, Vectors};
 
     /// Exact search, the slow twin.
     fn nearest(data: &Vectors, rows: u32, query: &[f32], k: usize, allowed: Allowed<'_>) -> Vec<Scored> {
@@ -434,12 +434,12 @@ mod tests {
 
     #[test]
     fn recall_and_filters_across_segments() {
-        let folder = Folder::new(128);
+        let folder = Compactor::new(128);
         let rows = 34_100;
         let data = Vectors::clustered(128, rows as usize, 21);
-        folder.fold(1, &[], data.rows(0..23_000));
-        folder.fold(2, &[], data.rows(23_000..34_000));
-        folder.fold(3, &[], data.rows(34_000..rows));
+        folder.compact(1, &[], data.rows(0..23_000));
+        folder.compact(2, &[], data.rows(23_000..34_000));
+        folder.compact(3, &[], data.rows(34_000..rows));
         let index = folder.open().unwrap();
         assert_eq!((index.tier(), index.len()), (Tier::TwoStage, rows as usize));
         let none = RowSet::new();
@@ -454,7 +454,7 @@ mod tests {
             for query in queries(&data, rows, 3) {
                 let fetch = &mut |rows: &[RowId]| data.fetch(rows);
                 let (found, background) =
-                    index.search_with_tail(&query, 10, allowed, &TailScores::new(), fetch).unwrap();
+                    index.search_with_delta(&query, 10, allowed, &DeltaScores::new(), fetch).unwrap();
                 assert_eq!(found, index.search(&query, 10, allowed, fetch).unwrap());
                 let own = (every > NARROW).then(|| index.background(&query, allowed));
                 assert_eq!(background, own, "one in {every}");
@@ -467,16 +467,16 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_results() {
-        let folder = Folder::new(72);
+        let folder = Compactor::new(72);
         let data = Vectors::clustered(72, 10_100, 22);
-        folder.fold(1, &[], data.rows(0..10_100));
+        folder.compact(1, &[], data.rows(0..10_100));
         let mut index = folder.open().unwrap();
         assert_eq!(index.tier(), Tier::TwoStage);
         for query in queries(&data, 10_100, 5) {
-            index.room.isa = bower_kernels::Isa::Plain;
+            index.format.isa = bower_kernels::Isa::Plain;
             let want = data.search(&index, &query, 50);
             for isa in bower_kernels::Isa::available() {
-                index.room.isa = isa;
+                index.format.isa = isa;
                 assert_eq!(data.search(&index, &query, 50), want, "{isa:?}");
             }
         }
@@ -484,12 +484,12 @@ mod tests {
 
     #[test]
     fn a_segment_with_clusters_is_as_good_and_always_the_same() {
-        let (folder, once) = (Folder::new(64), Folder::new(64));
+        let (folder, once) = (Compactor::new(64), Compactor::new(64));
         let rows = CLUSTERED;
         let data = Vectors::clustered(64, rows as usize, 25);
-        folder.fold(1, &[], data.rows(0..120_000));
-        folder.fold(2, &[], data.rows(120_000..rows));
-        once.fold(2, &[], data.rows(0..rows));
+        folder.compact(1, &[], data.rows(0..120_000));
+        folder.compact(2, &[], data.rows(120_000..rows));
+        once.compact(2, &[], data.rows(0..rows));
         let mut index = once.open().unwrap();
         assert_eq!((index.tier(), index.segments()), (Tier::Clustered, 1));
         let steps = folder.open().unwrap();
@@ -509,22 +509,22 @@ mod tests {
         let far: RowSet = (0..rows).map(RowId).filter(|row| !near.contains(*row)).collect();
         check(&index, &data, rows, Allowed { keep: Some(&far), drop: &none }, 10, 0.95);
         for query in queries(&data, rows, 3) {
-            index.room.isa = bower_kernels::Isa::Plain;
+            index.format.isa = bower_kernels::Isa::Plain;
             let want = data.search(&index, &query, 50);
             for isa in bower_kernels::Isa::available() {
-                index.room.isa = isa;
+                index.format.isa = isa;
                 assert_eq!(data.search(&index, &query, 50), want, "{isa:?}");
             }
         }
-        folder.fold(3, &[5], data.rows(0..0));
+        folder.compact(3, &[5], data.rows(0..0));
         assert_ne!(data.search(&folder.open().unwrap(), query, 1)[0].row, RowId(5));
     }
 
     #[test]
     fn a_query_that_cannot_be_answered_says_so() {
-        let folder = Folder::new(64);
+        let folder = Compactor::new(64);
         let data = Vectors::clustered(64, 100, 23);
-        folder.fold(1, &[], data.rows(0..100));
+        folder.compact(1, &[], data.rows(0..100));
         let index = folder.open().unwrap();
         let none = RowSet::new();
         let all = Allowed { keep: None, drop: &none };
@@ -550,11 +550,11 @@ mod tests {
 
     #[test]
     fn equal_vectors_come_in_the_order_of_their_rows() {
-        let folder = Folder::new(64);
+        let folder = Compactor::new(64);
         let mut data = Vectors::clustered(64, 100, 24);
         let one = data.get(0).to_vec();
         data.values = one.repeat(100);
-        folder.fold(1, &[], data.rows(0..100));
+        folder.compact(1, &[], data.rows(0..100));
         let found = data.search(&folder.open().unwrap(), &one, 5);
         assert_eq!(found.iter().map(|hit| hit.row.0).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     }
@@ -563,7 +563,7 @@ mod tests {
     #[test]
     fn a_sample_that_misleads_takes_nothing_away() {
         let (rows, dimension) = (70_000, 64);
-        let folder = Folder::new(dimension);
+        let folder = Compactor::new(dimension);
         let mut data = Vectors::clustered(dimension, rows, 27);
         let query = data.get(11).to_vec();
         let runs = rows / (SAMPLED_BLOCKS * BLOCK);
@@ -574,7 +574,7 @@ mod tests {
                 row.iter_mut().zip(&query).for_each(|(value, query)| *value = 0.3 * *value + query);
             }
         }
-        folder.fold(1, &[], data.rows(0..rows as u32));
+        folder.compact(1, &[], data.rows(0..rows as u32));
         assert_eq!(data.search(&folder.open().unwrap(), &query, 200).len(), 200);
     }
 }

@@ -25,7 +25,7 @@ use bower_kernels::scan::{bits, bytes};
 use super::clusters::{self, Assigner, Clustering, Clusters, Gathering};
 use super::quantise::{Coder, quantise, restore};
 use crate::error::{Error, Result};
-use crate::generation::{self, Draft, Layout, Room, SegmentFile};
+use crate::generation::{self, SectionOffsets, SegmentFile, SegmentFormat, SegmentWriter};
 use crate::item::RowId;
 
 /// Dimensions that an index takes: multiples of 8 in this range. The upper end keeps the sums of the 1-bit scan in 16 bits.
@@ -67,7 +67,7 @@ impl VectorRows {
     }
 }
 
-impl Room for VectorRows {
+impl SegmentFormat for VectorRows {
     const FORMAT: u32 = FORMAT;
     const MAGIC: [u8; 8] = *b"BOWERVEC";
     const INDEX: &'static str = "vector index";
@@ -85,17 +85,17 @@ impl Room for VectorRows {
         self.dimension
     }
 
-    fn layout(&self, rows: u32, _size: u32) -> Layout {
+    fn layout(&self, rows: u32, _size: u32) -> SectionOffsets {
         let (count, in_footer) = (rows as usize, [self.dimension as u32, rows]);
         let bytes = count * bytes::stride(self.dimension);
         if rows < CODED {
-            return Layout::new::<Self>(rows, bytes, 0, in_footer);
+            return SectionOffsets::new::<Self>(rows, bytes, 0, in_footer);
         }
         let blocks = count.div_ceil(bits::BLOCK) * bits::block_len(self.dimension);
         let clusters: usize =
             if rows < CLUSTERED { 0 } else { clusters::sections(count, self.dimension).iter().sum() };
         // Of a coded segment only candidates are read.
-        Layout::new::<Self>(rows, bytes, self.centre() + clusters + blocks, in_footer).sparse()
+        SectionOffsets::new::<Self>(rows, bytes, self.centre() + clusters + blocks, in_footer).sparse()
     }
 
     fn size(scales: &[f32]) -> u32 {
@@ -107,7 +107,7 @@ impl Room for VectorRows {
         positions.start * stride..positions.end * stride
     }
 
-    fn write(&self, row: RowId, vector: &Vec<f32>, draft: &mut Draft<'_, Self>) -> Result<()> {
+    fn write(&self, row: RowId, vector: &Vec<f32>, draft: &mut SegmentWriter<'_, Self>) -> Result<()> {
         if vector.len() != self.dimension {
             let reason = format!("has {} dimensions instead of {}", vector.len(), self.dimension);
             return Err(Self::refused(row, reason));
@@ -117,12 +117,12 @@ impl Room for VectorRows {
         draft.push(row, scale, &bytes)
     }
 
-    fn copy(&self, row: RowId, scale: f32, bytes: &[u8], draft: &mut Draft<'_, Self>) -> Result<()> {
+    fn copy(&self, row: RowId, scale: f32, bytes: &[u8], draft: &mut SegmentWriter<'_, Self>) -> Result<()> {
         draft.push(row, scale, bytes)
     }
 
     /// The centre and the codes around it, of a segment that has them.
-    fn finish(&self, draft: &mut Draft<'_, Self>) -> Result<()> {
+    fn finish(&self, draft: &mut SegmentWriter<'_, Self>) -> Result<()> {
         let (scales, file) = (&draft.numbers, &mut draft.file);
         if scales.len() < CODED as usize {
             return Ok(());
@@ -237,7 +237,7 @@ impl VectorRows {
     }
 }
 
-/// Checks a dimension at the edge of this room.
+/// Checks a dimension at the edge of this format.
 fn check_dimension(dimension: usize) -> Result<()> {
     if DIMENSIONS.contains(&dimension) && dimension.is_multiple_of(8) {
         Ok(())
@@ -266,9 +266,9 @@ impl ReadBack {
 }
 
 /// An opened segment of vectors.
-pub type Segment = generation::Segment<VectorRows>;
+pub type VectorSegment = generation::Segment<VectorRows>;
 
-impl Segment {
+impl VectorSegment {
     /// Whether there are 1-bit codes.
     pub fn is_coded(&self) -> bool {
         self.rows() >= CODED as usize
@@ -280,9 +280,9 @@ impl Segment {
     }
 
     /// The rotated mean and the blocks of codes; only where there are codes.
-    pub fn codes(&self, room: &VectorRows) -> (&[f32], &[u8]) {
+    pub fn codes(&self, format: &VectorRows) -> (&[f32], &[u8]) {
         self.check_more(self.more());
-        let (centre, rest) = self.centre(room);
+        let (centre, rest) = self.centre(format);
         assert!(!self.is_clustered(), "codes in the order of clusters");
         (centre, rest)
     }
@@ -294,9 +294,9 @@ impl Segment {
 
     /// The rotated mean, the clusters and the blocks of codes in their order; only where there are clusters. What is read of the
     /// order and the blocks is to be compared first, by `check_more`.
-    pub fn clusters(&self, room: &VectorRows) -> (&[f32], Clusters<'_>, &[u8]) {
-        let (centre, rest) = self.centre(room);
-        let (clusters, blocks) = Clusters::view(rest, self.rows(), room.dimension);
+    pub fn clusters(&self, format: &VectorRows) -> (&[f32], Clusters<'_>, &[u8]) {
+        let (centre, rest) = self.centre(format);
+        let (clusters, blocks) = Clusters::view(rest, self.rows(), format.dimension);
         let more = self.more();
         let order = bytemuck::cast_slice::<u32, u8>(clusters.order);
         self.check_more(&more[..order.as_ptr().addr() - more.as_ptr().addr()]);
@@ -312,9 +312,9 @@ impl Segment {
         self.bytes(0..0)
     }
 
-    fn centre(&self, room: &VectorRows) -> (&[f32], &[u8]) {
+    fn centre(&self, format: &VectorRows) -> (&[f32], &[u8]) {
         assert!(self.is_coded(), "a segment without codes has no centre");
-        let (centre, rest) = self.more().split_at(room.centre());
-        (&bytemuck::cast_slice(centre)[..room.dimension], rest)
+        let (centre, rest) = self.more().split_at(format.centre());
+        (&bytemuck::cast_slice(centre)[..format.dimension], rest)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::segment::VectorRows;
 use super::{VectorIndex, halves};
 use crate::error::Result;
-use crate::generation::testing::{self, Sample, small_files, test_room};
+use crate::generation::testing::{self, Sample, small_files, test_format};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 
 /// Vectors with clusters, fewer real directions than numbers, and a common mean, as sentence embeddings have.
@@ -64,7 +64,7 @@ impl Vectors {
         &self.values[row as usize * self.dimension..][..self.dimension]
     }
 
-    /// The rows of a range as a fold takes them.
+    /// The rows of a range as a compaction takes them.
     pub fn rows(&self, rows: Range<u32>) -> impl Iterator<Item = Result<(RowId, Vec<f32>)>> {
         rows.map(|row| Ok((RowId(row), self.get(row).to_vec())))
     }
@@ -82,8 +82,8 @@ impl Vectors {
     }
 }
 
-/// A folder to fold vectors into.
-pub type Folder = testing::Folder<VectorRows>;
+/// A folder to compact vectors into.
+pub type Compactor = testing::Compactor<VectorRows>;
 
 /// Opens and asks an index whose files are damaged as some bytes say.
 pub fn damaged(data: &[u8]) {
@@ -91,7 +91,7 @@ pub fn damaged(data: &[u8]) {
     crate::generation::testing::damaged::<VectorRows>(&FILES, data);
 }
 
-test_room!(VectorRows);
+test_format!(VectorRows);
 
 impl Sample for VectorRows {
     const DIMENSION: usize = 72;
@@ -131,7 +131,7 @@ const GOLDEN: [(&str, &[u8]); 3] = [
 
 #[test]
 fn format_2_is_read_for_ever() {
-    let folder = Folder::golden(VectorRows::DIMENSION, &GOLDEN);
+    let folder = Compactor::golden(VectorRows::DIMENSION, &GOLDEN);
     let index = folder.open().unwrap();
     index.verify().unwrap();
     assert_eq!((index.model(), index.len(), index.coverage().change.0), ("golden", 3, 42));
@@ -153,7 +153,7 @@ fn format_2_is_read_for_ever() {
 #[test]
 fn format_1_is_refused_by_its_number() {
     let manifest = include_bytes!("../../tests/golden/vectors-1/manifest");
-    let folder = Folder::golden(VectorRows::DIMENSION, &[("manifest", manifest)]);
+    let folder = Compactor::golden(VectorRows::DIMENSION, &[("manifest", manifest)]);
     let refused = VectorIndex::open(folder.path()).unwrap_err().to_string();
     assert!(refused.contains("format 1 instead of 2"), "{refused}");
 }

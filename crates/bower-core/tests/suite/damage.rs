@@ -16,10 +16,10 @@ const WORDS: [&str; 12] =
 
 const QUESTION: &str = "where does the otter cross the sluice?";
 
-/// A folded store of 340 items in which every index has something to lose.
+/// A compacted store of 340 items in which every index has something to lose.
 fn filled() -> Place {
     let mut place = Place::new();
-    place.settings.fold_after = 300;
+    place.settings.compact_after = 300;
     for page in 0..20_usize {
         let line = |at: usize| {
             let word = |by: usize| WORDS[(page * 7 + at * by + by) % WORDS.len()];
@@ -197,7 +197,7 @@ fn a_forget_that_meets_damage_ends_with_proof() {
     }
 }
 
-/// As an older version left them: read as they are, and the next who folds makes their checksums.
+/// As an older version left them: read as they are, and the next who compacts makes their checksums.
 #[test]
 fn segments_without_checksums_get_them() {
     let place = filled();

@@ -122,7 +122,7 @@ fn files_that_cannot_be_read_are_listed_and_stop_nothing() {
 }
 
 #[test]
-fn a_write_is_found_by_the_next_query_of_another_engine_before_and_after_folding() {
+fn a_write_is_found_by_the_next_query_of_another_engine_before_and_after_compaction() {
     let place = Place::new();
     let writer = place.open();
     let reader = place.open();
@@ -132,18 +132,18 @@ fn a_write_is_found_by_the_next_query_of_another_engine_before_and_after_folding
     }
     keep(&writer, "zebra crossings are striped");
     check("zebra", "zebra crossings are striped");
-    // What is folded and what is newer are one list; a generation written by another engine is picked up.
+    // What is compacted and what is newer are one list; a generation written by another engine is picked up.
     place.write("x.md", "unrelated");
     place.index(&writer);
-    assert_eq!(reader.status(&Visibility::everything()).unwrap().text_tail, 0);
+    assert_eq!(reader.status(&Visibility::everything()).unwrap().text_delta, 0);
     check("zebra", "zebra crossings are striped");
     keep(&writer, "okapi are striped too");
     check("okapi", "okapi are striped too");
-    assert_eq!(reader.status(&Visibility::everything()).unwrap().text_tail, 1);
+    assert_eq!(reader.status(&Visibility::everything()).unwrap().text_delta, 1);
 }
 
 #[test]
-fn the_order_does_not_depend_on_what_is_folded() {
+fn the_order_does_not_depend_on_what_is_compacted() {
     let place = Place::new();
     let engine = place.open();
     let texts: Vec<_> = (0..60)
@@ -155,11 +155,11 @@ fn the_order_does_not_depend_on_what_is_folded() {
         keep(&engine, text);
     }
     let before = ask(&engine, "birds at rivers");
-    assert_eq!(before.effort.tail, 60);
+    assert_eq!(before.effort.delta, 60);
     place.write("x.md", "unrelated words");
     place.index(&engine);
     let after = ask(&engine, "birds at rivers");
-    assert_eq!(after.effort.tail, 0);
+    assert_eq!(after.effort.delta, 0);
     let firsts =
         |answer: &Answer| contents(answer)[..5].iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     assert_eq!(firsts(&before), firsts(&after));
@@ -180,13 +180,13 @@ fn deleting_the_index_folder_loses_nothing() {
     let lost: Vec<String> = after.degraded.iter().map(|one| one.channel.to_string()).collect();
     assert_eq!(lost, ["tokens"]);
     place.index(&fresh);
-    assert_eq!(fresh.status(&Visibility::everything()).unwrap().text_tail, 0);
+    assert_eq!(fresh.status(&Visibility::everything()).unwrap().text_delta, 0);
     assert_eq!(contents(&ask(&fresh, "lighthouses")), contents(&before));
 }
 
-/// Few documents wait in the tail, many are folded, and both are found.
+/// Few documents wait in the delta, many are compacted, and both are found.
 #[test]
-fn documents_that_are_handed_in_are_folded_when_enough_wait() {
+fn documents_that_are_handed_in_are_compacted_when_enough_wait() {
     let place = Place::without_model();
     let engine = place.open();
     let add = |numbers: std::ops::Range<usize>| {
@@ -200,7 +200,7 @@ fn documents_that_are_handed_in_are_folded_when_enough_wait() {
                 now(),
             )
             .unwrap();
-        engine.status(&Visibility::everything()).unwrap().text_tail
+        engine.status(&Visibility::everything()).unwrap().text_delta
     };
     assert_eq!(add(0..200), 200);
     assert_eq!(add(200..300), 0);
@@ -475,7 +475,7 @@ fn two_runs_of_index_at_once_leave_one_copy() {
 
 /// Scores of every hit's row by late interaction, through the engine's own path.
 #[test]
-fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
+fn tokens_follow_items_through_compactions_lost_indexes_and_forgetting() {
     let place = Place::new();
     place.write(
         "garden.md",
@@ -487,7 +487,7 @@ fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
     keep(&engine, "The release train leaves every second Tuesday.");
     let state = |engine: &Engine| {
         let status = engine.status(&Visibility::everything()).unwrap();
-        (status.token_tail, status.uncoded, status.index_healthy)
+        (status.token_delta, status.uncoded, status.index_healthy)
     };
     assert_eq!(state(&engine), (1, 0, true), "the documents are folded, the memory waits");
     let question = "when do I water vegetables?";
@@ -505,11 +505,11 @@ fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
     assert!(best > score(0) + 0.02, "the garden against the train: {scores:?}");
     assert!(scores.iter().flatten().all(|score| (-1.0..=1.0).contains(score)), "{scores:?}");
     assert_eq!(scores[2], scores[4]);
-    // From the cache of questions the same, and from the index the same as from the tail.
+    // From the cache of questions the same, and from the index the same as from the delta.
     engine.maintain(now()).unwrap();
     assert_eq!(place.open().late(&Visibility::everything(), question, &asked).unwrap(), scores);
 
-    // Without index/ the documents' codes are gone; the memory's are in the tail. The next run makes them again.
+    // Without index/ the documents' codes are gone; the memory's are in the delta. The next run makes them again.
     drop(engine);
     fs::remove_dir_all(place.home().join("index")).unwrap();
     let engine = place.open();
@@ -538,7 +538,7 @@ fn tokens_follow_items_through_folds_lost_indexes_and_forgetting() {
     assert_eq!(named(&engine, "token codes"), None);
     assert!(named(&engine, "token index").unwrap().starts_with("holds change"));
 
-    // What is forgotten leaves the index with the same fold.
+    // What is forgotten leaves the index with the same compact.
     let id = ask(&engine, "release train").hits[0].memory.id.clone();
     engine.forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id])), now()).unwrap();
     assert_eq!(state(&engine), (0, 0, true));
@@ -568,7 +568,7 @@ fn a_damaged_token_index_is_named_and_built_anew() {
     assert!(!engine.status(&Visibility::everything()).unwrap().index_healthy);
     place.index(&engine);
     let status = engine.status(&Visibility::everything()).unwrap();
-    assert_eq!((status.index_healthy, status.uncoded, status.token_tail), (true, 0, 0));
+    assert_eq!((status.index_healthy, status.uncoded, status.token_delta), (true, 0, 0));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn keep_more(engine: &Engine, random: &mut Random, kept: &mut usize, at: Timesta
     }
 }
 
-/// Lets one thing happen that copies texts elsewhere: a fold, a question in a session, a new process, or nothing.
+/// Lets one thing happen that copies texts elsewhere: a compaction, a question in a session, a new process, or nothing.
 fn copy_about(place: &Place, engine: &mut Engine, random: &mut Random, at: Timestamp) {
     let items = all(engine);
     let text = items[random.below(items.len())].content.clone();
@@ -152,7 +152,7 @@ fn note_words(gone: &mut BTreeSet<String>, went: &[&Item], left: &[Item]) {
     }
 }
 
-/// Memories and documents, folded and not, in sessions and caches, replaced and confirmed; some are forgotten, one after the
+/// Memories and documents, compacted and not, in sessions and caches, replaced and confirmed; some are forgotten, one after the
 /// other, in every way in which that can be asked.
 #[test]
 fn no_file_holds_what_was_forgotten() {
@@ -329,7 +329,7 @@ fn an_index_of_a_model_that_is_not_here_is_purged_too() {
     assert!(!stranger.exists());
     drop(engine);
     let status = without.reopened(settings).open().status(&Visibility::everything()).unwrap();
-    assert_eq!((status.index_healthy, status.vector_tail, status.uncoded), (true, 0, 0));
+    assert_eq!((status.index_healthy, status.vector_delta, status.uncoded), (true, 0, 0));
 }
 
 #[test]

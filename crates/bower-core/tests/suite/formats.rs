@@ -8,7 +8,7 @@ use bower_core::item::{Allowed, Change, Kind, Provenance, RowId, RowSet, Visibil
 use bower_core::parts::store::{
     Desk, IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime,
 };
-use bower_core::parts::text::{Language, Tail, TextIndex, query_terms};
+use bower_core::parts::text::{Delta, Language, TextIndex, query_terms};
 use bower_core::request::{BriefRequest, QueryRequest, Selection};
 use rusqlite::Connection;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn made(memory_db: &Path) -> Vec<(String, String)> {
 /// remembering what a session was given.
 fn becomes_todays(write: impl FnOnce(&Path), question: &str, expected: &[&str]) -> Place {
     let (mut place, fresh) = (Place::without_model(), Place::without_model());
-    place.settings.fold_after = 0;
+    place.settings.compact_after = 0;
     std::fs::create_dir_all(place.home()).unwrap();
     write(&place.home().join("memory.db"));
     let (engine, newest) = (place.open(), fresh.open());
@@ -66,7 +66,7 @@ fn becomes_todays(write: impl FnOnce(&Path), question: &str, expected: &[&str]) 
     assert_eq!(contents(&ask("quagga", "new")), ["Quaggas are extinct."]);
     // Folded into an index of its own, it answers the same.
     engine.maintain(now()).unwrap();
-    assert_eq!(engine.status(&Visibility::everything()).unwrap().text_tail, 0);
+    assert_eq!(engine.status(&Visibility::everything()).unwrap().text_delta, 0);
     assert_eq!(contents(&ask(question, "another")), expected);
     place
 }
@@ -222,10 +222,10 @@ fn a_store_of_schema_6_becomes_todays() {
     let half: Vec<u8> = numbers.iter().flat_map(|number| (*number as u16).to_le_bytes()).collect();
     let store = SqliteStore::open(&place.home().join("memory.db"), &place.settings, now()).unwrap();
     assert_eq!(store.vectors("test-model", &[RowId(7)]).unwrap(), [Some(half.clone())]);
-    let mut tail = Vec::new();
-    let mut each = |row: RowId, half: &[u8]| tail.push((row.0, half.to_vec()));
-    store.tail_vectors("test-model", Change(1), &mut each).unwrap();
-    assert_eq!(tail, [(3, vec![1; 16]), (7, half.clone())]);
+    let mut delta = Vec::new();
+    let mut each = |row: RowId, half: &[u8]| delta.push((row.0, half.to_vec()));
+    store.delta_vectors("test-model", Change(1), &mut each).unwrap();
+    assert_eq!(delta, [(3, vec![1; 16]), (7, half.clone())]);
     // What this program writes is what was written then, and no vector of an odd length is taken.
     let bytes = || {
         let connection = Connection::open(place.home().join("memory.db")).unwrap();
@@ -318,8 +318,8 @@ fn a_text_index_of_format_2_is_read() {
         let drop: RowSet = drop.iter().map(|&row| RowId(row)).collect();
         let allowed = Allowed { keep: None, drop: if drop.is_empty() { &nothing } else { &drop } };
         let terms = query_terms(question, Language::English);
-        let prepared = index.prepare(&terms, &Tail::empty(), None).unwrap();
-        let found = index.search(&prepared, 10, allowed, &Tail::empty()).unwrap();
+        let prepared = index.prepare(&terms, &Delta::empty(), None).unwrap();
+        let found = index.search(&prepared, 10, allowed, &Delta::empty()).unwrap();
         let rows: Vec<u32> = found.iter().map(|hit| hit.row.0).collect();
         assert_eq!(rows, expected, "{question}");
         assert!(found.iter().all(|hit| hit.score > 0.0));
@@ -352,7 +352,11 @@ fn home_with(written: &str, is_read: bool) {
     let engine = place.open();
     if is_read {
         let status = engine.status(&Visibility::everything()).unwrap();
-        assert_eq!((status.text_tail, status.index_healthy), (1, true), "what is newer than the index waits");
+        assert_eq!(
+            (status.text_delta, status.index_healthy),
+            (1, true),
+            "what is newer than the index waits"
+        );
     }
     let ask = |text: &str| {
         let request = QueryRequest { text: text.into(), fast: true, ..QueryRequest::default() };

@@ -1,7 +1,7 @@
 //! Tests of the life of a memory end to end, with the real model: what becomes of a text, and the past.
 
 use bower_core::engine::Engine;
-use bower_core::item::{Author, Fate, Gate, MemoryType, Status, Visibility};
+use bower_core::item::{Author, CurateOutcome, Gate, MemoryType, Status, Visibility};
 use bower_core::request::{
     Clocks, CurateRequest, Curated, ForgetRequest, Forgetting, QueryRequest, ReviewsRequest, Selection,
     Settlement, ToldTurn, TurnsRequest,
@@ -30,16 +30,16 @@ fn another_value_takes_the_place_of_the_one_before_and_both_stay_in_the_history(
     let place = Place::new();
     let engine = place.open();
     let first = tell(&engine, "The API listens on port 8080.", day(0));
-    assert_eq!((first.outcome, first.accepted, first.is_update), (Fate::Create, true, false));
+    assert_eq!((first.outcome, first.accepted, first.is_update), (CurateOutcome::Create, true, false));
     let second = tell(&engine, "API port is 9090", day(5));
     let other = second.other.clone().unwrap();
-    assert_eq!((second.outcome, Some(&other.id)), (Fate::Supersede, first.id.as_ref()));
+    assert_eq!((second.outcome, Some(&other.id)), (CurateOutcome::Supersede, first.id.as_ref()));
     assert_eq!(other.why, "port 8080 -> 9090");
     // It goes back: the same words as at first are a memory of their own.
     let third = tell(&engine, "The API listens on port 8080.", day(9));
     assert_eq!(
         (third.outcome, third.other.clone().unwrap().id),
-        (Fate::Supersede, second.id.clone().unwrap())
+        (CurateOutcome::Supersede, second.id.clone().unwrap())
     );
     assert_ne!(third.id, first.id);
 
@@ -85,9 +85,9 @@ fn what_is_said_again_is_confirmed_and_what_differs_stays_beside() {
     let engine = place.open();
     let first = tell(&engine, "Server web-041 has 16 GB of memory.", day(0));
     let again = tell(&engine, "server web-041 has 16 GB of memory", day(1));
-    assert_eq!((again.outcome, &again.id, again.is_update), (Fate::Confirm, &first.id, true));
+    assert_eq!((again.outcome, &again.id, again.is_update), (CurateOutcome::Confirm, &first.id, true));
     let twin = tell(&engine, "Server web-042 has 16 GB of memory.", day(2));
-    assert!(matches!(twin.outcome, Fate::Create | Fate::Link), "{twin:?}");
+    assert!(matches!(twin.outcome, CurateOutcome::Create | CurateOutcome::Link), "{twin:?}");
     let item = engine.get(&Visibility::everything(), first.id.as_deref().unwrap()).unwrap();
     assert_eq!(item.status, Status::Active);
     assert!((item.confidence - 0.55).abs() < 1e-6, "one observation more: {}", item.confidence);
@@ -98,12 +98,18 @@ fn what_is_said_again_is_confirmed_and_what_differs_stays_beside() {
         owner: Some("ann".into()),
         ..CurateRequest::new("Server web-041 has 32 GB of memory.")
     };
-    assert_eq!(engine.curate(&Visibility::everything(), &theirs, day(3)).unwrap().outcome, Fate::Create);
+    assert_eq!(
+        engine.curate(&Visibility::everything(), &theirs, day(3)).unwrap().outcome,
+        CurateOutcome::Create
+    );
     let elsewhere = CurateRequest {
         collection: Some("lab".into()),
         ..CurateRequest::new("Server web-041 has 64 GB of memory.")
     };
-    assert_eq!(engine.curate(&Visibility::everything(), &elsewhere, day(3)).unwrap().outcome, Fate::Create);
+    assert_eq!(
+        engine.curate(&Visibility::everything(), &elsewhere, day(3)).unwrap().outcome,
+        CurateOutcome::Create
+    );
 }
 
 #[test]
@@ -111,7 +117,7 @@ fn what_is_no_memory_is_refused_with_a_reason_and_secrets_are_cut_out() {
     let place = Place::new();
     let engine = place.open();
     let refused = tell(&engine, "ok, thanks!", day(0));
-    assert_eq!((refused.outcome, refused.accepted, refused.id), (Fate::Refuse, false, None));
+    assert_eq!((refused.outcome, refused.accepted, refused.id), (CurateOutcome::Refuse, false, None));
     assert!(refused.reason.unwrap().contains("say what is to be remembered"));
     let open = CurateRequest { gate: Some(Gate::Off), ..CurateRequest::new("ok, thanks!") };
     assert!(engine.curate(&Visibility::everything(), &open, day(0)).unwrap().accepted);
@@ -143,19 +149,22 @@ fn what_the_store_said_is_no_news_in_any_process() {
     let echo =
         "According to memory: the nightly export of the warehouse starts at 02:30 and takes forty minutes.";
     let told = tell(&engine, echo, day(1));
-    assert_eq!((told.outcome, told.accepted), (Fate::Refuse, false), "{told:?}");
+    assert_eq!((told.outcome, told.accepted), (CurateOutcome::Refuse, false), "{told:?}");
     engine.maintain(day(1)).unwrap();
     let other = place.open();
-    assert_eq!(tell(&other, echo, day(1)).outcome, Fate::Refuse);
+    assert_eq!(tell(&other, echo, day(1)).outcome, CurateOutcome::Refuse);
     // Word for word it is the memory itself; it may get a tag, and is no surer for it.
     let text = "The nightly export of the warehouse starts at 02:30 and takes forty minutes.";
     let tagged = CurateRequest { tags: vec!["etl".into()], ..CurateRequest::new(text) };
     let told = other.curate(&Visibility::everything(), &tagged, day(1)).unwrap();
     let item = other.get(&Visibility::everything(), told.id.as_deref().unwrap()).unwrap();
-    assert_eq!((told.outcome, item.tags, item.confidence), (Fate::Confirm, vec!["etl".to_owned()], 0.5));
+    assert_eq!(
+        (told.outcome, item.tags, item.confidence),
+        (CurateOutcome::Confirm, vec!["etl".to_owned()], 0.5)
+    );
     // One digit more than what was said is news.
     let news = echo.replace("02:30", "03:30").replace("According to memory: t", "T");
-    assert_ne!(tell(&other, &news, day(1)).outcome, Fate::Refuse);
+    assert_ne!(tell(&other, &news, day(1)).outcome, CurateOutcome::Refuse);
 }
 
 #[test]
@@ -164,7 +173,7 @@ fn a_contradiction_that_nothing_settles_is_reviewed() {
     let engine = place.open();
     let first = tell(&engine, "Invoices are deleted when a customer leaves.", day(0));
     let second = tell(&engine, "Invoices are not deleted when a customer leaves.", day(1));
-    assert_eq!((second.outcome, second.review), (Fate::Contradict, Some(1)), "{second:?}");
+    assert_eq!((second.outcome, second.review), (CurateOutcome::Contradict, Some(1)), "{second:?}");
     assert_eq!(
         engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap().total,
         2,
@@ -195,7 +204,7 @@ fn a_contradiction_that_nothing_settles_is_reviewed() {
     // A week later the newer one stands by itself.
     let late = tell(&engine, "Backups are encrypted before they leave the building.", day(10));
     let newer = tell(&engine, "Backups are not encrypted before they leave the building.", day(17));
-    assert_eq!((newer.outcome, newer.other.unwrap().id), (Fate::Supersede, late.id.unwrap()));
+    assert_eq!((newer.outcome, newer.other.unwrap().id), (CurateOutcome::Supersede, late.id.unwrap()));
 }
 
 #[test]
@@ -236,7 +245,7 @@ fn a_memory_is_judged_by_its_text_unless_somebody_says() {
     );
     assert_eq!(decision.degraded.len(), 1, "without a model only words are compared");
     let again = tell(&engine, "we decided to keep invoices in postgresql because of its row locks", day(1));
-    assert_eq!(again.outcome, Fate::Confirm);
+    assert_eq!(again.outcome, CurateOutcome::Confirm);
 }
 
 /// A turn that is kept is not looked through again, so what is worth keeping in it is kept before.

@@ -43,7 +43,7 @@ fn documents() -> Vec<DocumentInput> {
 }
 
 fn settings(threads: usize) -> Settings {
-    Settings { models_folder: Some(models_folder()), threads, fold_after: 1, ..Settings::default() }
+    Settings { models_folder: Some(models_folder()), threads, compact_after: 1, ..Settings::default() }
 }
 
 /// Every row of every table but the store's own identity and its fingerprints of changes.

@@ -130,7 +130,7 @@ impl<'a> Reach<'a> {
         let answer = self.engine.query(&Visibility::everything(), &question, self.at).unwrap();
         self.check(answer.hits.iter().flat_map(hit));
         let most = self.held.len();
-        assert!(answer.total_found <= most && answer.effort.tail <= most, "{answer:?}");
+        assert!(answer.total_found <= most && answer.effort.delta <= most, "{answer:?}");
         assert!(answer.already_given.unwrap_or(0) <= most);
         let pieces = answer.evidence.iter().flat_map(|evidence| &evidence.pieces);
         self.check(pieces.flat_map(|piece| piece.ids.iter().cloned()));

@@ -68,7 +68,7 @@ pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
             items.inc(made as u64);
             items.set_message("making vectors");
         }
-        ImportProgress::Folding => items.set_message("bringing the indexes up to date"),
+        ImportProgress::Compacting => items.set_message("bringing the indexes up to date"),
     };
     let ended = (|| {
         let mut import = service.engine().import(&Visibility::everything(), request, now(), &progress)?;

@@ -10,7 +10,7 @@ use tracing_subscriber::filter::LevelFilter;
 use super::{Session, now};
 use crate::cli::McpArgs;
 use crate::failure::{Failure, Result, one_line};
-use crate::mcp::{self, Choice, Desk, Handler, Options, Stdio, Within};
+use crate::mcp::{self, Choice, Handler, Options, Stdio, Within, Workers};
 use crate::service::{Access, Bounds, Service};
 
 /// The stack of a thread that works: as much as the main thread has, on which commands do the same work.
@@ -33,8 +33,8 @@ pub fn serve_from(
     let options = options(arguments)?;
     listen_to_trouble(session);
     let file = session.home()?.path.join("memory.db");
-    let desk = Arc::new(Desk::lazy(file, open));
-    let handler = mcp::handler(Arc::clone(&desk), options)?;
+    let workers = Arc::new(Workers::lazy(file, open));
+    let handler = mcp::handler(Arc::clone(&workers), options)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_stack_size(STACK)
@@ -45,9 +45,9 @@ pub fn serve_from(
         })?;
     let (tell, tell_last) = (session.out.clone(), session.out.clone());
     runtime.block_on(async {
-        tokio::spawn(Arc::clone(&desk).keep_house(move |text| tell.detail(text)));
+        tokio::spawn(Arc::clone(&workers).run_maintenance(move |text| tell.detail(text)));
         serve(handler).await;
-        desk.close(move |text| tell_last.detail(text)).await;
+        workers.close(move |text| tell_last.detail(text)).await;
     });
     // Whoever still works is in no transaction that would be half done.
     runtime.shutdown_background();

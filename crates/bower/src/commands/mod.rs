@@ -82,6 +82,9 @@ impl Session {
             environment: &environment,
             flags: &self.global.set,
         })?;
+        for (former, present) in &resolved.renamed {
+            self.out.note(&format!("{former} is now called {present}; the old name still works"));
+        }
         fill_in_zone(&mut resolved);
         Ok(resolved)
     }
@@ -103,12 +106,12 @@ impl Session {
         }))
     }
 
-    /// Folds what is due, after the answer is out. A failure here changes nothing that was acknowledged.
+    /// Compacts what is due, after the answer is out. A failure here changes nothing that was acknowledged.
     pub fn maintain(&self, service: &Service) {
         match service.engine().maintain(now()) {
-            Ok(true) => self.out.detail("folded new changes into the indexes"),
+            Ok(true) => self.out.detail("wrote new changes into the indexes"),
             Ok(false) => {}
-            Err(error) => self.out.detail(&format!("could not fold new changes into the indexes: {error}")),
+            Err(error) => self.out.detail(&format!("could not write new changes into the indexes: {error}")),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::auth::Door;
 use super::clock::now;
 use super::connections::{self, Connections};
 use super::followers::{self, Followers};
-use super::limits::{self, Gate, Limits};
+use super::limits::{self, ConcurrencyLimit, Limits};
 use super::metrics::Metrics;
 use super::runs::Runs;
 use crate::failure::Result;
@@ -85,10 +85,10 @@ pub struct App {
 /// Kinds of work that do not wait for each other.
 #[derive(Debug)]
 pub(super) struct Gates {
-    pub(super) read: Gate,
-    pub(super) write: Gate,
-    pub(super) long: Gate,
-    pub(super) export: Gate,
+    pub(super) read: ConcurrencyLimit,
+    pub(super) write: ConcurrencyLimit,
+    pub(super) long: ConcurrencyLimit,
+    pub(super) export: ConcurrencyLimit,
 }
 
 /// Kinds of work.
@@ -122,12 +122,12 @@ impl App {
             gates: Gates {
                 // A question uses two threads by itself: more at once would only share the same cores. One that waits for a
                 // language model must not keep all others waiting, though.
-                read: Gate::new(2 * cores, MOST_WAITING),
+                read: ConcurrencyLimit::new(2 * cores, MOST_WAITING),
                 // One writes, and the next makes its vector meanwhile.
-                write: Gate::new(2, MOST_WAITING),
-                long: Gate::new(2, 32),
+                write: ConcurrencyLimit::new(2, MOST_WAITING),
+                long: ConcurrencyLimit::new(2, 32),
                 // One goes on as slowly as its client reads, so nobody else's work may wait for it.
-                export: Gate::new(4, 16),
+                export: ConcurrencyLimit::new(4, 16),
             },
             runs: Runs::new(),
             bodies: Arc::new(Semaphore::new(BODIES_KIB)),
@@ -142,7 +142,7 @@ impl App {
     }
 
     /// Where work of a kind waits for its turn.
-    pub(super) fn gate(&self, work: Work) -> &Gate {
+    pub(super) fn gate(&self, work: Work) -> &ConcurrencyLimit {
         match work {
             Work::Read => &self.gates.read,
             Work::Write => &self.gates.write,

@@ -194,7 +194,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// Lets so much work of one kind be done at once, in the order in which it came, and so much wait; the rest is told to come
 /// back. The work runs on threads that may block.
 #[derive(Debug)]
-pub struct Gate {
+pub struct ConcurrencyLimit {
     permits: Arc<Semaphore>,
     waiting: AtomicUsize,
     most_waiting: usize,
@@ -209,7 +209,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-impl Gate {
+impl ConcurrencyLimit {
     /// So many at once, and so many that wait.
     pub fn new(at_once: usize, most_waiting: usize) -> Self {
         Self { permits: Arc::new(Semaphore::new(at_once)), waiting: AtomicUsize::new(0), most_waiting }
@@ -346,7 +346,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_waits_in_order_and_not_without_end() {
-        let gate = Arc::new(Gate::new(1, 2));
+        let gate = Arc::new(ConcurrencyLimit::new(1, 2));
         let (release, held) = std::sync::mpsc::channel::<()>();
         let (entered, is_in) = tokio::sync::oneshot::channel::<()>();
         let first = {

@@ -27,7 +27,7 @@ use super::handle::caller;
 use super::problem::Problem;
 use super::stream::{kept, until};
 use crate::failure::Result;
-use crate::mcp::{self, Desk, Handler, Options, Within};
+use crate::mcp::{self, Handler, Options, Within, Workers};
 
 /// Where it is.
 pub const PATH: &str = "/mcp";
@@ -44,9 +44,9 @@ const SILENT: Duration = Duration::from_secs(5);
 
 /// The handler on this server's store. Needs the runtime.
 pub fn handler(app: &Arc<App>) -> Result<Handler> {
-    let desk = Arc::new(Desk::of(Arc::clone(&app.service)));
-    tokio::spawn(tell_of_work(Arc::clone(&desk), Arc::clone(app)));
-    mcp::handler(desk, Options { within: Within::OfRequest, ..Options::default() })
+    let workers = Arc::new(Workers::of(Arc::clone(&app.service)));
+    tokio::spawn(tell_of_work(Arc::clone(&workers), Arc::clone(app)));
+    mcp::handler(workers, Options { within: Within::OfRequest, ..Options::default() })
 }
 
 /// Adds the route. Needs the runtime.
@@ -228,9 +228,9 @@ fn refused(trouble: &ServerJsonRpcMessage) -> Result<Response, Problem> {
 }
 
 /// A call works on after the head of its answer is out: what it did is told when it is done, as of every other operation.
-async fn tell_of_work(desk: Arc<Desk>, app: Arc<App>) {
+async fn tell_of_work(workers: Arc<Workers>, app: Arc<App>) {
     loop {
-        desk.worked().await;
+        workers.worked().await;
         app.touched(Work::Write);
     }
 }
@@ -244,11 +244,11 @@ mod tests {
     async fn the_store_is_looked_after_once_a_call_has_done_its_work() {
         let home = tempfile::tempdir().unwrap();
         let app = App::sample(home.path());
-        let desk = Arc::new(Desk::of(Arc::clone(&app.service)));
-        tokio::spawn(tell_of_work(Arc::clone(&desk), Arc::clone(&app)));
+        let workers = Arc::new(Workers::of(Arc::clone(&app.service)));
+        tokio::spawn(tell_of_work(Arc::clone(&workers), Arc::clone(&app)));
         app.is_used.store(false, Ordering::Relaxed);
         let (seen, never) = (Arc::clone(&app), CancellationToken::new());
-        let worked = desk.work(&never, move |_| Ok(seen.is_used.load(Ordering::Relaxed)));
+        let worked = workers.work(&never, move |_| Ok(seen.is_used.load(Ordering::Relaxed)));
         assert!(!worked.await.unwrap().unwrap(), "not before it is done");
         let told = async {
             while !app.is_used.load(Ordering::Relaxed) {

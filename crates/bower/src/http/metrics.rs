@@ -138,8 +138,16 @@ impl Metrics {
                     store.unembedded as f64,
                 ),
                 ("bower_index_healthy", "1 where the indexes match the store.", healthy),
-                ("bower_text_tail", "Rows not yet folded into the text index.", store.text_tail as f64),
-                ("bower_vector_tail", "Rows not yet folded into the vector index.", store.vector_tail as f64),
+                (
+                    "bower_text_tail",
+                    "Rows that the text index lacks; they are searched directly.",
+                    store.text_delta as f64,
+                ),
+                (
+                    "bower_vector_tail",
+                    "Rows that the vector index lacks; they are searched directly.",
+                    store.vector_delta as f64,
+                ),
             ] {
                 gauge(name, help, value);
             }

@@ -12,9 +12,9 @@ mod events;
 mod export;
 pub mod followers;
 mod handle;
-mod keeper;
 pub mod limits;
 mod listen;
+mod maintenance;
 mod mcp;
 mod metrics;
 mod observe;
@@ -161,7 +161,7 @@ pub fn serve<H: ServerHandler + Clone>(
         .enable_all()
         .build()
         .map_err(|source| Failure::environment(format!("cannot start threads: {source}"), "run it again"))?;
-    let keeper = keeper::Keeper::start(Arc::clone(&app))?;
+    let keeper = maintenance::Maintenance::start(Arc::clone(&app))?;
     let ended = runtime.block_on(async {
         let router = router(&app, mcp(&app)?);
         listen::run(&app, router, listener, began).await

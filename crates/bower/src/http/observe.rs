@@ -201,7 +201,7 @@ mod tests {
         let not_yet = ready(State(Arc::clone(&app))).await.unwrap_err();
         assert_eq!(not_yet.status, StatusCode::SERVICE_UNAVAILABLE.as_u16());
         // It ends after it has looked once.
-        super::super::keeper::Keeper::start(Arc::clone(&app)).unwrap().end();
+        super::super::maintenance::Maintenance::start(Arc::clone(&app)).unwrap().end();
         ready(State(app)).await.unwrap();
     }
 

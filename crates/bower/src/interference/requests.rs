@@ -12,7 +12,7 @@ use crate::mcp::compat::System;
 use crate::mcp::completions::{self, What};
 use crate::mcp::tool::{Call, Given};
 use crate::mcp::tools::{self, Choice};
-use crate::mcp::{prompts, resources, trouble};
+use crate::mcp::{errors, prompts, resources};
 use crate::service::Bounds;
 
 const THINGS: &[&str] = &["gateway", "queue", "backup", "warehouse", "harbour", "ledger"];
@@ -203,7 +203,7 @@ impl Request {
                         without_times(&mut fields);
                         format!("{fields}\n{}", without_durations(text.as_str()))
                     }
-                    Err(refused) => trouble::text(name, refused.failure()).to_string(),
+                    Err(refused) => errors::text(name, refused.failure()).to_string(),
                 }
             }
             Self::Resource(system, uri) => match resources::wanted(uri, *system) {
@@ -215,7 +215,7 @@ impl Request {
             },
             Self::Recall(arguments) => match prompts::recall(arguments.as_object(), service, bounds, now) {
                 Ok(prompt) => json!(prompt).to_string(),
-                Err(refused) => format!("{:?}", prompts::trouble("recall", &refused)),
+                Err(refused) => format!("{:?}", prompts::failure("recall", &refused)),
             },
             Self::Complete(what, typed) => {
                 format!("{:?}", completions::values(*what, typed, service, bounds, now).ok())

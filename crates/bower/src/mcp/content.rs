@@ -4,10 +4,10 @@
 use bower_core::prompt::PromptText;
 use rmcp::model::{CallToolResult, ContentBlock, PromptMessage, ResourceContents, Role};
 
-use super::said::Said;
+use super::responses::Response;
 
 /// A call's answer.
-pub fn answered(said: Said) -> CallToolResult {
+pub fn answered(said: Response) -> CallToolResult {
     let (fields, text) = said.into_parts();
     let mut result = CallToolResult::success(vec![ContentBlock::text(String::from(text))]);
     result.structured_content = Some(fields.into());

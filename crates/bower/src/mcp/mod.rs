@@ -6,17 +6,17 @@ mod arguments;
 pub mod compat;
 pub mod completions;
 mod content;
-mod desk;
+pub mod errors;
 mod progress;
 pub mod prompts;
 pub mod resources;
-pub mod said;
+pub mod responses;
 mod schema;
 mod session;
 mod stdio;
 pub mod tool;
 pub mod tools;
-pub mod trouble;
+mod workers;
 
 #[cfg(test)]
 mod conformance;
@@ -42,11 +42,11 @@ use crate::service::{Bounds, Served, Service};
 use tool::{Call, Given};
 use tools::Offered;
 
-pub use desk::Desk;
 #[cfg(any(test, feature = "fuzzing"))]
 pub use stdio::understood as messages;
 pub use stdio::{Stdio, message};
 pub use tools::Choice;
+pub use workers::Workers;
 
 /// How long a client may keep lists that are the same as long as this process lives.
 const FRESH: Duration = Duration::from_hours(1);
@@ -91,7 +91,7 @@ pub struct Handler {
 }
 
 struct Inner {
-    desk: Arc<Desk>,
+    workers: Arc<Workers>,
     options: Options,
     tools: Vec<Offered>,
 }
@@ -105,12 +105,12 @@ impl std::fmt::Debug for Handler {
 /// A handler on a store: give it to a transport of `rmcp`, over HTTP for each session a clone.
 ///
 /// A tool that is named and not there is an error.
-pub fn handler(desk: Arc<Desk>, options: Options) -> Result<Handler> {
+pub fn handler(workers: Arc<Workers>, options: Options) -> Result<Handler> {
     let mut tools = tools::offered(&options.tools, options.compat)?;
     if let Within::These(bounds) = &options.within {
         tools.retain(|offered| offered.tool.is_within(bounds));
     }
-    Ok(Handler { inner: Arc::new(Inner { desk, options, tools }) })
+    Ok(Handler { inner: Arc::new(Inner { workers, options, tools }) })
 }
 
 /// A call of a tool as a fuzzer makes it, to the text that a model reads.
@@ -127,7 +127,7 @@ pub fn fuzzed_call(params: &CallToolRequestParams, service: &Service, bounds: &B
     let body = (tool.body)();
     let result = match (tool.call)(&call, Given { tool: tool.name, arguments, body: &body }) {
         Ok(said) => content::answered(said),
-        Err(refused) => trouble::told(tool.name, &refused),
+        Err(refused) => errors::told(tool.name, &refused),
     };
     let value = serde_json::to_value(result).expect("an answer is JSON");
     assert_eq!(bower_core::prompt::json(value.clone()), value, "an answer is harmless in a prompt");
@@ -190,7 +190,7 @@ impl Handler {
             bounds.host = Some(client.client_info.name.clone());
         }
         self.inner
-            .desk
+            .workers
             .work(&context.ct, move |service| job(service, &bounds, session.as_deref(), Timestamp::now()))
             .await
     }
@@ -269,7 +269,7 @@ impl ServerHandler for Handler {
         teller.tell().await;
         let result = match served {
             Ok(said) => content::answered(said),
-            Err(refused) => trouble::told(self.inner.tools[at].tool.name, &refused),
+            Err(refused) => errors::told(self.inner.tools[at].tool.name, &refused),
         };
         Ok(result.into())
     }
@@ -339,7 +339,7 @@ impl ServerHandler for Handler {
                 prompts::recall(arguments.as_ref(), service, bounds, now)
             })
             .await?;
-        served.map(GetPromptResponse::from).map_err(|refused| prompts::trouble(&request.name, &refused))
+        served.map(GetPromptResponse::from).map_err(|refused| prompts::failure(&request.name, &refused))
     }
 
     async fn complete(

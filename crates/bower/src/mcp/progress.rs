@@ -16,7 +16,7 @@ pub struct Step {
     found: usize,
     read: usize,
     chunks: usize,
-    folding: bool,
+    compacting: bool,
 }
 
 /// The working thread's end.
@@ -25,7 +25,7 @@ pub fn take(steps: &watch::Sender<Step>, progress: &IndexProgress) {
         IndexProgress::Found { files } | IndexProgress::Walked { files } => step.found = *files,
         IndexProgress::File { .. } => step.read += 1,
         IndexProgress::Committed { chunks } => step.chunks += chunks,
-        IndexProgress::Folding => step.folding = true,
+        IndexProgress::Compacting => step.compacting = true,
     });
 }
 
@@ -52,12 +52,12 @@ impl Teller {
         }
         let step = self.steps.borrow_and_update().clone();
         // Bringing the indexes up to date is the last piece of the work.
-        let (done, total) = ((step.read + usize::from(step.folding)) as f64, (step.found + 1) as f64);
+        let (done, total) = ((step.read + usize::from(step.compacting)) as f64, (step.found + 1) as f64);
         if done <= self.told {
             return;
         }
         self.told = done;
-        let message = if step.folding {
+        let message = if step.compacting {
             format!("bringing the indexes up to date, {} chunks written", step.chunks)
         } else {
             format!("{} of {} files, {} chunks written", step.read, step.found, step.chunks)

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
-use super::{content, trouble};
+use super::{content, errors};
 use crate::failure::{Exit, Failure};
 use crate::service::{Access, Bounds, EVIDENCE_TOKENS, QueryBody, Refused, SelectBody, Served, Service};
 
@@ -70,8 +70,8 @@ pub fn checked(name: &str, arguments: Option<&JsonObject>) -> Result<(), ErrorDa
 }
 
 /// A prompt that could not be made.
-pub fn trouble(name: &str, refused: &Refused) -> ErrorData {
-    let text = String::from(trouble::text(name, refused.failure()));
+pub fn failure(name: &str, refused: &Refused) -> ErrorData {
+    let text = String::from(errors::text(name, refused.failure()));
     match refused.failure().exit {
         Exit::Usage | Exit::Nothing => ErrorData::invalid_params(text, None),
         Exit::Environment | Exit::Internal => ErrorData::internal_error(text, None),

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use super::compat::{System, athena};
 use super::session::{self, MOST, SESSION};
-use super::{content, said, trouble};
+use super::{content, errors, responses};
 use crate::failure::Exit;
 use crate::render;
 use crate::service::{Bounds, ListBody, Refused, SelectBody, Served, Service};
@@ -112,7 +112,7 @@ pub fn read(
         Wanted::Item(id) => {
             let got = service.get(id, bounds, now)?;
             let exposure = got.given_time.map(|time| (got.given_count, time));
-            let text = render::item::one(&got.memory, exposure, &said::look(now));
+            let text = render::item::one(&got.memory, exposure, &responses::look(now));
             (PromptText::lines(&text), "text/plain")
         }
         Wanted::Canonical => (canonical(service, bounds, now)?, "text/markdown"),
@@ -141,7 +141,7 @@ pub fn read(
 /// A resource that cannot be read is no answer: the protocol has an error for what is not there.
 pub fn trouble(uri: &str, refused: &Refused) -> ErrorData {
     let failure = refused.failure();
-    let text = String::from(trouble::text("resources/read", failure));
+    let text = String::from(errors::text("resources/read", failure));
     let data = Some(json!({"uri": uri}));
     match failure.exit {
         Exit::Nothing | Exit::Usage => ErrorData::resource_not_found(text, data),

@@ -5,7 +5,7 @@ use bower_core::prompt::PromptText;
 use bower_core::request::Item;
 use jiff::Timestamp;
 
-use super::said;
+use super::responses;
 use crate::service::{Bounds, ListBody, SelectBody, Served, Service};
 
 /// A session's log, by its name.
@@ -63,7 +63,7 @@ pub fn kept_in(session: &str, service: &Service, bounds: &Bounds, now: Timestamp
 
 /// What a session kept, for a model.
 pub fn told(session: &str, kept: &[Item], now: Timestamp) -> PromptText {
-    let look = said::look(now);
+    let look = responses::look(now);
     let mut text = PromptText::own("# Session ");
     text.push(&PromptText::line(session));
     text.push_own("\n");

@@ -132,7 +132,7 @@ fn store(home: &Path) -> Result<Service> {
 
 fn lazily(home: &Path, options: Options) -> Handler {
     let place = home.to_path_buf();
-    handler(Arc::new(Desk::lazy(home.join("memory.db"), move || store(&place))), options).unwrap()
+    handler(Arc::new(Workers::lazy(home.join("memory.db"), move || store(&place))), options).unwrap()
 }
 
 /// Runs a story with a handler on an empty store.
@@ -362,11 +362,11 @@ fn a_panic_is_one_failed_call() {
     with(Options::default(), async |_, folder| {
         let (calls, home) = (AtomicUsize::new(0), folder.join("home"));
         let place = home.clone();
-        let desk = Desk::lazy(home.join("memory.db"), move || {
+        let workers = Workers::lazy(home.join("memory.db"), move || {
             assert!(calls.fetch_add(1, Ordering::Relaxed) > 0, "the first one is unlucky");
             store(&place)
         });
-        let handler = handler(Arc::new(desk), Options::default()).unwrap();
+        let handler = handler(Arc::new(workers), Options::default()).unwrap();
         let mut client = Client::initialized(&handler).await;
         let told = client.trouble("memory_status", json!({})).await;
         assert!(told.contains("internal error: the first one is unlucky"), "{told}");
@@ -590,7 +590,7 @@ fn an_index_run_tells_how_far_it_is_and_stops_when_nobody_waits() {
         assert!(state["total_documents"].as_u64().unwrap() < 4_600, "{state}");
         assert!(client.notes.iter().all(|note| note["id"] != id), "{:?}", client.notes);
         // Its thread notices too: what it had not written when it ended is never written.
-        let ended = tokio::time::timeout(Duration::from_secs(20), handler.inner.desk.idle());
+        let ended = tokio::time::timeout(Duration::from_secs(20), handler.inner.workers.idle());
         ended.await.expect("the thread ends");
         let later = client.fields("memory_status", json!({})).await["total_documents"].clone();
         assert!(later.as_u64().unwrap() < 4_600, "{later}");
@@ -639,7 +639,7 @@ fn a_session_is_given_nothing_twice_also_by_the_next_process() {
         assert!(text.starts_with("## Relevant Knowledge\n") && !text.contains("not searched"), "{text}");
         let again = client.call("memory_search", silent).await;
         assert_eq!((&again["content"][0]["text"], &again["isError"]), (&json!(""), &json!(false)));
-        handler.inner.desk.close(|text| panic!("{text}")).await;
+        handler.inner.workers.close(|text| panic!("{text}")).await;
         let next = lazily(&folder.join("home"), Options::default());
         assert_eq!(
             Client::initialized(&next).await.fields("memory_search", asked).await["results"],
@@ -651,8 +651,8 @@ fn a_session_is_given_nothing_twice_also_by_the_next_process() {
 #[test]
 fn requests_without_bounds_are_refused_where_each_must_have_its_own() {
     with(Options::default(), async |_, folder| {
-        let desk = Arc::new(Desk::of(Arc::new(store(&folder.join("home")).unwrap())));
-        let handler = handler(desk, Options { within: Within::OfRequest, ..Options::default() }).unwrap();
+        let workers = Arc::new(Workers::of(Arc::new(store(&folder.join("home")).unwrap())));
+        let handler = handler(workers, Options { within: Within::OfRequest, ..Options::default() }).unwrap();
         let mut client = Client::initialized(&handler).await;
         let refused = client.ask("tools/call", json!({"name": "memory_status", "arguments": {}})).await;
         assert_eq!(refused["error"]["code"], -32603, "{refused}");

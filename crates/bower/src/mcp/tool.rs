@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::arguments;
-use super::said::Said;
+use super::responses::Response;
 use crate::failure::Result;
 use crate::service::{Access, Bounds, Served, Service};
 
@@ -35,8 +35,8 @@ impl Call<'_> {
         &self,
         given: Given<'_>,
         run: fn(&Service, &B, &Bounds, Timestamp) -> Served<A>,
-        tell: impl FnOnce(&A, Timestamp) -> Said,
-    ) -> Served<Said> {
+        tell: impl FnOnce(&A, Timestamp) -> Response,
+    ) -> Served<Response> {
         Ok(tell(&run(self.service, &given.understood()?, self.bounds, self.now)?, self.now))
     }
 }
@@ -101,7 +101,7 @@ pub struct Tool {
     /// The fields of the answer that a model is told of, see [`schema::of_told`](super::schema::of_told).
     pub told: &'static [&'static str],
     /// Does it.
-    pub call: fn(&Call<'_>, Given<'_>) -> Served<Said>,
+    pub call: fn(&Call<'_>, Given<'_>) -> Served<Response>,
 }
 
 impl Tool {

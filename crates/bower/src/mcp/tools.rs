@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-use super::said::{self, Said};
+use super::responses::{self, Response};
 use super::tool::{Call, Effect, Given, Nothing, Tool};
 use super::{compat, schema};
 use crate::failure::{Failure, Result};
@@ -133,8 +133,8 @@ struct ReviewBody {
 }
 
 /// An answer that is told as it is.
-fn whole(answer: &impl serde::Serialize, text: impl AsRef<str>) -> Said {
-    Said::new(answer, text)
+fn whole(answer: &impl serde::Serialize, text: impl AsRef<str>) -> Response {
+    Response::new(answer, text)
 }
 
 /// Our own.
@@ -157,7 +157,7 @@ pub const TOOLS: &[Tool] = &[
         required: &["query"],
         effect: Effect::Reads,
         body: schema::of::<QueryBody>,
-        answer: schema::of_answer::<said::Found>,
+        answer: schema::of_answer::<responses::Found>,
         told: &["results(id text source score band written)", "abstained"],
         call: search,
     },
@@ -197,7 +197,7 @@ pub const TOOLS: &[Tool] = &[
         required: &[],
         effect: Effect::Reads,
         body: schema::of::<ListBody>,
-        answer: schema::of_answer::<said::Page>,
+        answer: schema::of_answer::<responses::Page>,
         told: &["memories", "total"],
         call: list,
     },
@@ -219,7 +219,7 @@ pub const TOOLS: &[Tool] = &[
         required: &["id"],
         effect: Effect::Reads,
         body: schema::of::<IdBody>,
-        answer: schema::of_answer::<said::Past>,
+        answer: schema::of_answer::<responses::Past>,
         told: &["chain", "events"],
         call: history,
     },
@@ -231,7 +231,7 @@ pub const TOOLS: &[Tool] = &[
         required: &[],
         effect: Effect::Changes,
         body: schema::of::<ReviewBody>,
-        answer: schema::of_answer::<said::Conflicts>,
+        answer: schema::of_answer::<responses::Conflicts>,
         told: &["reviews"],
         call: review,
     },
@@ -242,9 +242,9 @@ pub const TOOLS: &[Tool] = &[
         required: &["id", "verdict"],
         effect: Effect::Keeps,
         body: schema::of::<FeedbackBody>,
-        answer: schema::of_answer::<said::Judged>,
+        answer: schema::of_answer::<responses::Judged>,
         told: &["confidence"],
-        call: |call, given| call.run(given, Service::feedback, said::judged),
+        call: |call, given| call.run(given, Service::feedback, responses::judged),
     },
     Tool {
         name: "memory_status",
@@ -253,7 +253,7 @@ pub const TOOLS: &[Tool] = &[
         required: &[],
         effect: Effect::Reads,
         body: schema::of::<Nothing>,
-        answer: schema::of_answer::<said::Health>,
+        answer: schema::of_answer::<responses::Health>,
         told: &["total_memories", "total_documents", "by_collection", "index_healthy", "model_state"],
         call: status,
     },
@@ -264,9 +264,9 @@ pub const TOOLS: &[Tool] = &[
         required: &[],
         effect: Effect::Changes,
         body: schema::of::<PruneBody>,
-        answer: schema::of_answer::<said::Cut>,
+        answer: schema::of_answer::<responses::Cut>,
         told: &["pruned", "remaining", "event"],
-        call: |call, given| call.run(given, Service::prune, said::cut),
+        call: |call, given| call.run(given, Service::prune, responses::cut),
     },
     Tool {
         name: "memory_consolidate",
@@ -275,7 +275,7 @@ pub const TOOLS: &[Tool] = &[
         required: &[],
         effect: Effect::Changes,
         body: schema::of::<ConsolidateBody>,
-        answer: schema::of_answer::<said::Consolidation>,
+        answer: schema::of_answer::<responses::Consolidation>,
         told: &["merged", "patterns_created", "clusters"],
         call: consolidate,
     },
@@ -286,7 +286,7 @@ pub const TOOLS: &[Tool] = &[
         required: &["paths"],
         effect: Effect::Keeps,
         body: schema::of::<IndexBody>,
-        answer: schema::of_answer::<said::Run>,
+        answer: schema::of_answer::<responses::Run>,
         told: &["files", "indexed", "skipped"],
         call: index,
     },
@@ -322,7 +322,7 @@ pub const MORE: &[Tool] = &[
         told: &["entries(id text)", "left_out"],
         call: |call, given| {
             call.run(given, Service::brief, |brief, now| {
-                let text = render::agents::briefing(brief, &said::look(now));
+                let text = render::agents::briefing(brief, &responses::look(now));
                 whole(brief, if text.is_empty() { render::agents::nothing(brief).to_owned() } else { text })
             })
         },
@@ -338,7 +338,7 @@ pub const MORE: &[Tool] = &[
         told: &["memory"],
         call: |call, given| {
             call.run(given, Service::pin, |pinned, now| {
-                whole(pinned, render::life::pinned(&pinned.memory, &said::look(now)))
+                whole(pinned, render::life::pinned(&pinned.memory, &responses::look(now)))
             })
         },
     },
@@ -360,13 +360,13 @@ pub const MORE: &[Tool] = &[
         told: &["items", "unmoved"],
         call: |call, given| {
             call.run(given, Service::undo, |undone, now| {
-                whole(undone, render::life::undone(undone, &said::look(now)))
+                whole(undone, render::life::undone(undone, &responses::look(now)))
             })
         },
     },
 ];
 
-fn search(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn search(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let mut body: QueryBody = given.understood()?;
     if body.query.trim().is_empty() {
         return Err(Failure::usage(
@@ -378,10 +378,10 @@ fn search(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     body.limit.get_or_insert(RESULTS);
     body.budget_tokens.get_or_insert(EVIDENCE_TOKENS);
     let asked = !body.prefetch;
-    Ok(said::found(&call.service.query(&body, call.bounds, call.now)?, asked))
+    Ok(responses::found(&call.service.query(&body, call.bounds, call.now)?, asked))
 }
 
-fn store(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn store(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let mut body: CurateBody = given.understood()?;
     if body.content.trim().is_empty() {
         return Err(Failure::usage("content is empty", "say what is to be remembered").into());
@@ -390,25 +390,25 @@ fn store(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         body.conversation = call.session.map(str::to_owned);
     }
     let curated: Curated = call.service.curate(&body, call.bounds, call.now)?;
-    let text = render::store::curated(&curated, &said::look(call.now));
+    let text = render::store::curated(&curated, &responses::look(call.now));
     Ok(whole(&curated, text))
 }
 
-fn get(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn get(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: IdBody = given.understood()?;
     let got: Got = call.service.get(&body.id, call.bounds, call.now)?;
     let exposure = got.given_time.map(|time| (got.given_count, time));
-    let text = render::item::one(&got.memory, exposure, &said::look(call.now));
+    let text = render::item::one(&got.memory, exposure, &responses::look(call.now));
     Ok(whole(&got, text))
 }
 
-fn list(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn list(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: ListBody = given.understood()?;
     let listing = call.service.list(&body, call.bounds, call.now)?;
-    Ok(said::page(&listing, body.offset.unwrap_or(0) as usize, call.now))
+    Ok(responses::page(&listing, body.offset.unwrap_or(0) as usize, call.now))
 }
 
-fn forget(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn forget(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: ForgetBody = given.understood()?;
     if body.ids.is_empty() {
         // A selection may hold more than a model thinks: it looks first, and names what is to go.
@@ -419,31 +419,31 @@ fn forget(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         .into());
     }
     let forgotten: Forgotten = call.service.forget(&body, call.bounds, call.now)?;
-    let text = render::forget::forgotten(&forgotten, &said::look(call.now));
+    let text = render::forget::forgotten(&forgotten, &responses::look(call.now));
     Ok(whole(&forgotten, text))
 }
 
-fn history(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn history(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: IdBody = given.understood()?;
-    Ok(said::past(&call.service.history(&body.id, call.bounds)?, call.now))
+    Ok(responses::past(&call.service.history(&body.id, call.bounds)?, call.now))
 }
 
-fn review(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn review(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: ReviewBody = given.understood()?;
     match (body.review, body.ruling) {
         (None, None) => {
             let found = call.service.reviews(body.all, call.bounds)?.reviews;
-            let text = render::review::list(&found, 0, &said::look(call.now)).replace(
+            let text = render::review::list(&found, 0, &responses::look(call.now)).replace(
                 "bower review accept|reject|both N, or merge N TEXT",
                 "memory_review with review N and ruling accept, reject, both, or merge with text",
             );
-            Ok(said::conflicts(&found, text))
+            Ok(responses::conflicts(&found, text))
         }
         (Some(review), Some(ruling)) => {
             let body = SettleBody { ruling, text: body.text };
             let settled = call.service.settle(review, &body, call.bounds, call.now)?;
-            let text = render::review::settled(&settled, &said::look(call.now));
-            Ok(said::conflicts(&[settled], text))
+            let text = render::review::settled(&settled, &responses::look(call.now));
+            Ok(responses::conflicts(&[settled], text))
         }
         (Some(_), None) => {
             Err(Failure::usage("no ruling is given", "add ruling: accept, reject, both or merge").into())
@@ -456,18 +456,18 @@ fn review(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     }
 }
 
-fn status(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn status(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let Nothing {} = given.understood()?;
-    Ok(said::state(&call.service.status(call.bounds)?, call.now))
+    Ok(responses::state(&call.service.status(call.bounds)?, call.now))
 }
 
-fn consolidate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn consolidate(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: ConsolidateBody = given.understood()?;
-    Ok(said::merged(&call.service.consolidate(&body, call.bounds, call.now, call.go_on)?, call.now))
+    Ok(responses::merged(&call.service.consolidate(&body, call.bounds, call.now, call.go_on)?, call.now))
 }
 
-fn index(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn index(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: IndexBody = given.understood()?;
     let report = call.service.index(&body, call.bounds, call.now, call.progress, call.go_on)?;
-    Ok(said::indexed(&report, call.now))
+    Ok(responses::indexed(&report, call.now))
 }

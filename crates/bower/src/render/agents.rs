@@ -1,12 +1,12 @@
 //! Renders briefings, the reading of sessions and the setup of hosts for people.
 
-use bower_core::item::Fate;
+use bower_core::item::CurateOutcome;
 use bower_core::request::{Brief, SessionRead};
 use bower_core::shared::briefing_block;
 use std::fmt::Write as _;
 
 use super::store::degraded;
-use super::{Look, clean, count, duration, folded, hanging, line, style, thousands};
+use super::{Look, clean, count, duration, hanging, line, style, thousands, wrapped};
 use crate::commands::setup::Done;
 use crate::hosts::Change;
 
@@ -53,7 +53,7 @@ pub fn brief(brief: &Brief, look: &Look) -> String {
             count(brief.candidates as u64, "candidate")
         );
     }
-    out += &folded("", &told, look);
+    out += &wrapped("", &told, look);
     out + &degraded(&brief.degraded, "not searched:", look)
 }
 
@@ -65,7 +65,7 @@ pub fn session(read: &SessionRead, look: &Look) -> String {
         let id = kept.id.as_deref().unwrap_or("would be kept");
         let what = match (kept.outcome, kept.review) {
             (_, Some(review)) => format!("{} (review {review}: another says otherwise)", kept.cue),
-            (Fate::Confirm, None) => format!("{}, known: confirmed", kept.cue),
+            (CurateOutcome::Confirm, None) => format!("{}, known: confirmed", kept.cue),
             _ => kept.cue.clone(),
         };
         let what = if kept.least_trusted.is_outside() {
@@ -100,10 +100,10 @@ pub fn session(read: &SessionRead, look: &Look) -> String {
         look.paint(style::DIM, &format!("({})", duration(read.took_ms)))
     );
     for problem in read.errors.iter().take(if look.verbose { usize::MAX } else { 3 }) {
-        out += &folded("! ", &format!("{}: {}", line(&problem.place), line(&problem.reason)), look);
+        out += &wrapped("! ", &format!("{}: {}", line(&problem.place), line(&problem.reason)), look);
     }
     if !read.kept.is_empty() && !read.dry_run {
-        out += &folded(
+        out += &wrapped(
             "",
             "look through them: bower list --status candidate, then bower review keep|drop ID",
             look,

@@ -58,7 +58,7 @@ pub fn text(evidence: &Evidence, look: &Look) -> String {
     if evidence.left_out > 0 {
         let _ = write!(told, "; {} left out", count(evidence.left_out as u64, "hit"));
     }
-    out.push_str(&super::folded("", &told, look));
+    out.push_str(&super::wrapped("", &told, look));
     out
 }
 
@@ -67,11 +67,11 @@ pub fn kept_back(answer: &Answer, look: &Look) -> String {
     let mut out = String::new();
     if let Some(given @ 1..) = answer.already_given {
         let told = format!("left out: {} that this session was already given", count(given as u64, "hit"));
-        out.push_str(&super::folded("", &told, look));
+        out.push_str(&super::wrapped("", &told, look));
     }
     if let Some(held @ 1..) = answer.held_back {
         let told = format!("held back: {} not close enough to be given unasked", count(held as u64, "hit"));
-        out.push_str(&super::folded("", &told, look));
+        out.push_str(&super::wrapped("", &told, look));
     }
     out
 }

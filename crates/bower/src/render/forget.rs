@@ -3,7 +3,7 @@
 use bower_core::request::{Erased, Forgotten, Receipt, Residue};
 use std::fmt::Write as _;
 
-use super::{Look, bytes, count, folded, line, style, thousands};
+use super::{Look, bytes, count, line, style, thousands, wrapped};
 
 /// Ids that are shown, unless all are wanted.
 const SHOWN: usize = 10;
@@ -22,7 +22,7 @@ pub fn forgotten(forgotten: &Forgotten, look: &Look) -> String {
     });
     if !forgotten.held_by.is_empty() {
         let holders = count(forgotten.held_by.len() as u64, "other item");
-        out += &folded("! ", &format!("{holders} say all of it in the same words, and stay:"), look);
+        out += &wrapped("! ", &format!("{holders} say all of it in the same words, and stay:"), look);
         out += &ids(&forgotten.held_by, look, |_| "");
     }
     out + &forgotten.erased.as_ref().map_or_else(String::new, |erased| files(erased, look))
@@ -75,14 +75,14 @@ fn files(erased: &Erased, look: &Look) -> String {
     for wait in &erased.waits {
         let note =
             format!("files may still hold traces: {}; the next command that has time goes on", line(wait));
-        out += &folded("! ", &note, look);
+        out += &wrapped("! ", &note, look);
     }
     for copy in &erased.copies {
         let _ = writeln!(out, "removed from {} too", line(&copy.display().to_string()));
     }
     for file in &erased.elsewhere {
         let path = line(&file.path.display().to_string());
-        out += &folded("! ", &format!("{path} holds it and is yours to delete"), look);
+        out += &wrapped("! ", &format!("{path} holds it and is yours to delete"), look);
     }
     out
 }
@@ -109,7 +109,7 @@ pub fn residue(residue: &Residue, look: &Look) -> String {
         out += &ids(&residue.items, look, |_| "");
     }
     for note in &residue.untold {
-        out += &folded("! ", &line(note), look);
+        out += &wrapped("! ", &line(note), look);
     }
     let searched = format!("{} in {}", bytes(residue.searched_bytes), count(residue.searched_files, "file"));
     let verdict =

@@ -4,7 +4,7 @@ use bower_core::item::{Tier, Turn, Verdict};
 use bower_core::request::{ClockJump, Consolidated, Feedback, Item, Pruned, Swept, Turned, Undone};
 use std::fmt::Write as _;
 
-use super::{Look, count, duration, folded, hanging, line, style, thousands};
+use super::{Look, count, duration, hanging, line, style, thousands, wrapped};
 
 /// Lines of a list unless all are wanted.
 const FEW: usize = 10;
@@ -18,7 +18,7 @@ fn clock_jump(jump: Option<&ClockJump>, run: &str, look: &Look) -> String {
             jump.trusted_time.strftime("%F"),
             jump.acts_from.strftime("%F %R UTC")
         );
-        folded("! ", &text, look)
+        wrapped("! ", &text, look)
     })
 }
 
@@ -95,7 +95,7 @@ fn waiting(number: usize, then: &str, look: &Look) -> String {
     if number == 0 {
         return String::new();
     }
-    folded("! ", &format!("{} wait for the next run: {then}", thousands(number as u64)), look)
+    wrapped("! ", &format!("{} wait for the next run: {then}", thousands(number as u64)), look)
 }
 
 fn undo(event: Option<u64>, look: &Look) -> String {
@@ -126,10 +126,10 @@ pub fn consolidated(done: &Consolidated, look: &Look) -> String {
     }
     if let Some(llm) = &done.llm {
         let wrote = count(llm.written as u64, "pattern");
-        out += &folded("", &format!("{} wrote {wrote}", line(&llm.model)), look);
+        out += &wrapped("", &format!("{} wrote {wrote}", line(&llm.model)), look);
         for refused in &llm.refused {
             let kept = count(refused.patterns as u64, "pattern");
-            out += &folded(
+            out += &wrapped(
                 "! ",
                 &format!("{kept} kept their memories' own words: {}", line(&refused.why)),
                 look,
@@ -141,7 +141,7 @@ pub fn consolidated(done: &Consolidated, look: &Look) -> String {
             "{} without a vector were not compared: bower index on any path embeds them",
             thousands(done.without_vector as u64)
         );
-        out += &folded("! ", &note, look);
+        out += &wrapped("! ", &note, look);
     }
     out + &waiting(done.waiting, "time was up; bower consolidate goes on", look)
 }
@@ -170,7 +170,7 @@ pub fn undone(undone: &Undone, look: &Look) -> String {
         let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
     }
     for left in &undone.unmoved {
-        out += &folded("! ", &format!("{} stays as it is: {}", left.id, line(&left.why)), look);
+        out += &wrapped("! ", &format!("{} stays as it is: {}", left.id, line(&left.why)), look);
     }
     let event = Some(undone.event).filter(|event| undone.origin.is_some() && *event > 0);
     out + &undo(event, look)

@@ -191,7 +191,7 @@ pub fn rows(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A note in as many lines as it needs, because its end says what to do.
-pub fn folded(lead: &str, note: &str, look: &Look) -> String {
+pub fn wrapped(lead: &str, note: &str, look: &Look) -> String {
     let room = look.width.saturating_sub(columns(lead)).max(16);
     rows(note, room)
         .iter()

@@ -4,7 +4,7 @@ use bower_core::request::moving::{Exported, FileChange, Imported, Migrated, Prob
 use std::fmt::Write as _;
 
 use super::store::degraded;
-use super::{Look, bytes, count, duration, folded, line, memories, style, thousands};
+use super::{Look, bytes, count, duration, line, memories, style, thousands, wrapped};
 
 /// Problems and changed files that are listed without `--verbose`.
 const LISTED: usize = 20;
@@ -108,12 +108,12 @@ pub fn migrated(migrated: &Migrated, look: &Look) -> String {
     );
     if migrated.redacted > 0 {
         let note = format!("{} without the secrets that they held", memories(migrated.redacted));
-        out += &folded("! ", &note, look);
+        out += &wrapped("! ", &note, look);
     }
     if migrated.migrated > 0 && !migrated.dry_run {
         let note =
             "no briefing has them before somebody kept them: bower review keep --source brv, or ID by ID";
-        out += &folded("? ", note, look);
+        out += &wrapped("? ", note, look);
     }
     problems(&mut out, "not understood", &migrated.errors, migrated.errors.len() as u64, look);
     out
@@ -135,7 +135,7 @@ fn problems(out: &mut String, what: &str, problems: &[Problem], all: u64, look: 
     }
     let _ = writeln!(out, "{}", look.paint(style::WEAK, &format!("{what}:")));
     for problem in problems.iter().take(most(look)) {
-        *out += &folded("  ", &format!("{}: {}", line(&problem.place), line(&problem.reason)), look);
+        *out += &wrapped("  ", &format!("{}: {}", line(&problem.place), line(&problem.reason)), look);
     }
     let listed = problems.len().min(most(look)) as u64;
     if all > listed {

@@ -10,7 +10,7 @@ use super::excerpt::{Layout, excerpt, terms, wrap};
 use super::item::{place, said_by};
 use super::store::lacks;
 use super::table::{Column, Table};
-use super::{Look, columns, count, cut, duration, evidence, folded, line, style, thousands};
+use super::{Look, columns, count, cut, duration, evidence, line, style, thousands, wrapped};
 
 /// Columns left of a hit's lines: the rank and its gap.
 const INDENT: usize = 4;
@@ -40,13 +40,13 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     if answer.abstained && !answer.hits.is_empty() {
         let likely = answer.answerable.unwrap_or(0.0) * 100.0;
         let note = format!("nothing here seems to answer this (likely {likely:.0} %); these come nearest");
-        out.push_str(&folded("? ", &note, look));
+        out.push_str(&wrapped("? ", &note, look));
     }
     if explain {
         out.push_str(&effort(answer, look));
     }
     for degraded in &answer.degraded {
-        out.push_str(&folded("! ", &lacks(degraded, "searched"), look));
+        out.push_str(&wrapped("! ", &lacks(degraded, "searched"), look));
     }
     out
 }
@@ -213,7 +213,7 @@ fn factors(hit: &Hit, candidates: usize, look: &Look) -> String {
         } else {
             "its place is made of nothing that sets it apart from the other candidates"
         };
-        return folded(&lead, told, look);
+        return wrapped(&lead, told, look);
     }
     table.row(["made of", ""]);
     for factor in &hit.factors {
@@ -273,8 +273,8 @@ fn effort(answer: &Answer, look: &Look) -> String {
     }
     let considered = count(effort.candidates as u64, "different item");
     table.row(["together", &format!("{considered}, put in order in {}", duration(effort.rank_ms))]);
-    if effort.tail > 0 {
-        let newer = count(effort.tail as u64, "item");
+    if effort.delta > 0 {
+        let newer = count(effort.delta as u64, "item");
         table.row(["newest", &format!("{newer} not in the indexes yet, searched one by one")]);
     }
     table.print(look)

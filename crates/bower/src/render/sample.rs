@@ -206,7 +206,7 @@ pub fn answer() -> Answer {
                 ChannelEffort { channel: Channel::Vector, candidates: 0, took_ms: 0.0 },
             ],
             candidates: 117,
-            tail: 12,
+            delta: 12,
             embed_ms: 0.0,
             rank_ms: 0.21,
             vector_cached: false,

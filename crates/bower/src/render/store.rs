@@ -1,6 +1,6 @@
 //! Renders the state of the store for people: what was kept, status, doctor, copies.
 
-use bower_core::item::{Fate, Part, Step};
+use bower_core::item::{CurateOutcome, Part, Step};
 use bower_core::request::{
     Check, Curated, Degraded, Held, Loss, ModelState, Outcome, Salvaged, StatusReport, StoreCopy,
 };
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::table::{Column, Table};
-use super::{Look, bytes, count, duration, folded, line, style, thousands};
+use super::{Look, bytes, count, duration, line, style, thousands, wrapped};
 use crate::service::StorePart;
 
 /// Digits of another memory's id; `bower get` takes as many.
@@ -29,14 +29,16 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
         (format!("{id}… ({age})"), line(&other.why), other.stands)
     });
     let what = match (curated.outcome, other) {
-        (Fate::Refuse, _) => look.paint(style::WEAK, "not kept"),
-        (Fate::Create, _) | (_, None) => kept,
+        (CurateOutcome::Refuse, _) => look.paint(style::WEAK, "not kept"),
+        (CurateOutcome::Create, _) | (_, None) => kept,
         (_, Some((other, why, true))) => format!("kept as history: {other} holds, {why}"),
-        (Fate::Confirm, Some((_, why, _))) => format!("confirmed: {why}"),
-        (Fate::Link, Some((other, why, _))) => format!("{kept}, beside {other}: {why}"),
-        (Fate::Append, Some((other, ..))) => format!("updated: says all of {other} and more"),
-        (Fate::Supersede, Some((other, why, _))) => format!("updated: replaces {other}, {why}"),
-        (Fate::Contradict, Some((other, why, _))) => format!("{kept}, but it contradicts {other}: {why}"),
+        (CurateOutcome::Confirm, Some((_, why, _))) => format!("confirmed: {why}"),
+        (CurateOutcome::Link, Some((other, why, _))) => format!("{kept}, beside {other}: {why}"),
+        (CurateOutcome::Append, Some((other, ..))) => format!("updated: says all of {other} and more"),
+        (CurateOutcome::Supersede, Some((other, why, _))) => format!("updated: replaces {other}, {why}"),
+        (CurateOutcome::Contradict, Some((other, why, _))) => {
+            format!("{kept}, but it contradicts {other}: {why}")
+        }
     };
     out += &what;
     if let Some(reason) = &curated.reason {
@@ -44,18 +46,18 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
     }
     let _ = writeln!(out, " {}", look.paint(style::DIM, &format!("({})", duration(curated.took_ms))));
     if let Some(review) = curated.review {
-        out += &folded("? ", &format!("which is right? bower review accept|reject|both {review}"), look);
+        out += &wrapped("? ", &format!("which is right? bower review accept|reject|both {review}"), look);
     }
     if !curated.redacted.is_empty() {
         let mut note = format!("cut out before it was kept: {}", line(&curated.redacted.join(", ")));
         if !curated.redacted_fields.is_empty() {
             let _ = write!(note, " (fields: {})", curated.redacted_fields.join(", "));
         }
-        out += &folded("! ", &note, look);
+        out += &wrapped("! ", &note, look);
     }
     if let Some(id) = curated.id.as_ref().filter(|_| curated.is_candidate) {
         let note = format!("it comes from outside: bower review keep|drop {id}");
-        out += &folded("? ", &note, look);
+        out += &wrapped("? ", &note, look);
     }
     out + &degraded(&curated.degraded, "cannot be found yet by", look)
 }
@@ -69,7 +71,7 @@ pub fn degraded(degraded: &[Degraded], what: &str, look: &Look) -> String {
                 format!("{what} {}: {}", one.channel, line(&one.reason))
             }
         };
-        all + &folded("! ", &note, look)
+        all + &wrapped("! ", &note, look)
     })
 }
 
@@ -94,7 +96,7 @@ pub fn salvaged(salvaged: &Salvaged, look: &Look) -> String {
         count(salvaged.documents, "document"),
     );
     for id in &salvaged.damaged {
-        out += &folded(
+        out += &wrapped(
             "! ",
             &format!("the text of item {id} is not as it was written: it has the tag damaged"),
             look,
@@ -103,10 +105,10 @@ pub fn salvaged(salvaged: &Salvaged, look: &Look) -> String {
     if let Some(file) = &salvaged.unplaced_file {
         let texts = count(salvaged.unplaced as u64, "text");
         let file = line(&file.display().to_string());
-        out += &folded("! ", &format!("{texts} of items that could not be read: {file}"), look);
+        out += &wrapped("! ", &format!("{texts} of items that could not be read: {file}"), look);
     }
     for what in salvaged.unreadable.iter().chain(&salvaged.findings) {
-        out += &folded("! ", &line(what), look);
+        out += &wrapped("! ", &line(what), look);
     }
     out + &format!(
         "look at it with bower --home {into} list; bower restore {into}/memory.db puts it in the home's place\n"
@@ -164,11 +166,11 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
         "store",
         &format!("{} ({size}, schema {}, change {})", report.db_path.display(), report.schema, report.change),
     ]);
-    let waiting = match (report.text_tail, report.vector_tail) {
-        (0, 0) => "everything folded in".to_string(),
+    let waiting = match (report.text_delta, report.vector_delta) {
+        (0, 0) => "everything indexed".to_string(),
         (text, vector) => {
             format!(
-                "searched directly until folded in: {} text, {} vector rows",
+                "not indexed yet, searched directly: {} text, {} vector rows",
                 thousands(text),
                 thousands(vector)
             )
@@ -191,7 +193,7 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
     };
     table.row(["vectors", &format!("{}{unembedded}", report.vector_index_tier)]);
     table.row(["model", &model(&report.model)]);
-    let lost = report.losses.iter().map(|loss| folded("! ", &line(&loss.sentence()), look));
+    let lost = report.losses.iter().map(|loss| wrapped("! ", &line(&loss.sentence()), look));
     table.print(look) + &lost.collect::<String>()
 }
 
@@ -302,9 +304,9 @@ mod tests {
             vector_index_tier: "two-stage".into(),
             schema: 1,
             change: 2_204,
-            text_tail: 12,
-            vector_tail: 1_400,
-            token_tail: 0,
+            text_delta: 12,
+            vector_delta: 1_400,
+            token_delta: 0,
             uncoded: 0,
             unembedded: 3,
             model: ModelState {
@@ -355,7 +357,7 @@ mod tests {
             is_update: false,
             accepted: true,
             reason: None,
-            outcome: Fate::Create,
+            outcome: CurateOutcome::Create,
             durability: Durability::Lasting,
             other: None,
             redacted: Vec::new(),
@@ -379,21 +381,21 @@ mod tests {
         let plain = Curated { degraded: Vec::new(), ..kept };
         let value = "port 8080 -> 9090";
         let all = [
-            (Fate::Confirm, other("says the same (cosine .97)", false)),
-            (Fate::Link, other("another fact: 16 GB -> 32 GB", false)),
-            (Fate::Append, other("says more", false)),
-            (Fate::Supersede, other(value, false)),
-            (Fate::Supersede, other(value, true)),
-            (Fate::Contradict, other("one denies the other", false)),
+            (CurateOutcome::Confirm, other("says the same (cosine .97)", false)),
+            (CurateOutcome::Link, other("another fact: 16 GB -> 32 GB", false)),
+            (CurateOutcome::Append, other("says more", false)),
+            (CurateOutcome::Supersede, other(value, false)),
+            (CurateOutcome::Supersede, other(value, true)),
+            (CurateOutcome::Contradict, other("one denies the other", false)),
         ]
         .map(|(outcome, other)| {
-            let review = (outcome == Fate::Contradict).then_some(7);
+            let review = (outcome == CurateOutcome::Contradict).then_some(7);
             curated(&Curated { outcome, other, review, ..plain.clone() }, &look)
         });
         let refused = Curated {
             id: None,
             accepted: false,
-            outcome: Fate::Refuse,
+            outcome: CurateOutcome::Refuse,
             reason: Some("a raw diff is in git already; say in a sentence what changed and why".into()),
             redacted: vec!["AWS access key".into()],
             ..plain

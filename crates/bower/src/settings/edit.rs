@@ -9,13 +9,16 @@ use super::knob::{Knob, checked};
 use super::table::{knobs, known};
 use crate::failure::{Failure, Hint, Result, one_line};
 
+/// Settings with their values, and names of earlier versions, each with the present one.
+type Read = (Vec<(&'static str, Value)>, Vec<(String, String)>);
+
 /// The file's settings, checked; the first that cannot be meant is an error with its line.
-pub fn read(path: &Path, text: &str) -> Result<Vec<(&'static str, Value)>> {
+pub fn read(path: &Path, text: &str) -> Result<Read> {
     let document = Document::parse(text).map_err(|source| unreadable(path, text, &source))?;
     let place = |span: Option<std::ops::Range<usize>>| {
         format!("{}:{}", path.display(), line_of(text, span.map_or(0, |span| span.start)))
     };
-    let mut values = Vec::new();
+    let (mut values, mut renamed) = (Vec::new(), Vec::new());
     let mut take = |key: &str, name: Option<&Key>, item: &Item| -> Result<()> {
         let span = name.and_then(Key::span).or_else(|| item.span());
         let knob = known(key).map_err(|why| {
@@ -30,7 +33,14 @@ pub fn read(path: &Path, text: &str) -> Result<Vec<(&'static str, Value)>> {
                 Hint::person("bower config set writes it for you"),
             )
         })?;
-        values.push((knob.key, value));
+        // Where both names stand in a file, the present one counts, whichever comes first.
+        let is_former = key != knob.key;
+        if is_former {
+            renamed.push((key.to_owned(), knob.key.to_owned()));
+        }
+        if !is_former || !values.iter().any(|(known, _)| *known == knob.key) {
+            values.push((knob.key, value));
+        }
         Ok(())
     };
     let top = document.as_table();
@@ -50,7 +60,7 @@ pub fn read(path: &Path, text: &str) -> Result<Vec<(&'static str, Value)>> {
             take(&format!("{key}.{last}"), table.key(last), item)?;
         }
     }
-    Ok(values)
+    Ok((values, renamed))
 }
 
 /// Whether settings stand in a table of this name.

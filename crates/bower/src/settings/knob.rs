@@ -27,6 +27,8 @@ pub struct Knob {
     /// Its name in the file, in `--set` and, in capitals after `BOWER_`, in the environment. A dot stands between a table
     /// of the file and a key in it; in the environment it is `_`.
     pub key: &'static str,
+    /// Its name in earlier versions, which is still understood.
+    pub former: Option<&'static str>,
     /// What values it takes.
     pub form: Form,
     /// What it does, in one line.
@@ -36,13 +38,27 @@ pub struct Knob {
 impl Knob {
     /// The environment variable that sets it.
     pub fn variable(&self) -> String {
-        format!("BOWER_{}", self.key.replace('.', "_").to_uppercase())
+        variable(self.key)
+    }
+
+    /// The environment variable that set it in earlier versions.
+    pub fn former_variable(&self) -> Option<String> {
+        self.former.map(variable)
+    }
+
+    /// The same setting, which earlier versions knew by another name.
+    pub const fn formerly(self, name: &'static str) -> Self {
+        Self { former: Some(name), ..self }
     }
 }
 
 /// A setting, for the tables.
 pub const fn knob(key: &'static str, form: Form, meaning: &'static str) -> Knob {
-    Knob { key, form, meaning }
+    Knob { key, former: None, form, meaning }
+}
+
+fn variable(key: &str) -> String {
+    format!("BOWER_{}", key.replace('.', "_").to_uppercase())
 }
 
 /// A value from text, as a variable or `--set` gives it.

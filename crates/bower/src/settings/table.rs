@@ -57,7 +57,8 @@ const KNOBS: &[Knob] = &[
     knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of the rank fusion that eval compares with"),
     knob("time_zone", Form::Text, "the zone of times in questions; the system's unless told"),
     knob("time_weight", Form::Real(0.0, 10.0), "how much an asked time moves an answer; 0 is not at all"),
-    knob("fold_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index"),
+    knob("compact_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index")
+        .formerly("fold_after"),
     knob("cached_queries", Form::Whole(0, 10_000_000), "query vectors kept in the cache"),
     knob("rerank", Form::Word(&["none", "cross-encoder", "llm"]), "who reorders the best hits"),
     knob("rerank_model", Form::Text, "the cross-encoder: a folder below the models' folder"),
@@ -159,10 +160,10 @@ const KNOBS: &[Knob] = &[
     ),
 ];
 
-/// A setting by its name; otherwise a hint that names the nearest.
+/// A setting by its name, or by that of an earlier version; otherwise a hint that names the nearest.
 pub fn known(key: &str) -> Result<&'static Knob, String> {
     let key = key.trim();
-    knobs().find(|knob| knob.key == key).ok_or_else(|| {
+    knobs().find(|knob| knob.key == key || knob.former == Some(key)).ok_or_else(|| {
         let in_tables: Vec<_> = knobs()
             .filter(|knob| knob.key.split_once('.').is_some_and(|(_, last)| last == key))
             .map(|knob| knob.key)

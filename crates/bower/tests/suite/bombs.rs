@@ -39,29 +39,29 @@ fn refused(home: &Home, path: &Path, words: &[&str], added: u64) {
 const GOOD: &str = r#"{"speaker":"Ada","text":"The lighthouse stands on the northern cape.","id":"g1"}"#;
 
 /// A file of a head, something so often, and a tail.
-fn filled(home: &Home, name: &str, head: &str, fill: &str, times: usize, tail: &str) -> PathBuf {
+fn filled(home: &Home, name: &str, head: &str, fill: &str, times: usize, delta: &str) -> PathBuf {
     let path = home.path(name);
     let mut file = BufWriter::new(File::create(&path).unwrap());
-    write_filled(&mut file, head, fill, times, tail);
+    write_filled(&mut file, head, fill, times, delta);
     file.into_inner().unwrap();
     path
 }
 
-fn write_filled(file: &mut impl Write, head: &str, fill: &str, times: usize, tail: &str) {
+fn write_filled(file: &mut impl Write, head: &str, fill: &str, times: usize, delta: &str) {
     file.write_all(head.as_bytes()).unwrap();
     let block = fill.repeat(1_024);
     for _ in 0..times / 1_024 {
         file.write_all(block.as_bytes()).unwrap();
     }
     file.write_all(fill.repeat(times % 1_024).as_bytes()).unwrap();
-    file.write_all(tail.as_bytes()).unwrap();
+    file.write_all(delta.as_bytes()).unwrap();
 }
 
 #[test]
 fn json_that_grows_in_memory_is_refused_piece_by_piece() {
     let home = Home::new();
-    let list = |name: &str, head: &str, fill: &str, times: usize, tail: &str| {
-        filled(&home, name, &format!("[{head}"), fill, times, &format!("{tail},{GOOD}]"))
+    let list = |name: &str, head: &str, fill: &str, times: usize, delta: &str| {
+        filled(&home, name, &format!("[{head}"), fill, times, &format!("{delta},{GOOD}]"))
     };
     let long = list("long.json", r#"{"speaker":"Bob","text":""#, "x", 100 << 20, r#""}"#);
     refused(&home, &long, &["long.json: element 1", "larger than 32 MB", "left out"], 1);
@@ -102,9 +102,9 @@ fn json_that_grows_in_memory_is_refused_piece_by_piece() {
 fn zip(home: &Home, name: &str, entries: &[(&str, &str, &str, usize, &str)]) -> PathBuf {
     let path = home.path(name);
     let mut archive = zip::ZipWriter::new(File::create(&path).unwrap());
-    for (entry, head, fill, times, tail) in entries {
+    for (entry, head, fill, times, delta) in entries {
         archive.start_file(*entry, zip::write::SimpleFileOptions::default()).unwrap();
-        write_filled(&mut archive, head, fill, *times, tail);
+        write_filled(&mut archive, head, fill, *times, delta);
     }
     archive.finish().unwrap();
     path

@@ -11,12 +11,12 @@ fn setting(data: &Value, key: &str) -> String {
 
 #[test]
 fn every_value_says_where_it_came_from() {
-    let home = Home::new().with("BOWER_THREADS", "3").with("BOWER_FOLD_AFTER", "20");
+    let home = Home::new().with("BOWER_THREADS", "3").with("BOWER_COMPACT_AFTER", "20");
     let file = home.write("home/config.toml", "threads = 2\nrrf_k = 30\n");
-    let data = home.data(["config", "--set", "fold_after=7"]);
+    let data = home.data(["config", "--set", "compact_after=7"]);
     assert_eq!(setting(&data, "threads"), "3 from BOWER_THREADS");
     assert_eq!(setting(&data, "rrf_k"), format!("30 from {}", file.display()));
-    assert_eq!(setting(&data, "fold_after"), "7 from --set");
+    assert_eq!(setting(&data, "compact_after"), "7 from --set");
     assert_eq!(setting(&data, "sync"), "\"normal\" from built-in");
     assert_eq!(data["home_origin"], "BOWER_HOME");
     let other = home.path("other");

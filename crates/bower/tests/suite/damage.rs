@@ -243,7 +243,7 @@ fn damaged_settings_and_tokens_end_no_command_badly() {
     assert_eq!(home.run(["curate", "The zymurgy valve is 42 mm wide."]).status, 0);
     home.write(
         "home/config.toml",
-        "candidates = 150\nfold_after = 300\nprofile = \"bower\"\ntime_zone = \"UTC\"\n",
+        "candidates = 150\ncompact_after = 300\nprofile = \"bower\"\ntime_zone = \"UTC\"\n",
     );
     assert_eq!(home.run(["token", "create", "laptop", "--access", "read"]).status, 0);
     let mut state = 7_u64;

@@ -7,11 +7,11 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
 use serde_json::{Value, json};
 
-use crate::embed::bert::Shape;
+use crate::embed::bert::EncoderShape;
 
 /// Small, with the smallest heads.
-pub(crate) const SMALL: Shape =
-    Shape { hidden: 64, inner: 128, layers: 2, heads: 4, positions: 512, epsilon: 1e-12 };
+pub(crate) const SMALL: EncoderShape =
+    EncoderShape { hidden: 64, inner: 128, layers: 2, heads: 4, positions: 512, epsilon: 1e-12 };
 
 /// Words of the vocabulary behind its control pieces.
 pub(crate) const WORDS: [&str; 24] = [
@@ -49,14 +49,14 @@ impl Random {
 
 /// The model's numbers by the names under which they are published.
 pub(crate) struct Published {
-    pub(crate) shape: Shape,
+    pub(crate) shape: EncoderShape,
     pub(crate) tensors: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
 }
 
 impl Published {
-    pub(crate) fn new(seed: u64, shape: Shape) -> Self {
+    pub(crate) fn new(seed: u64, shape: EncoderShape) -> Self {
         let mut model = Self { shape, tensors: BTreeMap::new() };
-        let (mut random, Shape { hidden, inner, .. }) = (Random(seed), shape);
+        let (mut random, EncoderShape { hidden, inner, .. }) = (Random(seed), shape);
         let pieces = vocabulary().lines().count();
         let tables = [("word", pieces, 1.0), ("position", shape.positions, 0.2), ("token_type", 2, 0.2)];
         for (name, rows, size) in tables {

@@ -17,7 +17,7 @@ struct Model {
 }
 
 impl Model {
-    fn new(seed: u64, shape: Shape, config: &Value) -> Self {
+    fn new(seed: u64, shape: EncoderShape, config: &Value) -> Self {
         let (folder, published) = (tempfile::tempdir().unwrap(), Published::new(seed, shape));
         published.write(folder.path(), config);
         Self { folder, published }
@@ -43,7 +43,7 @@ impl Model {
 
 /// The logit by the definition, in float64.
 fn slow(model: &Published, question: &[usize], text: &[usize]) -> f64 {
-    let Shape { hidden, inner, layers, heads, .. } = model.shape;
+    let EncoderShape { hidden, inner, layers, heads, .. } = model.shape;
     let get = |name: &str| model.get(name).iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
     let dense = |name: &str, row: &[f64]| -> Vec<f64> {
         let (weight, bias) = (get(&format!("{name}.weight")), get(&format!("{name}.bias")));
@@ -155,8 +155,8 @@ fn spearman(one: &[f64], other: &[f64]) -> f64 {
 fn relevances_agree_with_float64_for_every_shape() {
     let shapes = [
         SMALL,
-        Shape { heads: 2, epsilon: 1e-5, ..SMALL },
-        Shape { hidden: 128, heads: 2, inner: 192, layers: 3, ..SMALL },
+        EncoderShape { heads: 2, epsilon: 1e-5, ..SMALL },
+        EncoderShape { hidden: 128, heads: 2, inner: 192, layers: 3, ..SMALL },
     ];
     let (mut said, mut agree) = (String::new(), true);
     for (seed, shape) in (1..).zip(shapes) {
@@ -199,7 +199,7 @@ fn every_instruction_set_gives_the_same_relevance_again_and_again() {
 
 #[test]
 fn a_long_text_loses_its_end_and_a_question_keeps_at_most_half() {
-    let model = Model::new(6, Shape { positions: 27, ..SMALL }, &Value::Null);
+    let model = Model::new(6, EncoderShape { positions: 27, ..SMALL }, &Value::Null);
     let cross = model.open(Isa::best());
     assert_eq!(cross.most_tokens(), 27);
     let logit = |question: &str, text: &str| cross.relevance(question, text).unwrap().logit;
@@ -241,16 +241,16 @@ fn the_configuration_says_what_a_score_is() {
 
 #[test]
 fn what_is_not_such_a_model_is_refused_by_name() {
-    let check = |shape: Shape, config: &Value, expected: &str| {
+    let check = |shape: EncoderShape, config: &Value, expected: &str| {
         Model::new(8, shape, config).refused(expected);
     };
     let none = Value::Null;
     check(
-        Shape { inner: 100, ..SMALL },
+        EncoderShape { inner: 100, ..SMALL },
         &none,
         "config.json: intermediate_size is 100; it must be a multiple of 64",
     );
-    check(Shape { heads: 8, ..SMALL }, &none, "a head must have 16, 32 or 64 numbers");
+    check(EncoderShape { heads: 8, ..SMALL }, &none, "a head must have 16, 32 or 64 numbers");
     check(SMALL, &json!({ "model_type": "roberta" }), "model_type is roberta, not bert");
     check(SMALL, &json!({ "hidden_act": "gelu_new" }), "hidden_act is gelu_new, not gelu");
     check(SMALL, &json!({ "position_embedding_type": "relative_key" }), "relative_key, not absolute");
@@ -314,7 +314,7 @@ fn a_packed_file_keeps_its_sources_and_is_refused_when_damaged() {
         std::fs::write(&path, bytes).unwrap();
         CrossEncoder::open("small", &path)
     };
-    let about = |mut shape: Shape, layers: usize| {
+    let about = |mut shape: EncoderShape, layers: usize| {
         shape.layers = layers;
         let sources = CrossSources { sha256: BTreeMap::new() };
         serde_json::to_vec(&About { shape, activation: Activation::Sigmoid, sources }).unwrap()

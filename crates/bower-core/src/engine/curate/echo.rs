@@ -10,7 +10,7 @@ use crate::engine::query::retrieve::text_channel;
 use crate::error::Result;
 use crate::item::{Profile, RowId, RowSet, Statistics, Visibility};
 use crate::memory::gate::{self, Heard};
-use crate::store::{Audience, Place};
+use crate::store::{Audience, Namespace};
 
 /// Texts that answers gave last, some six answers of ten, which are compared whatever their words are.
 const LAST: usize = 64;
@@ -30,7 +30,7 @@ const MOST_HEARD: usize = 1_024;
 pub(crate) fn is_echo(
     engine: &Engine,
     visibility: &Visibility,
-    place: &Place,
+    place: &Namespace,
     content: &str,
     also: &[RowId],
     now: Timestamp,
@@ -161,7 +161,8 @@ mod tests {
         engine.desk.expose(&[(hers, now)]).unwrap();
         let later = Timestamp::from_second(1).unwrap();
         engine.desk.expose(&others.map(|row| (row, later))).unwrap();
-        let place = Place { collection: "memories".into(), scope: Scope::Project, owner: Some("ann".into()) };
+        let place =
+            Namespace { collection: "memories".into(), scope: Scope::Project, owner: Some("ann".into()) };
         let audience = Audience { visibility: &everything, place: &place };
         assert_eq!(exposed_to(&engine, &audience, now, 1).unwrap(), [hers]);
     }

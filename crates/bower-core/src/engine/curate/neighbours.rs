@@ -8,10 +8,10 @@ use crate::engine::query::plan::{Depth, Scope, Words};
 use crate::engine::query::retrieve::{by_vector, text_channel};
 use crate::error::Result;
 use crate::item::{Change, Coverage, Kind, Profile, RowId, RowSet, Statistics, Status};
-use crate::memory::merge::Kept;
+use crate::memory::merge::Existing;
 use crate::memory::said::Said;
 use crate::request::{Clocks, Item};
-use crate::store::{NewVector, Place};
+use crate::store::{Namespace, NewVector};
 use crate::vector::{ExactQuery, floats};
 
 /// Memories that each way of finding gives. A text that is told again stands in the first places; what comes after the tenth
@@ -36,7 +36,7 @@ pub(crate) struct Neighbour {
 }
 
 /// The rows of a place's memories, whatever their status; some of them may be gone. `newest` was read from the store before.
-fn rows_of(engine: &Engine, place: &Place, newest: &Coverage) -> Result<Arc<RowSet>> {
+fn rows_of(engine: &Engine, place: &Namespace, newest: &Coverage) -> Result<Arc<RowSet>> {
     let mut places = engine.caches.places.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = places.0.iter().position(|(one, ..)| one == place).map(|at| places.0.remove(at));
     let (place, mut rows, upto) = kept.unwrap_or_else(|| (place.clone(), Arc::default(), Change(0)));
@@ -56,7 +56,7 @@ fn rows_of(engine: &Engine, place: &Place, newest: &Coverage) -> Result<Arc<RowS
 /// `newest` was read from the store before.
 pub(crate) fn neighbours(
     engine: &Engine,
-    place: &Place,
+    place: &Namespace,
     content: &str,
     said: &Said,
     vector: Option<&NewVector>,
@@ -68,7 +68,7 @@ pub(crate) fn neighbours(
 
 fn neighbours_once(
     engine: &Engine,
-    place: &Place,
+    place: &Namespace,
     content: &str,
     said: &Said,
     vector: Option<&NewVector>,
@@ -125,7 +125,7 @@ pub(crate) struct Likenesses(HashMap<String, Option<Arc<[f32]>>>);
 impl Likenesses {
     /// Gives memories the likeness of what is asked; the nearest first, as far as it may cost. What is kept counts as if it were
     /// made: a decision does not depend on what was told before.
-    pub(crate) fn give(&mut self, engine: &Engine, asked: &[Option<[String; 2]>], kept: &mut [Kept<'_>]) {
+    pub(crate) fn give(&mut self, engine: &Engine, asked: &[Option<[String; 2]>], kept: &mut [Existing<'_>]) {
         let Ok(embedder) = engine.model.get() else { return };
         let mut order: Vec<usize> = (0..kept.len()).filter(|&at| asked[at].is_some()).collect();
         order.sort_by(|&one, &two| {

@@ -12,7 +12,7 @@ use crate::memory::gate;
 use crate::memory::judge::{self, Judged, judge_text};
 use crate::memory::slot::{Slot, slot};
 use crate::request::{CurateRequest, Item};
-use crate::store::{Decided, NewMemory, NewVector, Place, Stamp, Standing};
+use crate::store::{Decided, Namespace, NewMemory, NewVector, Stamp, WriteAction};
 use crate::text;
 
 /// A memory is a thought, not a file: longer texts are documents and belong to `index`.
@@ -26,7 +26,7 @@ pub(crate) const ANYTHING: Change = Change(i64::MAX.unsigned_abs());
 
 /// The id of a text at a place: derived from both, and where the text was superseded, so that it is said anew, from how often
 /// it was.
-pub(crate) fn free_id(engine: &Engine, place: &Place, content: &str) -> Result<String> {
+pub(crate) fn free_id(engine: &Engine, place: &Namespace, content: &str) -> Result<String> {
     let mut id = place.memory_id(content);
     for again in 2_u32.. {
         let row = engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.pop();
@@ -62,13 +62,14 @@ pub(crate) fn replace(
     };
     let judged = judge_text(content, item.memory_type, item.confidence, &judge::Constants::default());
     let vector = vector_for(engine, content)?;
-    let place = Place { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
+    let place =
+        Namespace { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
     let slot = slot(content);
     let id = free_id(engine, &place, content)?;
     let mut memory = new_memory(&request, &place, content.to_owned(), judged, slot.as_ref(), vector);
     memory.id = id;
     let decided = Decided {
-        standing: Standing::Replaces(item.row),
+        standing: WriteAction::Replaces(item.row),
         also: Vec::new(),
         why: Map::from_iter([("rule".to_owned(), json!("told"))]),
         is_observed: true,
@@ -120,7 +121,7 @@ pub(crate) fn check(content: &str) -> Result<()> {
 
 pub(crate) fn new_memory(
     request: &CurateRequest,
-    place: &Place,
+    place: &Namespace,
     content: String,
     judged: Judged,
     slot: Option<&Slot>,

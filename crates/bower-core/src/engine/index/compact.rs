@@ -1,5 +1,5 @@
 //! Compacts: moves rows that the indexes lack into their next generation, under a lock that dies with its process.
-//! The store is read, and at the end what only the tails needed is dropped from it in one short transaction, so compaction holds up no
+//! The store is read, and at the end what only the deltas needed is dropped from it in one short transaction, so compaction holds up no
 //! writer for long. A reader keeps the generation that it opened.
 
 use std::fs::{File, TryLockError};
@@ -13,15 +13,15 @@ use crate::request::CompactWhen;
 use crate::store::{Covered, IndexedText, KeptTerms, Store};
 use crate::{files, text, tokens, vector};
 
-/// So many changed rows wait, however small the index: a fold takes some 10 ms before its first row (`forget_one` of
+/// So many changed rows wait, however small the index: a compaction takes some 10 ms before its first row (`forget_one` of
 /// `bower-bench scale-writes`), .04 ms for each of so many, and they add half a millisecond to a question.
 const LEAST_WAITING: usize = 256;
 
-/// As many rows wait as one in this many of those that the index holds: a store that grows to n rows is folded about
-/// log(n) times until the settings' `fold_after` is reached, and from there on each so many rows.
+/// As many rows wait as one in this many of those that the index holds: a store that grows to n rows is compacted about
+/// log(n) times until the settings' `compact_after` is reached, and from there on each so many rows.
 const WAITING_SHARE: u64 = 4;
 
-/// Whether `waiting` changed rows are to be folded into an index of `indexed` rows; `most` are the settings' `fold_after`.
+/// Whether `waiting` changed rows are to be compacted into an index of `indexed` rows; `most` are the settings' `compact_after`.
 fn is_worth_compacting(waiting: usize, indexed: u64, most: usize) -> bool {
     let share = usize::try_from(indexed / WAITING_SHARE).unwrap_or(usize::MAX);
     waiting > share.max(LEAST_WAITING).min(most)
@@ -30,26 +30,26 @@ fn is_worth_compacting(waiting: usize, indexed: u64, most: usize) -> bool {
 /// Memory for terms that are not yet written, in bytes.
 const COMPACTION_MEMORY: usize = 64 << 20;
 
-/// The file whose lock is the right to fold.
+/// The file whose lock is the right to compact.
 pub(crate) const LOCK: &str = "fold.lock";
 
-/// Rows read from the store at once while folding.
+/// Rows read from the store at once while compaction.
 const PAGE: usize = 512;
 
 impl Engine {
-    /// Brings the indexes up to date; false where nothing was due or another process is folding.
+    /// Brings the indexes up to date; false where nothing was due or another process is compaction.
     pub fn compact(&self, when: CompactWhen) -> Result<bool> {
         self.compact_upto(when, None)
     }
 
-    /// The same as of a change: what was written later is left to the next fold. `None` takes all there is.
+    /// The same as of a change: what was written later is left to the next compaction. `None` takes all there is.
     pub(crate) fn compact_upto(&self, when: CompactWhen, upto: Option<&Coverage>) -> Result<bool> {
         let due = self.due(when, upto)?;
         if !due.text && !due.vector && !due.tokens {
             return Ok(false);
         }
         let Some(_lock) = CompactionLock::take(self.indexes.folder(), when)? else { return Ok(false) };
-        // Another process may have folded while this one came here.
+        // Another process may have compacted while this one came here.
         let due = self.due(when, upto)?;
         if due.text {
             self.compact_text(upto)?;
@@ -69,7 +69,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// What a fold is to hold.
+    /// What a compaction is to hold.
     fn next(&self, upto: Option<&Coverage>) -> Result<Coverage> {
         upto.map_or_else(|| self.store.coverage(), |upto| Ok(upto.clone()))
     }
@@ -97,7 +97,7 @@ impl Engine {
         Ok(Due { text, vector, tokens })
     }
 
-    /// Whether an index is to be folded: `fresh` are the rows written for it after a change.
+    /// Whether an index is to be compacted: `fresh` are the rows written for it after a change.
     fn is_due<T: Derived>(
         &self,
         when: CompactWhen,
@@ -120,12 +120,12 @@ impl Engine {
         Ok(match when {
             CompactWhen::Always => fresh > 0 || (T::FORGETS && gone()? > 0),
             CompactWhen::Due => {
-                is_worth_compacting(fresh.max(gone()?), indexed.unwrap_or(0), self.settings.fold_after)
+                is_worth_compacting(fresh.max(gone()?), indexed.unwrap_or(0), self.settings.compact_after)
             }
         })
     }
 
-    /// Drops from the store what only the tails needed. A store that cannot be written keeps it: longer, never wrong.
+    /// Drops from the store what only the deltas needed. A store that cannot be written keeps it: longer, never wrong.
     pub(crate) fn tidy_store(&self, when: CompactWhen) -> Result<()> {
         let store = &*self.store;
         let text = covered(&self.indexes.text(store)?);
@@ -152,7 +152,7 @@ impl Engine {
 
     pub(crate) fn compact_text_by(&self, purge: bool, upto: Option<&Coverage>) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.text_dir());
-        // An index that turns out to be damaged is put aside, and the second time there is none to fold on.
+        // An index that turns out to be damaged is put aside, and the second time there is none to compact on.
         self.indexes.again(|| {
             let found = self.indexes.text(store)?;
             clear_unusable(&found, &dir)?;
@@ -162,10 +162,10 @@ impl Engine {
             let rows = store.text_rows(after, next.change)?;
             let mut fresh = pages(&rows, |page| fresh_texts(store, page));
             let (language, memory_bytes) = (LANGUAGE, COMPACTION_MEMORY);
-            let plan = text::FoldPlan { next, language, gone: &gone, memory_bytes, purge };
+            let plan = text::CompactionPlan { next, language, gone: &gone, memory_bytes, purge };
             match found.good() {
-                Some(index) => index.ask(|_| text::fold(&dir, &plan, &mut fresh)),
-                None => guarded(&dir, || text::fold(&dir, &plan, &mut fresh)),
+                Some(index) => index.ask(|_| text::compact(&dir, &plan, &mut fresh)),
+                None => guarded(&dir, || text::compact(&dir, &plan, &mut fresh)),
             }
         })
     }
@@ -185,12 +185,12 @@ impl Engine {
             let gone = store.gone(after, next.change)?;
             let rows = store.vector_rows(model, after, next.change)?;
             let mut fresh = pages(&rows, |page| fresh_vectors(store, model, page));
-            let mut fold = |current: Option<&_>| {
-                vector::fold(&dir, current, next.clone(), model, dimension, &gone, &mut fresh)
+            let mut compact = |current: Option<&_>| {
+                vector::compact(&dir, current, next.clone(), model, dimension, &gone, &mut fresh)
             };
             match found.good() {
-                Some(index) => index.ask(|index| fold(Some(index))),
-                None => guarded(&dir, || fold(None)),
+                Some(index) => index.ask(|index| compact(Some(index))),
+                None => guarded(&dir, || compact(None)),
             }
         })
     }
@@ -208,11 +208,11 @@ impl Engine {
             let fresh = pages(&rows, |page| fresh_codes(store, scheme, page));
             let saved = saved.as_ref().map(|saved| saved.rows(store, &rows, next.change)).transpose()?;
             let mut fresh = in_order_of_rows(fresh, saved.into_iter().flatten());
-            let mut fold =
-                |current: Option<&_>| tokens::fold(&dir, current, next.clone(), scheme, &gone, &mut fresh);
+            let mut compact =
+                |current: Option<&_>| tokens::compact(&dir, current, next.clone(), scheme, &gone, &mut fresh);
             match found.good() {
-                Some(index) => index.ask(|index| fold(Some(index))),
-                None => guarded(&dir, || fold(None)),
+                Some(index) => index.ask(|index| compact(Some(index))),
+                None => guarded(&dir, || compact(None)),
             }
         })
     }
@@ -283,7 +283,7 @@ fn clear_unusable<T: Derived>(found: &IndexState<T>, dir: &Path) -> Result<()> {
 /// The terms of rows, ascending: as they were kept with them, or from their texts where they were not or an older version did.
 fn fresh_texts(store: &dyn Store, rows: &[RowId]) -> Result<Vec<text::FreshText>> {
     let (mut fresh, mut bare) = (Vec::with_capacity(rows.len()), Vec::new());
-    for KeptTerms { row, parent, terms } in store.tail_terms(rows)? {
+    for KeptTerms { row, parent, terms } in store.delta_terms(rows)? {
         match terms.filter(|terms| text::is_whole(terms)) {
             Some(terms) => fresh.push(text::FreshText { row, parent, terms }),
             None => bare.push(row),
@@ -349,13 +349,13 @@ pub(crate) fn pages<'a, T: 'a>(
     })
 }
 
-/// The right to fold. The operating system takes it back when its process ends, however it ends.
+/// The right to compact. The operating system takes it back when its process ends, however it ends.
 pub(crate) struct CompactionLock {
     _file: File,
 }
 
 impl CompactionLock {
-    /// `None` where somebody else folds; who folds always waits for them, since what they fold may be older than what it wants.
+    /// `None` where somebody else compacts; who compacts always waits for them, since what they compact may be older than what it wants.
     pub(crate) fn take(folder: &Path, when: CompactWhen) -> Result<Option<Self>> {
         files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
         let path = folder.join(LOCK);
@@ -395,22 +395,22 @@ mod tests {
         check(1_000_000, 7, 7);
     }
 
-    /// Growing by single rows, a store is folded so seldom that each row has been written a few times in all.
+    /// Growing by single rows, a store is compacted so seldom that each row has been written a few times in all.
     #[test]
-    fn growing_folds_a_row_as_often_as_its_logarithm() {
-        let (mut indexed, mut waiting, mut folds) = (0, 0, 0);
+    fn growing_compacts_a_row_as_often_as_its_logarithm() {
+        let (mut indexed, mut waiting, mut compactions) = (0, 0, 0);
         for _ in 0..100_000 {
             waiting += 1;
             if is_worth_compacting(waiting, indexed, usize::MAX) {
-                (indexed, waiting, folds) = (indexed + waiting as u64, 0, folds + 1);
+                (indexed, waiting, compactions) = (indexed + waiting as u64, 0, compactions + 1);
             }
         }
-        assert!((20..40).contains(&folds), "{folds}");
+        assert!((20..40).contains(&compactions), "{compactions}");
     }
 
-    /// What a long run folds on the way does not depend on how far its writer has come meanwhile.
+    /// What a long run compacts on the way does not depend on how far its writer has come meanwhile.
     #[test]
-    fn a_fold_as_of_a_change_leaves_what_was_written_later() {
+    fn a_compaction_as_of_a_change_leaves_what_was_written_later() {
         let home = tempfile::tempdir().unwrap();
         let now = Timestamp::from_second(1_790_000_000).unwrap();
         let settings = Settings { model: "none".into(), ..Settings::default() };

@@ -8,10 +8,10 @@ use crate::config::Settings;
 use crate::engine::Engine;
 use crate::engine::curate::write::normal_tags;
 use crate::error::{Error, Result};
-use crate::ingest::{self, Found, Parsed, WalkOptions};
+use crate::ingest::{self, Parsed, WalkEntry, WalkOptions};
 use crate::item::{Provenance, Scope, derive_id};
 use crate::request::{IndexRequest, Skipped};
-use crate::store::{KeptChunk, KnownDocument, NewChunk, NewDocument, Place};
+use crate::store::{KeptChunk, KnownDocument, Namespace, NewChunk, NewDocument};
 
 /// The number of the way documents are cut. Another number makes the next run read everything again.
 const RECIPE: u32 = 1;
@@ -75,7 +75,7 @@ impl InputSource {
         for run in self.documents.chunk_by(|one, next| one.collection == next.collection) {
             let ids: Vec<_> = run.iter().map(|input| input.id.as_str()).collect();
             let collection = collection_of(engine, &run[0]).to_owned();
-            let place = Place { collection, scope: self.scope, owner: self.owner.clone() };
+            let place = Namespace { collection, scope: self.scope, owner: self.owner.clone() };
             known.extend(engine.store.documents_at(&place, &ids)?);
         }
         Ok(known)
@@ -268,10 +268,10 @@ impl Source for FileSource {
         let Some(walk) = self.walk.take() else { return Ok(()) };
         for found in walk {
             let go_on = match found {
-                Found::Skipped(skipped) => {
+                WalkEntry::Skipped(skipped) => {
                     each(SourceStep::Note(Note::Found)) && each(SourceStep::Note(Note::Skipped(skipped)))
                 }
-                Found::File { path, .. } => {
+                WalkEntry::File { path, .. } => {
                     each(SourceStep::Note(Note::Found)) && {
                         let read = self.look(engine, &path)?;
                         each(read)

@@ -23,7 +23,7 @@ use crate::memory::claims::Claims;
 use crate::memory::consolidate::{LEAST_MEMBERS, LONGEST, Pattern, clusters, joins, numbers, pattern};
 use crate::memory::judge::{self, judge_text};
 use crate::request::{Cluster, ConsolidateRequest, Consolidated, Item};
-use crate::store::{IndexedText, Life, NewMemory, NewPattern, Place, Stamp};
+use crate::store::{IndexedText, Life, Namespace, NewMemory, NewPattern, Stamp};
 use crate::text;
 use crate::vector::{ByteRows, NearPair, Quantised, floats, in_order, near_pairs};
 
@@ -35,7 +35,7 @@ const TOGETHER: usize = 64;
 const JOINED_AT_ONCE: usize = 32;
 
 /// Memories that may be compared: of one place and sort, none of them pinned.
-type Group = (Place, Sort);
+type Group = (Namespace, Sort);
 
 /// What memories of one pattern have in common beside their place. What somebody kept and what nobody looked at stand in no
 /// pattern together, nor do a user's words and those from outside.
@@ -196,7 +196,7 @@ impl Run<'_> {
     /// Prepares clusters, some at a time, and gives them on until nobody wants more; how many wait, because time is up.
     fn prepare_all(
         &self,
-        place: &Place,
+        place: &Namespace,
         rows: &[RowId],
         looked: &Looked,
         give: &SyncSender<Together>,
@@ -230,7 +230,13 @@ impl Run<'_> {
     }
 
     /// Reads the members of a cluster, and makes what is written for them.
-    fn prepare(&self, place: &Place, texts: &Texts, rows: &[RowId], members: &[usize]) -> Result<Prepared> {
+    fn prepare(
+        &self,
+        place: &Namespace,
+        texts: &Texts,
+        rows: &[RowId],
+        members: &[usize],
+    ) -> Result<Prepared> {
         let told: Vec<(&str, &Claims)> = members.iter().filter_map(|&at| texts.of(at)).collect();
         let Some(mut pattern) = pattern(&told) else { return Ok(Prepared::Void) };
         let asked: Vec<RowId> = pattern.members.iter().map(|&at| rows[members[at]]).collect();
@@ -288,14 +294,14 @@ impl Run<'_> {
 
 /// Rows by place and type, each in the order in which they were written.
 fn groups(engine: &Engine, within: &dyn Fn(&Life<'_>) -> bool) -> Result<Vec<(Group, Vec<RowId>)>> {
-    let mut places: HashMap<Place, Vec<OfSort<Vec<RowId>>>> = HashMap::new();
-    let mut rows: Vec<(Place, Vec<OfSort<RowId>>)> = Vec::new();
+    let mut places: HashMap<Namespace, Vec<OfSort<Vec<RowId>>>> = HashMap::new();
+    let mut rows: Vec<(Namespace, Vec<OfSort<RowId>>)> = Vec::new();
     engine.store.lives(&mut |life| {
         if life.facts.tier == Tier::Pinned || !within(&life) {
             return;
         }
         // Most stand beside others of their place: those need no key of their own.
-        let is_here = |place: &Place| {
+        let is_here = |place: &Namespace| {
             (place.collection.as_str(), place.scope, place.owner.as_deref())
                 == (life.collection, life.scope, life.owner)
         };
@@ -308,7 +314,7 @@ fn groups(engine: &Engine, within: &dyn Fn(&Life<'_>) -> bool) -> Result<Vec<(Gr
         match rows.last_mut() {
             Some((place, rows)) if is_here(place) => rows.push(of),
             Some(_) | None => {
-                let place = Place {
+                let place = Namespace {
                     collection: life.collection.to_owned(),
                     scope: life.scope,
                     owner: life.owner.map(str::to_owned),
@@ -453,7 +459,7 @@ fn of_centres<'a>(pairs: impl Iterator<Item = &'a NearPair>, is_centre: &[bool])
 /// The memory that stands for some, which are told oldest first.
 fn memory(
     embedder: &dyn Embedder,
-    place: &Place,
+    place: &Namespace,
     pattern: &Pattern,
     items: &[Item],
     id: String,

@@ -432,7 +432,7 @@ mod tests {
         engine.store.forget(&[row], false, stamp).unwrap();
         let due = engine.store.erasure_due().unwrap();
         assert!(due.is_some());
-        // A fold that knows nothing of it leaves the mark.
+        // A compaction that knows nothing of it leaves the mark.
         engine.compact(CompactWhen::Always).unwrap();
         engine.store.forget(&[other], true, stamp).unwrap();
         assert_eq!(engine.store.erasure_due().unwrap(), due);

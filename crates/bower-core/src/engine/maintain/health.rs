@@ -26,9 +26,9 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
     let newest = store.coverage()?.change;
     let text = engine.indexes.text(store)?;
     let vector = engine.indexes.vector(identity, store)?;
-    let text_tail = store.text_rows(covered(&text), newest)?.len() as u64;
+    let text_delta = store.text_rows(covered(&text), newest)?.len() as u64;
     let newer = store.vector_rows(identity, covered(&vector), newest)?;
-    let vector_tail = newer.len() as u64;
+    let vector_delta = newer.len() as u64;
     // An index has counted its rows; the store goes through all of them to do so.
     let indexed = vector.ask(|index| {
         let gone = store.gone(index.coverage().change, newest)?;
@@ -36,11 +36,11 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
     })?;
     let embedded = indexed.map_or_else(|| store.embedded(identity), Ok)?;
     let counts = store.counts()?;
-    let (token_tail, tokens_sound, uncoded) = match engine.model.get() {
+    let (token_delta, tokens_sound, uncoded) = match engine.model.get() {
         Ok(embedder) => tokens_status(engine, embedder, newest, indexed)?,
         Err(_) => (0, true, 0),
     };
-    let tier = match (vector.ask(|index| Ok(index.tier()))?, vector_tail, embedded) {
+    let tier = match (vector.ask(|index| Ok(index.tier()))?, vector_delta, embedded) {
         (Some(tier), _, _) => tier.word().to_owned(),
         (None, _, 0) => "none".to_owned(),
         (None, _, _) => "tail".to_owned(),
@@ -58,9 +58,9 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
         vector_index_tier: tier,
         schema: store.schema(),
         change: newest.0,
-        text_tail,
-        vector_tail,
-        token_tail,
+        text_delta,
+        vector_delta,
+        token_delta,
         uncoded,
         unembedded: (counts.memories + counts.chunks).saturating_sub(embedded),
         model,
@@ -70,7 +70,7 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
     })
 }
 
-/// Rows whose codes are not folded yet, whether the index is sound, and items with a vector and no codes.
+/// Rows whose codes are not compacted yet, whether the index is sound, and items with a vector and no codes.
 /// `vectors` is how many of them there are, where an index knows.
 fn tokens_status(
     engine: &Engine,
@@ -94,8 +94,8 @@ fn tokens_status(
     Ok((newer.len() as u64, !is_unusable(&found), uncoded))
 }
 
-/// How many rows an index and its tail have together. The index can find `indexed`, and `count` of some; `newer` are the
-/// tail's; `gone` are those that a fold would take out.
+/// How many rows an index and its delta have together. The index can find `indexed`, and `count` of some; `newer` are the
+/// delta's; `gone` are those that a compaction would take out.
 fn present(indexed: usize, count: impl FnOnce(&RowSet) -> usize, newer: &[RowId], gone: &RowSet) -> u64 {
     let stale: RowSet = gone.iter().chain(newer.iter().copied()).collect();
     (indexed - count(&stale) + newer.len()) as u64
@@ -142,7 +142,7 @@ fn index_check<T: Derived>(
             detail: reason.clone(),
             hint: Some(REBUILD.into()),
         },
-        // What is damaged is put aside with that, and made anew by whoever folds next.
+        // What is damaged is put aside with that, and made anew by whoever compacts next.
         IndexState::Good(index) => match index.ask(verify) {
             Ok(()) => {
                 let newest = store.coverage().map_or(0, |coverage| coverage.change.0);

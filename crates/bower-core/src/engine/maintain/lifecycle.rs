@@ -18,7 +18,7 @@ use crate::request::{
     Turned, UndoRequest, Undone,
 };
 use crate::store::clock::PROBATION;
-use crate::store::{Seen, Stamp, Turning};
+use crate::store::{ExpectedState, Stamp, Transition};
 use crate::strength::strength;
 
 /// A run turns so many memories at most: it holds the store's one pen meanwhile, a third of a second (10,000 turns), and
@@ -58,7 +58,7 @@ fn look(engine: &Engine) -> Result<Vec<Looked>> {
 }
 
 /// One turn as the store takes it.
-fn turning(looked: &Looked, turn: Turn, rule: Rule, strength: f64) -> Turning {
+fn turning(looked: &Looked, turn: Turn, rule: Rule, strength: f64) -> Transition {
     let facts = &looked.life.facts;
     let (status, tier) = match turn {
         Turn::Promote => (Status::Active, facts.tier),
@@ -70,10 +70,10 @@ fn turning(looked: &Looked, turn: Turn, rule: Rule, strength: f64) -> Turning {
         ("rule".to_owned(), json!(rule.word())),
         ("strength".to_owned(), json!((strength * 1e4).round() / 1e4)),
     ]);
-    Turning {
+    Transition {
         row: looked.row,
         action: turn.word(),
-        seen: Seen {
+        seen: ExpectedState {
             status: looked.life.status,
             tier: facts.tier,
             confidence: facts.confidence,
@@ -104,7 +104,7 @@ fn apply(
     let mut plan: Vec<&Planned<'_>> = plan.iter().collect();
     let mut event = None;
     if !dry_run {
-        let turns: Vec<Turning> = plan
+        let turns: Vec<Transition> = plan
             .iter()
             .map(|(looked, turn, rule, strength)| turning(looked, *turn, *rule, *strength))
             .collect();
@@ -299,7 +299,7 @@ fn turn_one(
     visibility: &Visibility,
     id: &str,
     now: Timestamp,
-    decide: &dyn Fn(&Item) -> Turning,
+    decide: &dyn Fn(&Item) -> Transition,
 ) -> Result<(Item, Item, u64)> {
     for _ in 0..ATTEMPTS {
         let before = engine.get(visibility, id)?;
@@ -316,8 +316,8 @@ fn turn_one(
     Err(Error::invalid(format!("{id} changes all the time"), "try again"))
 }
 
-fn seen(item: &Item) -> Seen {
-    Seen { status: item.status, tier: item.tier, confidence: item.confidence, accessed: None }
+fn seen(item: &Item) -> ExpectedState {
+    ExpectedState { status: item.status, tier: item.tier, confidence: item.confidence, accessed: None }
 }
 
 /// What each scope and owner holds, beside its limit.
@@ -355,7 +355,7 @@ impl Engine {
             CandidateRuling::Keep => (Turn::Promote, Status::Active),
             CandidateRuling::Drop => (Turn::Archive, Status::Archived),
         };
-        let (_, after, _) = turn_one(self, visibility, id, now, &|item| Turning {
+        let (_, after, _) = turn_one(self, visibility, id, now, &|item| Transition {
             row: item.row,
             action: turn.word(),
             seen: seen(item),
@@ -380,7 +380,7 @@ impl Engine {
     ) -> Result<Feedback> {
         let (before, memory, event) = turn_one(self, visibility, id, now, &|item| {
             let effect = effect(verdict, item.confidence, item.status);
-            Turning {
+            Transition {
                 row: item.row,
                 action: "feedback",
                 seen: seen(item),
@@ -400,7 +400,7 @@ impl Engine {
 
     /// Pins a memory, so that it never fades, or takes the pin out.
     pub fn pin(&self, visibility: &Visibility, id: &str, how: Pinning, now: Timestamp) -> Result<Item> {
-        let (_, after, _) = turn_one(self, visibility, id, now, &|item| Turning {
+        let (_, after, _) = turn_one(self, visibility, id, now, &|item| Transition {
             row: item.row,
             action: match how {
                 Pinning::Pin => "pin",

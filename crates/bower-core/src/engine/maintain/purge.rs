@@ -17,7 +17,7 @@ use crate::{tokens, vector};
 
 impl Engine {
     /// Leaves no trace in any file of what was forgotten, and takes back the mark that says that this is due. `None` where nothing
-    /// is due or another process is folding.
+    /// is due or another process is compaction.
     ///
     /// `traces` are those of what was forgotten just now. Who goes on for another process knows none: the store's file is then
     /// written anew, whatever is in it.
@@ -52,7 +52,7 @@ impl Engine {
     }
 
     /// Writes each index anew where it has a row that was forgotten or replaced, and removes what belongs to no index. `all` looks
-    /// for what killed folds left, too.
+    /// for what killed compactions left, too.
     fn purge_indexes(&self, due: Change, all: bool, waits: &mut Vec<String>) -> Result<()> {
         let store = &*self.store;
         match self.indexes.text(store)? {
@@ -88,7 +88,7 @@ impl Engine {
 
     fn purge_vectors(&self, dir: &Path, due: Change) -> Result<()> {
         let store = &*self.store;
-        // Of whichever model: one that is not here has an index all the same. A damaged one is removed, and folded anew.
+        // Of whichever model: one that is not here has an index all the same. A damaged one is removed, and compacted anew.
         let found = self.indexes.other::<vector::VectorIndex>(dir, store)?;
         let Some(index) = found.good() else {
             remove_folder(dir)?;

@@ -54,7 +54,7 @@ enum Mark {
 
 /// A piece of one of the texts.
 #[derive(Debug)]
-struct Piece {
+struct ExportPiece {
     text: usize,
     marks: Vec<Mark>,
 }
@@ -71,7 +71,7 @@ struct Anchor {
 #[derive(Debug)]
 pub(crate) struct Finder {
     texts: usize,
-    pieces: Vec<Piece>,
+    pieces: Vec<ExportPiece>,
     anchors: Vec<Anchor>,
     automaton: AhoCorasick,
 }
@@ -83,7 +83,9 @@ impl Finder {
         for (text, words) in texts.iter().enumerate() {
             // What looks the same may be written in two ways.
             let forms: BTreeSet<String> = [words.nfc().collect(), words.nfd().collect()].into();
-            pieces.extend(forms.iter().flat_map(|form| pieces_of(form)).map(|marks| Piece { text, marks }));
+            pieces.extend(
+                forms.iter().flat_map(|form| pieces_of(form)).map(|marks| ExportPiece { text, marks }),
+            );
         }
         let (mut anchors, mut patterns) = (Vec::new(), Vec::new());
         for (piece, found) in pieces.iter().enumerate() {
@@ -534,7 +536,7 @@ mod tests {
             let mut bytes = hay.clone().into_bytes();
             bytes.extend(utf16(&hay, random(2) == 0));
             let finder = Finder::new(&[&words]).unwrap();
-            let times = |piece: &Piece, encoding| {
+            let times = |piece: &ExportPiece, encoding| {
                 (0..bytes.len()).filter(|place| stands(&bytes, *place, &piece.marks, encoding)).count() as u64
             };
             let slow: Vec<[u64; 3]> = finder

@@ -17,7 +17,8 @@ use crate::item::{Change, Visibility};
 use crate::memory::sweep::is_crowded;
 use crate::request::CompactWhen;
 use crate::request::{
-    ConsolidateRequest, Consolidated, Held, House, Housekeeping, Neglected, PruneRequest, SweepRequest,
+    ConsolidateRequest, Consolidated, Held, MaintenanceReport, MaintenanceRequest, Neglected, PruneRequest,
+    SweepRequest,
 };
 
 /// Makes vectors and token codes that some answer missed: those of a lost or damaged index of tokens, which nothing but the model
@@ -109,10 +110,10 @@ fn make_room(
 }
 
 impl Engine {
-    /// Does what an answer must not wait for: keeps the vectors of recent queries, folds the indexes' tails where they are long,
+    /// Does what an answer must not wait for: keeps the vectors of recent queries, compacts the indexes' deltas where they are long,
     /// sweeps once a day where a memory was kept, and notes the time that the store trusts.
     ///
-    /// True where something was folded; false where nothing was due or another process is at it.
+    /// True where something was compacted; false where nothing was due or another process is at it.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
         self.keep_given(now)?;
         keep_query_vectors(self, now)?;
@@ -122,18 +123,18 @@ impl Engine {
         }
         // What somebody who was killed began to forget comes first.
         let purged = best_effort(self.purge(CompactWhen::Due, None, now).map(drop));
-        let folded = self.compact(CompactWhen::Due)?;
+        let compacted = self.compact(CompactWhen::Due)?;
         self.store.tidy(CompactWhen::Due)?;
         self.model.add_sums();
-        purged.map(|()| folded)
+        purged.map(|()| compacted)
     }
 
     /// What a process that lives long does from time to time, beside its answers: sweeps once a day, prunes where that is
     /// wished, consolidates whoever holds 80 % of a limit (once, until something is told again), and does what
     /// [`Engine::maintain`] does. A part that fails is named, and the others are done.
-    pub fn keep_house(&self, house: &House, now: Timestamp) -> Housekeeping {
+    pub fn run_maintenance(&self, house: &MaintenanceRequest, now: Timestamp) -> MaintenanceReport {
         let start = Instant::now();
-        let mut kept = Housekeeping::default();
+        let mut kept = MaintenanceReport::default();
         // Both before either is done: after a jump of the clock the sweep believes it, and the prune waited as long.
         let is_due = |run, hours| lifecycle::is_due(self, run, hours, now);
         let prunes = house.prune.map_or(Ok(false), |every| is_due("prune", every.hours.max(1)));
@@ -154,7 +155,7 @@ impl Engine {
         });
         kept.consolidated = note(&mut kept.failed, "consolidate", consolidated).flatten();
         note(&mut kept.failed, "codes", make_codes(self, house.most_ms, now));
-        kept.folded = note(&mut kept.failed, "fold", self.maintain(now)).unwrap_or(false);
+        kept.compacted = note(&mut kept.failed, "fold", self.maintain(now)).unwrap_or(false);
         kept.took_ms = milliseconds(start);
         kept
     }

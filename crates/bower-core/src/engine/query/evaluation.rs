@@ -11,10 +11,10 @@ pub use crate::engine::query::plan::{Depth, RankRequest};
 pub use crate::engine::query::rank::Ranking;
 pub use crate::engine::query::rerank::Reranking;
 pub use crate::rank::calibrate::Features;
-pub use crate::rank::candidate::{Place, Places, Ranked};
+pub use crate::rank::candidate::{ChannelScore, Places, Ranked};
 pub use crate::rank::fuse::reciprocal_rank;
 pub use crate::rank::profile::channels;
-pub use crate::text::{Analyzer, Found, Purpose, Shape};
+pub use crate::text::{Analyzer, Purpose, TermOccurrence, TermShape};
 
 impl Engine {
     /// The ranked rows behind an answer, deeper than an answer goes, channel by channel. For evaluation.

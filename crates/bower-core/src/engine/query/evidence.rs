@@ -9,12 +9,12 @@ use crate::engine::indexes::{LANGUAGE, covered};
 use crate::engine::query::plan::counted;
 use crate::engine::query::rank::Ranking;
 use crate::engine::query::record::{SessionTexts, note_given};
-use crate::engine::query::retrieve::text_tail;
+use crate::engine::query::retrieve::text_delta;
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
 use crate::item::{Admission, Allowed, Kind, RowId, RowSet, Status, Visibility, indexed_text};
-use crate::rank::budget::{Candidate, Question, estimate_tokens, pack as pack_candidates};
-use crate::rank::prefetch::{Background, Bar, Signals, passes};
+use crate::rank::budget::{QuestionWords, RankedText, estimate_tokens, pack as pack_candidates};
+use crate::rank::prefetch::{Bar, CosineStats, Signals, passes};
 use crate::request::{Hit, Item, QueryRequest};
 use crate::text::analyze::{Analyzer, Purpose};
 use crate::text::{self, QueryTerm, Rarity};
@@ -88,7 +88,7 @@ pub(crate) fn pack(
                 .map(|(item, score)| Source::new(item, *score, neighbours.places.get(&item.row), true)),
         )
         .collect();
-    let candidates: Vec<Candidate<'_>> = sources.iter().map(Source::candidate).collect();
+    let candidates: Vec<RankedText<'_>> = sources.iter().map(Source::candidate).collect();
 
     let wanted = places(terms);
     let analyzer = RefCell::new(Analyzer::new(LANGUAGE));
@@ -100,7 +100,7 @@ pub(crate) fn pack(
         // The parts of a compound may come after the whole.
         marks.sort_unstable();
     };
-    let question = Question { marks: &marks, weights: &weights };
+    let question = QuestionWords { marks: &marks, weights: &weights };
     let embedder = if request.fast { None } else { engine.model.get().ok() };
     let count = |text: &str| {
         let pieces = embedder.and_then(|embedder| embedder.count_pieces(text).ok());
@@ -133,7 +133,7 @@ pub(crate) fn hold_back(
         let (terms, rarity) = terms.get()?;
         let background = ranking
             .background
-            .map(|background| Background::of(background.rows, background.mean, background.deviation()));
+            .map(|background| CosineStats::of(background.rows, background.mean, background.deviation()));
         let bar = Bar { rows: rarity.rows, having: &rarity.having, background };
         let mut having = HavingTerms::new(terms);
         hits.retain(|hit| {
@@ -182,7 +182,7 @@ fn places(terms: &[QueryTerm]) -> HashMap<&str, usize> {
 }
 
 /// The question's terms and how rare they are in this store: counted once, when a budget or the bar first asks, because
-/// the whole tail is read for it.
+/// the whole delta is read for it.
 pub(crate) struct Terms<'a> {
     engine: &'a Engine,
     request: &'a QueryRequest,
@@ -207,15 +207,15 @@ impl<'a> Terms<'a> {
         let store = &*self.engine.store;
         let newest = store.coverage()?;
         let index = self.engine.indexes.text(store)?;
-        let new = self.engine.caches.tails.text(store, &newest, covered(&index))?;
+        let new = self.engine.caches.deltas.text(store, &newest, covered(&index))?;
         let nothing = RowSet::new();
         let everything = Allowed { keep: None, drop: &nothing };
         let own = counted(self.engine, &self.request.select)?;
-        let tail = text_tail(terms, &[], &new, everything, own.as_deref())?;
+        let delta = text_delta(terms, &[], &new, everything, own.as_deref())?;
         let own = own.as_deref().map(|own| Allowed { keep: Some(own), drop: &new.gone });
         match index.good() {
-            Some(index) => index.ask(|index| text::rarity(Some(index), &tail, terms, own)),
-            None => text::rarity(None, &tail, terms, own),
+            Some(index) => index.ask(|index| text::rarity(Some(index), &delta, terms, own)),
+            None => text::rarity(None, &delta, terms, own),
         }
     }
 }
@@ -289,7 +289,7 @@ impl<'a> Source<'a> {
         Self { item, score, position: position.copied(), is_beside, name, mark }
     }
 
-    fn candidate(&self) -> Candidate<'_> {
+    fn candidate(&self) -> RankedText<'_> {
         let item = self.item;
         let line = |at: usize| item.metadata.get("lines")?.get(at)?.as_u64();
         let lines = line(0).zip(line(1)).map(|(first, last)| (first as u32, last as u32));
@@ -297,7 +297,7 @@ impl<'a> Source<'a> {
             && field(item, "file_name").and_then(|name| name.rsplit_once('.')).is_some_and(
                 |(_, extension)| LINES.binary_search(&extension.to_ascii_lowercase().as_str()).is_ok(),
             );
-        Candidate {
+        RankedText {
             row: item.row,
             id: &item.id,
             document: self.position.and(field(item, "document")),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::config::Settings;
 use crate::engine::Engine;
+use crate::engine::deltas::NewRows;
 use crate::engine::indexes::LANGUAGE;
-use crate::engine::tails::NewRows;
 use crate::error::Result;
 use crate::item::{Allowed, Channel, Coverage, Profile, RowId, RowSet, Statistics, Status, When};
 use crate::request::Selection;

@@ -68,7 +68,7 @@ pub(crate) fn by_default(
     let scores = found.scores(engine, &gathered)?;
     note_missing_codes(engine, found, &scores, ranking)?;
     let background = found.vector().map(VectorScorer::background).transpose()?.unwrap_or_default();
-    let background = native::Background {
+    let background = native::QuestionSpread {
         rows: background.rows,
         mean: background.mean,
         deviation: background.deviation(),
@@ -427,7 +427,7 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
 fn take_text(found: Result<TextFound>, ranking: &mut Ranking) -> Result<TextFound> {
     match found {
         Ok(found) => {
-            note(ranking, Channel::Text, &found.rows, found.tail_rows, found.took_ms);
+            note(ranking, Channel::Text, &found.rows, found.delta_rows, found.took_ms);
             note_unusable(ranking, Channel::Text, found.scorer.index.unusable());
             Ok(found)
         }
@@ -456,7 +456,7 @@ fn take_vector<'a>(
 ) -> Option<VectorFound<'a>> {
     let reason = match found {
         Ok(Vectors::Found(found)) => {
-            note(ranking, Channel::Vector, &found.rows, found.tail_rows, found.took_ms);
+            note(ranking, Channel::Vector, &found.rows, found.delta_rows, found.took_ms);
             note_unusable(ranking, Channel::Vector, found.scorer.index.unusable());
             ranking.effort.embed_ms = found.embed_ms;
             ranking.effort.vector_cached = found.cached;
@@ -487,9 +487,9 @@ fn waits(engine: &Engine, model: &str, scope: &Scope<'_>) -> bool {
     waiting.is_ok_and(|rows| rows.iter().any(|row| keep.contains(row)))
 }
 
-pub(crate) fn note(ranking: &mut Ranking, channel: Channel, rows: &[Scored], tail: usize, took_ms: f64) {
+pub(crate) fn note(ranking: &mut Ranking, channel: Channel, rows: &[Scored], delta: usize, took_ms: f64) {
     ranking.effort.channels.push(ChannelEffort { channel, candidates: rows.len(), took_ms });
-    ranking.effort.tail = ranking.effort.tail.max(tail);
+    ranking.effort.delta = ranking.effort.delta.max(delta);
     ranking.channels.push((channel, rows.to_vec()));
 }
 

@@ -1,20 +1,20 @@
-//! Retrieves candidates from the text and the vector channel side by side, each over its index and its tail.
+//! Retrieves candidates from the text and the vector channel side by side, each over its index and its delta.
 
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Instant;
 
 use crate::engine::Engine;
+use crate::engine::deltas::NewRows;
 use crate::engine::indexes::{Derived, IndexState, covered};
 use crate::engine::late::{self, QueryVectors};
 use crate::engine::query::plan::{Scope, Words};
 use crate::engine::query::score::{EagerScores, Scorers, Scores};
 use crate::engine::query::scorers::{TextScorer, VectorScorer};
-use crate::engine::tails::NewRows;
 use crate::engine::timing::milliseconds;
 use crate::error::Result;
 use crate::item::{Allowed, Change, Channel, RowId, RowSet, Scored};
 use crate::request::ModelState;
-use crate::text::{self, QueryTerm, Tail, TailScan};
+use crate::text::{self, Delta, DeltaScan, QueryTerm};
 use crate::tokens::TokenQuery;
 use crate::vector;
 
@@ -25,7 +25,7 @@ const LONGEST_MEANT: usize = 16_384;
 /// What the text channel found.
 pub(crate) struct TextFound {
     pub(crate) rows: Vec<Scored>,
-    pub(crate) tail_rows: usize,
+    pub(crate) delta_rows: usize,
     /// How many rows it could have found, for comparing the channels.
     pub(crate) searched: u64,
     pub(crate) took_ms: f64,
@@ -35,7 +35,7 @@ pub(crate) struct TextFound {
 /// What the vector channel found.
 pub(crate) struct VectorFound<'a> {
     pub(crate) rows: Vec<Scored>,
-    pub(crate) tail_rows: usize,
+    pub(crate) delta_rows: usize,
     pub(crate) searched: u64,
     pub(crate) took_ms: f64,
     pub(crate) embed_ms: f64,
@@ -116,34 +116,36 @@ pub(crate) fn text_channel(
 ) -> Result<TextFound> {
     let start = Instant::now();
     let store = &*engine.store;
-    let (index, new) =
-        settled(|| engine.indexes.text(store), |after| engine.caches.tails.text(store, scope.newest, after))?;
+    let (index, new) = settled(
+        || engine.indexes.text(store),
+        |after| engine.caches.deltas.text(store, scope.newest, after),
+    )?;
     let depth = scope.depth(Channel::Text, &engine.settings);
-    let tail = text_tail(&words.terms, &words.names, &new, scope.allowed(), scope.counted)?;
+    let delta = text_delta(&words.terms, &words.names, &new, scope.allowed(), scope.counted)?;
     let drop = scope.dropped(&new.gone);
     let counted = scope.counted.map(|counted| Allowed { keep: Some(counted), drop: &drop });
-    let prepared = index.ask(|index| index.prepare(&words.terms, &tail, counted))?;
-    let scorer = Arc::new(TextScorer { index, prepared, tail });
+    let prepared = index.ask(|index| index.prepare(&words.terms, &delta, counted))?;
+    let scorer = Arc::new(TextScorer { index, prepared, delta });
     ready(Arc::clone(&scorer));
-    let (rows, folded) = match (scorer.index.good(), &scorer.prepared) {
+    let (rows, indexed) = match (scorer.index.good(), &scorer.prepared) {
         (Some(index), Some(question)) => {
             let allowed = Allowed { keep: scope.keep, drop: &drop };
-            (index.ask(|index| index.search(question, depth, allowed, &scorer.tail))?, index.rows())
+            (index.ask(|index| index.search(question, depth, allowed, &scorer.delta))?, index.rows())
         }
-        _ => (text::search_tail(&words.terms, depth, &scorer.tail), 0),
+        _ => (text::search_delta(&words.terms, depth, &scorer.delta), 0),
     };
-    let tail_rows = new.rows.len();
-    let stale = new.gone.len().saturating_sub(tail_rows) as u64;
-    let searched = folded.saturating_sub(stale) + tail_rows as u64;
-    let tail_rows = scope.searched_of(&new);
-    Ok(TextFound { rows, tail_rows, searched, took_ms: milliseconds(start), scorer })
+    let delta_rows = new.rows.len();
+    let stale = new.gone.len().saturating_sub(delta_rows) as u64;
+    let searched = indexed.saturating_sub(stale) + delta_rows as u64;
+    let delta_rows = scope.searched_of(&new);
+    Ok(TextFound { rows, delta_rows, searched, took_ms: milliseconds(start), scorer })
 }
 
-/// How often an index is opened again because somebody folded while its tail was read.
+/// How often an index is opened again because somebody compacted while its delta was read.
 const COMPACTED_MEANWHILE: usize = 3;
 
-/// An index and what is newer than it. Who folds drops from the store what only the older index needed (which of its rows were
-/// removed), so the index must still be the newest after its tail was read.
+/// An index and what is newer than it. Who compacts drops from the store what only the older index needed (which of its rows were
+/// removed), so the index must still be the newest after its delta was read.
 fn settled<T: Derived>(
     open: impl Fn() -> Result<IndexState<T>>,
     read: impl Fn(Change) -> Result<Arc<NewRows>>,
@@ -163,14 +165,14 @@ fn settled<T: Derived>(
 
 /// What new rows have of a question's terms and names. Rows outside `allowed.keep` count in its statistics, unless others are to be
 /// `counted`; those that are dropped do not.
-pub(crate) fn text_tail(
+pub(crate) fn text_delta(
     terms: &[QueryTerm],
     names: &[String],
     new: &NewRows,
     allowed: Allowed<'_>,
     counted: Option<&RowSet>,
-) -> Result<Tail> {
-    let mut scan = TailScan::new(terms, names, allowed.keep).counting(counted);
+) -> Result<Delta> {
+    let mut scan = DeltaScan::new(terms, names, allowed.keep).counting(counted);
     for (row, blob) in new.rows.iter().filter(|(row, _)| !allowed.drop.contains(**row)) {
         scan.push(*row, blob)?;
     }
@@ -213,11 +215,11 @@ pub(crate) fn vector_channel<'a>(
     let start = Instant::now();
     let depth = scope.depth(Channel::Vector, &engine.settings);
     let near = by_vector(engine, model, vector, tokens, scope, depth, ready)?;
-    let VectorHits { rows, tail_rows, searched, scorer } = near;
+    let VectorHits { rows, delta_rows, searched, scorer } = near;
     let took_ms = milliseconds(start);
     Ok(Vectors::Found(VectorFound {
         rows,
-        tail_rows,
+        delta_rows,
         searched,
         took_ms,
         embed_ms,
@@ -229,12 +231,12 @@ pub(crate) fn vector_channel<'a>(
 /// The rows nearest to a vector.
 pub(crate) struct VectorHits<'a> {
     pub(crate) rows: Vec<Scored>,
-    tail_rows: usize,
+    delta_rows: usize,
     searched: u64,
     scorer: Arc<VectorScorer<'a>>,
 }
 
-/// The `depth` rows nearest to a vector of a model, in the index and the tail. `ready` is given what scores other rows, before
+/// The `depth` rows nearest to a vector of a model, in the index and the delta. `ready` is given what scores other rows, before
 /// they are searched.
 pub(crate) fn by_vector<'a>(
     engine: &Engine,
@@ -248,16 +250,16 @@ pub(crate) fn by_vector<'a>(
     let store = &*engine.store;
     let (index, new) = settled(
         || engine.indexes.vector(&model, store),
-        |after| engine.caches.tails.vectors(store, scope.newest, &model, after),
+        |after| engine.caches.deltas.vectors(store, scope.newest, &model, after),
     )?;
     let newest = new.rows.iter().filter(|(row, _)| scope.contains(**row));
-    let tail = vector::score_tail(&vector, newest.map(|(row, half)| (*row, &**half)));
+    let delta = vector::score_delta(&vector, newest.map(|(row, half)| (*row, &**half)));
     let scorer = Arc::new(VectorScorer {
         model,
         vector,
         tokens,
         index,
-        tail,
+        delta,
         keep: scope.keep,
         drop: scope.dropped(&new.gone),
         background: OnceLock::new(),
@@ -266,24 +268,24 @@ pub(crate) fn by_vector<'a>(
     let mut exact = |rows: &[RowId]| {
         let mut vectors: Vec<_> =
             rows.iter().map(|row| new.rows.get(row).map(|half| half.to_vec())).collect();
-        let folded: Vec<RowId> = rows.iter().filter(|row| !new.rows.contains_key(row)).copied().collect();
+        let indexed: Vec<RowId> = rows.iter().filter(|row| !new.rows.contains_key(row)).copied().collect();
         let empty = vectors.iter_mut().filter(|vector| vector.is_none());
-        empty.zip(store.vectors(&scorer.model, &folded)?).for_each(|(place, vector)| *place = vector);
+        empty.zip(store.vectors(&scorer.model, &indexed)?).for_each(|(place, vector)| *place = vector);
         Ok(vectors)
     };
-    let (rows, folded) = match scorer.index.good() {
+    let (rows, indexed) = match scorer.index.good() {
         Some(index) => {
             let (rows, background) = index.ask(|index| {
-                index.search_with_tail(&scorer.vector, depth, scorer.allowed(), &scorer.tail, &mut exact)
+                index.search_with_delta(&scorer.vector, depth, scorer.allowed(), &scorer.delta, &mut exact)
             })?;
             scorer.know(background);
             (rows, index.rows() as usize)
         }
-        None => (vector::search_tail(&scorer.vector, depth, &scorer.tail, &mut exact)?, 0),
+        None => (vector::search_delta(&scorer.vector, depth, &scorer.delta, &mut exact)?, 0),
     };
-    let tail_rows = new.rows.len();
-    let stale = new.gone.len().saturating_sub(tail_rows);
-    let searched = (folded.saturating_sub(stale) + tail_rows) as u64;
-    let tail_rows = scope.searched_of(&new);
-    Ok(VectorHits { rows, tail_rows, searched, scorer })
+    let delta_rows = new.rows.len();
+    let stale = new.gone.len().saturating_sub(delta_rows);
+    let searched = (indexed.saturating_sub(stale) + delta_rows) as u64;
+    let delta_rows = scope.searched_of(&new);
+    Ok(VectorHits { rows, delta_rows, searched, scorer })
 }

@@ -8,7 +8,7 @@ use crate::engine::query::scorers::{TextScorer, VectorScorer};
 use crate::error::Result;
 use crate::item::{Channel, RowId, Scored};
 use crate::rank::calibrate;
-use crate::rank::candidate::{self, Place, Places};
+use crate::rank::candidate::{self, ChannelScore, Places};
 use crate::rank::profile::native;
 use crate::text::Examined;
 
@@ -161,13 +161,13 @@ impl Scores {
     }
 
     /// The candidates as the default profile sees them.
-    pub(crate) fn seen(&self) -> Vec<native::Seen<'_>> {
+    pub(crate) fn seen(&self) -> Vec<native::CandidateFeatures<'_>> {
         (0..self.rows.len()).map(|at| self.seen_at(at)).collect()
     }
 
-    fn seen_at(&self, at: usize) -> native::Seen<'_> {
+    fn seen_at(&self, at: usize) -> native::CandidateFeatures<'_> {
         let words = self.words.rows[at];
-        native::Seen {
+        native::CandidateFeatures {
             row: self.rows[at],
             text: words.score,
             parts: self.words.parts_of(at),
@@ -201,10 +201,10 @@ impl Scores {
         for (at, (_, places)) in gathered.iter_mut().enumerate() {
             let score = self.words.rows[at].score;
             if text && places.get(Channel::Text).is_none() && score > 0.0 {
-                places.set(Channel::Text, Place { rank: None, score });
+                places.set(Channel::Text, ChannelScore { rank: None, score });
             }
             if let (true, None, Some(score)) = (vector, places.get(Channel::Vector), self.cosines[at]) {
-                places.set(Channel::Vector, Place { rank: None, score });
+                places.set(Channel::Vector, ChannelScore { rank: None, score });
             }
         }
     }
@@ -258,7 +258,7 @@ mod tests {
             vector: vec![1.0],
             tokens: None,
             index: IndexState::Absent,
-            tail: (1..80).map(|row| (RowId(row), row as f32 / 100.0)).collect::<BTreeMap<_, _>>(),
+            delta: (1..80).map(|row| (RowId(row), row as f32 / 100.0)).collect::<BTreeMap<_, _>>(),
             keep: None,
             drop: RowSet::new(),
             background: OnceLock::new(),

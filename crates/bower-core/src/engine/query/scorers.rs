@@ -7,16 +7,16 @@ use crate::engine::query::plan::Words;
 use crate::engine::{Engine, late};
 use crate::error::Result;
 use crate::item::{Allowed, RowId, RowSet};
-use crate::text::{self, Examined, Prepared, Tail, TextIndex};
+use crate::text::{self, Delta, Examined, Prepared, TextIndex};
 use crate::tokens::TokenQuery;
-use crate::vector::{self, Background, Quantised, TailScores, VectorIndex};
+use crate::vector::{self, Background, DeltaScores, Quantised, VectorIndex};
 
 /// The words of a question beside those of the rows.
 pub(crate) struct TextScorer {
     pub(crate) index: IndexState<TextIndex>,
     /// The question as that index sees it.
     pub(crate) prepared: Option<Prepared>,
-    pub(crate) tail: Tail,
+    pub(crate) delta: Delta,
 }
 
 impl TextScorer {
@@ -24,9 +24,9 @@ impl TextScorer {
     pub(crate) fn examine(&self, words: &Words, rows: &[RowId]) -> Result<Examined> {
         match (self.index.good(), &self.prepared) {
             (Some(index), Some(question)) => {
-                index.ask(|index| index.examine(question, &words.names, rows, &self.tail))
+                index.ask(|index| index.examine(question, &words.names, rows, &self.delta))
             }
-            _ => Ok(text::examine_tail(&words.terms, rows, &self.tail)),
+            _ => Ok(text::examine_delta(&words.terms, rows, &self.delta)),
         }
     }
 }
@@ -37,8 +37,8 @@ pub(crate) struct VectorScorer<'a> {
     pub(crate) vector: Vec<f32>,
     pub(crate) tokens: Option<TokenQuery>,
     pub(crate) index: IndexState<VectorIndex>,
-    /// Every row of the tail that may be found, with its cosine by int8.
-    pub(crate) tail: TailScores,
+    /// Every row of the delta that may be found, with its cosine by int8.
+    pub(crate) delta: DeltaScores,
     pub(crate) keep: Option<&'a RowSet>,
     /// Rows that the index must leave out.
     pub(crate) drop: RowSet,
@@ -52,11 +52,11 @@ impl VectorScorer<'_> {
 
     /// The cosine of each row to the question, by int8; `None` where a row has no vector.
     pub(crate) fn cosines(&self, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
-        let folded = self.index.ask(|index| Ok(index.cosines(&self.vector, rows)))?;
-        let mut cosines = folded.unwrap_or_else(|| vec![None; rows.len()]);
-        if !self.tail.is_empty() {
+        let indexed = self.index.ask(|index| Ok(index.cosines(&self.vector, rows)))?;
+        let mut cosines = indexed.unwrap_or_else(|| vec![None; rows.len()]);
+        if !self.delta.is_empty() {
             for (row, cosine) in rows.iter().zip(&mut cosines) {
-                *cosine = self.tail.get(row).map(|score| score.clamp(-1.0, 1.0)).or(*cosine);
+                *cosine = self.delta.get(row).map(|score| score.clamp(-1.0, 1.0)).or(*cosine);
             }
         }
         Ok(cosines)
@@ -75,30 +75,30 @@ impl VectorScorer<'_> {
         if let Some(background) = self.background.get() {
             return Ok(*background);
         }
-        let folded = self.index.ask(|index| Ok(index.background(&self.vector, self.allowed())))?;
-        Ok(*self.background.get_or_init(|| self.with_tail(folded.unwrap_or_default())))
+        let indexed = self.index.ask(|index| Ok(index.background(&self.vector, self.allowed())))?;
+        Ok(*self.background.get_or_init(|| self.with_delta(indexed.unwrap_or_default())))
     }
 
     /// Takes the index's part of the background from a search that had it.
-    pub(crate) fn know(&self, folded: Option<Background>) {
-        if let Some(folded) = folded {
+    pub(crate) fn know(&self, indexed: Option<Background>) {
+        if let Some(indexed) = indexed {
             // Who asked before has computed the same.
-            self.background.get_or_init(|| self.with_tail(folded));
+            self.background.get_or_init(|| self.with_delta(indexed));
         }
     }
 
-    fn with_tail(&self, folded: Background) -> Background {
-        folded.with(Background::of(self.tail.values().copied()))
+    fn with_delta(&self, indexed: Background) -> Background {
+        indexed.with(Background::of(self.delta.values().copied()))
     }
 
     /// The cosine of each pair of rows, row by row; 0 where one has no vector.
     pub(crate) fn likenesses(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<f32>> {
-        let folded = self.index.ask(|index| Ok(index.quantised(rows)))?;
-        let mut vectors = folded.unwrap_or_else(|| vec![None; rows.len()]);
+        let indexed = self.index.ask(|index| Ok(index.quantised(rows)))?;
+        let mut vectors = indexed.unwrap_or_else(|| vec![None; rows.len()]);
         let newer: Vec<RowId> = rows
             .iter()
             .zip(&vectors)
-            .filter(|(row, vector)| vector.is_none() || self.tail.contains_key(row))
+            .filter(|(row, vector)| vector.is_none() || self.delta.contains_key(row))
             .map(|(row, _)| *row)
             .collect();
         if !newer.is_empty() {

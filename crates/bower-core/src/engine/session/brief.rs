@@ -14,7 +14,7 @@ use crate::engine::{Engine, missing, query};
 use crate::error::{Error, Result};
 use crate::item::{Admission, Kind, MemoryType, RowId, Status, Visibility};
 use crate::prompt::{PromptText, one_line};
-use crate::rank::brief::{self, Entry, Nearness, Section, nearness};
+use crate::rank::brief::{self, BriefLine, Nearness, Section, nearness};
 use crate::rank::budget::estimate_tokens;
 use crate::request::{Brief, BriefRequest, Degraded, Item, QueryRequest, Review, Selection};
 use crate::strength::strength;
@@ -153,10 +153,10 @@ fn reviews(
         .collect()
 }
 
-fn entry(section: Section, item: &Item) -> Entry {
+fn entry(section: Section, item: &Item) -> BriefLine {
     let kind = item.memory_type.map_or("memory", MemoryType::word);
     let day = item.create_time.strftime("%F");
-    Entry {
+    BriefLine {
         section,
         id: item.id.clone(),
         review: None,
@@ -167,13 +167,13 @@ fn entry(section: Section, item: &Item) -> Entry {
 }
 
 /// Both sides of a contradiction and how it is ended.
-fn question(review: &Review) -> Entry {
+fn question(review: &Review) -> BriefLine {
     let number = review.review;
     let mark = |side: &Item| {
         let mark = side.provenance.mark(side.kind, side.status);
         mark.map_or_else(String::new, |mark| format!(" ({mark})"))
     };
-    Entry {
+    BriefLine {
         section: Section::Review,
         id: review.newer.id.clone(),
         review: Some(number),
@@ -231,7 +231,7 @@ impl Engine {
         let room = brief::entries(request.budget).saturating_sub(pinned.len());
         let [some, ways, open] = brief::deal([decided.len(), procedures.len(), reviews.len()], room);
         let mut items: Vec<&Item> = pinned.iter().collect();
-        let mut entries: Vec<Entry> = pinned.iter().map(|item| entry(Section::Pinned, item)).collect();
+        let mut entries: Vec<BriefLine> = pinned.iter().map(|item| entry(Section::Pinned, item)).collect();
         for (section, chosen) in
             [(Section::Decided, &decided[..some]), (Section::Procedure, &procedures[..ways])]
         {

@@ -23,12 +23,12 @@ use crate::ingest::{
     Element, Form, Line, MOST_VALUES, Speaker, Transcript, Turn, check_values, conversation, each_element,
     each_value, line_too_long, read_line, recognise,
 };
-use crate::item::{Author, Fate, Gate, RowId, Scope, Visibility, derive_id, hex};
+use crate::item::{Author, CurateOutcome, Gate, RowId, Scope, Visibility, derive_id, hex};
 use crate::memory::turns::{Pick, Voice, picks};
 use crate::memory::{gate, judge};
 use crate::request::moving::Problem;
 use crate::request::{CurateRequest, KeptSentence, SessionRead, SessionRequest};
-use crate::store::{Place, Stamp};
+use crate::store::{Namespace, Stamp};
 
 /// Bytes in which a transcript shows what it is and whose.
 const PEEK: u64 = 256 << 10;
@@ -69,7 +69,7 @@ pub(crate) struct TranscriptReader<'a> {
     pub(crate) request: &'a SessionRequest,
     pub(crate) now: Timestamp,
     /// Where candidates go.
-    pub(crate) place: Place,
+    pub(crate) place: Namespace,
     pub(crate) conversations: HashMap<String, Progress>,
     /// Bytes before this were read at an earlier time.
     pub(crate) from: u64,
@@ -99,7 +99,7 @@ impl<'a> TranscriptReader<'a> {
         now: Timestamp,
     ) -> Result<Self> {
         let collection = request.collection.clone();
-        let place = Place {
+        let place = Namespace {
             collection: collection.unwrap_or_else(|| engine.settings.memory_collection.clone()),
             scope: request.scope.unwrap_or(Scope::Project),
             owner: request.owner.clone(),
@@ -111,7 +111,7 @@ impl<'a> TranscriptReader<'a> {
 
     /// The subject of a conversation's marks: whoever reads it into another place reads it anew.
     fn subject(&self, conversation: &str) -> String {
-        let Place { collection, scope, owner } = &self.place;
+        let Namespace { collection, scope, owner } = &self.place;
         derive_id(&[READ, collection, scope.word(), owner.as_deref().unwrap_or(""), conversation])
     }
 
@@ -352,7 +352,7 @@ impl<'a> TranscriptReader<'a> {
         };
         if self.request.dry_run {
             let judged = judge::judge_text(&content, None, CONFIDENCE, &judge::Constants::default());
-            self.report.kept.push(kept(None, judged.memory_type, Fate::Create, None));
+            self.report.kept.push(kept(None, judged.memory_type, CurateOutcome::Create, None));
             return Ok(());
         }
         let given = self.conversations.get(&turn.conversation).map_or(&[][..], |progress| &progress.given);

@@ -16,7 +16,7 @@ use crate::item::{Author, Gate, Switch, Visibility, derive_id};
 use crate::memory::gate;
 use crate::request::moving::ImportRequest;
 use crate::request::{SessionRead, TurnsRequest};
-use crate::store::Place;
+use crate::store::Namespace;
 
 /// The program whose turns they are, where it is no agent's name.
 const ASSISTANT: &str = "Assistant";
@@ -92,7 +92,7 @@ impl Engine {
             .filter(|(_, document)| seen.insert(document.id.clone()))
             .unzip();
         let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
-        let at = Place { collection: collection.to_owned(), ..reading.place.clone() };
+        let at = Namespace { collection: collection.to_owned(), ..reading.place.clone() };
         let known = self.store.documents_at(&at, &ids)?;
         let (mut fresh, mut said) = (Vec::new(), Vec::new());
         for ((turn, document), known) in turns.into_iter().zip(documents).zip(known) {
@@ -107,7 +107,7 @@ impl Engine {
         // First, for a turn that is kept is known from then on: whoever is killed between the two is handed it once more.
         said.iter().try_for_each(|turn| reading.pick(turn))?;
         if !fresh.is_empty() && !session.dry_run {
-            let Place { scope, owner, .. } = reading.place.clone();
+            let Namespace { scope, owner, .. } = reading.place.clone();
             let indexed = index::add_documents(self, fresh, scope, owner, now)?;
             if !indexed.degraded.is_empty() {
                 reading.report.degraded = indexed.degraded;

@@ -14,17 +14,17 @@ use crate::engine::transfer::export::select::rows;
 use crate::error::{Error, Result};
 use crate::item::Visibility;
 use crate::request::moving::{ExportRequest, Exported};
-use crate::store::copies::Piece;
+use crate::store::copies::ExportPiece;
 
 /// Takes out of a piece what counts the changes and reviews of the whole store. `numbers` are the reviews so far.
-fn number_anew(piece: &mut Piece, numbers: &mut Vec<u64>) {
+fn number_anew(piece: &mut ExportPiece, numbers: &mut Vec<u64>) {
     match piece {
-        Piece::Header(header) => header.change = 0,
-        Piece::Review(review) => {
+        ExportPiece::Header(header) => header.change = 0,
+        ExportPiece::Review(review) => {
             numbers.push(review.review);
             review.review = numbers.len() as u64;
         }
-        Piece::Event(event) => {
+        ExportPiece::Event(event) => {
             if let Value::Object(detail) = &mut event.detail {
                 detail.remove("undoes");
                 let number = detail.remove("review").and_then(|number| number.as_u64());
@@ -32,7 +32,7 @@ fn number_anew(piece: &mut Piece, numbers: &mut Vec<u64>) {
                 detail.extend(at.map(|at| ("review".to_owned(), json!(at + 1))));
             }
         }
-        Piece::Document(_) | Piece::Item(_) | Piece::Relation(_) => {}
+        ExportPiece::Document(_) | ExportPiece::Item(_) | ExportPiece::Relation(_) => {}
     }
 }
 

@@ -66,7 +66,7 @@ impl<'a> Import<'a> {
         self.report.error(name, reason);
     }
 
-    /// Gives vectors to what is new, folds what is due, leaves the event of the whole, and says what came in.
+    /// Gives vectors to what is new, compacts what is due, leaves the event of the whole, and says what came in.
     pub fn finish(mut self) -> Result<Imported> {
         let (engine, progress) = (self.engine, self.progress);
         if self.request.dry_run {
@@ -102,7 +102,7 @@ impl<'a> Import<'a> {
             .collect();
             engine.store.note("import", &detail, Stamp { now: self.now, actor: ACTOR })?;
         }
-        progress(ImportProgress::Folding);
+        progress(ImportProgress::Compacting);
         engine.compact(CompactWhen::Due)?;
         self.report.took_ms = milliseconds(self.start);
         Ok(self.report)

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::Constants;
-use crate::text::{Analyzer, Language, Purpose, Shape};
+use crate::text::{Analyzer, Language, Purpose, TermShape};
 use words::{AUXILIARIES, GOES_ON, LEADS_ON, PARTS, STANDS_IN, Weight, weight};
 
 mod words;
@@ -433,8 +433,8 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
             let mut is_joined = false;
             analyzer.each(sentence, Purpose::Index, |found| {
                 // The whole of a compound stands beside its parts; its parts are enough.
-                let is_new = found.at.start >= end || found.shape == Shape::Gram;
-                if found.shape != Shape::Sign && is_new {
+                let is_new = found.at.start >= end || found.shape == TermShape::Gram;
+                if found.shape != TermShape::Sign && is_new {
                     let between = sentence.get(end..found.at.start).unwrap_or("");
                     let begins = between.contains([';', '—', '–', '(', ')', '\n'])
                         || between.contains(", ")

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
-use crate::text::{Analyzer, Found, Language, Purpose, Shape, query_terms};
+use crate::text::{Analyzer, Language, Purpose, TermOccurrence, TermShape, query_terms};
 
 /// Longer texts are judged by their beginning: what a memory is about stands there, and time stays bounded.
 const MOST_TERMS: usize = 2_000;
@@ -33,23 +33,33 @@ pub(super) fn of(text: &str) -> Vec<Keyword> {
     let question = format!("word {beginning}");
     let kept: HashSet<String> =
         query_terms(&question, Language::English).into_iter().map(|term| term.term).collect();
-    let mut found: Vec<(String, Range<usize>, Shape)> = Vec::new();
-    Analyzer::new(Language::English).each(beginning, Purpose::Query, |Found { term, at, shape, .. }| {
-        if kept.contains(term) {
-            found.push((term.to_owned(), at, shape));
-        }
-        if found.len() < MOST_TERMS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    let whole: Vec<Range<usize>> =
-        found.iter().filter(|(_, _, shape)| *shape == Shape::Joined).map(|(_, at, _)| at.clone()).collect();
+    let mut found: Vec<(String, Range<usize>, TermShape)> = Vec::new();
+    Analyzer::new(Language::English).each(
+        beginning,
+        Purpose::Query,
+        |TermOccurrence { term, at, shape, .. }| {
+            if kept.contains(term) {
+                found.push((term.to_owned(), at, shape));
+            }
+            if found.len() < MOST_TERMS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
+    let whole: Vec<Range<usize>> = found
+        .iter()
+        .filter(|(_, _, shape)| *shape == TermShape::Joined)
+        .map(|(_, at, _)| at.clone())
+        .collect();
     let quoted = quoted(beginning);
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut words: Vec<Keyword> = Vec::new();
     for (term, at, shape) in found {
         let shown = &beginning[at.clone()];
-        let is_part = shape == Shape::Word && is_inside(&whole, &at, true);
+        let is_part = shape == TermShape::Word && is_inside(&whole, &at, true);
         let least = if shown.is_ascii() { 2 } else { 1 };
-        if is_part || shape == Shape::Sign || shown.chars().filter(|c| c.is_alphanumeric()).count() < least {
+        if is_part
+            || shape == TermShape::Sign
+            || shown.chars().filter(|c| c.is_alphanumeric()).count() < least
+        {
             continue;
         }
         let (worth, is_entity) = worth(beginning, &at, shape, is_inside(&quoted, &at, false));
@@ -71,7 +81,7 @@ pub(super) fn of(text: &str) -> Vec<Keyword> {
     words
 }
 
-fn worth(text: &str, at: &Range<usize>, shape: Shape, is_quoted: bool) -> (f32, bool) {
+fn worth(text: &str, at: &Range<usize>, shape: TermShape, is_quoted: bool) -> (f32, bool) {
     let shown = &text[at.clone()];
     let capitals = shown.chars().filter(|c| c.is_uppercase()).count();
     let has = |test: fn(char) -> bool| shown.contains(test);
@@ -79,7 +89,7 @@ fn worth(text: &str, at: &Range<usize>, shape: Shape, is_quoted: bool) -> (f32, 
     let is_identifier = !is_number
         && (has(|c| c.is_ascii_digit())
             || has(|c| matches!(c, '_' | '.' | '/' | '@' | '+' | '#'))
-            || (shape == Shape::Joined && capitals > 0));
+            || (shape == TermShape::Joined && capitals > 0));
     let is_acronym = capitals >= 2;
     let starts = begins_sentence(text, at.start);
     let is_name = capitals > 0 && !starts;

@@ -21,21 +21,21 @@ fn said(text: &str, day: i64, confidence: f32) -> Said {
 }
 
 impl Said {
-    fn told(&self) -> Told<'_> {
+    fn told(&self) -> Incoming<'_> {
         let said::Said { claims, slot, frame } = &self.text;
         let (confidence, time) = (self.confidence, self.time);
-        Told { claims, slot: slot.as_ref(), frame, confidence, time, first_time: None }
+        Incoming { claims, slot: slot.as_ref(), frame, confidence, time, first_time: None }
     }
 
     /// The same where whoever tells it says that it was told first at its time, long before now.
-    fn taken_over(&self) -> Told<'_> {
+    fn taken_over(&self) -> Incoming<'_> {
         let now = Timestamp::from_second(START + 900 * DAY).unwrap();
-        Told { time: now, first_time: Some(self.time), ..self.told() }
+        Incoming { time: now, first_time: Some(self.time), ..self.told() }
     }
 
-    fn kept(&self, cosine: Option<f32>) -> Kept<'_> {
+    fn kept(&self, cosine: Option<f32>) -> Existing<'_> {
         let said::Said { claims, slot, frame } = &self.text;
-        Kept {
+        Existing {
             claims,
             slot: slot.as_ref(),
             frame,
@@ -52,7 +52,7 @@ impl Said {
 fn fate(kept: &str, told: &str, cosine: f32) -> String {
     let (kept, told) = (said(kept, 0, 0.5), said(told, 1, 0.5));
     let decision = decide(&told.told(), &[kept.kept(Some(cosine))], &Bands::default());
-    assert_eq!(decision.target, (decision.fate != Fate::Create).then_some(0));
+    assert_eq!(decision.target, (decision.fate != CurateOutcome::Create).then_some(0));
     format!("{}: {}", decision.fate, decision.why)
 }
 
@@ -98,7 +98,7 @@ fn an_attribute_in_other_words_is_known_by_its_thing_and_its_meaning() {
 fn an_attribute_in_other_words_is_known_by_what_is_left_without_names_and_values() {
     let fate = |kept: &str, told: &str, cosine: f32, likeness: f32| {
         let (kept, told) = (said(kept, 0, 0.5), said(told, 1, 0.5));
-        let kept = Kept { likeness: Some(likeness), ..kept.kept(Some(cosine)) };
+        let kept = Existing { likeness: Some(likeness), ..kept.kept(Some(cosine)) };
         assert!(asked(&told.told(), &[kept])[0].is_some());
         let decision = decide(&told.told(), &[kept], &Bands::default());
         format!("{}: {}", decision.fate, decision.why)
@@ -124,7 +124,7 @@ fn all_that_say_the_former_value_give_way() {
     let told = said("The memory of cache-21 is 64 GB", 2, 0.5);
     let kept = [one.kept(Some(0.85)), two.kept(Some(0.9)), other.kept(Some(0.7))];
     let decision = decide(&told.told(), &kept, &Bands::default());
-    assert_eq!((decision.fate, decision.also.len()), (Fate::Supersede, 1), "{decision:?}");
+    assert_eq!((decision.fate, decision.also.len()), (CurateOutcome::Supersede, 1), "{decision:?}");
     assert!(!decision.also.contains(&2) && decision.target != Some(2));
 }
 
@@ -311,7 +311,7 @@ fn a_denial_of_something_else_is_another_fact() {
 fn what_was_told_late_is_history() {
     let (kept, told) = (said("API port is 9090", 5, 0.5), said("API port is 8080", 1, 0.5));
     let decision = decide(&told.taken_over(), &[kept.kept(None)], &Bands::default());
-    assert_eq!((decision.fate, decision.stays), (Fate::Supersede, Side::Kept));
+    assert_eq!((decision.fate, decision.stays), (CurateOutcome::Supersede, Side::Kept));
     assert_eq!(decision.why.to_string(), "told late, port 8080 was before");
 }
 
@@ -320,13 +320,13 @@ fn what_was_told_late_is_history() {
 fn what_a_wrong_clock_dated_later_is_older_than_what_is_told_now() {
     let (kept, told) = (said("API port is 8080", 3_650, 0.5), said("API port is 9090", 1, 0.5));
     let decision = decide(&told.told(), &[kept.kept(None)], &Bands::default());
-    assert_eq!((decision.fate, decision.stays), (Fate::Supersede, Side::Told));
+    assert_eq!((decision.fate, decision.stays), (CurateOutcome::Supersede, Side::Told));
     assert_eq!(decision.why.to_string(), "port 8080 -> 9090");
     // Others of the slot give way too, and a remark is added.
     let decision = decide(&told.told(), &[kept.kept(None), kept.kept(None)], &Bands::default());
     assert_eq!(decision.also, [1]);
     let more = said("API port is 8080 because 80 was taken", 1, 0.5);
-    assert_eq!(decide(&more.told(), &[kept.kept(None)], &Bands::default()).fate, Fate::Append);
+    assert_eq!(decide(&more.told(), &[kept.kept(None)], &Bands::default()).fate, CurateOutcome::Append);
     // What denies it is no older for that, and nobody knows by how many days it is newer.
     let (yes, no) = ("The retry queue drops duplicate jobs", "The retry queue does not drop duplicate jobs");
     let (kept, told) = (said(yes, 3_650, 0.5), said(no, 1, 0.5));
@@ -341,15 +341,15 @@ fn of_a_slot_what_a_wrong_clock_dated_later_counts_as_told_now() {
         said("API port is 8080", 60, 0.5),
     );
     let decision = decide(&told.told(), &[june.kept(None), wrong.kept(None)], &Bands::default());
-    assert_eq!((decision.fate, decision.target), (Fate::Confirm, Some(1)));
+    assert_eq!((decision.fate, decision.target), (CurateOutcome::Confirm, Some(1)));
 }
 
 #[test]
 fn a_pinned_memory_yields_to_nobody() {
     let (kept, told) = (said("API port is 8080", 0, 0.5), said("API port is 9090", 30, 0.9));
-    let pinned = Kept { pinned: true, ..kept.kept(Some(0.9)) };
+    let pinned = Existing { pinned: true, ..kept.kept(Some(0.9)) };
     let decision = decide(&told.told(), &[pinned], &Bands::default());
-    assert_eq!(decision.fate, Fate::Contradict);
+    assert_eq!(decision.fate, CurateOutcome::Contradict);
     assert_eq!(decision.why.to_string(), "against what is pinned: port 8080 -> 9090");
 }
 
@@ -361,7 +361,7 @@ fn the_newest_of_a_slot_decides() {
         said("API port is 8080", 60, 0.5),
     );
     let decision = decide(&july.told(), &[may.kept(Some(1.0)), june.kept(Some(0.9))], &Bands::default());
-    assert_eq!((decision.fate, decision.target), (Fate::Supersede, Some(1)));
+    assert_eq!((decision.fate, decision.target), (CurateOutcome::Supersede, Some(1)));
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn without_a_model_words_decide() {
         said("Long locks, they make the queue stall", 1, 0.5),
     );
     let decision = decide(&told.told(), &[kept.kept(None)], &Bands::default());
-    assert_eq!((decision.fate, decision.why.rule), (Fate::Confirm, Rule::SameWords));
+    assert_eq!((decision.fate, decision.why.rule), (CurateOutcome::Confirm, Rule::SameWords));
 }
 
 /// Texts of statements, noise and any Unicode.
@@ -397,7 +397,7 @@ proptest! {
         if let (Some(kept), Some(told)) = (&kept.text.slot, &told.text.slot)
             && kept.key != told.key
         {
-            let is_apart = matches!(decision.fate, Fate::Create | Fate::Link | Fate::Confirm);
+            let is_apart = matches!(decision.fate, CurateOutcome::Create | CurateOutcome::Link | CurateOutcome::Confirm);
             prop_assert!(is_apart, "{one:?} {two:?} {decision:?}");
         }
         prop_assert!(!decision.why.to_string().is_empty());
@@ -407,7 +407,7 @@ proptest! {
     fn a_text_confirms_itself(one in texts(), cosine in prop::option::of(0.0_f32..=1.0)) {
         let said = said(&one, 0, 0.5);
         let decision = decide(&said.told(), &[said.kept(cosine)], &Bands::default());
-        prop_assert_eq!(decision.fate, Fate::Confirm, "{:?} {:?}", one, decision);
+        prop_assert_eq!(decision.fate, CurateOutcome::Confirm, "{:?} {:?}", one, decision);
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! Joins the selected sentences into pieces in the document's order, each with its citation.
 //! A run of neighbours is a literal part of the source.
 
-use super::part::{Candidate, PackState, Part};
-use super::units::Unit;
+use super::part::{CutItem, PackState, RankedText};
+use super::units::TextUnit;
 use crate::evidence::{OPENING, Piece};
 
 /// Stands where sentences were left out.
 pub(super) const GAP: &str = "[…]";
 
 /// The pieces of everything that was taken, best first.
-pub(super) fn pieces(parts: &[Part<'_>]) -> Vec<Piece> {
-    let mut open: Vec<&Part<'_>> = parts.iter().filter(|part| part.is_open()).collect();
+pub(super) fn pieces(parts: &[CutItem<'_>]) -> Vec<Piece> {
+    let mut open: Vec<&CutItem<'_>> = parts.iter().filter(|part| part.is_open()).collect();
     // By document and place; what has no document stays where it is, each for itself.
     open.sort_by_key(|part| (part.item.document, part.item.position, part.item.row));
     let mut pieces: Vec<Piece> = open.chunk_by(|a, b| are_neighbours(&a.item, &b.item)).map(piece).collect();
@@ -31,18 +31,18 @@ pub(super) fn measure(pieces: &mut [Piece], count: &dyn Fn(&str) -> usize) -> us
 }
 
 /// A citation of the item with the widest numbers that it may get.
-pub(super) fn head_of(item: &Candidate<'_>, most: usize) -> String {
+pub(super) fn head_of(item: &RankedText<'_>, most: usize) -> String {
     cite(item, item.lines).head(most).into()
 }
 
 /// The beginning of a sentence that is longer than the budget.
-pub(super) fn cut_piece(item: &Candidate<'_>, unit: &Unit, text: &str) -> Piece {
+pub(super) fn cut_piece(item: &RankedText<'_>, unit: &TextUnit, text: &str) -> Piece {
     let lines = lines_of(item, unit.range.start, unit.range.start + text.len());
     Piece { text: format!("{}…", text.trim_end()), is_cut: true, ..cite(item, lines) }
 }
 
 /// Next to each other in one document, or sharing lines of it.
-fn are_neighbours(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+fn are_neighbours(a: &RankedText<'_>, b: &RankedText<'_>) -> bool {
     if a.document.is_none() || a.document != b.document || a.mark != b.mark {
         return false;
     }
@@ -51,7 +51,7 @@ fn are_neighbours(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
     touch || b.position.saturating_sub(a.position) <= 1
 }
 
-fn cite(item: &Candidate<'_>, lines: Option<(u32, u32)>) -> Piece {
+fn cite(item: &RankedText<'_>, lines: Option<(u32, u32)>) -> Piece {
     Piece {
         text: String::new(),
         ids: vec![item.id.to_owned()],
@@ -69,7 +69,7 @@ fn cite(item: &Candidate<'_>, lines: Option<(u32, u32)>) -> Piece {
 }
 
 /// One piece from parts that stand next to each other.
-fn piece(run: &[&Part<'_>]) -> Piece {
+fn piece(run: &[&CutItem<'_>]) -> Piece {
     let first = &run[0].item;
     let mut piece = Piece { ids: Vec::new(), rows: Vec::new(), ..cite(first, None) };
     let mut lines: Option<(u32, u32)> = None;
@@ -133,7 +133,7 @@ fn shared_heading(one: Option<&str>, two: Option<&str>) -> Option<String> {
 }
 
 /// The lines of a part of the content: exact where the content stands in the document as it is, else the item's.
-fn lines_of(item: &Candidate<'_>, start: usize, end: usize) -> Option<(u32, u32)> {
+fn lines_of(item: &RankedText<'_>, start: usize, end: usize) -> Option<(u32, u32)> {
     let (first, last) = item.lines?;
     let breaks = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count() as u32;
     if breaks(item.content.trim_end()) != last.saturating_sub(first) {

@@ -1,11 +1,11 @@
 //! Holds a ranked item cut into units, and which of them were taken.
 
-use super::units::Unit;
+use super::units::TextUnit;
 use crate::item::RowId;
 
 /// One ranked item.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct RankedText<'a> {
     /// Its row.
     pub row: RowId,
     /// Its id.
@@ -35,9 +35,9 @@ pub struct Candidate<'a> {
 }
 
 /// An item cut into units.
-pub(super) struct Part<'a> {
-    pub(super) item: Candidate<'a>,
-    pub(super) units: Vec<Unit>,
+pub(super) struct CutItem<'a> {
+    pub(super) item: RankedText<'a>,
+    pub(super) units: Vec<TextUnit>,
     /// What each unit gains.
     pub(super) gains: Vec<f32>,
     pub(super) state: Vec<PackState>,
@@ -53,7 +53,7 @@ pub(super) enum PackState {
     Twice,
 }
 
-impl Part<'_> {
+impl CutItem<'_> {
     pub(super) fn text(&self, unit: usize) -> &str {
         &self.item.content[self.units[unit].range.clone()]
     }

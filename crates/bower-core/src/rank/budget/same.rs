@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::part::{PackState, Part};
+use super::part::{CutItem, PackState};
 
 /// Two sentences with this share of words in common are the same (systems.md, section 2, has .85 for whole memories;
 /// a sentence is short, so a tenth of its words is at most two).
@@ -11,13 +11,13 @@ const SAME: f32 = 0.9;
 
 /// The sentences that were taken.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct TakenSentences {
     exact: HashSet<u64>,
     /// Sorted words of each.
     words: Vec<Vec<u64>>,
 }
 
-impl Seen {
+impl TakenSentences {
     /// Whether the same was said before.
     pub(super) fn has(&self, text: &str) -> bool {
         let words = words(text);
@@ -37,7 +37,7 @@ impl Seen {
 }
 
 /// Marks what stands in two candidates: copies of a whole item, and what a chunk repeats of the one before it.
-pub(super) fn mark_overlaps(parts: &mut [Part<'_>]) {
+pub(super) fn mark_overlaps(parts: &mut [CutItem<'_>]) {
     let mut copies = HashSet::new();
     for at in 0..parts.len() {
         if !copies.insert(whole(&words(parts[at].item.content))) {
@@ -60,7 +60,7 @@ pub(super) fn mark_overlaps(parts: &mut [Part<'_>]) {
 }
 
 /// Marks the units that stand at the end of one chunk and again at the beginning of the next.
-fn mark_overlap(before: &mut Part<'_>, after: &mut Part<'_>) {
+fn mark_overlap(before: &mut CutItem<'_>, after: &mut CutItem<'_>) {
     let (one, two) = (before.item.content, after.item.content);
     let repeated = overlap(one, two);
     if repeated == 0 {
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn the_same_words_are_the_same_sentence() {
         let check = |one: &str, two: &str, same: bool| {
-            let mut seen = Seen::default();
+            let mut seen = TakenSentences::default();
             seen.add(one);
             assert_eq!(seen.has(two), same, "{one} / {two}");
         };

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 const SOURCE: &str = "a.md";
 
-fn memory(row: u32, score: f32, content: &str) -> Candidate<'_> {
-    Candidate {
+fn memory(row: u32, score: f32, content: &str) -> RankedText<'_> {
+    RankedText {
         row: RowId(row),
         id: "id",
         document: None,
@@ -24,9 +24,9 @@ fn memory(row: u32, score: f32, content: &str) -> Candidate<'_> {
     }
 }
 
-fn chunk(row: u32, position: u32, lines: (u32, u32), content: &str) -> Candidate<'_> {
+fn chunk(row: u32, position: u32, lines: (u32, u32), content: &str) -> RankedText<'_> {
     let heading = Some("Guide > Part");
-    Candidate {
+    RankedText {
         document: Some("d"),
         position,
         lines: Some(lines),
@@ -40,7 +40,7 @@ fn chunk(row: u32, position: u32, lines: (u32, u32), content: &str) -> Candidate
 /// Terms are lower-case words; all weigh the same.
 fn pack_for(
     question: &str,
-    candidates: &[Candidate<'_>],
+    candidates: &[RankedText<'_>],
     budget: usize,
     count: &dyn Fn(&str) -> usize,
 ) -> Evidence {
@@ -54,7 +54,7 @@ fn pack_for(
         }
     };
     let weights = vec![1.0; terms.len()];
-    pack(candidates, &Question { marks: &marks, weights: &weights }, budget, count)
+    pack(candidates, &QuestionWords { marks: &marks, weights: &weights }, budget, count)
 }
 
 fn words(text: &str) -> usize {
@@ -62,7 +62,7 @@ fn words(text: &str) -> usize {
 }
 
 #[track_caller]
-fn check(question: &str, candidates: &[Candidate<'_>], budget: usize, expected: &[&str]) {
+fn check(question: &str, candidates: &[RankedText<'_>], budget: usize, expected: &[&str]) {
     let evidence = pack_for(question, candidates, budget, &words);
     let texts: Vec<_> = evidence.pieces.iter().map(|piece| piece.text.as_str()).collect();
     assert_eq!(texts, expected);
@@ -168,13 +168,13 @@ proptest! {
         // The last one counts the whole higher than the sum of its parts.
         let counters: [&dyn Fn(&str) -> usize; 4] =
             [&words, &|text| text.len().div_ceil(4), &estimate_tokens, &|text| words(text) + words(text) / 7];
-        let mut hits: Vec<Candidate<'_>> = texts.iter().enumerate().map(|(at, (text, is_code, position, score))| {
+        let mut hits: Vec<RankedText<'_>> = texts.iter().enumerate().map(|(at, (text, is_code, position, score))| {
             let row = at as u32 + 1;
             let item = match position {
                 Some(position) => chunk(row, *position, (position * 10 + 1, position * 10 + 9), text),
                 None => memory(row, 0.0, text),
             };
-            Candidate { is_code: *is_code, score: *score, ..item }
+            RankedText { is_code: *is_code, score: *score, ..item }
         }).collect();
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         let evidence = pack_for("alpha a beta", &hits, budget, counters[counter]);
@@ -194,7 +194,7 @@ proptest! {
             }
             // Taken apart again, a piece has whole units of its sources and nothing else.
             let mut rest = piece.text.as_str();
-            let units: Vec<(&str, Shape)> = sources.iter().flat_map(|hit| {
+            let units: Vec<(&str, UnitShape)> = sources.iter().flat_map(|hit| {
                 units::cut(hit.content, hit.is_code).into_iter().map(|unit| (&hit.content[unit.range], unit.shape))
             }).collect();
             while !rest.trim_start().is_empty() {
@@ -210,7 +210,7 @@ proptest! {
                 prop_assert!(longest.is_some(), "{:?} is no unit of {:?}", rest, units);
                 let (after, unit) = longest.unwrap();
                 // A line of code may be needed again, and documents have headings of one name.
-                let is_sentence = units.iter().all(|(other, shape)| other != unit || *shape == Shape::Sentence);
+                let is_sentence = units.iter().all(|(other, shape)| other != unit || *shape == UnitShape::Sentence);
                 if is_sentence && unit.chars().any(char::is_alphanumeric) {
                     prop_assert!(given.insert(unit.to_lowercase()), "{:?} twice", unit);
                 }

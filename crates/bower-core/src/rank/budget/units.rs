@@ -20,7 +20,7 @@ const SHORT_FORMS: &[&str] = &[
 
 /// What a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum UnitShape {
     /// A sentence, a list item or a labelled line.
     Sentence,
     /// A heading: the citation names it already.
@@ -31,17 +31,17 @@ pub(super) enum Shape {
 
 /// A part of a text that is taken whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(super) struct TextUnit {
     /// Its bytes, without white space around (a line keeps its indentation).
     pub range: Range<usize>,
     /// What it is.
-    pub shape: Shape,
+    pub shape: UnitShape,
     /// Units that must come with it, by their place: the marks of its fence, the head of its table.
     pub frame: [Option<u32>; 2],
 }
 
 /// Cuts a text; `code` has lines for units.
-pub(super) fn cut(text: &str, code: bool) -> Vec<Unit> {
+pub(super) fn cut(text: &str, code: bool) -> Vec<TextUnit> {
     let mut cutter = Cutter { text, units: Vec::new() };
     if code {
         for line in lines(text) {
@@ -55,7 +55,7 @@ pub(super) fn cut(text: &str, code: bool) -> Vec<Unit> {
 
 struct Cutter<'a> {
     text: &'a str,
-    units: Vec<Unit>,
+    units: Vec<TextUnit>,
 }
 
 impl Cutter<'_> {
@@ -71,7 +71,7 @@ impl Cutter<'_> {
             } else if body.starts_with('|') {
                 self.table(&lines, at)
             } else if is_heading(body) {
-                self.push(lines[at].clone(), Shape::Heading);
+                self.push(lines[at].clone(), UnitShape::Heading);
                 at + 1
             } else if is_item(body) {
                 self.item(&lines, at)
@@ -130,7 +130,7 @@ impl Cutter<'_> {
             !begins_block(body) && !is_item(body)
         };
         let more = lines[from + 1..].iter().take_while(|line| goes_on(line)).count();
-        self.push(lines[from].start..lines[from + more].end, Shape::Sentence);
+        self.push(lines[from].start..lines[from + more].end, UnitShape::Sentence);
         from + more + 1
     }
 
@@ -163,7 +163,7 @@ impl Cutter<'_> {
     fn sentences(&mut self, range: Range<usize>) {
         let text = &self.text[range.clone()];
         if is_labelled(text.trim_start()) {
-            self.push(range, Shape::Sentence);
+            self.push(range, UnitShape::Sentence);
             return;
         }
         let mut start = 0;
@@ -171,18 +171,18 @@ impl Cutter<'_> {
             if end < text.len() && ends_short(&text[start..end]) {
                 continue;
             }
-            self.push(range.start + start..range.start + end, Shape::Sentence);
+            self.push(range.start + start..range.start + end, UnitShape::Sentence);
             start = end;
         }
     }
 
     /// A unit without the white space around it; nothing where there is only white space.
-    fn push(&mut self, range: Range<usize>, shape: Shape) {
+    fn push(&mut self, range: Range<usize>, shape: UnitShape) {
         let part = &self.text[range.clone()];
         let start = range.start + part.len() - part.trim_start().len();
         let end = range.start + part.trim_end().len();
         if start < end {
-            self.units.push(Unit { range: start..end, shape, frame: [None; 2] });
+            self.units.push(TextUnit { range: start..end, shape, frame: [None; 2] });
         }
     }
 
@@ -190,7 +190,7 @@ impl Cutter<'_> {
     fn line(&mut self, range: Range<usize>, frame: [Option<u32>; 2]) {
         let end = range.start + self.text[range.clone()].trim_end().len();
         if range.start < end {
-            self.units.push(Unit { range: range.start..end, shape: Shape::Line, frame });
+            self.units.push(TextUnit { range: range.start..end, shape: UnitShape::Line, frame });
         }
     }
 }

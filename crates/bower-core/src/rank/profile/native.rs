@@ -95,7 +95,7 @@ const MOST_FACTORS: usize = 10;
 
 /// What is known of one candidate. Scores are true scores, whichever channel found it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen<'a> {
+pub struct CandidateFeatures<'a> {
     /// The item.
     pub row: RowId,
     /// BM25; 0 where it has none of the question's words.
@@ -116,7 +116,7 @@ pub struct Seen<'a> {
 
 /// How similar the question is to all rows that could have been found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Background {
+pub struct QuestionSpread {
     /// How many rows have a vector.
     pub rows: f64,
     /// The mean of their cosines.
@@ -127,7 +127,7 @@ pub struct Background {
 
 /// How far meaning is trusted for this question, 0 and up: `g` of the module's page. In a store of few rows no row can
 /// stand far above the mean (at most (n - 1) / sqrt(n) deviations), so a prior takes part as if it were some rows more.
-pub fn trust(seen: &[Seen<'_>], background: &Background, constants: &Constants) -> f64 {
+pub fn trust(seen: &[CandidateFeatures<'_>], background: &QuestionSpread, constants: &Constants) -> f64 {
     let best = seen.iter().filter_map(|one| one.vector).fold(f32::NEG_INFINITY, f32::max);
     let above = (f64::from(best) - background.mean) / background.deviation;
     let above = if above.is_finite() { above.clamp(0.0, f64::from(constants.trust_most)) } else { 0.0 };
@@ -142,10 +142,14 @@ pub fn trust(seen: &[Seen<'_>], background: &Background, constants: &Constants) 
 
 /// Ranks candidates by everything but their neighbours; best first, ties by row. A score is the sum of its factors, on the
 /// scale of deviations: it says nothing across questions.
-pub fn rank(seen: &[Seen<'_>], background: &Background, constants: &Constants) -> Vec<Ranked> {
+pub fn rank(
+    seen: &[CandidateFeatures<'_>],
+    background: &QuestionSpread,
+    constants: &Constants,
+) -> Vec<Ranked> {
     let trust = trust(seen, background, constants);
     let family = Family::of(seen);
-    let of = |score: &dyn Fn(usize, &Seen<'_>) -> Option<f64>| {
+    let of = |score: &dyn Fn(usize, &CandidateFeatures<'_>) -> Option<f64>| {
         standard(seen.iter().enumerate().map(|(at, one)| score(at, one)))
     };
     let text = of(&|_, one| Some(f64::from(one.text)));
@@ -189,7 +193,7 @@ pub fn rank(seen: &[Seen<'_>], background: &Background, constants: &Constants) -
 }
 
 /// What a candidate gains that has every word of the question.
-fn worth_of_all_words(seen: &[Seen<'_>], constants: &Constants) -> f64 {
+fn worth_of_all_words(seen: &[CandidateFeatures<'_>], constants: &Constants) -> f64 {
     let words = seen.first().map_or(0, |one| one.parts.len());
     let having = |word: usize| seen.iter().filter(|one| one.parts[word] > 0.0).count();
     let is_rare = (0..words).any(|word| (1..=constants.complete_few).contains(&having(word)));
@@ -197,7 +201,7 @@ fn worth_of_all_words(seen: &[Seen<'_>], constants: &Constants) -> f64 {
 }
 
 /// Whether nothing of the question's words is missing, but for rounding.
-fn has_every_word(one: &Seen<'_>) -> bool {
+fn has_every_word(one: &CandidateFeatures<'_>) -> bool {
     one.coverage > 0.999
 }
 
@@ -303,7 +307,7 @@ struct Family {
 }
 
 impl Family {
-    fn of(seen: &[Seen<'_>]) -> Self {
+    fn of(seen: &[CandidateFeatures<'_>]) -> Self {
         let mut members: Vec<usize> = (0..seen.len()).filter(|&at| seen[at].parent != 0).collect();
         members.sort_by_key(|&at| seen[at].parent);
         let mut family =
@@ -331,13 +335,13 @@ impl Family {
     }
 
     /// The mean cosine of the candidates of an item's parent; its own where it has none. The item stands at `at`.
-    fn cosine(&self, at: usize, one: &Seen<'_>) -> f64 {
+    fn cosine(&self, at: usize, one: &CandidateFeatures<'_>) -> f64 {
         let parent = self.parent[at].and_then(|parent| self.cosines[parent]);
         parent.unwrap_or_else(|| one.vector.map_or(0.0, f64::from))
     }
 
     /// The BM25 of an item that has each word as its parent's best candidate has it.
-    fn words(&self, at: usize, one: &Seen<'_>) -> f64 {
+    fn words(&self, at: usize, one: &CandidateFeatures<'_>) -> f64 {
         self.parent[at].map_or_else(|| f64::from(one.text), |parent| self.words[parent])
     }
 }
@@ -382,8 +386,8 @@ mod tests {
         trust_prior_rows: 0.0,
     };
 
-    fn seen(row: u32, text: f32, vector: f32) -> Seen<'static> {
-        Seen {
+    fn seen(row: u32, text: f32, vector: f32) -> CandidateFeatures<'static> {
+        CandidateFeatures {
             row: RowId(row),
             text,
             parts: &[],
@@ -396,7 +400,7 @@ mod tests {
     }
 
     /// Best cosine .8, mean .2, deviation .1: six deviations, (6/4.5)^2 = 16/9.
-    const BACKGROUND: Background = Background { rows: 100.0, mean: 0.2, deviation: 0.1 };
+    const BACKGROUND: QuestionSpread = QuestionSpread { rows: 100.0, mean: 0.2, deviation: 0.1 };
 
     #[track_caller]
     fn check(ranked: &[Ranked], expected: &[(u32, f32)]) {
@@ -413,13 +417,13 @@ mod tests {
         let ranked = rank(&[seen(1, 4.0, 0.6), seen(2, 0.0, 0.8)], &BACKGROUND, &PLAIN);
         check(&ranked, &[(2, -0.2 + 0.977_78), (1, 0.2 - 0.977_78)]);
         // A question that meaning answers with nothing in particular: g 0, so words decide.
-        let flat = Background { mean: 0.8, ..BACKGROUND };
+        let flat = QuestionSpread { mean: 0.8, ..BACKGROUND };
         check(&rank(&[seen(1, 4.0, 0.6), seen(2, 0.0, 0.8)], &flat, &PLAIN), &[(1, 0.2), (2, -0.2)]);
     }
 
     #[test]
     fn late_interaction_weighs_less_where_meaning_is_trusted() {
-        let tokens = |row, tokens| Seen { tokens: Some(tokens), ..seen(row, 0.0, 0.8) };
+        let tokens = |row, tokens| CandidateFeatures { tokens: Some(tokens), ..seen(row, 0.0, 0.8) };
         // z(m): 1, -1; z(v) 0; .5 / (1 + 16/9) = .18.
         let ranked = rank(&[tokens(1, 0.3), tokens(2, 0.5)], &BACKGROUND, &PLAIN);
         check(&ranked, &[(2, 0.18), (1, -0.18)]);
@@ -427,7 +431,7 @@ mod tests {
 
     #[test]
     fn a_parent_counts_for_its_items() {
-        let part = |row, parent, parts: &'static [f32], vector| Seen {
+        let part = |row, parent, parts: &'static [f32], vector| CandidateFeatures {
             parent,
             parts,
             text: parts.iter().sum(),
@@ -447,13 +451,17 @@ mod tests {
 
     #[test]
     fn who_speaks_is_added() {
-        let one = Seen { speaker: 1.0, ..seen(1, 1.0, 0.8) };
+        let one = CandidateFeatures { speaker: 1.0, ..seen(1, 1.0, 0.8) };
         check(&rank(&[one, seen(2, 1.0, 0.8)], &BACKGROUND, &PLAIN), &[(1, 0.5), (2, -0.5)]);
     }
 
     #[test]
     fn who_has_every_word_comes_first_where_one_is_rare() {
-        let of = |row, parts: &'static [f32], coverage| Seen { parts, coverage, ..seen(row, 1.0, 0.8) };
+        let of = |row, parts: &'static [f32], coverage| CandidateFeatures {
+            parts,
+            coverage,
+            ..seen(row, 1.0, 0.8)
+        };
         let common = |row| of(row, &[1.0, 0.0], 0.9);
         let rare = [common(1), of(2, &[1.0, 1.0], 1.0), common(3), common(4), common(5)];
         check(&rank(&rare, &BACKGROUND, &PLAIN), &[(2, 6.0), (1, 0.0), (3, 0.0), (4, 0.0), (5, 0.0)]);
@@ -506,10 +514,10 @@ mod tests {
     #[test]
     fn in_a_small_store_trust_is_mostly_the_prior() {
         let constants = Constants { trust_prior_rows: 20.0, ..PLAIN };
-        let few = Background { rows: 5.0, ..BACKGROUND };
+        let few = QuestionSpread { rows: 5.0, ..BACKGROUND };
         // (5 * 16/9 + 20 * .7) / 25
         assert!((trust(&[seen(1, 0.0, 0.8)], &few, &constants) - 0.915_556).abs() < 1e-5);
-        let none = Background::default();
+        let none = QuestionSpread::default();
         assert!((trust(&[], &none, &constants) - 0.7).abs() < 1e-6);
         assert!(trust(&[], &none, &PLAIN).abs() < 1e-9);
     }
@@ -521,11 +529,11 @@ mod tests {
                 (0.0_f32..50.0, -1.0_f32..1.0, any::<bool>(), 0_u64..4, 0.0_f32..1.0), 0..60),
             mean in -1.0_f64..1.0, deviation in 0.0_f64..0.5,
         ) {
-            let items: Vec<_> = given.iter().enumerate().map(|(at, &(text, vector, whole, parent, speaker))| Seen {
+            let items: Vec<_> = given.iter().enumerate().map(|(at, &(text, vector, whole, parent, speaker))| CandidateFeatures {
                 row: RowId(at as u32), text, parts: &[], coverage: speaker, speaker, parent,
                 vector: whole.then_some(vector), tokens: whole.then_some(text / 50.0),
             }).collect();
-            let background = Background { rows: 60.0, mean, deviation };
+            let background = QuestionSpread { rows: 60.0, mean, deviation };
             let constants = Constants::default();
             let mut ranked = rank(&items, &background, &constants);
             let count = ranked.len().min(constants.neighbourhood);

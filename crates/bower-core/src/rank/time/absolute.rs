@@ -3,9 +3,9 @@
 
 use jiff::civil::Date;
 
-use super::aims::Reader;
-use super::calendar::{Part, shift};
-use super::words::{Kind, Unit, Word};
+use super::aims::TimeReader;
+use super::calendar::{CivilSpan, shift};
+use super::words::{TimeUnit, Word, WordKind};
 
 /// Years that are read as years; other numbers of four digits count something.
 const YEARS: std::ops::RangeInclusive<u32> = 1900..=2100;
@@ -47,46 +47,48 @@ const NO_PLURAL: &[&str] =
 const WAITED: &[&str] =
     &["timeout", "delay", "interval", "window", "limit", "wait", "deadline", "poll", "retry", "cap"];
 
-impl Reader<'_> {
+impl TimeReader<'_> {
     /// A date, month, quarter, season, year or decade at a token. `placed`: a word before it says that a time follows.
-    pub(super) fn absolute(&self, at: usize, placed: bool) -> Option<(Part, usize)> {
+    pub(super) fn absolute(&self, at: usize, placed: bool) -> Option<(CivilSpan, usize)> {
         let token = self.tokens.get(at)?;
         match token.kind {
-            Kind::Number(value, digits) => self.number(at, value, digits, placed),
-            Kind::Mark('\'' | '’') => self.short_decade(at + 1, true),
-            Kind::Word(Word::Month { number, sure }) => self.month(at, number, sure, placed),
-            Kind::Word(Word::Season { number, sure }) => {
+            WordKind::Number(value, digits) => self.number(at, value, digits, placed),
+            WordKind::Mark('\'' | '’') => self.short_decade(at + 1, true),
+            WordKind::Word(Word::Month { number, sure }) => self.month(at, number, sure, placed),
+            WordKind::Word(Word::Season { number, sure }) => {
                 if let Some((year, next)) = self.year_after(at + 1) {
-                    return Some((Part::season(year, number)?, next));
+                    return Some((CivilSpan::season(year, number)?, next));
                 }
                 (placed && (sure || self.is(at.wrapping_sub(1), Word::The)))
-                    .then(|| self.nearest(|year| Part::season(year, number)))
+                    .then(|| self.nearest(|year| CivilSpan::season(year, number)))
                     .flatten()
                     .map(|part| (part, at + 1))
             }
-            Kind::Word(Word::PartOfYear { number, months }) => {
+            WordKind::Word(Word::PartOfYear { number, months }) => {
                 let first = (number - 1) * months + 1;
                 if let Some((year, next)) = self.year_after(at + 1) {
-                    return Some((Part::months(year, first, months.into())?, next));
+                    return Some((CivilSpan::months(year, first, months.into())?, next));
                 }
-                let part = self.nearest(|year| Part::months(year, first, months.into()))?;
+                let part = self.nearest(|year| CivilSpan::months(year, first, months.into()))?;
                 (token.capital && !self.glued_word(at + 1)).then_some((part, at + 1))
             }
-            Kind::Word(Word::Decade(from)) => {
+            WordKind::Word(Word::Decade(from)) => {
                 let the = self.is(at.wrapping_sub(1), Word::The);
-                (the || placed).then(|| Part::years(from, 10)).flatten().map(|part| (part, at + 1))
+                (the || placed).then(|| CivilSpan::years(from, 10)).flatten().map(|part| (part, at + 1))
             }
-            Kind::Word(Word::Ordinal(day)) => {
+            WordKind::Word(Word::Ordinal(day)) => {
                 // "the first of May"
                 let next = at + 1 + usize::from(self.is(at + 1, Word::Of));
-                let Kind::Word(Word::Month { number, .. }) = self.tokens.get(next)?.kind else { return None };
+                let WordKind::Word(Word::Month { number, .. }) = self.tokens.get(next)?.kind else {
+                    return None;
+                };
                 self.day_of(number, day.try_into().ok()?, next + 1)
             }
-            Kind::Word(_) | Kind::Mark(_) => None,
+            WordKind::Word(_) | WordKind::Mark(_) => None,
         }
     }
 
-    fn number(&self, at: usize, value: u32, digits: u8, placed: bool) -> Option<(Part, usize)> {
+    fn number(&self, at: usize, value: u32, digits: u8, placed: bool) -> Option<(CivilSpan, usize)> {
         if let Some(found) = self.iso(at, value, digits) {
             return Some(found);
         }
@@ -107,29 +109,32 @@ impl Reader<'_> {
         }
         let year = i16::try_from(value).ok()?;
         if value.is_multiple_of(10) && self.text_is(at + 1, "s") && self.glued(at + 1) {
-            return Some((Part::years(year, if value.is_multiple_of(100) { 100 } else { 10 })?, at + 2));
+            return Some((CivilSpan::years(year, if value.is_multiple_of(100) { 100 } else { 10 })?, at + 2));
         }
         let next = at + 1;
-        match self.tokens.get(next).map(super::words::Token::word) {
+        match self.tokens.get(next).map(super::words::TimeToken::word) {
             Some(Word::PartOfYear { number, months }) => {
-                return Some((Part::months(year, (number - 1) * months + 1, months.into())?, next + 1));
+                return Some((CivilSpan::months(year, (number - 1) * months + 1, months.into())?, next + 1));
             }
             Some(Word::Month { number, sure }) if sure || self.tokens[next].capital => {
-                return Some((Part::months(year, number, 1)?, next + 1));
+                return Some((CivilSpan::months(year, number, 1)?, next + 1));
             }
             _ => {}
         }
         (self.closes(at) && (placed || self.stands_alone(at)) && !self.counts(next))
-            .then(|| Part::years(year, 1))
+            .then(|| CivilSpan::years(year, 1))
             .flatten()
             .map(|part| (part, next))
     }
 
     /// `2023-05-08`, `2023/05/08`, `2023.05.08`, `2023-05`, `2023-W19`, `20230508`; a time of day after it is passed over.
-    fn iso(&self, at: usize, value: u32, digits: u8) -> Option<(Part, usize)> {
+    fn iso(&self, at: usize, value: u32, digits: u8) -> Option<(CivilSpan, usize)> {
         // It may be part of a file's name, but not of a longer number or identifier.
         if self.glued(at)
-            && self.tokens.get(at.wrapping_sub(1)).is_some_and(|before| !matches!(before.kind, Kind::Mark(_)))
+            && self
+                .tokens
+                .get(at.wrapping_sub(1))
+                .is_some_and(|before| !matches!(before.kind, WordKind::Mark(_)))
         {
             return None;
         }
@@ -137,47 +142,47 @@ impl Reader<'_> {
             return None;
         }
         if digits == 8 && YEARS.contains(&(value / 10_000)) && !self.continues(at + 1) {
-            let part = Part::day(date(value / 10_000, value / 100 % 100, value % 100)?)?;
+            let part = CivilSpan::day(date(value / 10_000, value / 100 % 100, value % 100)?)?;
             return Some((part, at + 1));
         }
         if digits != 4 || !YEARS.contains(&value) {
             return None;
         }
-        let Kind::Mark(mark @ ('-' | '/' | '.')) = self.glued_kind(at + 1)? else { return None };
+        let WordKind::Mark(mark @ ('-' | '/' | '.')) = self.glued_kind(at + 1)? else { return None };
         if mark == '-'
-            && let Some(Kind::Word(Word::Other)) = self.glued_kind(at + 2)
+            && let Some(WordKind::Word(Word::Other)) = self.glued_kind(at + 2)
         {
             let week = self.text(at + 2).strip_prefix(['W', 'w'])?.parse().ok().filter(|week| *week <= 53)?;
             let monday =
                 jiff::civil::ISOWeekDate::new(value.try_into().ok()?, week, jiff::civil::Weekday::Monday)
                     .ok()?;
-            return Some((Part::new(monday.date(), shift(monday.date(), 1, Unit::Week)?)?, at + 3));
+            return Some((CivilSpan::new(monday.date(), shift(monday.date(), 1, TimeUnit::Week)?)?, at + 3));
         }
-        let Kind::Number(month, 1..=2) = self.glued_kind(at + 2)? else { return None };
-        if let (Some(Kind::Mark(second)), Some(Kind::Number(day, 1..=2))) =
+        let WordKind::Number(month, 1..=2) = self.glued_kind(at + 2)? else { return None };
+        if let (Some(WordKind::Mark(second)), Some(WordKind::Number(day, 1..=2))) =
             (self.glued_kind(at + 3), self.glued_kind(at + 4))
         {
             return (second == mark && !self.more_digits(at + 5))
-                .then(|| Part::day(date(value, month, day)?))
+                .then(|| CivilSpan::day(date(value, month, day)?))
                 .flatten()
                 .map(|part| (part, at + 5));
         }
         // "2019-20" is a season, not a month: only two digits that are a month, and after a hyphen.
         let two = self.tokens[at + 2].range().len() == 2;
         (mark == '-' && two && !self.continues(at + 3))
-            .then(|| Part::months(value as i16, i8::try_from(month).ok()?, 1))
+            .then(|| CivilSpan::months(value as i16, i8::try_from(month).ok()?, 1))
             .flatten()
             .map(|part| (part, at + 3))
     }
 
     /// `05/08/2023`, `8.5.2023`, `08-05-2023`, `05/08/23`, `08.05.23`.
-    fn with_separators(&self, at: usize, first: u32) -> Option<(Part, usize)> {
-        let Kind::Mark(mark @ ('-' | '/' | '.')) = self.glued_kind(at + 1)? else { return None };
-        let Kind::Number(second, 1..=2) = self.glued_kind(at + 2)? else { return None };
-        if self.glued_kind(at + 3)? != Kind::Mark(mark) {
+    fn with_separators(&self, at: usize, first: u32) -> Option<(CivilSpan, usize)> {
+        let WordKind::Mark(mark @ ('-' | '/' | '.')) = self.glued_kind(at + 1)? else { return None };
+        let WordKind::Number(second, 1..=2) = self.glued_kind(at + 2)? else { return None };
+        if self.glued_kind(at + 3)? != WordKind::Mark(mark) {
             return None;
         }
-        let Kind::Number(last, digits) = self.glued_kind(at + 4)? else { return None };
+        let WordKind::Number(last, digits) = self.glued_kind(at + 4)? else { return None };
         if self.more_digits(at + 5) {
             return None;
         }
@@ -190,7 +195,7 @@ impl Reader<'_> {
         };
         let (month_first, day_first) = (date(year, first, second), date(year, second, first));
         let date = if mark == '/' { month_first.or(day_first) } else { day_first.or(month_first) };
-        Some((Part::day(date?)?, at + 5))
+        Some((CivilSpan::day(date?)?, at + 5))
     }
 
     /// The year that two digits mean: at most ten years ahead, else the last century.
@@ -201,7 +206,7 @@ impl Reader<'_> {
     }
 
     /// `8 May 2023`, `8th of May`, `8. Mai 2023`, `8 de mayo de 2023`, `3-5 June`, `from 3 to 5 June`.
-    fn day_month(&self, at: usize, day: u32) -> Option<(Part, usize)> {
+    fn day_month(&self, at: usize, day: u32) -> Option<(CivilSpan, usize)> {
         let (next, _) = self.past_suffix(at + 1);
         if let Some(found) = self.month_after_day(next, day) {
             return Some(found);
@@ -209,25 +214,25 @@ impl Reader<'_> {
         // A second day before the month: "3 to 5 June 2023".
         let joint = self.tokens.get(next)?;
         let joined = match joint.kind {
-            Kind::Mark('-' | '–' | '—') | Kind::Word(Word::To | Word::Until) => true,
-            Kind::Word(Word::And) => self.is(at.wrapping_sub(1), Word::Between),
-            Kind::Word(_) | Kind::Mark(_) | Kind::Number(..) => false,
+            WordKind::Mark('-' | '–' | '—') | WordKind::Word(Word::To | Word::Until) => true,
+            WordKind::Word(Word::And) => self.is(at.wrapping_sub(1), Word::Between),
+            WordKind::Word(_) | WordKind::Mark(_) | WordKind::Number(..) => false,
         };
-        let Kind::Number(last, 1..=2) = self.tokens.get(next + 1)?.kind else { return None };
+        let WordKind::Number(last, 1..=2) = self.tokens.get(next + 1)?.kind else { return None };
         if !joined || day >= last {
             return None;
         }
         let (after, _) = self.past_suffix(next + 2);
         let (end, next) = self.month_after_day(after, last)?;
         let from = end.first_day().with().day(day.try_into().ok()?).build().ok()?;
-        let part = Part { yearless: end.yearless, ..Part::new(from, end.until.date())? };
+        let part = CivilSpan { yearless: end.yearless, ..CivilSpan::new(from, end.until.date())? };
         Some((part, next))
     }
 
-    fn month_after_day(&self, next: usize, day: u32) -> Option<(Part, usize)> {
+    fn month_after_day(&self, next: usize, day: u32) -> Option<(CivilSpan, usize)> {
         let of = usize::from(self.is(next, Word::Of));
         let token = self.tokens.get(next + of)?;
-        let Kind::Word(Word::Month { number, sure }) = token.kind else { return None };
+        let WordKind::Word(Word::Month { number, sure }) = token.kind else { return None };
         // "5 may fail": a name that is a word needs its capital, a year, or "of".
         let named = sure || token.capital || of == 1 || self.year_after(next + of + 1).is_some();
         if !named || self.glued(next + of) {
@@ -237,16 +242,16 @@ impl Reader<'_> {
     }
 
     /// A day of a month, with its year where one follows.
-    fn day_of(&self, month: i8, day: i8, next: usize) -> Option<(Part, usize)> {
+    fn day_of(&self, month: i8, day: i8, next: usize) -> Option<(CivilSpan, usize)> {
         let next = next + usize::from(self.is_mark(next, '.') && self.year_after(next + 1).is_some());
         if let Some((year, next)) = self.year_after(next) {
-            return Some((Part::day(Date::new(year, month, day).ok()?)?, next));
+            return Some((CivilSpan::day(Date::new(year, month, day).ok()?)?, next));
         }
         // 29 February is looked for up to eight years back.
         let mut year = self.today.year();
         for _ in 0..9 {
             if let Some(date) = Date::new(year, month, day).ok().filter(|date| *date <= self.today) {
-                return Some((Part { yearless: true, ..Part::day(date)? }, next));
+                return Some((CivilSpan { yearless: true, ..CivilSpan::day(date)? }, next));
             }
             year = year.checked_sub(1)?;
         }
@@ -254,7 +259,7 @@ impl Reader<'_> {
     }
 
     /// `May 8th, 2023`, `May 8`, `May 3-5, 2023`, `May 2023`, `May '23`, `May`.
-    fn month(&self, at: usize, number: i8, sure: bool, placed: bool) -> Option<(Part, usize)> {
+    fn month(&self, at: usize, number: i8, sure: bool, placed: bool) -> Option<(CivilSpan, usize)> {
         // "Rio de Janeiro"
         let river = at >= 2 && self.is(at - 1, Word::Of) && self.text_is(at - 2, "rio");
         if river || self.glued_identifier(at) {
@@ -263,9 +268,9 @@ impl Reader<'_> {
         let dot = usize::from(!sure && self.is_mark(at + 1, '.') && self.glued(at + 1));
         let next = at + 1 + dot;
         if let Some((year, after)) = self.year_after(next) {
-            return Some((Part::months(year, number, 1)?, after));
+            return Some((CivilSpan::months(year, number, 1)?, after));
         }
-        if let Some(Kind::Number(day @ 1..=31, 1..=2)) = self.tokens.get(next).map(|token| token.kind)
+        if let Some(WordKind::Number(day @ 1..=31, 1..=2)) = self.tokens.get(next).map(|token| token.kind)
             && (dot == 1 || !self.glued(next))
         {
             let found = self.day_after_month(number, next, day, sure, placed);
@@ -273,13 +278,16 @@ impl Reader<'_> {
                 return found;
             }
         }
-        if let Some(Kind::Word(Word::Ordinal(day))) = self.tokens.get(next).map(|token| token.kind)
+        if let Some(WordKind::Word(Word::Ordinal(day))) = self.tokens.get(next).map(|token| token.kind)
             && sure
         {
             return self.day_of(number, i8::try_from(day).ok()?, next + 1);
         }
         let alone = sure || (placed && self.is_month_name(at, next));
-        alone.then(|| self.nearest(|year| Part::months(year, number, 1))).flatten().map(|part| (part, next))
+        alone
+            .then(|| self.nearest(|year| CivilSpan::months(year, number, 1)))
+            .flatten()
+            .map(|part| (part, next))
     }
 
     fn day_after_month(
@@ -289,10 +297,10 @@ impl Reader<'_> {
         day: u32,
         sure: bool,
         placed: bool,
-    ) -> Option<(Part, usize)> {
+    ) -> Option<(CivilSpan, usize)> {
         let (after, suffixed) = self.past_suffix(next + 1);
         let last = match self.tokens.get(after + 1).map(|token| token.kind) {
-            Some(Kind::Number(last @ 1..=31, 1..=2)) if self.is_dash(after) && last > day => Some(last),
+            Some(WordKind::Number(last @ 1..=31, 1..=2)) if self.is_dash(after) && last > day => Some(last),
             _ => None,
         };
         // "May 5 people join?" asks; "on May 5" does not.
@@ -306,7 +314,10 @@ impl Reader<'_> {
             let (end_next, _) = self.past_suffix(after + 2);
             let (end, next) = self.day_of(number, i8::try_from(last).ok()?, end_next)?;
             let from = end.first_day().with().day(i8::try_from(day).ok()?).build().ok()?;
-            return Some((Part { yearless: end.yearless, ..Part::new(from, end.until.date())? }, next));
+            return Some((
+                CivilSpan { yearless: end.yearless, ..CivilSpan::new(from, end.until.date())? },
+                next,
+            ));
         }
         self.day_of(number, i8::try_from(day).ok()?, after)
     }
@@ -323,13 +334,13 @@ impl Reader<'_> {
     }
 
     /// `90s`, `'90s`, `1990s` without its century. Only 50s to 90s without an apostrophe: "30s" is half a minute.
-    fn short_decade(&self, at: usize, placed: bool) -> Option<(Part, usize)> {
-        let Kind::Number(two, 2) = self.tokens.get(at)?.kind else { return None };
+    fn short_decade(&self, at: usize, placed: bool) -> Option<(CivilSpan, usize)> {
+        let WordKind::Number(two, 2) = self.tokens.get(at)?.kind else { return None };
         let marked = self
             .tokens
             .get(at.wrapping_sub(1))
-            .is_some_and(|mark| matches!(mark.kind, Kind::Mark('\'' | '’')));
-        let next = at + 1 + usize::from(matches!(self.glued_kind(at + 1), Some(Kind::Mark('\'' | '’'))));
+            .is_some_and(|mark| matches!(mark.kind, WordKind::Mark('\'' | '’')));
+        let next = at + 1 + usize::from(matches!(self.glued_kind(at + 1), Some(WordKind::Mark('\'' | '’'))));
         if two % 10 != 0 || !self.glued(next) || !self.text_is(next, "s") {
             return None;
         }
@@ -338,7 +349,7 @@ impl Reader<'_> {
             return None;
         }
         let century = if two > 30 { 1900 } else { 2000 };
-        Some((Part::years(century + two as i16, 10)?, next + 1))
+        Some((CivilSpan::years(century + two as i16, 10)?, next + 1))
     }
 
     /// A year after a month, season or day: `2023`, `, 2023`, `of 2023`, `'23`.
@@ -348,23 +359,25 @@ impl Reader<'_> {
         let at =
             at + usize::from(self.is(at, Word::Of) || self.is(at, Word::Within) && self.text_is(at, "in"));
         match self.tokens.get(at)?.kind {
-            Kind::Number(year, 4) if YEARS.contains(&year) && !self.decimal(at + 1) => {
+            WordKind::Number(year, 4) if YEARS.contains(&year) && !self.decimal(at + 1) => {
                 Some((year as i16, at + 1))
             }
-            Kind::Mark('\'' | '’') if comma == 0 => match self.glued_kind(at + 1)? {
-                Kind::Number(two, 2) if !self.glued_word(at + 2) => Some((self.century(two) as i16, at + 2)),
-                Kind::Number(..) | Kind::Word(_) | Kind::Mark(_) => None,
+            WordKind::Mark('\'' | '’') if comma == 0 => match self.glued_kind(at + 1)? {
+                WordKind::Number(two, 2) if !self.glued_word(at + 2) => {
+                    Some((self.century(two) as i16, at + 2))
+                }
+                WordKind::Number(..) | WordKind::Word(_) | WordKind::Mark(_) => None,
             },
-            Kind::Number(..) | Kind::Word(_) | Kind::Mark(_) => None,
+            WordKind::Number(..) | WordKind::Word(_) | WordKind::Mark(_) => None,
         }
     }
 
     /// The latest such span that has begun.
-    pub(super) fn nearest(&self, of: impl Fn(i16) -> Option<Part>) -> Option<Part> {
+    pub(super) fn nearest(&self, of: impl Fn(i16) -> Option<CivilSpan>) -> Option<CivilSpan> {
         let year = self.today.year();
         let this = of(year)?;
         let part = if this.first_day() <= self.today { this } else { of(year.checked_sub(1)?)? };
-        Some(Part { yearless: true, ..part })
+        Some(CivilSpan { yearless: true, ..part })
     }
 
     /// The token after `st`, `nd`, `rd`, `th`, `er` or a dot that makes a number an ordinal, and whether one was there.
@@ -375,7 +388,7 @@ impl Reader<'_> {
             && self
                 .tokens
                 .get(at + 1)
-                .is_some_and(|token| matches!(token.kind, Kind::Word(Word::Month { .. })));
+                .is_some_and(|token| matches!(token.kind, WordKind::Word(Word::Month { .. })));
         let found = self.glued(at) && (suffix || german);
         (at + usize::from(found), found && suffix)
     }
@@ -387,13 +400,13 @@ impl Reader<'_> {
         }
         let Some(before) = at.checked_sub(1).and_then(|at| self.tokens.get(at)) else { return true };
         match before.kind {
-            Kind::Mark('$' | '€' | '£' | '¥' | '#' | '_' | '.' | ':' | '+' | '@' | '/' | '\\' | '=')
-            | Kind::Word(_)
-            | Kind::Number(..) => false,
-            Kind::Mark('-' | ',') => !self.glued(at - 1) || self.dash_after_date(at - 1),
+            WordKind::Mark('$' | '€' | '£' | '¥' | '#' | '_' | '.' | ':' | '+' | '@' | '/' | '\\' | '=')
+            | WordKind::Word(_)
+            | WordKind::Number(..) => false,
+            WordKind::Mark('-' | ',') => !self.glued(at - 1) || self.dash_after_date(at - 1),
             // A call's argument.
-            Kind::Mark('(') => !self.glued(at - 1),
-            Kind::Mark(_) => true,
+            WordKind::Mark('(') => !self.glued(at - 1),
+            WordKind::Mark(_) => true,
         }
     }
 
@@ -401,24 +414,26 @@ impl Reader<'_> {
     fn dash_after_date(&self, at: usize) -> bool {
         self.is_mark(at, '-')
             && at.checked_sub(1).and_then(|at| self.tokens.get(at)).is_some_and(|before| match before.kind {
-                Kind::Number(year, 4) => YEARS.contains(&year),
-                Kind::Number(..) | Kind::Mark(_) => false,
-                Kind::Word(word) => matches!(word, Word::Mid | Word::Early | Word::Late | Word::Month { .. }),
+                WordKind::Number(year, 4) => YEARS.contains(&year),
+                WordKind::Number(..) | WordKind::Mark(_) => false,
+                WordKind::Word(word) => {
+                    matches!(word, Word::Mid | Word::Early | Word::Late | Word::Month { .. })
+                }
             })
     }
 
     /// Whether the number at a token ends there.
     fn closes(&self, at: usize) -> bool {
         match self.glued_kind(at + 1) {
-            Some(Kind::Word(_) | Kind::Mark('%' | '°' | '_' | '$' | '€' | '+' | '=')) => false,
-            Some(Kind::Mark('/' | ':')) => !self.glued(at + 2),
-            Some(Kind::Mark(_) | Kind::Number(..)) | None => !self.decimal(at + 1),
+            Some(WordKind::Word(_) | WordKind::Mark('%' | '°' | '_' | '$' | '€' | '+' | '=')) => false,
+            Some(WordKind::Mark('/' | ':')) => !self.glued(at + 2),
+            Some(WordKind::Mark(_) | WordKind::Number(..)) | None => !self.decimal(at + 1),
         }
     }
 
     /// A year with nothing before it that says so: at the end of a question, or in brackets.
     fn stands_alone(&self, at: usize) -> bool {
-        let Kind::Number(year, _) = self.tokens[at].kind else { return false };
+        let WordKind::Number(year, _) = self.tokens[at].kind else { return false };
         let near =
             i32::try_from(year).is_ok_and(|year| (1950..=i32::from(self.today.year()) + 5).contains(&year));
         let bracketed =
@@ -429,7 +444,7 @@ impl Reader<'_> {
     /// Whether the word at a token makes the number before it a count: "2000 rows".
     fn counts(&self, at: usize) -> bool {
         let Some(token) = self.tokens.get(at) else { return false };
-        if token.capital || !matches!(token.kind, Kind::Word(_)) {
+        if token.capital || !matches!(token.kind, WordKind::Word(_)) {
             return false;
         }
         let word = self.text(at);
@@ -440,14 +455,14 @@ impl Reader<'_> {
 
     /// `.5` or `,000` right after a number.
     fn decimal(&self, at: usize) -> bool {
-        matches!(self.glued_kind(at), Some(Kind::Mark('.' | ',')))
-            && matches!(self.glued_kind(at + 1), Some(Kind::Number(..)))
+        matches!(self.glued_kind(at), Some(WordKind::Mark('.' | ',')))
+            && matches!(self.glued_kind(at + 1), Some(WordKind::Number(..)))
     }
 
     /// A further part of a dotted or slashed number: no date is part of `10.12.2023.4`.
     fn more_digits(&self, at: usize) -> bool {
-        matches!(self.glued_kind(at), Some(Kind::Mark('.' | '/' | '-')))
-            && matches!(self.glued_kind(at + 1), Some(Kind::Number(..)))
+        matches!(self.glued_kind(at), Some(WordKind::Mark('.' | '/' | '-')))
+            && matches!(self.glued_kind(at + 1), Some(WordKind::Number(..)))
     }
 
     /// Digits with a mark stand right before.
@@ -455,33 +470,40 @@ impl Reader<'_> {
         self.glued(at)
             && matches!(
                 self.tokens.get(at.wrapping_sub(1)).map(|mark| mark.kind),
-                Some(Kind::Mark('.' | ',' | '-' | '/'))
+                Some(WordKind::Mark('.' | ',' | '-' | '/'))
             )
             && self.glued(at - 1)
-            && matches!(self.tokens.get(at.wrapping_sub(2)).map(|token| token.kind), Some(Kind::Number(..)))
+            && matches!(
+                self.tokens.get(at.wrapping_sub(2)).map(|token| token.kind),
+                Some(WordKind::Number(..))
+            )
     }
 
     /// Something that is part of the same number or identifier stands right after.
     fn continues(&self, at: usize) -> bool {
         match self.glued_kind(at) {
-            Some(Kind::Number(..) | Kind::Word(_) | Kind::Mark('%' | '°' | '/' | ':' | '$' | '€')) => true,
-            Some(Kind::Mark('.' | ',' | '-')) => matches!(self.glued_kind(at + 1), Some(Kind::Number(..))),
-            Some(Kind::Mark(_)) | None => false,
+            Some(
+                WordKind::Number(..) | WordKind::Word(_) | WordKind::Mark('%' | '°' | '/' | ':' | '$' | '€'),
+            ) => true,
+            Some(WordKind::Mark('.' | ',' | '-')) => {
+                matches!(self.glued_kind(at + 1), Some(WordKind::Number(..)))
+            }
+            Some(WordKind::Mark(_)) | None => false,
         }
     }
 
     /// The name is part of an identifier: `may_fail`, `self.march`.
     fn glued_identifier(&self, at: usize) -> bool {
-        matches!(self.glued_kind(at + 1), Some(Kind::Mark('_' | '(' | '=')))
+        matches!(self.glued_kind(at + 1), Some(WordKind::Mark('_' | '(' | '=')))
             || (self.glued(at)
                 && matches!(
                     self.tokens.get(at.wrapping_sub(1)).map(|mark| mark.kind),
-                    Some(Kind::Mark('_' | '.' | '@' | '#' | '/'))
+                    Some(WordKind::Mark('_' | '.' | '@' | '#' | '/'))
                 ))
     }
 
     pub(super) fn is_dash(&self, at: usize) -> bool {
-        matches!(self.tokens.get(at).map(|token| token.kind), Some(Kind::Mark('-' | '–' | '—')))
+        matches!(self.tokens.get(at).map(|token| token.kind), Some(WordKind::Mark('-' | '–' | '—')))
     }
 }
 

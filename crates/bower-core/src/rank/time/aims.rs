@@ -6,8 +6,8 @@ use jiff::{Timestamp, Zoned};
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::calendar::{Interval, Part, joined};
-use super::words::{Kind, Token, Unit, Word, tokens};
+use super::calendar::{CivilSpan, Interval, joined};
+use super::words::{TimeToken, TimeUnit, Word, WordKind, tokens};
 
 /// The words of an event that are kept: what follows is rarely part of it.
 const EVENT_WORDS: usize = 8;
@@ -36,7 +36,7 @@ const CLAUSE: &[&str] = &[
 
 /// Which side of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum TimeSide {
     /// Earlier.
     Before,
     /// Later.
@@ -49,7 +49,7 @@ pub struct Offset {
     /// How many, 1 or more.
     pub count: i64,
     /// Of what.
-    pub unit: Unit,
+    pub unit: TimeUnit,
 }
 
 /// What a question that asks for a time wants to know.
@@ -77,7 +77,7 @@ pub enum Aim {
     /// Before or after something that has to be found first: "before the launch", "three days after we moved".
     Order {
         /// Which side of it.
-        side: Side,
+        side: TimeSide,
         /// How far from it, where that was said.
         offset: Option<Offset>,
         /// The words of the event, as in the question.
@@ -108,9 +108,9 @@ pub struct Spoken {
 }
 
 /// A text being read at a now.
-pub(super) struct Reader<'a> {
+pub(super) struct TimeReader<'a> {
     source: &'a str,
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<TimeToken>,
     pub today: Date,
     pub now: DateTime,
     zoned: &'a Zoned,
@@ -137,7 +137,7 @@ pub(super) struct TextSpan {
     pub is_range: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TimeReader<'a> {
     pub fn new(source: &'a str, now: &'a Zoned) -> Self {
         Self {
             source,
@@ -173,10 +173,10 @@ impl<'a> Reader<'a> {
     pub fn spoken(self) -> Spoken {
         let mut spoken = Spoken::default();
         // No span is without one of these, and most texts are.
-        if !self.tokens.iter().any(Token::is_anchor) {
+        if !self.tokens.iter().any(TimeToken::is_anchor) {
             return spoken;
         }
-        spoken.counts = self.tokens.iter().any(|token| matches!(token.word(), Word::Unit(_)));
+        spoken.counts = self.tokens.iter().any(|token| matches!(token.word(), Word::TimeUnit(_)));
         for span in self.reading_text().spans() {
             let list = if span.is_relative { &mut spoken.relative } else { &mut spoken.absolute };
             list.push(span.interval);
@@ -221,23 +221,23 @@ impl<'a> Reader<'a> {
     /// Whether an expression can begin with this token: most cannot.
     fn may_begin(&self, at: usize) -> bool {
         match self.tokens[at].kind {
-            Kind::Number(..) => true,
-            Kind::Mark(mark) => matches!(mark, '\'' | '’'),
-            Kind::Word(word) => word != Word::Other,
+            WordKind::Number(..) => true,
+            WordKind::Mark(mark) => matches!(mark, '\'' | '’'),
+            WordKind::Word(word) => word != Word::Other,
         }
     }
 
     /// Whether a span of time can begin with this token: an article only before another word of time.
     fn may_begin_span(&self, at: usize) -> bool {
         let leads =
-            |at: usize| self.tokens.get(at).is_some_and(|token| token.kind != Kind::Word(Word::Other));
+            |at: usize| self.tokens.get(at).is_some_and(|token| token.kind != WordKind::Word(Word::Other));
         match self.tokens[at].kind {
-            Kind::Number(..) => true,
-            Kind::Mark(mark) => matches!(mark, '\'' | '’'),
-            Kind::Word(
+            WordKind::Number(..) => true,
+            WordKind::Mark(mark) => matches!(mark, '\'' | '’'),
+            WordKind::Word(
                 Word::The | Word::A | Word::This | Word::Start | Word::End | Word::Last | Word::Next,
             ) => leads(at + 1),
-            Kind::Word(word) => !matches!(
+            WordKind::Word(word) => !matches!(
                 word,
                 Word::Other
                     | Word::Within
@@ -318,7 +318,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A period, or two with a word or dash between: `May to July 2023`, `2019-2021`, `Monday through Friday`.
-    fn span(&self, at: usize, placed: bool) -> Option<(Part, usize)> {
+    fn span(&self, at: usize, placed: bool) -> Option<(CivilSpan, usize)> {
         let (first, next) = self.period(at, placed, 0)?;
         let joint = self.is_dash(next) || matches!(self.word(next), Word::To | Word::Until);
         let between = self.is(next, Word::And)
@@ -337,22 +337,22 @@ impl<'a> Reader<'a> {
         let (offset, relation) = match self.count(at).or_else(|| self.is(at, Word::A).then_some((1, at + 1)))
         {
             Some((count, next)) => match self.word(next) {
-                Word::Unit(unit) => (Some(Offset { count, unit }), next + 1),
+                Word::TimeUnit(unit) => (Some(Offset { count, unit }), next + 1),
                 Word::Fortnight => {
-                    (Some(Offset { count: count.checked_mul(2)?, unit: Unit::Week }), next + 1)
+                    (Some(Offset { count: count.checked_mul(2)?, unit: TimeUnit::Week }), next + 1)
                 }
                 _ => return None,
             },
             None => match (self.word(at), self.word(at + 1)) {
-                (Word::The, Word::Unit(unit)) => (Some(Offset { count: 1, unit }), at + 2),
+                (Word::The, Word::TimeUnit(unit)) => (Some(Offset { count: 1, unit }), at + 2),
                 _ => (None, at),
             },
         };
         let (side, start) = match self.word(relation) {
-            Word::Before => (Side::Before, relation + 1),
-            Word::Prior if self.is(relation + 1, Word::To) => (Side::Before, relation + 2),
+            Word::Before => (TimeSide::Before, relation + 1),
+            Word::Prior if self.is(relation + 1, Word::To) => (TimeSide::Before, relation + 2),
             Word::After if self.text_is(relation, "after") || self.is(relation + 1, Word::The) => {
-                (Side::After, relation + 1)
+                (TimeSide::After, relation + 1)
             }
             _ => return None,
         };
@@ -365,7 +365,7 @@ impl<'a> Reader<'a> {
             self.word(start),
             Word::Other | Word::The | Word::Owner | Word::A | Word::This | Word::Ordinal(_)
         );
-        let counted = matches!(self.tokens.get(start)?.kind, Kind::Number(..));
+        let counted = matches!(self.tokens.get(start)?.kind, WordKind::Number(..));
         if !names || counted || self.text_is(start, "all") || self.text_is(start, "that") {
             return None;
         }
@@ -375,7 +375,8 @@ impl<'a> Reader<'a> {
         while end < self.tokens.len() && end - first < EVENT_WORDS && self.goes_on(end) {
             end += 1;
         }
-        let telling = self.tokens.get(first..end)?.iter().any(|token| token.kind == Kind::Word(Word::Other));
+        let telling =
+            self.tokens.get(first..end)?.iter().any(|token| token.kind == WordKind::Word(Word::Other));
         let event = self.source
             [self.tokens.get(first)?.start..self.tokens[end.max(1) - 1].end.max(self.tokens[first].start)]
             .to_owned();
@@ -386,12 +387,12 @@ impl<'a> Reader<'a> {
     fn goes_on(&self, at: usize) -> bool {
         match self.tokens[at].kind {
             // "the retreat on 9 February": the date stands on its own.
-            Kind::Word(Word::Within) => self.period(at + 1, true, 0).is_none(),
-            Kind::Number(..) => true,
-            Kind::Mark(mark) => {
+            WordKind::Word(Word::Within) => self.period(at + 1, true, 0).is_none(),
+            WordKind::Number(..) => true,
+            WordKind::Mark(mark) => {
                 matches!(mark, '-' | '\'' | '’' | '/' | '_' | '.') && self.glued(at) && self.glued(at + 1)
             }
-            Kind::Word(_) => !CLAUSE.iter().any(|word| self.text_is(at, word)),
+            WordKind::Word(_) => !CLAUSE.iter().any(|word| self.text_is(at, word)),
         }
     }
 
@@ -410,12 +411,12 @@ impl<'a> Reader<'a> {
             } else {
                 (Aim::Asked(Asked::Duration), next + 1)
             }),
-            Word::How if self.text_is(next, "many") && matches!(self.word(next + 1), Word::Unit(_)) => {
+            Word::How if self.text_is(next, "many") && matches!(self.word(next + 1), Word::TimeUnit(_)) => {
                 let ago = self.is(next + 2, Word::Ago);
                 let asked = if ago { Asked::Moment } else { Asked::Duration };
                 Some((Aim::Asked(asked), next + 2 + usize::from(ago)))
             }
-            Word::Which if matches!(self.word(next), Word::Date | Word::Unit(_) | Word::Time) => {
+            Word::Which if matches!(self.word(next), Word::Date | Word::TimeUnit(_) | Word::Time) => {
                 Some((Aim::Asked(Asked::Moment), next + 1))
             }
             _ => None,
@@ -473,25 +474,25 @@ impl<'a> Reader<'a> {
         opened
             && matches!(before, Some(Word::Other))
             && !self.glued(at)
-            && matches!(self.tokens.get(at + 1).map(|token| token.kind), Some(Kind::Word(Word::Other)))
+            && matches!(self.tokens.get(at + 1).map(|token| token.kind), Some(WordKind::Word(Word::Other)))
     }
 
-    fn interval(&self, part: Part) -> Option<Interval> {
+    fn interval(&self, part: CivilSpan) -> Option<Interval> {
         part.interval(self.zoned.time_zone())
     }
 
     // --- tokens ---
 
     pub fn word(&self, at: usize) -> Word {
-        self.tokens.get(at).map_or(Word::Other, Token::word)
+        self.tokens.get(at).map_or(Word::Other, TimeToken::word)
     }
 
     pub fn is(&self, at: usize, word: Word) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word(word))
+        self.tokens.get(at).is_some_and(|token| token.kind == WordKind::Word(word))
     }
 
     pub fn is_mark(&self, at: usize, mark: char) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Mark(mark))
+        self.tokens.get(at).is_some_and(|token| token.kind == WordKind::Mark(mark))
     }
 
     pub fn text(&self, at: usize) -> &str {
@@ -507,23 +508,23 @@ impl<'a> Reader<'a> {
         self.tokens.get(at).is_some_and(|token| token.glued)
     }
 
-    pub fn glued_kind(&self, at: usize) -> Option<Kind> {
+    pub fn glued_kind(&self, at: usize) -> Option<WordKind> {
         self.tokens.get(at).filter(|token| token.glued).map(|token| token.kind)
     }
 
     pub fn glued_word(&self, at: usize) -> bool {
-        matches!(self.glued_kind(at), Some(Kind::Word(_)))
+        matches!(self.glued_kind(at), Some(WordKind::Word(_)))
     }
 
     /// Whether a clause ends before a token: the text does, or a mark follows that ends one.
     pub fn ends_clause(&self, at: usize) -> bool {
         match self.tokens.get(at).map(|token| token.kind) {
             None => true,
-            Some(Kind::Mark(mark)) => {
+            Some(WordKind::Mark(mark)) => {
                 matches!(mark, '.' | ',' | ';' | ':' | '?' | '!' | ')' | '"' | '”' | '\'' | '’')
             }
-            Some(Kind::Word(word)) => matches!(word, Word::And | Word::To | Word::Until | Word::Did),
-            Some(Kind::Number(..)) => false,
+            Some(WordKind::Word(word)) => matches!(word, Word::And | Word::To | Word::Until | Word::Did),
+            Some(WordKind::Number(..)) => false,
         }
     }
 

@@ -3,7 +3,7 @@
 //! last.
 
 use super::calendar::seconds;
-use super::{Aim, Asked, Interval, Offset, Side, TimeExpression, Unit};
+use super::{Aim, Asked, Interval, Offset, TimeExpression, TimeSide, TimeUnit};
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
@@ -106,8 +106,8 @@ pub fn boosts(
             }
             Aim::Asked(Asked::Duration) => add(weights.length, &|_, item| f64::from(u8::from(item.counts))),
             // "currently, in August 2023" is about August.
-            Aim::Latest if !timed => add(weights.state, &|_, item| spread.late(item, Side::After)),
-            Aim::Earliest if !timed => add(weights.state, &|_, item| spread.late(item, Side::Before)),
+            Aim::Latest if !timed => add(weights.state, &|_, item| spread.late(item, TimeSide::After)),
+            Aim::Earliest if !timed => add(weights.state, &|_, item| spread.late(item, TimeSide::Before)),
             Aim::During(_) | Aim::Before(_) | Aim::After(_) | Aim::Latest | Aim::Earliest => {}
             Aim::Order { side, offset, event } => {
                 if let Some(anchor) = event_date(event, items, mention) {
@@ -226,11 +226,11 @@ fn event_date(event: &str, items: &[ItemTimes], mention: &dyn Fn(&str, usize) ->
 
 /// Nearness on the right side of an event, or to the time so far from it: 1 at it, 1/e a scale away, and four times as
 /// steep on the wrong side. What is told of an event's sequel is mostly told soon after.
-fn order(event: Interval, side: Side, offset: Option<Offset>, item: &ItemTimes, scale: f64) -> f64 {
+fn order(event: Interval, side: TimeSide, offset: Option<Offset>, item: &ItemTimes, scale: f64) -> f64 {
     let Some(own) = item.own else { return UNKNOWN };
     let away = match side {
-        Side::Before => seconds(event.from) - seconds(own.from),
-        Side::After => seconds(own.from) - seconds(event.from),
+        TimeSide::Before => seconds(event.from) - seconds(own.from),
+        TimeSide::After => seconds(own.from) - seconds(event.from),
     };
     let scale = scale.max(2.0 * DAY);
     if let Some(offset) = offset {
@@ -243,16 +243,16 @@ fn order(event: Interval, side: Side, offset: Option<Offset>, item: &ItemTimes, 
 }
 
 /// A unit's usual length in seconds; months and years as in the Gregorian mean (365.2425 days).
-fn unit_seconds(unit: Unit) -> f64 {
+fn unit_seconds(unit: TimeUnit) -> f64 {
     match unit {
-        Unit::Minute => 60.0,
-        Unit::Hour => 3_600.0,
-        Unit::Day => DAY,
-        Unit::Week | Unit::Weekend => 7.0 * DAY,
-        Unit::Month => 365.2425 / 12.0 * DAY,
-        Unit::Quarter => 365.2425 / 4.0 * DAY,
-        Unit::Year => 365.2425 * DAY,
-        Unit::Decade => 3_652.425 * DAY,
+        TimeUnit::Minute => 60.0,
+        TimeUnit::Hour => 3_600.0,
+        TimeUnit::Day => DAY,
+        TimeUnit::Week | TimeUnit::Weekend => 7.0 * DAY,
+        TimeUnit::Month => 365.2425 / 12.0 * DAY,
+        TimeUnit::Quarter => 365.2425 / 4.0 * DAY,
+        TimeUnit::Year => 365.2425 * DAY,
+        TimeUnit::Decade => 3_652.425 * DAY,
     }
 }
 
@@ -280,12 +280,12 @@ impl Spread {
     }
 
     /// How late (or, before, how early) a candidate is among the candidates: 1 for the last, halved with each half-life.
-    fn late(self, item: &ItemTimes, side: Side) -> f64 {
+    fn late(self, item: &ItemTimes, side: TimeSide) -> f64 {
         let half_life = (HALF_LIFE * (self.high - self.low)).max(DAY);
         let Some(own) = item.own else { return UNKNOWN };
         let away = match side {
-            Side::After => self.last - seconds(own.from),
-            Side::Before => seconds(own.from) - self.first,
+            TimeSide::After => self.last - seconds(own.from),
+            TimeSide::Before => seconds(own.from) - self.first,
         };
         (-away / half_life).exp2()
     }
@@ -379,10 +379,10 @@ mod tests {
     fn an_event_is_dated_by_its_best_mention() {
         let items = [on(80), on(40), on(10), on(41), ItemTimes::default()];
         let launch = |_: &str, at: usize| [0.5, 1.0, 0.7, 0.0, 1.0][at];
-        let after = |offset| Aim::Order { side: Side::After, offset, event: "launch".into() };
+        let after = |offset| Aim::Order { side: TimeSide::After, offset, event: "launch".into() };
         let got = gains(&[after(None)], &items, &launch);
         assert!(got[1] > got[3] && got[3] > got[0] && got[0] > got[2], "{got:?}");
-        let week = Some(Offset { count: 40, unit: Unit::Day });
+        let week = Some(Offset { count: 40, unit: TimeUnit::Day });
         let got = gains(&[after(week)], &items, &launch);
         assert!(got[0] > 0.99 && got[1] < 0.1 && got[3] < 0.1, "{got:?}");
         // Nobody mentions it well enough: nothing moves.
@@ -430,7 +430,7 @@ mod tests {
             let question = [
                 Aim::During(span), Aim::Before(span.from), Aim::After(span.until), Aim::Latest, Aim::Earliest,
                 Aim::Asked(Asked::Moment), Aim::Asked(Asked::Duration),
-                Aim::Order { side: Side::Before, offset: None, event: "x".into() },
+                Aim::Order { side: TimeSide::Before, offset: None, event: "x".into() },
             ];
             for gain in gains(&question, &items, &|_, _| share) {
                 prop_assert!((0.0..=5.0).contains(&gain), "{gain}");

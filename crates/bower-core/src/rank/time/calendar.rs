@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan};
 
-use super::words::Unit;
+use super::words::TimeUnit;
 
 /// A half-open span of instants: `from` is in it, `until` is not, and `from < until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,14 +35,14 @@ pub(super) fn seconds(at: Timestamp) -> f64 {
 
 /// A half-open span of civil time, not yet in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct CivilSpan {
     pub from: DateTime,
     pub until: DateTime,
     /// The year was not said: the nearest in the past was taken.
     pub yearless: bool,
 }
 
-impl Part {
+impl CivilSpan {
     pub fn new(from: Date, until: Date) -> Option<Self> {
         (from < until).then(|| Self { from: midnight(from), until: midnight(until), yearless: false })
     }
@@ -67,21 +67,21 @@ impl Part {
     }
 
     /// The whole unit that holds a day: its week, its month and so on.
-    pub fn around(date: Date, unit: Unit) -> Option<Self> {
+    pub fn around(date: Date, unit: TimeUnit) -> Option<Self> {
         match unit {
-            Unit::Minute | Unit::Hour | Unit::Day => Self::day(date),
-            Unit::Week => {
+            TimeUnit::Minute | TimeUnit::Hour | TimeUnit::Day => Self::day(date),
+            TimeUnit::Week => {
                 let monday = monday(date)?;
-                Self::new(monday, shift(monday, 1, Unit::Week)?)
+                Self::new(monday, shift(monday, 1, TimeUnit::Week)?)
             }
-            Unit::Weekend => {
-                let saturday = shift(monday(date)?, 5, Unit::Day)?;
-                Self::new(saturday, shift(saturday, 2, Unit::Day)?)
+            TimeUnit::Weekend => {
+                let saturday = shift(monday(date)?, 5, TimeUnit::Day)?;
+                Self::new(saturday, shift(saturday, 2, TimeUnit::Day)?)
             }
-            Unit::Month => Self::months(date.year(), date.month(), 1),
-            Unit::Quarter => Self::months(date.year(), (date.month() - 1) / 3 * 3 + 1, 3),
-            Unit::Year => Self::years(date.year(), 1),
-            Unit::Decade => Self::years(date.year().div_euclid(10) * 10, 10),
+            TimeUnit::Month => Self::months(date.year(), date.month(), 1),
+            TimeUnit::Quarter => Self::months(date.year(), (date.month() - 1) / 3 * 3 + 1, 3),
+            TimeUnit::Year => Self::years(date.year(), 1),
+            TimeUnit::Decade => Self::years(date.year().div_euclid(10) * 10, 10),
         }
     }
 
@@ -140,28 +140,28 @@ impl Part {
 
     fn cut_months(self, from: i32, until: i32) -> Option<Self> {
         let start = self.from.date();
-        Self::new(shift(start, from.into(), Unit::Month)?, shift(start, until.into(), Unit::Month)?)
+        Self::new(shift(start, from.into(), TimeUnit::Month)?, shift(start, until.into(), TimeUnit::Month)?)
     }
 
     fn cut_days(self, from: i32, until: i32) -> Option<Self> {
         let start = self.from.date();
-        Self::new(shift(start, from.into(), Unit::Day)?, shift(start, until.into(), Unit::Day)?)
+        Self::new(shift(start, from.into(), TimeUnit::Day)?, shift(start, until.into(), TimeUnit::Day)?)
     }
 
     /// The first `count` units of this span, or its last.
     ///
     /// Weeks are those of the calendar that begin in the span (the first weekend of August starts on its first
     /// Saturday), except that the last ones may end after it; a first week is its first seven days.
-    pub fn ends(self, count: i64, unit: Unit, last: bool) -> Option<Self> {
+    pub fn ends(self, count: i64, unit: TimeUnit, last: bool) -> Option<Self> {
         let (from, until) = (self.from.date(), self.until.date());
         match (unit, last) {
-            (Unit::Weekend, false) => {
+            (TimeUnit::Weekend, false) => {
                 let saturday = on_or_after(from, 5)?;
-                Self::new(saturday, shift(saturday, 7 * count - 5, Unit::Day)?)
+                Self::new(saturday, shift(saturday, 7 * count - 5, TimeUnit::Day)?)
             }
-            (Unit::Weekend, true) => {
-                let saturday = on_or_after(shift(until, -7, Unit::Day)?, 5)?;
-                Self::new(shift(saturday, 7 - 7 * count, Unit::Day)?, shift(saturday, 2, Unit::Day)?)
+            (TimeUnit::Weekend, true) => {
+                let saturday = on_or_after(shift(until, -7, TimeUnit::Day)?, 5)?;
+                Self::new(shift(saturday, 7 - 7 * count, TimeUnit::Day)?, shift(saturday, 2, TimeUnit::Day)?)
             }
             (_, false) => Self::new(from, shift(from, count, unit)?),
             (_, true) => Self::new(shift(until, -count, unit)?, until),
@@ -169,21 +169,21 @@ impl Part {
     }
 
     /// The `number`-th unit of this span, from 1.
-    pub fn nth(self, number: i64, unit: Unit) -> Option<Self> {
+    pub fn nth(self, number: i64, unit: TimeUnit) -> Option<Self> {
         let from = self.from.date();
         match unit {
-            Unit::Weekend => {
-                let saturday = shift(on_or_after(from, 5)?, 7 * (number - 1), Unit::Day)?;
-                Self::new(saturday, shift(saturday, 2, Unit::Day)?)
+            TimeUnit::Weekend => {
+                let saturday = shift(on_or_after(from, 5)?, 7 * (number - 1), TimeUnit::Day)?;
+                Self::new(saturday, shift(saturday, 2, TimeUnit::Day)?)
             }
-            Unit::Minute
-            | Unit::Hour
-            | Unit::Day
-            | Unit::Week
-            | Unit::Month
-            | Unit::Quarter
-            | Unit::Year
-            | Unit::Decade => Self::new(shift(from, number - 1, unit)?, shift(from, number, unit)?),
+            TimeUnit::Minute
+            | TimeUnit::Hour
+            | TimeUnit::Day
+            | TimeUnit::Week
+            | TimeUnit::Month
+            | TimeUnit::Quarter
+            | TimeUnit::Year
+            | TimeUnit::Decade => Self::new(shift(from, number - 1, unit)?, shift(from, number, unit)?),
         }
         .filter(|part| part.from < self.until)
     }
@@ -198,7 +198,7 @@ impl Part {
 }
 
 /// Makes one span of two ends; the year of the second holds for the first where that has none.
-pub(super) fn joined(first: Part, second: Part) -> Option<Part> {
+pub(super) fn joined(first: CivilSpan, second: CivilSpan) -> Option<CivilSpan> {
     let year = |date: Date| i32::from(date.year());
     let mut first = first;
     let mut second = second;
@@ -214,9 +214,9 @@ pub(super) fn joined(first: Part, second: Part) -> Option<Part> {
         }
     } else if first.yearless && first.from > second.from {
         first = first.later_by(-1)?;
-    } else if first.from > second.from && first.from.date() < shift(second.first_day(), 7, Unit::Day)? {
+    } else if first.from > second.from && first.from.date() < shift(second.first_day(), 7, TimeUnit::Day)? {
         // "Monday to Wednesday" on a Wednesday: each is the last before today, and the Monday was two days ago.
-        first = Part::day(shift(first.first_day(), -7, Unit::Day)?)?;
+        first = CivilSpan::day(shift(first.first_day(), -7, TimeUnit::Day)?)?;
     }
     first.to(second)
 }
@@ -227,36 +227,36 @@ fn midnight(date: Date) -> DateTime {
 
 /// The Monday of a day's week.
 fn monday(date: Date) -> Option<Date> {
-    shift(date, -i64::from(date.weekday().to_monday_zero_offset()), Unit::Day)
+    shift(date, -i64::from(date.weekday().to_monday_zero_offset()), TimeUnit::Day)
 }
 
 /// The first such weekday (0 is Monday) on or after a day.
 pub(super) fn on_or_after(date: Date, weekday: i8) -> Option<Date> {
     let ahead = (weekday - date.weekday().to_monday_zero_offset()).rem_euclid(7);
-    shift(date, ahead.into(), Unit::Day)
+    shift(date, ahead.into(), TimeUnit::Day)
 }
 
 /// The last such weekday before a day.
 pub(super) fn before(date: Date, weekday: i8) -> Option<Date> {
-    on_or_after(shift(date, -7, Unit::Day)?, weekday)
+    on_or_after(shift(date, -7, TimeUnit::Day)?, weekday)
 }
 
 /// A day so many units later. A month's end stays in the month: a month after 31 January is 28 February.
-pub(super) fn shift(date: Date, count: i64, unit: Unit) -> Option<Date> {
+pub(super) fn shift(date: Date, count: i64, unit: TimeUnit) -> Option<Date> {
     date.checked_add(span(count, unit)?).ok()
 }
 
 /// So many units as a span.
-pub(super) fn span(count: i64, unit: Unit) -> Option<Span> {
+pub(super) fn span(count: i64, unit: TimeUnit) -> Option<Span> {
     match unit {
-        Unit::Minute => Span::new().try_minutes(count),
-        Unit::Hour => Span::new().try_hours(count),
-        Unit::Day => Span::new().try_days(count),
-        Unit::Week | Unit::Weekend => Span::new().try_weeks(count),
-        Unit::Month => Span::new().try_months(count),
-        Unit::Quarter => 3.months().checked_mul(count),
-        Unit::Year => Span::new().try_years(count),
-        Unit::Decade => 10.years().checked_mul(count),
+        TimeUnit::Minute => Span::new().try_minutes(count),
+        TimeUnit::Hour => Span::new().try_hours(count),
+        TimeUnit::Day => Span::new().try_days(count),
+        TimeUnit::Week | TimeUnit::Weekend => Span::new().try_weeks(count),
+        TimeUnit::Month => Span::new().try_months(count),
+        TimeUnit::Quarter => 3.months().checked_mul(count),
+        TimeUnit::Year => Span::new().try_years(count),
+        TimeUnit::Decade => 10.years().checked_mul(count),
     }
     .ok()
 }

@@ -4,8 +4,8 @@
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
-use super::aims::Reader;
-use super::{Aim, Asked, Interval, Side, dates_in, parse};
+use super::aims::TimeReader;
+use super::{Aim, Asked, Interval, TimeSide, dates_in, parse};
 
 /// A Wednesday afternoon in a leap year; Monday is 11 March, and February had 29 days.
 const NOW: &str = "2024-03-13T15:00:00Z[UTC]";
@@ -38,8 +38,8 @@ fn read(text: &str, now: &str) -> String {
             Aim::Asked(Asked::Duration) => "how long".into(),
             Aim::Order { side, offset, event } => {
                 let side = match side {
-                    Side::Before => "before",
-                    Side::After => "after",
+                    TimeSide::Before => "before",
+                    TimeSide::After => "after",
                 };
                 let offset =
                     offset.map_or(String::new(), |offset| format!("{} {:?} ", offset.count, offset.unit));
@@ -488,7 +488,7 @@ mod wild {
         ] {
             let steps = |times: usize| {
                 let text = unit.repeat(times);
-                let reader = Reader::new(&text, &now);
+                let reader = TimeReader::new(&text, &now);
                 reader.expressions();
                 reader.steps.get() as f64 / reader.tokens.len() as f64
             };

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
 use super::Interval;
-use super::aims::Reader;
+use super::aims::TimeReader;
 
 /// The span in which a statement holds; an end that it does not name is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ const BETWEEN: &[&str] = &["on", "the", "in", "at", "from", "around", "about"];
 /// Since when and until when a text holds that was written then. Nothing where it names several beginnings or several ends, or
 /// an end before its beginning. A weekday or a date without a year that looks ahead is the next one, others are the last.
 pub fn valid(text: &str, written: &Zoned) -> Valid {
-    let reader = Reader::new(text, written).reading_text();
+    let reader = TimeReader::new(text, written).reading_text();
     let (mut froms, mut untils) = (Vec::new(), Vec::new());
     for span in reader.spans() {
         let mut before = span.first;

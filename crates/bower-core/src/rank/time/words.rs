@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A length of time that people count in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum TimeUnit {
     /// 60 seconds.
     Minute,
     /// 60 minutes.
@@ -43,7 +43,7 @@ pub(super) enum Word {
         number: i8,
         sure: bool,
     },
-    Unit(Unit),
+    TimeUnit(TimeUnit),
     /// `one` to `ninety`.
     Count(i32),
     /// `first` to `twelfth`.
@@ -112,7 +112,7 @@ pub(super) enum Word {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WordKind {
     Word(Word),
     /// At most nine digits; the value and how many digits.
     Number(u32, u8),
@@ -120,8 +120,8 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    pub kind: Kind,
+pub(super) struct TimeToken {
+    pub kind: WordKind,
     pub start: usize,
     pub end: usize,
     /// It begins with an upper-case letter.
@@ -130,25 +130,25 @@ pub(super) struct Token {
     pub glued: bool,
 }
 
-impl Token {
+impl TimeToken {
     pub fn word(&self) -> Word {
         match self.kind {
-            Kind::Word(word) => word,
-            Kind::Number(..) | Kind::Mark(_) => Word::Other,
+            WordKind::Word(word) => word,
+            WordKind::Number(..) | WordKind::Mark(_) => Word::Other,
         }
     }
 
     /// Whether it is such that a span of time may rest on it; none is without one.
     pub fn is_anchor(&self) -> bool {
         match self.kind {
-            Kind::Number(..) => true,
-            Kind::Mark(_) => false,
-            Kind::Word(word) => matches!(
+            WordKind::Number(..) => true,
+            WordKind::Mark(_) => false,
+            WordKind::Word(word) => matches!(
                 word,
                 Word::Month { .. }
                     | Word::Weekday { .. }
                     | Word::Season { .. }
-                    | Word::Unit(_)
+                    | Word::TimeUnit(_)
                     | Word::Today
                     | Word::Yesterday
                     | Word::Tomorrow
@@ -182,15 +182,15 @@ const LEXICON: &[(&str, Word)] = {
     const fn dd(number: i8) -> Word { Word::Weekday { number, sure: false } }
     const fn s(number: i8) -> Word { Word::Season { number, sure: true } }
     const fn ss(number: i8) -> Word { Word::Season { number, sure: false } }
-    const fn u(unit: Unit) -> Word { Word::Unit(unit) }
+    const fn u(unit: TimeUnit) -> Word { Word::TimeUnit(unit) }
     &[
         ("a", A), ("abril", m(4)), ("after", After), ("ago", Ago), ("agosto", m(8)), ("am", Within), ("an", A),
         ("and", And), ("aout", m(8)), ("août", m(8)), ("apr", mm(4)), ("april", mm(4)), ("aprile", m(4)),
         ("après", After), ("around", Within), ("as", As), ("at", Within), ("aug", mm(8)), ("august", mm(8)),
         ("augustus", m(8)), ("autumn", s(3)), ("avril", m(4)), ("before", Before), ("beginning", Start),
         ("between", Between), ("bis", To), ("by", By), ("couple", Some(2)), ("current", Latest),
-        ("currently", Latest), ("date", Date), ("day", u(Unit::Day)), ("days", u(Unit::Day)), ("de", Of),
-        ("dec", mm(12)), ("decade", u(Unit::Decade)), ("decades", u(Unit::Decade)), ("december", m(12)),
+        ("currently", Latest), ("date", Date), ("day", u(TimeUnit::Day)), ("days", u(TimeUnit::Day)), ("de", Of),
+        ("dec", mm(12)), ("decade", u(TimeUnit::Decade)), ("decades", u(TimeUnit::Decade)), ("december", m(12)),
         ("decembre", m(12)), ("del", Of), ("depuis", Since), ("desde", Since), ("dezember", m(12)),
         ("dezembro", m(12)), ("dicembre", m(12)), ("diciembre", m(12)), ("did", Did), ("dienstag", d(1)),
         ("dimanche", d(6)), ("dinsdag", d(1)), ("domenica", d(6)), ("domingo", d(6)), ("donderdag", d(3)),
@@ -205,7 +205,7 @@ const LEXICON: &[(&str, Word)] = {
         ("four", Count(4)), ("fourteen", Count(14)), ("fourth", Ordinal(4)), ("freitag", d(4)), ("fri", dd(4)),
         ("friday", d(4)), ("from", From), ("février", m(2)), ("gennaio", m(1)), ("giovedì", d(3)), ("giugno", m(6)),
         ("h1", PartOfYear { number: 1, months: 6 }), ("h2", PartOfYear { number: 2, months: 6 }), ("half", Half),
-        ("her", Owner), ("his", Owner), ("hour", u(Unit::Hour)), ("hours", u(Unit::Hour)), ("how", How),
+        ("her", Owner), ("his", Owner), ("hour", u(TimeUnit::Hour)), ("hours", u(TimeUnit::Hour)), ("how", How),
         ("hundred", Count(100)), ("il", Within), ("im", Within), ("in", Within), ("initially", Initially),
         ("its", Owner), ("jan", mm(1)), ("janeiro", m(1)), ("januar", m(1)), ("januari", m(1)), ("january", m(1)),
         ("janvier", m(1)), ("jeudi", d(3)), ("jueves", d(3)), ("juillet", m(7)), ("juin", m(6)), ("jul", mm(7)),
@@ -216,9 +216,9 @@ const LEXICON: &[(&str, Word)] = {
         ("mai", mm(5)), ("maio", m(5)), ("mar", mm(3)), ("march", mm(3)), ("mardi", d(1)), ("mars", mm(3)),
         ("martedì", d(1)), ("martes", d(1)), ("marzo", m(3)), ("março", m(3)), ("may", mm(5)), ("mayo", mm(5)),
         ("mei", mm(5)), ("mercoledì", d(2)), ("mercredi", d(2)), ("mid", Mid), ("middle", Mid),
-        ("minute", u(Unit::Minute)), ("minutes", u(Unit::Minute)), ("mittwoch", d(2)), ("miércoles", d(2)),
-        ("moment", Moment), ("mon", dd(0)), ("monday", d(0)), ("montag", d(0)), ("month", u(Unit::Month)),
-        ("months", u(Unit::Month)), ("morning", DayPart), ("most", Most), ("my", Owner), ("märz", m(3)),
+        ("minute", u(TimeUnit::Minute)), ("minutes", u(TimeUnit::Minute)), ("mittwoch", d(2)), ("miércoles", d(2)),
+        ("moment", Moment), ("mon", dd(0)), ("monday", d(0)), ("montag", d(0)), ("month", u(TimeUnit::Month)),
+        ("months", u(TimeUnit::Month)), ("morning", DayPart), ("most", Most), ("my", Owner), ("märz", m(3)),
         ("newest", Latest), ("next", Next), ("night", DayPart), ("nine", Count(9)), ("nineteen", Count(19)),
         ("nineties", Decade(1990)), ("ninety", Count(90)), ("ninth", Ordinal(9)), ("nov", mm(11)),
         ("november", m(11)), ("novembre", m(11)), ("novembro", m(11)), ("noviembre", m(11)), ("now", Now),
@@ -227,7 +227,7 @@ const LEXICON: &[(&str, Word)] = {
         ("our", Owner), ("outubro", m(10)), ("over", Within), ("past", Past), ("presently", Latest),
         ("previous", Last), ("prior", Prior), ("q1", PartOfYear { number: 1, months: 3 }),
         ("q2", PartOfYear { number: 2, months: 3 }), ("q3", PartOfYear { number: 3, months: 3 }),
-        ("q4", PartOfYear { number: 4, months: 3 }), ("quarter", u(Unit::Quarter)), ("quarters", u(Unit::Quarter)),
+        ("q4", PartOfYear { number: 4, months: 3 }), ("quarter", u(TimeUnit::Quarter)), ("quarters", u(TimeUnit::Quarter)),
         ("recent", Recent), ("recently", Recent), ("right", Right), ("sabato", d(5)), ("samedi", d(5)),
         ("samstag", d(5)), ("sat", dd(5)), ("saturday", d(5)), ("second", Ordinal(2)), ("seit", Since),
         ("sep", mm(9)), ("sept", mm(9)), ("september", m(9)), ("septembre", m(9)), ("septiembre", m(9)),
@@ -242,10 +242,10 @@ const LEXICON: &[(&str, Word)] = {
         ("to", To), ("today", Today), ("tomorrow", Tomorrow), ("tonight", Today), ("tue", dd(1)), ("tues", dd(1)),
         ("tuesday", d(1)), ("twelfth", Ordinal(12)), ("twelve", Count(12)), ("twenties", Decade(2020)),
         ("twenty", Count(20)), ("two", Count(2)), ("until", Until), ("up", Up), ("vendredi", d(4)), ("venerdì", d(4)),
-        ("viernes", d(4)), ("vrijdag", d(4)), ("wed", dd(2)), ("wednesday", d(2)), ("week", u(Unit::Week)),
-        ("weekend", u(Unit::Weekend)), ("weekends", u(Unit::Weekend)), ("weeks", u(Unit::Week)), ("what", Which),
+        ("viernes", d(4)), ("vrijdag", d(4)), ("wed", dd(2)), ("wednesday", d(2)), ("week", u(TimeUnit::Week)),
+        ("weekend", u(TimeUnit::Weekend)), ("weekends", u(TimeUnit::Weekend)), ("weeks", u(TimeUnit::Week)), ("what", Which),
         ("when", When), ("which", Which), ("winter", s(0)), ("within", Within), ("woensdag", d(2)),
-        ("year", u(Unit::Year)), ("years", u(Unit::Year)), ("yesterday", Yesterday), ("your", Owner),
+        ("year", u(TimeUnit::Year)), ("years", u(TimeUnit::Year)), ("yesterday", Yesterday), ("your", Owner),
         ("zaterdag", d(5)), ("zondag", d(6)),
     ]
 };
@@ -322,7 +322,7 @@ fn look_up(word: &[u8]) -> Word {
 ///
 /// A word starts with a letter and holds letters and digits ("q3"); a number is a run of ASCII digits; anything else is
 /// a mark of one character.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn tokens(text: &str) -> Vec<TimeToken> {
     let bytes = text.as_bytes();
     let mut found = Vec::with_capacity(text.len() / 4);
     let mut at = 0;
@@ -333,7 +333,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         at += first.len_utf8();
         let kind = if first.is_alphabetic() {
             at = word_end(text, at);
-            Kind::Word(look_up(&bytes[start..at]))
+            WordKind::Word(look_up(&bytes[start..at]))
         } else if first.is_whitespace() {
             continue;
         } else if first.is_ascii_digit() {
@@ -341,13 +341,13 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
                 at += 1;
             }
             match text[start..at].parse() {
-                Ok(value) if at - start <= 9 => Kind::Number(value, (at - start) as u8),
-                _ => Kind::Word(Word::Other),
+                Ok(value) if at - start <= 9 => WordKind::Number(value, (at - start) as u8),
+                _ => WordKind::Word(Word::Other),
             }
         } else {
-            Kind::Mark(first)
+            WordKind::Mark(first)
         };
-        found.push(Token {
+        found.push(TimeToken {
             kind,
             start,
             end: at,

@@ -1,12 +1,12 @@
 //! Contract tests of the clock: the readings that a store remembers, and its repair of times of a wrong clock.
 
 use super::*;
-use crate::store::clock::Trust;
+use crate::store::clock::ClockTrust;
 
 const DAY: i64 = 86_400;
 const YEARS: i64 = 3_652 * DAY;
 
-fn read(store: &dyn Store, by_sweep: bool, second: i64) -> Trust {
+fn read(store: &dyn Store, by_sweep: bool, second: i64) -> ClockTrust {
     let trust = store.read_clock(by_sweep, stamp(second)).unwrap();
     assert_eq!(store.trust().unwrap(), trust, "it is kept");
     trust
@@ -31,7 +31,7 @@ fn a_store_trusts_the_time_at_which_it_was_made_and_what_follows() {
 #[test]
 fn what_a_wrong_clock_wrote_is_dated_just_before_it_was_set_right() {
     with_store(|store, _| {
-        let replaces = |row| decided(Standing::Replaces(row));
+        let replaces = |row| decided(WriteAction::Replaces(row));
         let first = put(store, &memory("port 8080"), stamp(1)).unwrap().row;
         read(store, false, 2);
         let since = NewMemory { valid_from: Some(at(9 * YEARS)), ..memory("port 9090") };

@@ -3,10 +3,10 @@
 
 use super::*;
 use crate::item::{Relation, Ruling, Visibility};
-use crate::store::copies::{EventCopy, Fate, ItemCopy, NewItem, NewPiece, Piece, ReviewCopy};
+use crate::store::copies::{EventCopy, ExportPiece, ItemCopy, NewItem, NewPiece, PieceOutcome, ReviewCopy};
 
 /// Everything in a store, its header left out.
-pub(super) fn all(store: &dyn Store) -> Vec<Piece> {
+pub(super) fn all(store: &dyn Store) -> Vec<ExportPiece> {
     let select = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
     let rows = store.page(&select, 1_000, 0).unwrap().0;
     let mut pieces = Vec::new();
@@ -16,16 +16,16 @@ pub(super) fn all(store: &dyn Store) -> Vec<Piece> {
             true
         })
         .unwrap();
-    let Piece::Header(header) = pieces.remove(0) else { panic!("no header") };
+    let ExportPiece::Header(header) = pieces.remove(0) else { panic!("no header") };
     assert_eq!((header.counts, header.store.as_str()), (counts, store.identity()));
     pieces
 }
 
-pub(super) fn coming(piece: &Piece) -> Option<NewPiece> {
+pub(super) fn coming(piece: &ExportPiece) -> Option<NewPiece> {
     Some(match piece.clone() {
-        Piece::Header(_) => return None,
-        Piece::Document(document) => NewPiece::Document(document),
-        Piece::Item(mut item) => {
+        ExportPiece::Header(_) => return None,
+        ExportPiece::Document(document) => NewPiece::Document(document),
+        ExportPiece::Item(mut item) => {
             // Made of bytes that say which model they are of.
             let vector = item.vector.take().map(|vector| NewVector {
                 model: vector.model,
@@ -42,9 +42,9 @@ pub(super) fn coming(piece: &Piece) -> Option<NewPiece> {
                 why: Map::new(),
             }))
         }
-        Piece::Relation(relation) => NewPiece::Relation(relation),
-        Piece::Review(review) => NewPiece::Review(review),
-        Piece::Event(event) => NewPiece::Event(event),
+        ExportPiece::Relation(relation) => NewPiece::Relation(relation),
+        ExportPiece::Review(review) => NewPiece::Review(review),
+        ExportPiece::Event(event) => NewPiece::Event(event),
     })
 }
 
@@ -52,9 +52,9 @@ pub(super) fn coming(piece: &Piece) -> Option<NewPiece> {
 fn lived(store: &dyn StoreAndDesk) {
     store.put_documents(&[document("/notes/v2/a.md", &["one", "two"])], stamp(0)).unwrap();
     let first = put(store, &memory("port 8080"), stamp(1)).unwrap().row;
-    let second = store.put_memory(&memory("port 9090"), &decided(Standing::Replaces(first)), stamp(2));
+    let second = store.put_memory(&memory("port 9090"), &decided(WriteAction::Replaces(first)), stamp(2));
     let second = second.unwrap().unwrap().row;
-    store.put_memory(&memory("port 9090"), &decided(Standing::Confirms(second)), stamp(3)).unwrap();
+    store.put_memory(&memory("port 9090"), &decided(WriteAction::Confirms(second)), stamp(3)).unwrap();
     let wild = NewMemory {
         tags: Vec::new(),
         owner: None,
@@ -63,12 +63,12 @@ fn lived(store: &dyn StoreAndDesk) {
     };
     let wild = put(store, &wild, stamp(4)).unwrap().row;
     let disputed =
-        store.put_memory(&memory("it is safe"), &decided(Standing::Alone), stamp(5)).unwrap().unwrap().row;
-    store.put_memory(&memory("it is not safe"), &decided(Standing::Disputes(disputed)), stamp(6)).unwrap();
+        store.put_memory(&memory("it is safe"), &decided(WriteAction::Alone), stamp(5)).unwrap().unwrap().row;
+    store.put_memory(&memory("it is not safe"), &decided(WriteAction::Disputes(disputed)), stamp(6)).unwrap();
     let settled =
-        store.put_memory(&memory("tea"), &decided(Standing::Disputes(second)), stamp(7)).unwrap().unwrap();
+        store.put_memory(&memory("tea"), &decided(WriteAction::Disputes(second)), stamp(7)).unwrap().unwrap();
     store.settle(settled.review.unwrap(), Ruling::Both, stamp(8)).unwrap();
-    let related = Standing::Relates(second, Relation::RelatedTo, 0.75);
+    let related = WriteAction::Relates(second, Relation::RelatedTo, 0.75);
     store.put_memory(&memory("ports are numbers"), &decided(related), stamp(9)).unwrap();
     store.expose(&[(wild, at(10)), (wild, at(11))]).unwrap();
 }
@@ -78,14 +78,14 @@ fn what_left_a_store_comes_in_as_it_was() {
     with_store(|store, _| {
         lived(store);
         let pieces = all(store);
-        let sorts = |sort: fn(&Piece) -> bool| pieces.iter().filter(|piece| sort(piece)).count();
-        assert_eq!(sorts(|piece| matches!(piece, Piece::Item(_))), 9);
-        assert_eq!(sorts(|piece| matches!(piece, Piece::Document(_))), 1);
-        assert_eq!(sorts(|piece| matches!(piece, Piece::Relation(_))), 3);
-        assert_eq!(sorts(|piece| matches!(piece, Piece::Review(_))), 2);
+        let sorts = |sort: fn(&ExportPiece) -> bool| pieces.iter().filter(|piece| sort(piece)).count();
+        assert_eq!(sorts(|piece| matches!(piece, ExportPiece::Item(_))), 9);
+        assert_eq!(sorts(|piece| matches!(piece, ExportPiece::Document(_))), 1);
+        assert_eq!(sorts(|piece| matches!(piece, ExportPiece::Relation(_))), 3);
+        assert_eq!(sorts(|piece| matches!(piece, ExportPiece::Review(_))), 2);
         // As it is written, and read again.
         let lines: Vec<String> = pieces.iter().map(|piece| serde_json::to_string(piece).unwrap()).collect();
-        let read: Vec<Piece> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let read: Vec<ExportPiece> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(read, pieces);
         with_store(|other, _| {
             let coming: Vec<NewPiece> = read.iter().filter_map(coming).collect();
@@ -93,13 +93,13 @@ fn what_left_a_store_comes_in_as_it_was() {
             assert_eq!((all(other), other.coverage().unwrap().change), (Vec::new(), Change(0)), "a dry run");
             let fates = other.take_pieces(&coming, false, stamp(50)).unwrap();
             assert_eq!(fates, dry);
-            assert!(fates.iter().all(|fate| *fate == Fate::Added), "{fates:?}");
+            assert!(fates.iter().all(|fate| *fate == PieceOutcome::Added), "{fates:?}");
             assert_eq!(all(other), pieces);
             assert_eq!(other.counts().unwrap(), store.counts().unwrap());
             // The same again is no change at all.
             let change = other.coverage().unwrap();
             let fates = other.take_pieces(&coming, false, stamp(60)).unwrap();
-            assert!(fates.iter().all(|fate| *fate == Fate::Same), "{fates:?}");
+            assert!(fates.iter().all(|fate| *fate == PieceOutcome::Same), "{fates:?}");
             assert_eq!((all(other), other.coverage().unwrap()), (pieces.clone(), change));
             let id = memory("port 9090").id;
             let actions: Vec<_> = other.events(&id).unwrap().into_iter().map(|event| event.action).collect();
@@ -121,7 +121,7 @@ fn item(store: &dyn Store, content: &str) -> ItemCopy {
     store.copies(&[row]).unwrap().pop().unwrap().unwrap()
 }
 
-fn take(store: &dyn Store, item: ItemCopy) -> Fate {
+fn take(store: &dyn Store, item: ItemCopy) -> PieceOutcome {
     let new = NewItem { item, terms: vec![1], vector: None, action: "import", why: Map::new() };
     store.take_pieces(&[NewPiece::Item(Box::new(new))], false, stamp(70)).unwrap().pop().unwrap()
 }
@@ -132,7 +132,7 @@ fn what_is_there_is_not_overwritten() {
         lived(store);
         let before = all(store);
         let refuse = |item: ItemCopy, why: &str| match take(store, item) {
-            Fate::Conflict(reason) => assert!(reason.contains(why), "{reason}"),
+            PieceOutcome::Conflict(reason) => assert!(reason.contains(why), "{reason}"),
             other => panic!("{why}: {other:?}"),
         };
         let there = item(store, "port 9090");
@@ -158,7 +158,7 @@ fn what_is_there_is_not_overwritten() {
         // Older than what is here: it stays. Newer: it gives its fields.
         assert_eq!(
             take(store, ItemCopy { update_time: at(1), tags: Vec::new(), ..there.clone() }),
-            Fate::Newer
+            PieceOutcome::Newer
         );
         assert_eq!(all(store), before);
         let newer = ItemCopy {
@@ -167,10 +167,10 @@ fn what_is_there_is_not_overwritten() {
             status: Status::Archived,
             ..there
         };
-        assert_eq!(take(store, newer.clone()), Fate::Updated);
+        assert_eq!(take(store, newer.clone()), PieceOutcome::Updated);
         let now = item(store, "port 9090");
         assert_eq!((now.tags, now.hidden_time), (vec!["a".to_owned(), "z".to_owned()], Some(at(40))));
-        assert_eq!(take(store, newer), Fate::Same);
+        assert_eq!(take(store, newer), PieceOutcome::Same);
         let last = store.events(&memory("port 9090").id).unwrap().pop().unwrap();
         assert_eq!((last.action.as_str(), &last.detail["changed"]), ("import", &json!(["tags", "status"])));
     });
@@ -207,29 +207,30 @@ fn what_hangs_on_nothing_is_left_out() {
             NewPiece::Event(event),
         ];
         let fates = store.take_pieces(&pieces, false, stamp(3)).unwrap();
-        assert!(fates.iter().all(|fate| matches!(fate, Fate::Conflict(_))), "{fates:?}");
+        assert!(fates.iter().all(|fate| matches!(fate, PieceOutcome::Conflict(_))), "{fates:?}");
         assert_eq!(store.reviews(true).unwrap(), []);
         // A document that is here in another version keeps its chunks to itself.
         store.put_documents(&[document("/a.md", &["one"])], stamp(4)).unwrap();
         let there = all(store);
-        let Some(Piece::Document(known)) = there.iter().find(|piece| matches!(piece, Piece::Document(_)))
+        let Some(ExportPiece::Document(known)) =
+            there.iter().find(|piece| matches!(piece, ExportPiece::Document(_)))
         else {
             panic!()
         };
-        let Some(Piece::Item(part)) =
-            there.iter().find(|piece| matches!(piece, Piece::Item(item) if item.part.is_some()))
+        let Some(ExportPiece::Item(part)) =
+            there.iter().find(|piece| matches!(piece, ExportPiece::Item(item) if item.part.is_some()))
         else {
             panic!()
         };
         let other =
             NewPiece::Document(crate::store::copies::DocumentCopy { hash: "h9".into(), ..known.clone() });
-        let stray = Piece::Item(Box::new(ItemCopy {
+        let stray = ExportPiece::Item(Box::new(ItemCopy {
             id: derive_id(&["stray"]),
             content: "stray".into(),
             ..(**part).clone()
         }));
         let fates = store.take_pieces(&[other, coming(&stray).unwrap()], false, stamp(5)).unwrap();
-        assert!(fates.iter().all(|fate| matches!(fate, Fate::Conflict(_))), "{fates:?}");
+        assert!(fates.iter().all(|fate| matches!(fate, PieceOutcome::Conflict(_))), "{fates:?}");
         assert_eq!(all(store), there);
     });
 }

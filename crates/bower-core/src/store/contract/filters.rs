@@ -145,7 +145,9 @@ pub(in crate::store) fn write(store: &dyn Store, dice: &mut Dice, second: i64) {
                 ..memory(&format!("memory {n}"))
             };
             // Nothing is kept where the same text is superseded.
-            store.put_memory(&kept, &super::decided(crate::store::Standing::Alone), stamp(second)).unwrap();
+            store
+                .put_memory(&kept, &super::decided(crate::store::WriteAction::Alone), stamp(second))
+                .unwrap();
         }
         4..6 => {
             let (added, removed) = match chunk_rows(store, &path) {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use super::copies::{all, coming};
 use super::*;
 use crate::item::{Origin, Relation, Ruling, Visibility};
-use crate::store::copies::{NewItem, NewPiece, Piece};
-use crate::store::{NewPattern, OWN, Seen, Turning};
+use crate::store::copies::{ExportPiece, NewItem, NewPiece};
+use crate::store::{ExpectedState, NewPattern, OWN, Transition};
 
 /// One thing that happens; numbers choose among what is there.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ struct World<'a> {
     store: &'a dyn StoreAndDesk,
     fixture: &'a dyn Fixture,
     second: i64,
-    saved: Vec<Piece>,
+    saved: Vec<ExportPiece>,
 }
 
 impl World<'_> {
@@ -128,7 +128,7 @@ impl World<'_> {
         }
     }
 
-    fn tell(&mut self, text: u8, standing: Standing, also: Vec<RowId>, is_observed: bool, from: u8) {
+    fn tell(&mut self, text: u8, standing: WriteAction, also: Vec<RowId>, is_observed: bool, from: u8) {
         let provenance = [
             Provenance::told(Author::User),
             Provenance::picked(Author::Agent, Author::Tool),
@@ -151,31 +151,31 @@ impl World<'_> {
             Step::Tell { text, standing, other, observed, from } => {
                 let other = self.pick(*other);
                 let standing = match standing {
-                    0 => Standing::Alone,
-                    1 => Standing::Confirms(other),
-                    2 => Standing::Relates(other, Relation::RelatedTo, 0.5),
-                    3 => Standing::Replaces(other),
-                    4 => Standing::Disputes(other),
-                    _ => Standing::Yields(other),
+                    0 => WriteAction::Alone,
+                    1 => WriteAction::Confirms(other),
+                    2 => WriteAction::Relates(other, Relation::RelatedTo, 0.5),
+                    3 => WriteAction::Replaces(other),
+                    4 => WriteAction::Disputes(other),
+                    _ => WriteAction::Yields(other),
                 };
                 self.tell(*text, standing, Vec::new(), *observed, *from);
             }
             Step::Also { text, others } => {
                 let others: Vec<RowId> = others.iter().map(|&other| self.pick(other)).collect();
-                self.tell(*text, Standing::Replaces(others[0]), others, true, 0);
+                self.tell(*text, WriteAction::Replaces(others[0]), others, true, 0);
             }
             Step::Turn { rows, status, tier, ends, as_run } => {
                 let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();
                 rows.dedup();
                 let items: Vec<_> = self.store.items(&rows).unwrap().into_iter().flatten().collect();
                 // A run looks at candidates and active ones; feedback leaves what is superseded.
-                let turns: Vec<Turning> = items
+                let turns: Vec<Transition> = items
                     .iter()
                     .filter(|item| item.status != Status::Superseded)
-                    .map(|item| Turning {
+                    .map(|item| Transition {
                         row: item.row,
                         action: "archive",
-                        seen: Seen {
+                        seen: ExpectedState {
                             status: item.status,
                             tier: item.tier,
                             confidence: item.confidence,

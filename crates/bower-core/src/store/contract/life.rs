@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::item::{Relation, Ruling};
-use crate::store::{Audience, Place};
+use crate::store::{Audience, Namespace};
 
-fn told(store: &dyn Store, content: &str, standing: Standing, second: i64) -> RowId {
+fn told(store: &dyn Store, content: &str, standing: WriteAction, second: i64) -> RowId {
     store.put_memory(&memory(content), &decided(standing), stamp(second)).unwrap().unwrap().row
 }
 
@@ -23,8 +23,8 @@ fn what_replaces_a_memory_follows_it_in_one_chain() {
     with_store(|store, _| {
         let pinned = NewMemory { tier: Tier::Pinned, tags: vec!["port".into()], ..memory("port 8080") };
         let first = put(store, &pinned, stamp(1)).unwrap().row;
-        let second = told(store, "port 9090", Standing::Replaces(first), 2);
-        let third = told(store, "port 7070", Standing::Replaces(second), 3);
+        let second = told(store, "port 9090", WriteAction::Replaces(first), 2);
+        let third = told(store, "port 7070", WriteAction::Replaces(second), 3);
         for row in [first, second, third] {
             assert_eq!(store.chain(row).unwrap(), [first, second, third]);
         }
@@ -50,9 +50,9 @@ fn what_replaces_a_memory_follows_it_in_one_chain() {
 #[test]
 fn what_was_told_in_several_ways_is_superseded_in_all_of_them() {
     with_store(|store, _| {
-        let first = told(store, "port 8080", Standing::Alone, 1);
-        let same = told(store, "it listens on 8080", Standing::Alone, 2);
-        let decided = Decided { also: vec![same, first, RowId(99)], ..decided(Standing::Replaces(first)) };
+        let first = told(store, "port 8080", WriteAction::Alone, 1);
+        let same = told(store, "it listens on 8080", WriteAction::Alone, 2);
+        let decided = Decided { also: vec![same, first, RowId(99)], ..decided(WriteAction::Replaces(first)) };
         let new = store.put_memory(&memory("port 9090"), &decided, stamp(3)).unwrap().unwrap().row;
         assert_eq!(
             statuses(store, &[first, same, new]),
@@ -71,7 +71,7 @@ fn what_was_told_in_several_ways_is_superseded_in_all_of_them() {
 #[test]
 fn a_decision_is_void_when_the_place_or_the_other_side_moved_on() {
     with_store(|store, _| {
-        let first = told(store, "port 8080", Standing::Alone, 1);
+        let first = told(store, "port 8080", WriteAction::Alone, 1);
         let seen = store.coverage().unwrap().change;
         let put = |content: &str, standing, second| {
             let decided = Decided { seen, ..decided(standing) };
@@ -81,13 +81,13 @@ fn a_decision_is_void_when_the_place_or_the_other_side_moved_on() {
         store.put_documents(&[document("/notes/a.md", &["x"])], stamp(2)).unwrap();
         let elsewhere = NewMemory { owner: None, id: derive_id(&["other"]), ..memory("other") };
         super::put(store, &elsewhere, stamp(2)).unwrap();
-        let second = put("port 9090", Standing::Replaces(first), 3).unwrap().row;
+        let second = put("port 9090", WriteAction::Replaces(first), 3).unwrap().row;
         // Somebody else was first.
-        assert_eq!(put("port 7070", Standing::Alone, 4), None);
-        let void = store.put_memory(&memory("port 7070"), &decided(Standing::Replaces(first)), stamp(4));
+        assert_eq!(put("port 7070", WriteAction::Alone, 4), None);
+        let void = store.put_memory(&memory("port 7070"), &decided(WriteAction::Replaces(first)), stamp(4));
         assert_eq!(void.unwrap(), None, "a chain does not fork");
         // What was said before the present head is said again: not a confirmation of what is superseded.
-        assert_eq!(put("port 8080", Standing::Replaces(second), 5), None);
+        assert_eq!(put("port 8080", WriteAction::Replaces(second), 5), None);
         assert_eq!(store.chain(first).unwrap(), [first, second]);
     });
 }
@@ -95,10 +95,11 @@ fn a_decision_is_void_when_the_place_or_the_other_side_moved_on() {
 #[test]
 fn a_confirmation_adds_an_observation_and_keeps_the_words_that_were_there() {
     with_store(|store, _| {
-        let first = told(store, "the port is 8080", Standing::Alone, 1);
+        let first = told(store, "the port is 8080", WriteAction::Alone, 1);
         let again =
             NewMemory { tags: vec!["net".into()], vector: Some(vector(9)), ..memory("8080 is the port") };
-        let kept = store.put_memory(&again, &decided(Standing::Confirms(first)), stamp(2)).unwrap().unwrap();
+        let kept =
+            store.put_memory(&again, &decided(WriteAction::Confirms(first)), stamp(2)).unwrap().unwrap();
         assert_eq!((kept.row, kept.is_update, kept.id), (first, true, memory("the port is 8080").id));
         let item = store.items(&[first]).unwrap().remove(0).unwrap();
         assert_eq!(item.content, "the port is 8080");
@@ -111,7 +112,7 @@ fn a_confirmation_adds_an_observation_and_keeps_the_words_that_were_there() {
             "of the text that stayed"
         );
         for second in 3..20 {
-            told(store, "the port is 8080", Standing::Alone, second);
+            told(store, "the port is 8080", WriteAction::Alone, second);
         }
         let most = store.items(&[first]).unwrap().remove(0).unwrap().confidence;
         assert!((most - 1.0).abs() < 1e-6, "{most}");
@@ -127,9 +128,9 @@ fn both_sides_of_a_contradiction_stay_until_somebody_says_which_is_right() {
         (Ruling::Both, vec![]),
     ] {
         with_store(|store, _| {
-            let older = told(store, "the cache is on", Standing::Alone, 1);
+            let older = told(store, "the cache is on", WriteAction::Alone, 1);
             let why = Map::from_iter([("rule".to_owned(), json!("negation"))]);
-            let dispute = Decided { why, ..decided(Standing::Disputes(older)) };
+            let dispute = Decided { why, ..decided(WriteAction::Disputes(older)) };
             let kept = store.put_memory(&memory("the cache is not on"), &dispute, stamp(2)).unwrap().unwrap();
             let review = kept.review.unwrap();
             let open = store.reviews(false).unwrap();
@@ -161,12 +162,12 @@ fn a_review_of_what_was_replaced_meanwhile_forks_no_chain() {
     for ruling in Ruling::ALL {
         for side in [0, 1] {
             with_store(|store, _| {
-                let older = told(store, "the cache is on", Standing::Alone, 1);
-                let dispute = decided(Standing::Disputes(older));
+                let older = told(store, "the cache is on", WriteAction::Alone, 1);
+                let dispute = decided(WriteAction::Disputes(older));
                 let newer =
                     store.put_memory(&memory("the cache is not on"), &dispute, stamp(2)).unwrap().unwrap();
                 let sides = [older, newer.row];
-                let since = told(store, "the cache is gone", Standing::Replaces(sides[side]), 3);
+                let since = told(store, "the cache is gone", WriteAction::Replaces(sides[side]), 3);
                 store.settle(newer.review.unwrap(), *ruling, stamp(4)).unwrap().unwrap();
                 assert_eq!(store.verify().unwrap(), Vec::<String>::new(), "{ruling} {side}");
                 assert!(store.chain(since).unwrap().ends_with(&[sides[side], since]), "{ruling} {side}");
@@ -179,8 +180,8 @@ fn a_review_of_what_was_replaced_meanwhile_forks_no_chain() {
 #[test]
 fn a_text_that_loses_is_kept_out_of_sight() {
     with_store(|store, _| {
-        let sure = told(store, "the cache is on", Standing::Alone, 1);
-        let doubted = told(store, "the cache is not on", Standing::Yields(sure), 2);
+        let sure = told(store, "the cache is on", WriteAction::Alone, 1);
+        let doubted = told(store, "the cache is not on", WriteAction::Yields(sure), 2);
         assert_eq!(statuses(store, &[sure, doubted]), [Status::Active, Status::Superseded]);
         assert_eq!(store.chain(sure).unwrap(), [sure], "it takes nobody's place");
         assert_eq!(actions(store, "the cache is not on"), ["curate", "superseded", "contradict"]);
@@ -194,14 +195,14 @@ fn the_memories_of_a_place_and_of_a_slot_are_found() {
         let first = put(store, &slotted("port 8080"), stamp(1)).unwrap().row;
         let after_first = store.coverage().unwrap().change;
         let second = store
-            .put_memory(&slotted("port 9090"), &decided(Standing::Replaces(first)), stamp(2))
+            .put_memory(&slotted("port 9090"), &decided(WriteAction::Replaces(first)), stamp(2))
             .unwrap()
             .unwrap()
             .row;
         let other = NewMemory { owner: None, id: derive_id(&["x"]), ..slotted("port 1") };
         let others = put(store, &other, stamp(3)).unwrap().row;
         store.put_documents(&[document("/notes/a.md", &["x"])], stamp(4)).unwrap();
-        let place = |owner: Option<&str>| Place {
+        let place = |owner: Option<&str>| Namespace {
             collection: "memories".into(),
             scope: Scope::Project,
             owner: owner.map(Into::into),
@@ -224,9 +225,9 @@ fn the_memories_of_a_place_and_of_a_slot_are_found() {
 #[test]
 fn relations_go_with_either_side() {
     with_store(|store, fixture| {
-        let first = told(store, "one", Standing::Alone, 1);
-        let second = told(store, "two", Standing::Relates(first, Relation::RelatedTo, 0.8), 2);
-        let third = told(store, "three", Standing::Relates(second, Relation::RelatedTo, 0.7), 3);
+        let first = told(store, "one", WriteAction::Alone, 1);
+        let second = told(store, "two", WriteAction::Relates(first, Relation::RelatedTo, 0.8), 2);
+        let third = told(store, "three", WriteAction::Relates(second, Relation::RelatedTo, 0.7), 3);
         let count = || fixture.rows("relations").len();
         assert_eq!(count(), 2);
         store.forget(&[second], false, stamp(4)).unwrap();
@@ -238,11 +239,11 @@ fn relations_go_with_either_side() {
 #[test]
 fn what_answers_gave_is_known_for_a_while() {
     with_store(|store, _| {
-        let first = told(store, "one", Standing::Alone, 1);
-        let second = told(store, "two", Standing::Alone, 1);
+        let first = told(store, "one", WriteAction::Alone, 1);
+        let second = told(store, "two", WriteAction::Alone, 1);
         let change = store.coverage().unwrap();
         let everything = Visibility::everything();
-        let of = |owner: Option<&str>| Place {
+        let of = |owner: Option<&str>| Namespace {
             collection: "others".into(),
             scope: Scope::Project,
             owner: owner.map(str::to_owned),
@@ -273,11 +274,11 @@ fn what_answers_gave_is_known_for_a_while() {
 fn the_past_is_what_the_store_knew_and_what_was_so() {
     with_store(|store, _| {
         // Learned at 10 and replaced at 20, by what has been true since 15.
-        let old = told(store, "port 8080", Standing::Alone, 10);
+        let old = told(store, "port 8080", WriteAction::Alone, 10);
         let since = NewMemory { valid_from: Some(at(15)), ..memory("port 9090 since then") };
-        let decided = decided(Standing::Replaces(old));
+        let decided = decided(WriteAction::Replaces(old));
         let new = store.put_memory(&since, &decided, stamp(20)).unwrap().unwrap().row;
-        let wrong = told(store, "port 1", Standing::Yields(new), 30);
+        let wrong = told(store, "port 1", WriteAction::Yields(new), 30);
         let check = |as_of: Option<i64>, valid_at: Option<i64>, expected: &[RowId]| {
             let clocks = Clocks { as_of: as_of.map(at), valid_at: valid_at.map(at) };
             let hidden = store.hidden(clocks).unwrap();
@@ -311,7 +312,7 @@ fn the_past_is_what_the_store_knew_and_what_was_so() {
 #[test]
 fn what_was_archived_and_brought_back_was_out_of_sight_between() {
     with_store(|store, _| {
-        let row = told(store, "port 8080", Standing::Alone, 10);
+        let row = told(store, "port 8080", WriteAction::Alone, 10);
         let told = store.events(&memory("port 8080").id).unwrap().pop().unwrap().event;
         let archived = store.undo(told, stamp(20)).unwrap().unwrap().event;
         let back = store.undo(archived, stamp(30)).unwrap().unwrap().event;
@@ -357,9 +358,9 @@ fn what_is_hidden_is_what_is_not_seen() {
                 ..memory(&format!("memory {second}"))
             };
             let standing = match rows.get(usize::try_from(dice(600)).unwrap()) {
-                Some(row) if dice(2) == 0 => Standing::Replaces(*row),
-                Some(row) => Standing::Yields(*row),
-                None => Standing::Alone,
+                Some(row) if dice(2) == 0 => WriteAction::Replaces(*row),
+                Some(row) => WriteAction::Yields(*row),
+                None => WriteAction::Alone,
             };
             rows.extend(
                 store.put_memory(&kept, &decided(standing), stamp(second)).unwrap().map(|kept| kept.row),

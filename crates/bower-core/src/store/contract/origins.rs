@@ -76,16 +76,19 @@ fn all_of_an_origin_is_taken_back_the_last_first() {
     with_store(|store, _| {
         let first = put(store, &memory("port 1"), stamp(1)).unwrap().row;
         let replaces = |text: &str, row, second| {
-            let told =
-                store.put_memory(&by("s1", memory(text)), &decided(Standing::Replaces(row)), stamp(second));
+            let told = store.put_memory(
+                &by("s1", memory(text)),
+                &decided(WriteAction::Replaces(row)),
+                stamp(second),
+            );
             told.unwrap().unwrap().row
         };
         let second = replaces("port 2", first, 2);
         let third = replaces("port 3", second, 3);
         let kept = put(store, &memory("kept"), stamp(4)).unwrap().row;
-        store.put_memory(&by("s1", memory("kept")), &decided(Standing::Confirms(kept)), stamp(5)).unwrap();
+        store.put_memory(&by("s1", memory("kept")), &decided(WriteAction::Confirms(kept)), stamp(5)).unwrap();
         // Somebody else confirms it since: that stays.
-        store.put_memory(&memory("kept"), &decided(Standing::Confirms(kept)), stamp(6)).unwrap();
+        store.put_memory(&memory("kept"), &decided(WriteAction::Confirms(kept)), stamp(6)).unwrap();
         let other = put(store, &by("s2", memory("other")), stamp(7)).unwrap().row;
         let theirs = NewMemory { owner: Some("bob".into()), ..by("s1", memory("bob's")) };
         let theirs = put(store, &theirs, stamp(8)).unwrap().row;

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::checksums::of_waiting;
-use super::halves::kept;
+use super::half_vectors::kept;
 use crate::item::{Change, RowId};
 use crate::store::{NewTokens, NewVector};
 
@@ -62,7 +62,7 @@ pub(super) fn put_tags<'a>(
     Ok(added)
 }
 
-pub(super) fn put_tail(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
+pub(super) fn put_delta(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO tail (row, change, terms, checksum) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![row.0, change.0, terms, of_waiting(row, terms)])?;

@@ -101,7 +101,7 @@ pub(super) fn of_vector(row: RowId, model: i64, kept: &[u8]) -> u32 {
     Sum::of(&[ValueRef::Integer(row.0.into()), ValueRef::Integer(model), ValueRef::Blob(kept)])
 }
 
-/// The checksum of terms or token codes that wait to be folded.
+/// The checksum of terms or token codes that wait to be compacted.
 pub(super) fn of_waiting(row: RowId, bytes: &[u8]) -> u32 {
     Sum::of(&[ValueRef::Integer(row.0.into()), ValueRef::Blob(bytes)])
 }
@@ -325,7 +325,7 @@ pub(super) fn of_text_values(row: i64, id: &str, values: [&Value; 5]) -> u32 {
     sum.end()
 }
 
-/// What is kept until it is folded, or may be made anew at any time: the columns that its checksum covers, and what it is.
+/// What is kept until it is compacted, or may be made anew at any time: the columns that its checksum covers, and what it is.
 const WAITING: &[(&str, &str, &str)] = &[
     ("tail", "row, terms", "lists of terms that wait for the text index"),
     ("token_tail", "row, codes", "token codes that wait for their index"),

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Result, Row, params, params_from_iter};
 use serde_json::json;
 
-use super::beside::{put_tags, put_tail, put_vector};
+use super::beside::{put_delta, put_tags, put_vector};
 use super::checksums::{seal, seal_document, seal_fields};
 use super::columns::{author, first, json_field, json_text, row_id, timestamp, word};
 use super::condition::Condition;
@@ -13,7 +13,7 @@ use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore, select};
 use crate::item::{Change, Kind, RowId, Status};
 use crate::request::{Document, Documents, Selection};
 use crate::store::{
-    DocumentRow, DocumentStore, KnownDocument, NewChunk, NewDocument, Passage, PathChanges, Place, Stamp,
+    DocumentRow, DocumentStore, KnownDocument, Namespace, NewChunk, NewDocument, Passage, PathChanges, Stamp,
     Written,
 };
 
@@ -101,8 +101,8 @@ impl DocumentStore for SqliteStore {
         })
     }
 
-    fn documents_at(&self, place: &Place, paths: &[&str]) -> crate::Result<Vec<Option<KnownDocument>>> {
-        let Place { collection, scope, owner } = place;
+    fn documents_at(&self, place: &Namespace, paths: &[&str]) -> crate::Result<Vec<Option<KnownDocument>>> {
+        let Namespace { collection, scope, owner } = place;
         self.read("look up the documents", |connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT id, path, hash, recipe FROM documents d WHERE collection = ?1 AND path = ?2 AND EXISTS
@@ -320,7 +320,7 @@ fn insert_chunk(
         .prepare_cached("INSERT INTO texts (row, summary, section, key, content, keywords) VALUES (?1, '', ?2, ?3, ?4, '[]')")?
         .execute(params![row.0, chunk.section, chunk.key, chunk.content])?;
     put_tags(connection, row, &chunk.tags)?;
-    put_tail(connection, row, change, &chunk.terms)?;
+    put_delta(connection, row, change, &chunk.terms)?;
     if let Some(vector) = &chunk.vector {
         put_vector(connection, row, vector, change)?;
     }

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use super::SqliteStore;
 use super::checksums::is_damaged;
 use super::columns::{json_field, parse_word, row_id, timestamp};
-use super::halves::half;
+use super::half_vectors::half;
 use crate::item::{Kind, Provenance, RowId, Tier, hex};
 use crate::store::copies::{
-    DocumentCopy, EventCopy, Exporter, Exposed, FORMAT, Header, ItemCopy, Part, Piece, Pieces, RelationCopy,
-    ReviewCopy, VectorCopy,
+    ChunkPlace, DocumentCopy, EventCopy, ExportPiece, Exporter, Exposed, FORMAT, Header, ItemCopy, Pieces,
+    RelationCopy, ReviewCopy, VectorCopy,
 };
 
 /// The columns of `items` that a copy carries, or makes anew (`row`, `document`, `text_change`): a test holds this against the
@@ -72,7 +72,7 @@ impl Exporter for SqliteStore {
         rows: &[RowId],
         vectors: bool,
         now: jiff::Timestamp,
-        each: &mut dyn FnMut(Piece) -> bool,
+        each: &mut dyn FnMut(ExportPiece) -> bool,
     ) -> crate::Result<Pieces> {
         self.read("read the items", |connection| {
             let chosen = Chosen::of(connection, rows)?;
@@ -89,23 +89,24 @@ impl Exporter for SqliteStore {
             };
             let change = connection.query_row("SELECT change FROM store", [], |row| row.get(0))?;
             let store = self.identity.clone();
-            let mut go_on = each(Piece::Header(Header { bower: FORMAT, store, change, time: now, counts }));
+            let mut go_on =
+                each(ExportPiece::Header(Header { bower: FORMAT, store, change, time: now, counts }));
             for &document in &chosen.documents {
-                go_on = go_on && each(Piece::Document(document_at(connection, document)?));
+                go_on = go_on && each(ExportPiece::Document(document_at(connection, document)?));
                 for row in chunks_of(connection, document)? {
-                    go_on = go_on && each(Piece::Item(Box::new(item_at(connection, row, vectors)?)));
+                    go_on = go_on && each(ExportPiece::Item(Box::new(item_at(connection, row, vectors)?)));
                 }
             }
             for &row in &chosen.memories {
-                go_on = go_on && each(Piece::Item(Box::new(item_at(connection, row, vectors)?)));
+                go_on = go_on && each(ExportPiece::Item(Box::new(item_at(connection, row, vectors)?)));
             }
-            go_on = go_on && relations.into_iter().all(|relation| each(Piece::Relation(relation)));
-            go_on = go_on && reviews.into_iter().all(|review| each(Piece::Review(review)));
+            go_on = go_on && relations.into_iter().all(|relation| each(ExportPiece::Relation(relation)));
+            go_on = go_on && reviews.into_iter().all(|review| each(ExportPiece::Review(review)));
             let (mut together, mut last) = (0, None);
             for event in events {
                 let (change, copy) = event_at(connection, event)?;
                 together += u64::from(last.replace(change) != Some(change));
-                go_on = go_on && each(Piece::Event(EventCopy { together, ..copy }));
+                go_on = go_on && each(ExportPiece::Event(EventCopy { together, ..copy }));
             }
             Ok(counts)
         })
@@ -236,7 +237,7 @@ fn read_copy(row: &Row<'_>) -> Result<ItemCopy> {
     let (position, first, last): (Option<u32>, Option<u32>, Option<u32>) =
         (row.get(22)?, row.get(23)?, row.get(24)?);
     let (section, key) = (row.get(28)?, row.get(29)?);
-    let part = row.get::<_, Option<String>>(32)?.map(|document| Part {
+    let part = row.get::<_, Option<String>>(32)?.map(|document| ChunkPlace {
         document,
         key,
         section,

@@ -8,10 +8,10 @@ use super::beside::{put_codes, put_vector};
 use super::checksums::{fits, of_vector, of_waiting, seal_vector};
 use super::columns::{first, timestamp};
 use super::events::{next_change, record};
-use super::halves::half;
+use super::half_vectors::half;
 use super::{SqliteStore, lock, schema};
 use crate::item::{Change, RowId, RowSet, derive_id, indexed_text};
-use crate::store::{Covered, IndexFeed, IndexedText, KeptTerms, NewTokens, NewVector, Stamp, TailText};
+use crate::store::{Covered, DeltaText, IndexFeed, IndexedText, KeptTerms, NewTokens, NewVector, Stamp};
 
 const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection, i.valid_from, i.valid_to
  FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
@@ -114,7 +114,7 @@ impl IndexFeed for SqliteStore {
         })
     }
 
-    fn tail_terms(&self, rows: &[RowId]) -> crate::Result<Vec<KeptTerms>> {
+    fn delta_terms(&self, rows: &[RowId]) -> crate::Result<Vec<KeptTerms>> {
         self.read("read the newest texts", |connection| {
             let mut statement = connection.prepare_cached(&self.with_checksum(
                 "SELECT i.document, i.source_conv_id, i.collection, l.terms, {l.checksum} FROM items i
@@ -132,7 +132,7 @@ impl IndexFeed for SqliteStore {
         })
     }
 
-    fn tail_texts(&self, after: Change, each: &mut dyn FnMut(RowId, TailText<'_>)) -> crate::Result<usize> {
+    fn delta_texts(&self, after: Change, each: &mut dyn FnMut(RowId, DeltaText<'_>)) -> crate::Result<usize> {
         self.read("read the newest texts", |connection| {
             let mut statement = connection.prepare_cached(&self.with_checksum(
                 "SELECT i.row, l.terms, {l.checksum} FROM items i LEFT JOIN tail l ON l.row = i.row
@@ -144,8 +144,8 @@ impl IndexFeed for SqliteStore {
             while let Some(row) = rows.next()? {
                 let id = first(row)?;
                 match waiting(id, row, 1)? {
-                    Some(terms) => each(id, TailText::Terms(terms)),
-                    None => each(id, TailText::Text(indexed.query_row([id.0], read_indexed)?)),
+                    Some(terms) => each(id, DeltaText::Terms(terms)),
+                    None => each(id, DeltaText::Text(indexed.query_row([id.0], read_indexed)?)),
                 }
                 count += 1;
             }
@@ -166,7 +166,7 @@ impl IndexFeed for SqliteStore {
         })
     }
 
-    fn tail_vectors(
+    fn delta_vectors(
         &self,
         model: &str,
         after: Change,
@@ -361,7 +361,7 @@ impl SqliteStore {
     }
 }
 
-/// What waits to be folded, in a column before that of its checksum; none where it is not there, or damaged and to be made anew.
+/// What waits to be compacted, in a column before that of its checksum; none where it is not there, or damaged and to be made anew.
 pub(super) fn waiting<'a>(id: RowId, row: &'a Row<'_>, column: usize) -> Result<Option<&'a [u8]>> {
     let bytes = row.get_ref(column)?.as_blob_or_null()?;
     let checksum = row.get(column + 1)?;

@@ -13,7 +13,7 @@ use super::checksums::seal_event;
 use super::columns::{json_field, json_text};
 use super::desk::cache_key;
 use super::events::{next_change, record};
-use super::halves::half;
+use super::half_vectors::half;
 use super::memories::remove_row;
 use super::{SqliteStore, lock};
 use crate::item::{Kind, RowId, Visibility, hex};

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use super::SqliteStore;
-use super::beside::{put_tags, put_tail, put_vector};
+use super::beside::{put_delta, put_tags, put_vector};
 use super::checksums::{seal, seal_document};
 use super::columns::{author, json_text, row_id};
 use super::events::{next_change, record};
@@ -18,11 +18,16 @@ use super::states::{restart, row_of, start};
 use crate::item::{Change, Kind, Provenance, RowId, Status};
 use crate::store::Stamp;
 use crate::store::copies::{
-    DocumentCopy, EventCopy, Fate, Importer, ItemCopy, NewItem, NewPiece, RelationCopy, ReviewCopy,
+    DocumentCopy, EventCopy, Importer, ItemCopy, NewItem, NewPiece, PieceOutcome, RelationCopy, ReviewCopy,
 };
 
 impl Importer for SqliteStore {
-    fn take_pieces(&self, pieces: &[NewPiece], dry_run: bool, stamp: Stamp<'_>) -> crate::Result<Vec<Fate>> {
+    fn take_pieces(
+        &self,
+        pieces: &[NewPiece],
+        dry_run: bool,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<Vec<PieceOutcome>> {
         let mut fates = None;
         let written = self.write("take in the items", |connection| {
             let batch = Batch {
@@ -67,7 +72,7 @@ impl Batch<'_> {
         Ok(change)
     }
 
-    fn take(&self, piece: &NewPiece) -> Result<Fate> {
+    fn take(&self, piece: &NewPiece) -> Result<PieceOutcome> {
         match piece {
             NewPiece::Document(document) => self.document(document),
             NewPiece::Item(new) => self.item(new),
@@ -77,17 +82,17 @@ impl Batch<'_> {
         }
     }
 
-    fn document(&self, document: &DocumentCopy) -> Result<Fate> {
+    fn document(&self, document: &DocumentCopy) -> Result<PieceOutcome> {
         if let Some((_, there)) = document_of(self.connection, &document.id)? {
             let same = there.hash == document.hash
                 && there.collection == document.collection
                 && there.path == document.path
                 && there.recipe == document.recipe;
             if same {
-                return Ok(Fate::Same);
+                return Ok(PieceOutcome::Same);
             }
             self.refused.borrow_mut().insert(document.id.clone());
-            return Ok(Fate::Conflict("another version of this document is here".to_owned()));
+            return Ok(PieceOutcome::Conflict("another version of this document is here".to_owned()));
         }
         self.connection
             .prepare_cached(
@@ -111,43 +116,45 @@ impl Batch<'_> {
         seal_document(self.connection, self.connection.last_insert_rowid())?;
         let detail = json!({ "path": document.path });
         record(self.connection, self.change()?, self.stamp, "import", Some(&document.id), &detail)?;
-        Ok(Fate::Added)
+        Ok(PieceOutcome::Added)
     }
 
-    fn item(&self, new: &NewItem) -> Result<Fate> {
+    fn item(&self, new: &NewItem) -> Result<PieceOutcome> {
         let item = normal(&new.item);
         let document = match &item.part {
             None => None,
             Some(part) => match document_of(self.connection, &part.document)? {
                 Some((row, _)) if !self.refused.borrow().contains(&part.document) => Some(row),
-                Some(_) | None => return Ok(Fate::Conflict("its document was not taken in".to_owned())),
+                Some(_) | None => {
+                    return Ok(PieceOutcome::Conflict("its document was not taken in".to_owned()));
+                }
             },
         };
         let Some(row) = row_of(self.connection, &item.id)? else {
             if let Some(why) = self.breaks_a_chain(&item)? {
-                return Ok(Fate::Conflict(why));
+                return Ok(PieceOutcome::Conflict(why));
             }
             self.insert(new, &item, document)?;
-            return Ok(Fate::Added);
+            return Ok(PieceOutcome::Added);
         };
         let there = normal(&ItemCopy { exposed: None, ..item_at(self.connection, row, false)? });
         if let Some(why) = stranger(&there, &item) {
-            return Ok(Fate::Conflict(why.to_owned()));
+            return Ok(PieceOutcome::Conflict(why.to_owned()));
         }
         let same = there == ItemCopy { exposed: None, vector: None, ..item.clone() };
         Ok(match item.update_time.cmp(&there.update_time) {
-            _ if same => Fate::Same,
-            std::cmp::Ordering::Less => Fate::Newer,
+            _ if same => PieceOutcome::Same,
+            std::cmp::Ordering::Less => PieceOutcome::Newer,
             std::cmp::Ordering::Equal => {
                 let what = differences(&there, &item).join(", ");
-                Fate::Conflict(format!("it is here with another {what}, and neither is newer"))
+                PieceOutcome::Conflict(format!("it is here with another {what}, and neither is newer"))
             }
             std::cmp::Ordering::Greater => {
                 if let Some(why) = self.breaks_a_chain(&item)? {
-                    Fate::Conflict(why)
+                    PieceOutcome::Conflict(why)
                 } else {
                     self.update(row, new, &there, &item)?;
-                    Fate::Updated
+                    PieceOutcome::Updated
                 }
             }
         })
@@ -262,7 +269,7 @@ impl Batch<'_> {
                 json_text(&item.keywords)?,
             ])?;
         put_tags(connection, row, &item.tags)?;
-        put_tail(connection, row, change, &new.terms)?;
+        put_delta(connection, row, change, &new.terms)?;
         if let Some(vector) = &new.vector {
             put_vector(connection, row, vector, change)?;
         }
@@ -329,10 +336,10 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn relation(&self, relation: &RelationCopy) -> Result<Fate> {
+    fn relation(&self, relation: &RelationCopy) -> Result<PieceOutcome> {
         let (from, to) = match self.both(&relation.from, &relation.to)? {
             Ok(rows) => rows,
-            Err(why) => return Ok(Fate::Conflict(why)),
+            Err(why) => return Ok(PieceOutcome::Conflict(why)),
         };
         let added = self
             .connection
@@ -346,13 +353,13 @@ impl Batch<'_> {
                 relation.strength,
                 relation.create_time.as_microsecond()
             ])?;
-        Ok(if added > 0 { Fate::Added } else { Fate::Same })
+        Ok(if added > 0 { PieceOutcome::Added } else { PieceOutcome::Same })
     }
 
-    fn review(&self, review: &ReviewCopy) -> Result<Fate> {
+    fn review(&self, review: &ReviewCopy) -> Result<PieceOutcome> {
         let (newer, older) = match self.both(&review.newer, &review.older)? {
             Ok(rows) => rows,
-            Err(why) => return Ok(Fate::Conflict(why)),
+            Err(why) => return Ok(PieceOutcome::Conflict(why)),
         };
         let ended = review.outcome.map(crate::item::Ruling::word);
         let closed = review.close_time.map(Timestamp::as_microsecond);
@@ -367,12 +374,12 @@ impl Batch<'_> {
             .optional()?;
         if let Some((number, outcome)) = there {
             if outcome.is_some() || ended.is_none() {
-                return Ok(Fate::Same);
+                return Ok(PieceOutcome::Same);
             }
             self.connection
                 .prepare_cached("UPDATE reviews SET outcome = ?2, close_time = ?3 WHERE review = ?1")?
                 .execute(params![number, ended, closed])?;
-            return Ok(Fate::Updated);
+            return Ok(PieceOutcome::Updated);
         }
         // People know a review by its number: it keeps it where it can.
         let number = review.review.cast_signed();
@@ -392,10 +399,10 @@ impl Batch<'_> {
                 ended,
                 closed
             ])?;
-        Ok(Fate::Added)
+        Ok(PieceOutcome::Added)
     }
 
-    fn event(&self, event: &EventCopy) -> Result<Fate> {
+    fn event(&self, event: &EventCopy) -> Result<PieceOutcome> {
         let known = self
             .connection
             .prepare_cached(
@@ -403,7 +410,7 @@ impl Batch<'_> {
             )?
             .exists([&event.subject])?;
         if !known {
-            return Ok(Fate::Conflict("what it happened to is not here".to_owned()));
+            return Ok(PieceOutcome::Conflict("what it happened to is not here".to_owned()));
         }
         let (time, detail) = (event.time.as_microsecond(), event.detail.to_string());
         let values = params![event.subject, time, event.action, event.actor, detail];
@@ -414,7 +421,7 @@ impl Batch<'_> {
             )?
             .exists(values)?;
         if there {
-            return Ok(Fate::Same);
+            return Ok(PieceOutcome::Same);
         }
         // What was one transaction there is one change here, and nothing else is.
         if self.together.replace(Some(event.together)) != Some(event.together) {
@@ -422,7 +429,7 @@ impl Batch<'_> {
         }
         let stamp = Stamp { now: event.time, actor: &event.actor };
         record(self.connection, self.change()?, stamp, &event.action, Some(&event.subject), &event.detail)?;
-        Ok(Fate::Added)
+        Ok(PieceOutcome::Added)
     }
 
     /// The rows of two items of one place, or why there are none.

@@ -13,7 +13,7 @@ use super::memories::{id_of, insert_memory, relate};
 use super::states::{HEADS, State, row_of, turn};
 use super::{SqliteStore, schema};
 use crate::item::{Change, Facts, Kind, Provenance, Relation, RowId, Status, Tier, Turn};
-use crate::store::{Life, Lifecycle, NewPattern, OWN, Stamp, Turned, Turning};
+use crate::store::{Life, Lifecycle, NewPattern, OWN, Stamp, Transition, Turned};
 
 fn tier(word: i64) -> Tier {
     match word {
@@ -83,7 +83,7 @@ impl Lifecycle for SqliteStore {
     fn turn(
         &self,
         head: Option<(&'static str, &Map<String, Value>)>,
-        turns: &[Turning],
+        turns: &[Transition],
         stamp: Stamp<'_>,
     ) -> crate::Result<Turned> {
         self.write("turn the memories", |connection| {
@@ -165,7 +165,7 @@ fn put_pattern(connection: &Connection, pattern: &NewPattern, stamp: Stamp<'_>) 
 }
 
 /// Turns one memory, unless it changed since it was looked at; the event's number.
-fn apply(connection: &Connection, one: &Turning, change: Change, stamp: Stamp<'_>) -> Result<Option<u64>> {
+fn apply(connection: &Connection, one: &Transition, change: Change, stamp: Stamp<'_>) -> Result<Option<u64>> {
     let Some(before) = State::of(connection, one.row)? else { return Ok(None) };
     let seen = &one.seen;
     let id_and_use: (String, i64) = connection

@@ -6,13 +6,13 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
-use super::beside::{put_tags, put_tail, put_vector};
+use super::beside::{put_delta, put_tags, put_vector};
 use super::checksums::{seal, seal_vector};
 use super::columns::{author, first, json_field, json_text, parse_word, row_id, timestamp};
 use super::events::{next_change, record};
 use super::states::{State, start, turn};
 use crate::item::{Change, Kind, Origin, Relation, RowId, Ruling, Scope, Status, Turn};
-use crate::store::{Decided, Kept, Memories, NewMemory, OWN, Place, ReviewRow, Stamp, Standing};
+use crate::store::{Decided, Kept, Memories, Namespace, NewMemory, OWN, ReviewRow, Stamp, WriteAction};
 
 /// What one more observation adds to a memory's confidence (systems.md, section 2: a merge raises it by .05).
 const OBSERVED: f64 = 0.05;
@@ -76,7 +76,7 @@ impl Memories for SqliteStore {
         })
     }
 
-    fn memories_of(&self, place: &Place, after: Change) -> crate::Result<Vec<RowId>> {
+    fn memories_of(&self, place: &Namespace, after: Change) -> crate::Result<Vec<RowId>> {
         // All are found by the index of places, few newer ones by that of changes; the signs keep SQLite from taking the other.
         let of_place = match after {
             Change(0) => {
@@ -94,7 +94,7 @@ impl Memories for SqliteStore {
         })
     }
 
-    fn in_slot(&self, place: &Place, slot: &str, most: usize) -> crate::Result<Vec<RowId>> {
+    fn in_slot(&self, place: &Namespace, slot: &str, most: usize) -> crate::Result<Vec<RowId>> {
         self.read("read the memories of a slot", |connection| {
             connection
                 .prepare_cached(
@@ -221,26 +221,26 @@ fn place(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<Kept> {
-    if let Standing::Confirms(other) = decided.standing {
+    if let WriteAction::Confirms(other) = decided.standing {
         return observe(connection, other, memory, decided, change, stamp);
     }
     let why = &decided.why;
     let row = insert_memory(connection, memory, change, stamp)?;
     let mut kept = Kept { row, id: memory.id.clone(), is_update: false, review: None };
     match decided.standing {
-        Standing::Alone | Standing::Confirms(_) => {}
-        Standing::Relates(other, relation, strength) => {
+        WriteAction::Alone | WriteAction::Confirms(_) => {}
+        WriteAction::Relates(other, relation, strength) => {
             relate(connection, kept.row, relation, other, strength, stamp)?;
             tell(connection, &kept.id, "link", other, why, change, stamp)?;
         }
-        Standing::Replaces(other) => {
+        WriteAction::Replaces(other) => {
             supersede(connection, other, Some(kept.row), why, change, stamp)?;
             for &row in decided.also.iter().filter(|row| **row != other) {
                 supersede_too(connection, row, kept.row, why, change, stamp)?;
             }
             kept.is_update = true;
         }
-        Standing::Disputes(other) => {
+        WriteAction::Disputes(other) => {
             relate(connection, kept.row, Relation::Contradicts, other, 1.0, stamp)?;
             connection
                 .prepare_cached(
@@ -255,7 +255,7 @@ fn place(
             kept.review = Some(connection.last_insert_rowid().unsigned_abs());
             tell(connection, &kept.id, "contradict", other, why, change, stamp)?;
         }
-        Standing::Yields(other) => {
+        WriteAction::Yields(other) => {
             relate(connection, kept.row, Relation::Contradicts, other, 1.0, stamp)?;
             supersede(connection, kept.row, None, why, change, stamp)?;
             tell(connection, &kept.id, "contradict", other, why, change, stamp)?;
@@ -485,7 +485,7 @@ pub(super) fn insert_memory(
         .prepare_cached("INSERT INTO texts (row, summary, content, keywords) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![row.0, memory.summary, memory.content, json_text(&memory.keywords)?])?;
     put_tags(connection, row, &memory.tags)?;
-    put_tail(connection, row, change, &memory.terms)?;
+    put_delta(connection, row, change, &memory.terms)?;
     if let Some(vector) = &memory.vector {
         put_vector(connection, row, vector, change)?;
     }
@@ -571,7 +571,7 @@ fn observe(
         }
     }
     // The same id confirms whatever was decided; why something else was is no reason for it.
-    let is_decided = matches!(decided.standing, Standing::Confirms(_));
+    let is_decided = matches!(decided.standing, WriteAction::Confirms(_));
     let mut detail = if is_decided { decided.why.clone() } else { Map::new() };
     detail.insert("tags".to_owned(), json!(tags));
     detail.insert("added".to_owned(), json!(added));

@@ -14,13 +14,12 @@ mod export;
 mod feed;
 mod filter;
 mod forget;
-mod halves;
+mod half_vectors;
 mod head;
 mod import;
 mod item;
 mod items;
 mod journal;
-mod known;
 mod lifecycle;
 mod lookup;
 mod loss;
@@ -29,6 +28,7 @@ mod pages;
 mod salvage;
 mod schema;
 mod select;
+mod selection_cache;
 mod selections;
 mod states;
 mod trust;
@@ -88,7 +88,7 @@ pub struct SqliteStore {
     /// Told when a connection comes back to rest.
     returned: Condvar,
     /// The rows of the last selections.
-    selected: known::KnownSets,
+    selected: selection_cache::SelectionCache,
     /// One writer at a time in this process; other processes are waited for in SQLite.
     writing: Mutex<()>,
     /// The last change, outside of the file.
@@ -211,7 +211,7 @@ impl SqliteStore {
             settings: settings.clone(),
             read_only: None,
             idle: Mutex::new(Vec::new()),
-            selected: known::KnownSets::default(),
+            selected: selection_cache::SelectionCache::default(),
             writing: Mutex::new(()),
             returned: Condvar::new(),
             head: Mutex::new(head::HeadFile::of(path)),

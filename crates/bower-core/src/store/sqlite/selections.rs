@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::columns::{first, parse_word, word};
 use super::events::{are_few_since, mark};
-use super::known::Moment;
+use super::selection_cache::Moment;
 use super::{SqliteStore, clocks, lookup, schema, select};
 use crate::item::{Change, MemoryType, RowId, RowSet, Scope, Status, Visibility};
 use crate::request::{Clocks, Selection};

@@ -11,7 +11,7 @@ use super::events::{next_change, record};
 use super::{SqliteStore, schema};
 use crate::item::Change;
 use crate::store::Stamp;
-use crate::store::clock::{Jump, MOST_GAP, Reading, Trust, TrustedTime, Verdict};
+use crate::store::clock::{ClockReading, ClockTrust, ClockVerdict, Jump, MOST_GAP, TrustedTime};
 
 /// Columns with times that a write takes from the clock, beside `items.access_time`, which later uses move.
 const STAMPED: &[(&str, &[&str])] = &[
@@ -30,7 +30,7 @@ const USES: &[(&str, &str)] = &[
 ];
 
 impl TrustedTime for SqliteStore {
-    fn trust(&self) -> crate::Result<Trust> {
+    fn trust(&self) -> crate::Result<ClockTrust> {
         self.read("read the trusted time", |connection| {
             if self.schema >= schema::KEEPS_CLOCK {
                 return trust(connection);
@@ -38,20 +38,20 @@ impl TrustedTime for SqliteStore {
             let made = first_trust(connection)?;
             let last = connection.query_row("SELECT max(event), time FROM events", [], |row| row.get(1));
             let time = last.optional()?.flatten().map_or(Ok(made.steady.time), timestamp)?;
-            Ok(Trust::new(Reading { time, ..made.steady }))
+            Ok(ClockTrust::new(ClockReading { time, ..made.steady }))
         })
     }
 
-    fn read_clock(&self, by_sweep: bool, stamp: Stamp<'_>) -> crate::Result<Trust> {
+    fn read_clock(&self, by_sweep: bool, stamp: Stamp<'_>) -> crate::Result<ClockTrust> {
         self.write("note the time", |connection| {
             let before = trust(connection)?;
             let change =
                 connection.query_row("SELECT change FROM store", [], |row| row.get(0)).map(Change)?;
-            let (mut after, verdict) = before.read(Reading { time: stamp.now, change }, by_sweep);
-            if let Verdict::Returned(steady) = verdict
+            let (mut after, verdict) = before.read(ClockReading { time: stamp.now, change }, by_sweep);
+            if let ClockVerdict::Returned(steady) = verdict
                 && let Some(change) = repair(connection, steady, stamp)?
             {
-                after = Trust::new(Reading { time: stamp.now, change });
+                after = ClockTrust::new(ClockReading { time: stamp.now, change });
             }
             put(connection, &after)?;
             Ok(after)
@@ -64,7 +64,7 @@ pub(super) fn outlasts(connection: &Connection, now: Timestamp) -> Result<bool> 
     Ok(trust(connection)?.outlasts(now))
 }
 
-fn trust(connection: &Connection) -> Result<Trust> {
+fn trust(connection: &Connection) -> Result<ClockTrust> {
     let kept = connection
         .prepare_cached(
             "SELECT time, change, jump_time, jump_change, first_time, mark_time, is_trusted FROM clock",
@@ -73,25 +73,25 @@ fn trust(connection: &Connection) -> Result<Trust> {
             let jump = row.get::<_, Option<i64>>(2)?.map(|time| {
                 Ok::<_, rusqlite::Error>(Jump {
                     first: timestamp(row.get(4)?)?,
-                    last: Reading { time: timestamp(time)?, change: Change(row.get(3)?) },
+                    last: ClockReading { time: timestamp(time)?, change: Change(row.get(3)?) },
                     marked: row.get::<_, Option<i64>>(5)?.map(timestamp).transpose()?,
                     is_trusted: row.get(6)?,
                 })
             });
-            let steady = Reading { time: timestamp(row.get(0)?)?, change: Change(row.get(1)?) };
-            Ok(Trust { steady, jump: jump.transpose()? })
+            let steady = ClockReading { time: timestamp(row.get(0)?)?, change: Change(row.get(1)?) };
+            Ok(ClockTrust { steady, jump: jump.transpose()? })
         })
         .optional()?;
     kept.map_or_else(|| first_trust(connection), Ok)
 }
 
-fn first_trust(connection: &Connection) -> Result<Trust> {
+fn first_trust(connection: &Connection) -> Result<ClockTrust> {
     let time = connection.query_row("SELECT create_time FROM store", [], |row| timestamp(row.get(0)?))?;
-    Ok(Trust::new(Reading { time, change: Change(0) }))
+    Ok(ClockTrust::new(ClockReading { time, change: Change(0) }))
 }
 
-fn put(connection: &Connection, trust: &Trust) -> Result<()> {
-    let Trust { steady, jump } = trust;
+fn put(connection: &Connection, trust: &ClockTrust) -> Result<()> {
+    let ClockTrust { steady, jump } = trust;
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO clock (one, time, change, jump_time, jump_change, first_time, mark_time, is_trusted)
@@ -113,7 +113,7 @@ fn put(connection: &Connection, trust: &Trust) -> Result<()> {
 ///
 /// A transaction has one time, which no other has by chance: what stands in a column with that time was read off the clock, and
 /// what a text or an import said of itself stays.
-fn repair(connection: &Connection, steady: Reading, stamp: Stamp<'_>) -> Result<Option<Change>> {
+fn repair(connection: &Connection, steady: ClockReading, stamp: Stamp<'_>) -> Result<Option<Change>> {
     let micros = |time: Option<Timestamp>, otherwise: Timestamp| time.unwrap_or(otherwise).as_microsecond();
     let (now, earliest, latest) = (
         stamp.now.as_microsecond(),

@@ -9,7 +9,7 @@ use super::backup::PARTIAL;
 use super::columns::timestamp;
 use super::events::{next_change, record};
 use super::forget::MARK;
-use super::halves::damaged;
+use super::half_vectors::damaged;
 use super::loss::{aside_folder, remove_folder, state};
 use super::memories::broken_chains;
 use super::schema::KEEPS_CHECKSUMS;

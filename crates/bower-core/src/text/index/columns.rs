@@ -102,9 +102,9 @@ pub(super) fn first_not_below(rows: &dyn ColumnValues<u64>, row: u64, docs: Rang
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::delta::Delta;
     use super::super::super::language::Language;
     use super::super::super::query::query_terms;
-    use super::super::super::tail::Tail;
     use super::super::TextIndex;
     use super::super::tests::put;
     use super::*;
@@ -119,10 +119,10 @@ mod tests {
         put(dir.path(), 1, &[], &rows);
         let index = TextIndex::open(dir.path()).unwrap().unwrap();
         let terms = query_terms("cod elf", Language::English);
-        let question = index.prepare(&terms, &Tail::empty(), None).unwrap();
+        let question = index.prepare(&terms, &Delta::empty(), None).unwrap();
         let keep: RowSet = [6, 7, 300, 798, 900].into_iter().map(RowId).collect();
         let allowed = Allowed { keep: Some(&keep), drop: &RowSet::new() };
-        let found = index.search(&question, 10, allowed, &Tail::empty()).unwrap();
+        let found = index.search(&question, 10, allowed, &Delta::empty()).unwrap();
         assert_eq!(found.iter().map(|hit| hit.row.0).collect::<Vec<_>>(), [6, 798, 300]);
     }
 }

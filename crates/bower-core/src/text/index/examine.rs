@@ -6,9 +6,9 @@ use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED, TantivyError, Term};
 
+use super::super::delta::Delta;
 use super::super::examined::Examined;
 use super::super::speaker;
-use super::super::tail::Tail;
 use super::columns::{Columns, first_not_below};
 use super::{Prepared, TextIndex};
 use crate::error::{Error, Result};
@@ -16,21 +16,21 @@ use crate::item::RowId;
 
 impl TextIndex {
     /// What the question says of given rows, in their order: of each its BM25 score as [`TextIndex::search`] gives it, and
-    /// how each term adds to it. Rows that neither index nor tail holds have no words.
+    /// how each term adds to it. Rows that neither index nor delta holds have no words.
     ///
-    /// `tail` is that of `question`, scanned for `names` too ([`super::query_names`]); a row of the tail is taken from there.
+    /// `delta` is that of `question`, scanned for `names` too ([`super::query_names`]); a row of the delta is taken from there.
     pub fn examine(
         &self,
         question: &Prepared,
         names: &[String],
         rows: &[RowId],
-        tail: &Tail,
+        delta: &Delta,
     ) -> Result<Examined> {
         let failed = |cause: TantivyError| Error::index("examine rows of", &self.dir, cause);
         let Prepared { used, bm25, idf_sum, names: named, .. } = question;
         let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), *idf_sum);
         examined.names.clone_from(named);
-        let mut wanted = tail.examine(bm25, used, rows, &mut examined);
+        let mut wanted = delta.examine(bm25, used, rows, &mut examined);
         for (ord, (segment, columns)) in self.searcher.segment_readers().iter().zip(&self.columns).enumerate()
         {
             let mut found = self.find(segment, columns, rows, &mut wanted).map_err(failed)?;
@@ -143,9 +143,9 @@ impl TextIndex {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::delta::{DeltaScan, encode_terms, examine_delta};
     use super::super::super::language::Language;
     use super::super::super::query::{query_names, query_terms};
-    use super::super::super::tail::{TailScan, encode_terms, examine_tail};
     use super::super::tests::put;
     use super::*;
     use crate::item::{Allowed, RowSet};
@@ -160,16 +160,16 @@ mod tests {
         put(dir.path(), 2, &[41], &[(12, "red cod"), (7, "nothing")]);
         let (terms, names) =
             (query_terms("What did Ada say of red cod?", ENGLISH), query_names("Ada, red cod"));
-        let mut scan = TailScan::new(&terms, &names, None);
+        let mut scan = DeltaScan::new(&terms, &names, None);
         scan.push(RowId(50), &encode_terms(both, ENGLISH)).unwrap();
         scan.push(RowId(51), &encode_terms("Ada: nothing", ENGLISH)).unwrap();
-        let tail = scan.finish();
+        let delta = scan.finish();
         let index = TextIndex::open(dir.path()).unwrap().unwrap();
         let rows = [50, 12, 31, 41, 40, 7, 51].map(RowId);
-        let question = index.prepare(&terms, &tail, None).unwrap();
-        let found = index.examine(&question, &names, &rows, &tail).unwrap();
+        let question = index.prepare(&terms, &delta, None).unwrap();
+        let found = index.examine(&question, &names, &rows, &delta).unwrap();
         let all = Allowed { keep: None, drop: &RowSet::new() };
-        for hit in index.search(&question, 10, all, &tail).unwrap() {
+        for hit in index.search(&question, 10, all, &delta).unwrap() {
             let place = rows.iter().position(|row| *row == hit.row).unwrap();
             assert_eq!(found.rows[place].score.to_bits(), hit.score.to_bits(), "{hit:?}");
             let sum: f32 = found.parts_of(place).iter().sum();
@@ -180,7 +180,7 @@ mod tests {
         let speakers: Vec<_> = found.rows.iter().map(|row| (row.speaker * 3.0).round()).collect();
         assert_eq!(speakers, [1.0, 0.0, 3.0, 0.0, 1.0, 0.0, 3.0]);
         assert!(found.rows[3].score.abs() < 1e-9, "a row that is gone has no words");
-        let alone = examine_tail(&terms, &rows, &tail);
+        let alone = examine_delta(&terms, &rows, &delta);
         assert!(alone.rows[0].score > 0.0 && alone.rows[1].score.abs() < 1e-9);
     }
 }

@@ -1,8 +1,8 @@
 //! Tests of the text index: what it finds, what it refuses, and damage that it must notice.
 
-use super::super::fold::{FoldPlan, FreshText, fold};
+use super::super::compact::{CompactionPlan, FreshText, compact};
+use super::super::delta::{DeltaScan, encode_terms, search_delta};
 use super::super::query::query_terms;
-use super::super::tail::{TailScan, encode_terms, search_tail};
 use super::*;
 use crate::item::{Change, RowSet};
 use proptest::prelude::*;
@@ -21,16 +21,21 @@ fn fresh(row: u32, text: &str) -> FreshText {
 
 pub(super) fn put(dir: &Path, change: u64, gone: &[u32], rows: &[(u32, &str)]) {
     let gone = gone.iter().map(|&row| RowId(row)).collect();
-    let plan =
-        FoldPlan { next: coverage(change), language: ENGLISH, gone: &gone, memory_bytes: 0, purge: false };
-    fold(dir, &plan, &mut rows.iter().map(|&(row, text)| Ok(fresh(row, text)))).unwrap();
+    let plan = CompactionPlan {
+        next: coverage(change),
+        language: ENGLISH,
+        gone: &gone,
+        memory_bytes: 0,
+        purge: false,
+    };
+    compact(dir, &plan, &mut rows.iter().map(|&(row, text)| Ok(fresh(row, text)))).unwrap();
 }
 
 fn ask(dir: &Path, question: &str) -> Vec<u32> {
     let index = TextIndex::open(dir).unwrap().unwrap();
     let all = Allowed { keep: None, drop: &RowSet::new() };
-    let question = index.prepare(&query_terms(question, ENGLISH), &Tail::empty(), None).unwrap();
-    let found = index.search(&question, 10, all, &Tail::empty()).unwrap();
+    let question = index.prepare(&query_terms(question, ENGLISH), &Delta::empty(), None).unwrap();
+    let found = index.search(&question, 10, all, &Delta::empty()).unwrap();
     found.iter().map(|scored| scored.row.0).collect()
 }
 
@@ -64,10 +69,10 @@ fn rows_are_added_replaced_and_removed_with_their_coverage() {
 }
 
 #[test]
-fn a_fold_that_fails_leaves_the_last_one() {
+fn a_compaction_that_fails_leaves_the_last_one() {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), 1, &[], &[(1, "one")]);
-    let plan = FoldPlan {
+    let plan = CompactionPlan {
         next: coverage(2),
         language: ENGLISH,
         gone: &RowSet::new(),
@@ -75,10 +80,12 @@ fn a_fold_that_fails_leaves_the_last_one() {
         purge: false,
     };
     let rows = [Ok(fresh(2, "one two")), Err(Error::invalid("row 3", "gone"))];
-    assert!(fold(dir.path(), &plan, &mut rows.into_iter()).is_err());
+    assert!(compact(dir.path(), &plan, &mut rows.into_iter()).is_err());
     assert_eq!(TextIndex::open(dir.path()).unwrap().unwrap().coverage(), &coverage(1));
-    let german = FoldPlan { language: Language::German, ..plan };
-    assert!(fold(dir.path(), &german, &mut std::iter::empty()).unwrap_err().to_string().contains("german"));
+    let german = CompactionPlan { language: Language::German, ..plan };
+    assert!(
+        compact(dir.path(), &german, &mut std::iter::empty()).unwrap_err().to_string().contains("german")
+    );
     put(dir.path(), 2, &[], &[(2, "two")]);
     assert_eq!(ask(dir.path(), "two"), [2]);
 }
@@ -94,9 +101,9 @@ fn damage_is_an_error_and_not_an_empty_answer() {
     assert!(read_payload(dir.path(), payload).unwrap_err().to_string().contains("its format is 1.0"));
 }
 
-/// Whatever byte of whatever file was changed: the answer is the same, or the damage is told; and no fold trusts it.
+/// Whatever byte of whatever file was changed: the answer is the same, or the damage is told; and no compaction trusts it.
 #[test]
-fn a_changed_byte_is_told_or_not_read_and_never_folded() {
+fn a_changed_byte_is_told_or_not_read_and_never_compacted() {
     let dir = tempfile::tempdir().unwrap();
     let words: Vec<String> =
         (0..400).map(|row| format!("cod {} {}", row % 7, "elf ".repeat(row % 5))).collect();
@@ -120,8 +127,8 @@ fn a_changed_byte_is_told_or_not_read_and_never_folded() {
                 Ok(Some(index)) => {
                     let all = Allowed { keep: None, drop: &RowSet::new() };
                     let found = index
-                        .prepare(&query_terms("elf 3", ENGLISH), &Tail::empty(), None)
-                        .and_then(|question| index.search(&question, 10, all, &Tail::empty()));
+                        .prepare(&query_terms("elf 3", ENGLISH), &Delta::empty(), None)
+                        .and_then(|question| index.search(&question, 10, all, &Delta::empty()));
                     let found: Result<Vec<u32>> =
                         found.map(|hits| hits.iter().map(|hit| hit.row.0).collect());
                     let is_told = found.is_err() || index.damage().is_some();
@@ -131,9 +138,17 @@ fn a_changed_byte_is_told_or_not_read_and_never_folded() {
                 }
             }
             let gone = RowSet::new();
-            let plan =
-                FoldPlan { next: coverage(3), language: ENGLISH, gone: &gone, memory_bytes: 0, purge: true };
-            assert!(fold(dir.path(), &plan, &mut std::iter::once(Ok(fresh(900, "cod")))).is_err(), "{what}");
+            let plan = CompactionPlan {
+                next: coverage(3),
+                language: ENGLISH,
+                gone: &gone,
+                memory_bytes: 0,
+                purge: true,
+            };
+            assert!(
+                compact(dir.path(), &plan, &mut std::iter::once(Ok(fresh(900, "cod")))).is_err(),
+                "{what}"
+            );
             std::fs::write(&path, &whole).unwrap();
         }
     }
@@ -143,9 +158,9 @@ fn a_changed_byte_is_told_or_not_read_and_never_folded() {
     TextIndex::open(dir.path()).unwrap().unwrap().verify().unwrap();
 }
 
-/// What an older version wrote has no checksums; it is compared as a whole before it is folded, and has them then.
+/// What an older version wrote has no checksums; it is compared as a whole before it is compacted, and has them then.
 #[test]
-fn the_next_fold_gives_checksums_to_an_older_index() {
+fn the_next_compaction_gives_checksums_to_an_older_index() {
     let dir = tempfile::tempdir().unwrap();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/text-2.2");
     let copy = || {
@@ -160,8 +175,9 @@ fn the_next_fold_gives_checksums_to_an_older_index() {
     let language = old.language();
     let gone = RowSet::new();
     let add = |change: u64| {
-        let plan = FoldPlan { next: coverage(change), language, gone: &gone, memory_bytes: 0, purge: false };
-        fold(dir.path(), &plan, &mut std::iter::once(Ok(fresh(900, "zebu"))))
+        let plan =
+            CompactionPlan { next: coverage(change), language, gone: &gone, memory_bytes: 0, purge: false };
+        compact(dir.path(), &plan, &mut std::iter::once(Ok(fresh(900, "zebu"))))
     };
     add(70).unwrap();
     let new = TextIndex::open(dir.path()).unwrap().unwrap();
@@ -184,7 +200,7 @@ fn segments_stay_few() {
 }
 
 /// Many windows of documents, words of every rarity, filters and dead rows: `MaxScore` gives the same bits as scoring each
-/// row, which the tail does.
+/// row, which the delta does.
 #[test]
 fn the_best_of_many_rows_are_those_of_all() {
     // Word n is in about one of n + 1 rows.
@@ -232,18 +248,18 @@ fn the_best_of_many_rows_are_those_of_all() {
         let question: Vec<String> = question.into_iter().map(word).collect();
         let terms = query_terms(&question.join(" "), ENGLISH);
         assert_eq!(terms.len(), question.len());
-        let prepared = index.prepare(&terms, &Tail::empty(), None).unwrap();
+        let prepared = index.prepare(&terms, &Delta::empty(), None).unwrap();
         for keep in keeps.iter().map(Some).chain([None]) {
-            let mut scan = TailScan::new(&terms, &[], keep);
-            // Rows that are dropped, or gone and not yet folded away, count in the statistics.
+            let mut scan = DeltaScan::new(&terms, &[], keep);
+            // Rows that are dropped, or gone and not yet compacted away, count in the statistics.
             for (row, text) in &rows {
                 scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
             }
-            let tail = scan.finish();
+            let delta = scan.finish();
             for k in [1, 10, 200, 3_000] {
                 let found =
-                    index.search(&prepared, k, Allowed { keep, drop: &drop }, &Tail::empty()).unwrap();
-                let mut all = search_tail(&terms, rows.len(), &tail);
+                    index.search(&prepared, k, Allowed { keep, drop: &drop }, &Delta::empty()).unwrap();
+                let mut all = search_delta(&terms, rows.len(), &delta);
                 all.retain(|hit| !drop.contains(hit.row));
                 all.truncate(k);
                 assert_eq!(found, all, "{question:?} {k}");
@@ -279,7 +295,7 @@ fn by_hand(rows: &BTreeMap<u32, String>, terms: &[QueryTerm]) -> Vec<(u32, f64)>
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn a_row_scores_the_same_in_index_and_tail(
+    fn a_row_scores_the_same_in_index_and_delta(
         texts in prop::collection::vec(prop::collection::vec(0_usize..9, 1..30), 1..400),
         split in any::<u64>(), k in 1_usize..40, kept in 0_usize..4, question in 0_usize..4,
     ) {
@@ -301,21 +317,21 @@ proptest! {
                     .map(|(row, text)| (*row, text.as_str())).collect();
                 put(dir.path(), 1, &[], &main);
             }
-            let mut scan = TailScan::new(&terms, &[], keep);
+            let mut scan = DeltaScan::new(&terms, &[], keep);
             for (row, text) in rows.iter().filter(|(row, _)| !in_main(**row)) {
                 scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
             }
             let index = TextIndex::open(dir.path()).unwrap().unwrap();
-            let tail = scan.finish();
-            index.search(&index.prepare(&terms, &tail, None).unwrap(), k, allowed, &tail).unwrap()
+            let delta = scan.finish();
+            index.search(&index.prepare(&terms, &delta, None).unwrap(), k, allowed, &delta).unwrap()
         };
         let all = search(&|_| true);
         prop_assert_eq!(&search(&|row| split >> (row % 61) & 1 == 1), &all);
-        let mut scan = TailScan::new(&terms, &[], keep);
+        let mut scan = DeltaScan::new(&terms, &[], keep);
         for (row, text) in &rows {
             scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
         }
-        prop_assert_eq!(&search_tail(&terms, k, &scan.finish()), &all);
+        prop_assert_eq!(&search_delta(&terms, k, &scan.finish()), &all);
         let mut expected = by_hand(&rows, &terms);
         expected.retain(|(row, _)| keep.is_none_or(|keep| keep.contains(RowId(*row))));
         expected.truncate(k);

@@ -3,7 +3,7 @@
 //! Each case is a copy of one sound home in which one file was changed: a bit, 16 bytes, a page of zeros, cut short, made longer, swapped
 //! with another file, put back to an older content, or deleted. Then the store is asked, told, examined, made to forget and indexed,
 //! as a new process or as one that had it open. What must hold: nothing panics, nothing ends the process, an answer is the sound
-//! one or names what is missing, a write is found, a forget leaves nothing, and after the next fold all is sound again.
+//! one or names what is missing, a write is found, a forget leaves nothing, and after the next compaction all is sound again.
 //!
 //! `make test` does a few. `BOWER_DAMAGES=10000 BOWER_DAMAGE_STATE=DIR` does so many and goes on where it was stopped. Cases run in
 //! children, so that one that ends its process is known by its number; `BOWER_DAMAGE_CASE=N` runs one alone.
@@ -291,7 +291,7 @@ fn run(
     copy(&state.join("home"), &work);
     let Case { path, kind, how, is_running } = Case::choose(&mut random, &work, number, with_store);
     let mut place = Place::new();
-    place.settings.fold_after = 300;
+    place.settings.compact_after = 300;
     place.settings.models_folder = Some(work.join("models"));
     let open = || Engine::open(&work, place.settings.clone(), now());
     let running = is_running.then(|| {
@@ -330,7 +330,7 @@ fn run(
     (name, wrong)
 }
 
-/// An answer is the sound one or names what is missing, a write is found, and the store can be examined and folded.
+/// An answer is the sound one or names what is missing, a write is found, and the store can be examined and compacted.
 fn exercise(engine: &Engine, sound: &[Vec<String>], findings: &mut Findings) {
     let reach = Visibility::everything();
     for (question, sound) in QUESTIONS.iter().zip(sound) {
@@ -376,7 +376,7 @@ fn forget(engine: &Engine, findings: &mut Findings) {
     }
 }
 
-/// After the next fold all is as it was; a model comes from elsewhere.
+/// After the next compaction all is as it was; a model comes from elsewhere.
 fn heal(work: &Path, place: &Place, kind: &str, sound: &[Vec<String>], wrong: &mut Vec<String>) {
     let of_model = !kind.starts_with("text") && !kind.starts_with("vectors") && !kind.starts_with("tokens");
     let engine = Engine::open(work, place.settings.clone(), now()).unwrap();
@@ -411,7 +411,7 @@ fn heal(work: &Path, place: &Place, kind: &str, sound: &[Vec<String>], wrong: &m
 /// What the sound home answers.
 fn sound_answers(state: &Path) -> Vec<Vec<String>> {
     let (mut place, home) = (Place::new(), state.join("home"));
-    place.settings.fold_after = 300;
+    place.settings.compact_after = 300;
     place.settings.models_folder = Some(home.join("models"));
     let engine = Engine::open(&home, place.settings, now()).unwrap();
     QUESTIONS.iter().map(|question| ids(&ask(&engine, question).unwrap())).collect()

@@ -32,7 +32,7 @@ pub fn embed(service: &Service, waiting: u64, session: &Session) -> Result<usize
         IndexProgress::Found { .. }
         | IndexProgress::Walked { .. }
         | IndexProgress::File { .. }
-        | IndexProgress::Folding => {}
+        | IndexProgress::Compacting => {}
     });
     progress.bar.finish_and_clear();
     Ok(ended?)
@@ -84,7 +84,7 @@ impl Progress {
             IndexProgress::Committed { chunks } => {
                 self.committed.fetch_add(*chunks as u64, Ordering::Relaxed);
             }
-            IndexProgress::Folding => {
+            IndexProgress::Compacting => {
                 self.bar.set_message("bringing the indexes up to date");
                 return;
             }

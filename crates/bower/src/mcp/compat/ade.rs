@@ -1,6 +1,6 @@
 //! Implements ADE's memory tools: memorySearch, memoryAdd, memoryPin.
 
-use bower_core::item::{Fate, Kind, MemoryType, Profile, Scope, Status, Tier};
+use bower_core::item::{CurateOutcome, Kind, MemoryType, Profile, Scope, Status, Tier};
 use bower_core::request::Item;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
 use crate::failure::Failure;
-use crate::mcp::said::{Said, look, moment};
+use crate::mcp::responses::{Response, look, moment};
 use crate::mcp::schema;
 use crate::mcp::tool::{Call, Effect, Given, Tool};
 use crate::render;
@@ -221,7 +221,7 @@ struct Found {
     embeddings: bool,
 }
 
-fn search(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn search(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: Search = given.understood()?;
     let statuses = match body.status {
         None => Vec::new(),
@@ -254,7 +254,7 @@ fn search(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         text.push_str("No memories found.");
     }
     let found = Found { count: memories.len(), memories, embeddings: answer.model_used.is_some() };
-    Ok(Said::new(&found, text))
+    Ok(Response::new(&found, text))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -268,7 +268,7 @@ struct Added {
     reason: Option<String>,
 }
 
-fn add(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn add(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: Add = given.understood()?;
     let length = body.content.chars().count();
     if length > LONGEST_CONTENT {
@@ -294,8 +294,12 @@ fn add(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     };
     let curated = call.service.curate(&curate, call.bounds, call.now)?;
     let text = render::store::curated(&curated, &look(call.now));
-    let deduped = matches!(curated.outcome, Fate::Confirm | Fate::Append | Fate::Supersede);
-    Ok(Said::new(&Added { saved: curated.accepted, id: curated.id, deduped, reason: curated.reason }, text))
+    let deduped =
+        matches!(curated.outcome, CurateOutcome::Confirm | CurateOutcome::Append | CurateOutcome::Supersede);
+    Ok(Response::new(
+        &Added { saved: curated.accepted, id: curated.id, deduped, reason: curated.reason },
+        text,
+    ))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -305,10 +309,13 @@ struct PinState {
     tier: u8,
 }
 
-fn pin(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn pin(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     call.run(given, Service::pin, |pinned, now| {
         let memory = &pinned.memory;
         let (pinned, tier) = (memory.tier == Tier::Pinned, number(memory.tier));
-        Said::new(&PinState { id: memory.id.clone(), pinned, tier }, render::life::pinned(memory, &look(now)))
+        Response::new(
+            &PinState { id: memory.id.clone(), pinned, tier },
+            render::life::pinned(memory, &look(now)),
+        )
     })
 }

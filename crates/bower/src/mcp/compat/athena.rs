@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::mcp::said::{Said, moment};
+use crate::mcp::responses::{Response, moment};
 use crate::mcp::schema;
 use crate::mcp::session::{self, CHECKPOINT, Log};
 use crate::mcp::tool::{Call, Effect, Given, Nothing, Tool};
@@ -149,7 +149,7 @@ struct Found {
     meta: Map<String, Value>,
 }
 
-fn search(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn search(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: Search = given.understood()?;
     let limit = body.limit.unwrap_or(RESULTS);
     let ask = |strict| {
@@ -188,7 +188,7 @@ fn search(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
     for degraded in &answer.degraded {
         let _ = writeln!(text, "({} did not take part: {})", degraded.channel, degraded.reason);
     }
-    Ok(Said::new(&found, text))
+    Ok(Response::new(&found, text))
 }
 
 /// What the question asks for.
@@ -228,7 +228,7 @@ struct Recalled {
     content: String,
 }
 
-fn recall(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn recall(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: Recall = given.understood()?;
     let Some(Log { session, text }) = session::log(call.service, call.bounds, call.session, call.now)? else {
         return Err(
@@ -244,7 +244,7 @@ fn recall(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         total_lines: lines.len(),
         content: last.clone(),
     };
-    Ok(Said::new(&recalled, last))
+    Ok(Response::new(&recalled, last))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -263,7 +263,7 @@ struct Saved {
     id: String,
 }
 
-fn quicksave(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn quicksave(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: Quicksave = given.understood()?;
     let summary = body.summary.trim();
     let say = "say what was done or decided";
@@ -295,7 +295,7 @@ fn quicksave(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         id,
     };
     let text = format!("saved to {}", saved.log_file);
-    Ok(Said::new(&saved, text))
+    Ok(Response::new(&saved, text))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -312,7 +312,7 @@ struct Health {
     timestamp: String,
 }
 
-fn health(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn health(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let Nothing {} = given.understood()?;
     let state = call.service.status(call.bounds)?;
     let verdict = |good: bool| if good { "PASS" } else { "FAIL" };
@@ -339,7 +339,7 @@ fn health(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         database.status, database.detail, vector_api.status, vector_api.detail
     );
     let timestamp = moment(call.now).to_string();
-    Ok(Said::new(&Health { vector_api, database, overall, timestamp }, text))
+    Ok(Response::new(&Health { vector_api, database, overall, timestamp }, text))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -356,7 +356,7 @@ struct Paths {
     active_count: usize,
 }
 
-fn paths(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn paths(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let Nothing {} = given.understood()?;
     let mut folders: BTreeMap<String, PathBuf> = BTreeMap::new();
     let select = SelectBody { kind: Some(Kind::Chunk), ..SelectBody::default() };
@@ -387,7 +387,7 @@ fn paths(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         text.push_str("Nothing is indexed yet.");
     }
     let active_count = core_directories.len();
-    Ok(Said::new(&Paths { core_directories, extended_directories: Vec::new(), active_count }, text))
+    Ok(Response::new(&Paths { core_directories, extended_directories: Vec::new(), active_count }, text))
 }
 
 /// The innermost folder that holds both.

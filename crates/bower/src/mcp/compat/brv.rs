@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::brv::{Changes, Match, Project, keep, result_of, with_files};
 use crate::failure::Failure;
-use crate::mcp::said::{self, Said};
+use crate::mcp::responses::{self, Response};
 use crate::mcp::schema;
 use crate::mcp::tool::{Call, Effect, Given, Tool};
 use crate::service::{Access, EVIDENCE_TOKENS, IndexBody, QueryBody, SelectBody, Served};
@@ -100,7 +100,7 @@ struct Found {
     top_score: Option<f32>,
 }
 
-fn query(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn query(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: Query = given.understood()?;
     if body.query.trim().is_empty() {
         return Err(Failure::usage("query is empty", "ask a question").into());
@@ -120,7 +120,7 @@ fn query(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         matched_docs: answer.hits.iter().map(Match::of).collect(),
         top_score: answer.hits.first().map(|hit| hit.score),
     };
-    Ok(Said::new(&found, result))
+    Ok(Response::new(&found, result))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -132,7 +132,7 @@ struct Curated {
     pending_review: bool,
 }
 
-fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
+fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: Curate = given.understood()?;
     call.bounds.may(Access::Write)?;
     if !body.files.is_empty() || body.folder.is_some() {
@@ -162,8 +162,9 @@ fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Said> {
         };
         let report = call.service.index(&index, call.bounds, call.now, call.progress, call.go_on)?;
         let gap = if done.message.is_empty() { "" } else { "\n" };
-        done.message = format!("{}{gap}{}", done.message, said::indexed(&report, call.now).text().trim_end());
+        done.message =
+            format!("{}{gap}{}", done.message, responses::indexed(&report, call.now).text().trim_end());
     }
     let text = done.message.clone();
-    Ok(Said::new(&done, text))
+    Ok(Response::new(&done, text))
 }

@@ -18,8 +18,8 @@ use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
 use crate::request::CompactWhen;
 use crate::request::moving::{MigrateRequest, Migrated, Problem};
-use crate::store::copies::{Fate, ItemCopy, NewPiece, RelationCopy};
-use crate::store::{Place, Stamp};
+use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome, RelationCopy};
+use crate::store::{Namespace, Stamp};
 
 /// The largest file of a context tree, in bytes: four of the longest memories.
 const LARGEST_TOPIC: u64 = 4 << 20;
@@ -268,7 +268,7 @@ impl Migration<'_> {
     ) -> ItemCopy {
         let judged = judge_text(&content, memory_type, CONFIDENCE, &judge::Constants::default());
         let collection = self.engine.settings.memory_collection.clone();
-        let place = Place { collection, scope: Scope::Project, owner: None };
+        let place = Namespace { collection, scope: Scope::Project, owner: None };
         let updated = topic.updated.or(topic.created).unwrap_or(modified);
         ItemCopy {
             id: place.memory_id(&content),
@@ -337,9 +337,11 @@ impl Migration<'_> {
         let fates = self.engine.store.take_pieces(&pieces, self.report.dry_run, stamp)?;
         for (piece, fate) in pieces.iter().zip(fates) {
             match (fate, piece) {
-                (Fate::Conflict(why), NewPiece::Item(new)) => self.error(&new.item.id, why),
-                (Fate::Added | Fate::Updated, _) => self.report.migrated += 1,
-                (Fate::Same | Fate::Newer | Fate::Conflict(_), _) => self.report.unchanged += 1,
+                (PieceOutcome::Conflict(why), NewPiece::Item(new)) => self.error(&new.item.id, why),
+                (PieceOutcome::Added | PieceOutcome::Updated, _) => self.report.migrated += 1,
+                (PieceOutcome::Same | PieceOutcome::Newer | PieceOutcome::Conflict(_), _) => {
+                    self.report.unchanged += 1
+                }
             }
         }
         Ok(())
@@ -359,7 +361,7 @@ impl Migration<'_> {
         for pieces in pieces.chunks(BATCH) {
             let fates =
                 self.engine.store.take_pieces(pieces, false, Stamp { now: self.now, actor: ACTOR })?;
-            self.report.relations += fates.iter().filter(|fate| **fate == Fate::Added).count() as u64;
+            self.report.relations += fates.iter().filter(|fate| **fate == PieceOutcome::Added).count() as u64;
         }
         Ok(())
     }

@@ -16,20 +16,20 @@ use crate::engine::transfer::import::batch::{Import, new_item, put_in_place};
 use crate::engine::transfer::import::head::{HeadFields, differences};
 use crate::error::{Error, Result};
 use crate::ingest::{Page, content_hash, read, read_page};
-use crate::item::{Author, Fate as Outcome, MemoryType, RowId, Scope, Status, Tier, Visibility};
+use crate::item::{Author, CurateOutcome, MemoryType, RowId, Scope, Status, Tier, Visibility};
 use crate::memory::merge::changed;
 use crate::memory::slot::slot;
 use crate::request::CurateRequest;
 use crate::request::moving::{FileChange, ImportProgress};
-use crate::store::copies::{FORMAT, Fate, ItemCopy, NewPiece};
-use crate::store::{Decided, NewMemory, Place, Stamp, Standing};
+use crate::store::copies::{FORMAT, ItemCopy, NewPiece, PieceOutcome};
+use crate::store::{Decided, Namespace, NewMemory, Stamp, WriteAction};
 use crate::text;
 
 /// A larger file is no memory: text and fields together.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The folder as it is read.
-struct Folder<'i, 'a> {
+struct Compactor<'i, 'a> {
     import: &'i mut Import<'a>,
     before: ExportManifest,
     after: ExportManifest,
@@ -57,7 +57,7 @@ fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
     let before =
         manifest.unwrap_or_else(|| ExportManifest { bower: FORMAT, store: identity, files: BTreeMap::new() });
     let mut folder =
-        Folder { import, after: before.clone(), before, is_ours: had_manifest, seen: HashSet::new() };
+        Compactor { import, after: before.clone(), before, is_ours: had_manifest, seen: HashSet::new() };
     let mut there = BTreeSet::new();
     for file in files(path)? {
         let name = name_of(path, &file);
@@ -114,7 +114,7 @@ fn read_file(path: &Path) -> std::result::Result<Vec<u8>, String> {
     read(path, MAX_FILE_BYTES).map_err(|skipped| format!("{}; bower index takes documents", skipped.reason))
 }
 
-impl Folder<'_, '_> {
+impl Compactor<'_, '_> {
     fn stamp(&self) -> Stamp<'static> {
         Stamp { now: self.import.now, actor: ACTOR }
     }
@@ -209,7 +209,7 @@ impl Folder<'_, '_> {
         };
         let detail =
             curated.other.map_or(String::new(), |other| format!("beside {}: {}", other.id, other.why));
-        if curated.outcome == Outcome::Confirm {
+        if curated.outcome == CurateOutcome::Confirm {
             self.import.report.unchanged += 1;
             self.tell(name, "confirmed", Some(id.clone()), detail);
         } else {
@@ -339,8 +339,9 @@ impl Folder<'_, '_> {
         let fate =
             self.import.engine.store.take_pieces(&[piece], self.import.request.dry_run, self.stamp())?.pop();
         match fate {
-            Some(Fate::Conflict(why)) => self.import.report.conflict(name, format!("{id}: {why}")),
-            Some(Fate::Added | Fate::Updated | Fate::Same | Fate::Newer) | None => {
+            Some(PieceOutcome::Conflict(why)) => self.import.report.conflict(name, format!("{id}: {why}")),
+            Some(PieceOutcome::Added | PieceOutcome::Updated | PieceOutcome::Same | PieceOutcome::Newer)
+            | None => {
                 self.import.report.added += 1;
                 self.tell(name, "added", Some(id.clone()), "with its own id and times");
                 return Ok(Ok(Some((id, updated))));
@@ -384,9 +385,9 @@ impl Folder<'_, '_> {
         let fate =
             self.import.engine.store.take_pieces(&pieces, self.import.request.dry_run, self.stamp())?.pop();
         Ok(match fate {
-            Some(Fate::Conflict(why)) => Err(why),
-            Some(Fate::Newer) => Err("it was changed here at the same time".to_owned()),
-            Some(Fate::Added | Fate::Updated | Fate::Same) | None => Ok(updated),
+            Some(PieceOutcome::Conflict(why)) => Err(why),
+            Some(PieceOutcome::Newer) => Err("it was changed here at the same time".to_owned()),
+            Some(PieceOutcome::Added | PieceOutcome::Updated | PieceOutcome::Same) | None => Ok(updated),
         })
     }
 
@@ -409,8 +410,11 @@ impl Folder<'_, '_> {
         }
         let detail = changed(&there.content, content).unwrap_or_default();
         let engine = self.import.engine;
-        let place =
-            Place { collection: there.collection.clone(), scope: there.scope, owner: there.owner.clone() };
+        let place = Namespace {
+            collection: there.collection.clone(),
+            scope: there.scope,
+            owner: there.owner.clone(),
+        };
         let id = free_id(engine, &place, content)?;
         if self.here(&id)?.is_some() {
             self.import
@@ -451,7 +455,7 @@ impl Folder<'_, '_> {
             vector: None,
         };
         let decided = Decided {
-            standing: Standing::Replaces(row),
+            standing: WriteAction::Replaces(row),
             also: Vec::new(),
             why: Map::from_iter([("rule".to_owned(), json!("edited"))]),
             is_observed: true,

@@ -13,7 +13,8 @@ use crate::item::{Kind, indexed_text};
 use crate::prompt::one_line;
 use crate::request::moving::ImportProgress;
 use crate::store::copies::{
-    DocumentCopy, EventCopy, FORMAT, Fate, ItemCopy, NewPiece, Piece, RelationCopy, ReviewCopy, VectorCopy,
+    DocumentCopy, EventCopy, ExportPiece, FORMAT, ItemCopy, NewPiece, PieceOutcome, RelationCopy, ReviewCopy,
+    VectorCopy,
 };
 use crate::store::{NewVector, Stamp};
 
@@ -76,7 +77,7 @@ pub(crate) fn read(import: &mut Import<'_>, name: &str, mut reader: impl BufRead
             reading.error(number, &format!("{reason}; the line was left out"));
             continue;
         }
-        match serde_json::from_slice::<Piece>(text) {
+        match serde_json::from_slice::<ExportPiece>(text) {
             Ok(piece) => {
                 if !reading.take(number, text.len() as u64, piece)? {
                     return Ok(());
@@ -97,7 +98,7 @@ impl Reading<'_, '_> {
     }
 
     /// Takes one piece; false where the rest cannot be understood.
-    fn take(&mut self, line: u64, bytes: u64, piece: Piece) -> Result<bool> {
+    fn take(&mut self, line: u64, bytes: u64, piece: ExportPiece) -> Result<bool> {
         // A document is written whole: its hash says that all of it is there. So is what happened in one transaction, as far as
         // memory allows.
         let is_full = self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES;
@@ -110,7 +111,7 @@ impl Reading<'_, '_> {
             self.leave_out_document(line)?;
         }
         let piece = match piece {
-            Piece::Header(header) if header.bower > FORMAT => {
+            ExportPiece::Header(header) if header.bower > FORMAT => {
                 let found = header.bower;
                 self.error(
                     line,
@@ -120,21 +121,21 @@ impl Reading<'_, '_> {
                 );
                 return Ok(false);
             }
-            Piece::Header(header) => {
+            ExportPiece::Header(header) => {
                 self.from = header.store;
                 return Ok(true);
             }
-            Piece::Document(document) => Some(NewPiece::Document(self.document(document))),
-            Piece::Item(item) => self.item(line, *item)?,
-            Piece::Relation(relation) => {
+            ExportPiece::Document(document) => Some(NewPiece::Document(self.document(document))),
+            ExportPiece::Item(item) => self.item(line, *item)?,
+            ExportPiece::Relation(relation) => {
                 let (from, to) = (self.placed(&relation.from), self.placed(&relation.to));
                 from.zip(to).map(|(from, to)| NewPiece::Relation(RelationCopy { from, to, ..relation }))
             }
-            Piece::Review(review) => {
+            ExportPiece::Review(review) => {
                 let (newer, older) = (self.placed(&review.newer), self.placed(&review.older));
                 newer.zip(older).map(|(newer, older)| NewPiece::Review(ReviewCopy { newer, older, ..review }))
             }
-            Piece::Event(event) => self.placed(&event.subject).map(|subject| {
+            ExportPiece::Event(event) => self.placed(&event.subject).map(|subject| {
                 let detail = self.translated(event.detail);
                 NewPiece::Event(EventCopy { subject, detail, ..event })
             }),
@@ -165,9 +166,9 @@ impl Reading<'_, '_> {
     }
 
     /// Whether an event is of the same transaction as the last one.
-    fn goes_on(&self, piece: &Piece) -> bool {
+    fn goes_on(&self, piece: &ExportPiece) -> bool {
         match (piece, self.batch.last()) {
-            (Piece::Event(event), Some((_, NewPiece::Event(last)))) => event.together == last.together,
+            (ExportPiece::Event(event), Some((_, NewPiece::Event(last)))) => event.together == last.together,
             (_, _) => false,
         }
     }
@@ -268,16 +269,19 @@ impl Reading<'_, '_> {
         for ((line, piece), fate) in lines.into_iter().zip(&pieces).zip(fates) {
             let report = &mut import.report;
             match (fate, identity(piece)) {
-                (Fate::Added, Some(_)) => report.added += 1,
-                (Fate::Updated, Some(_)) => report.updated += 1,
-                (Fate::Same, Some(_)) => report.unchanged += 1,
-                (Fate::Newer, Some(_)) => report.newer += 1,
-                (Fate::Conflict(why), id) => {
+                (PieceOutcome::Added, Some(_)) => report.added += 1,
+                (PieceOutcome::Updated, Some(_)) => report.updated += 1,
+                (PieceOutcome::Same, Some(_)) => report.unchanged += 1,
+                (PieceOutcome::Newer, Some(_)) => report.newer += 1,
+                (PieceOutcome::Conflict(why), id) => {
                     let what = id.map_or(String::new(), |id| format!("{id}: "));
                     report.conflict(format!("{}:{line}", self.name), what + &why);
                     self.refused.extend(id.cloned());
                 }
-                (Fate::Added | Fate::Updated | Fate::Same | Fate::Newer, None) => {}
+                (
+                    PieceOutcome::Added | PieceOutcome::Updated | PieceOutcome::Same | PieceOutcome::Newer,
+                    None,
+                ) => {}
             }
         }
         (import.progress)(ImportProgress::Items(pieces.len() as u64));
@@ -294,8 +298,8 @@ fn identity(piece: &NewPiece) -> Option<&String> {
     }
 }
 
-fn is_chunk(piece: &Piece) -> bool {
-    matches!(piece, Piece::Item(item) if item.kind == Kind::Chunk)
+fn is_chunk(piece: &ExportPiece) -> bool {
+    matches!(piece, ExportPiece::Item(item) if item.kind == Kind::Chunk)
 }
 
 /// The largest count that is taken in: SQLite's integers end at 2^63, and one that is counted on past that is no integer any more,

@@ -25,8 +25,8 @@ use crate::memory::gate;
 use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
 use crate::request::moving::{ImportProgress, ImportRequest};
-use crate::store::copies::{Fate, ItemCopy, NewPiece};
-use crate::store::{Place, Stamp};
+use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome};
+use crate::store::{Namespace, Stamp};
 
 /// What comes out of another program's file: nobody here has looked at it.
 const IMPORTED: Provenance =
@@ -237,7 +237,7 @@ impl Talk<'_, '_> {
         let import = &mut *self.import;
         if import.request.dry_run {
             let ImportRequest { collection, scope, owner, .. } = &import.request;
-            let place = Place {
+            let place = Namespace {
                 collection: collection.clone().unwrap_or_else(|| SESSIONS.to_owned()),
                 scope: scope.unwrap_or(Scope::Project),
                 owner: owner.clone(),
@@ -301,9 +301,9 @@ impl Talk<'_, '_> {
         let stamp = Stamp { now: import.now, actor: ACTOR };
         for fate in import.engine.store.take_pieces(&pieces, import.request.dry_run, stamp)? {
             match fate {
-                Fate::Added | Fate::Updated => import.report.added += 1,
-                Fate::Same | Fate::Newer => import.report.unchanged += 1,
-                Fate::Conflict(why) => import.report.conflict(self.name.clone(), why),
+                PieceOutcome::Added | PieceOutcome::Updated => import.report.added += 1,
+                PieceOutcome::Same | PieceOutcome::Newer => import.report.unchanged += 1,
+                PieceOutcome::Conflict(why) => import.report.conflict(self.name.clone(), why),
             }
         }
         Ok(())
@@ -312,7 +312,7 @@ impl Talk<'_, '_> {
     /// A turn as a memory; the error is true where the gate refused it, false where it is too long.
     fn candidate(&self, turn: &Turn) -> std::result::Result<(String, ItemCopy), bool> {
         let (request, settings) = (&self.import.request, &self.import.engine.settings);
-        let place = Place {
+        let place = Namespace {
             collection: request.collection.clone().unwrap_or_else(|| settings.memory_collection.clone()),
             scope: request.scope.unwrap_or(Scope::Project),
             owner: request.owner.clone(),

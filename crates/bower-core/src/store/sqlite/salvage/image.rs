@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::log::{Frame, Log, Trust};
+use super::log::{FrameTrust, Log, LogFrame};
 
 /// The first bytes of a database's file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -33,7 +33,7 @@ pub struct Image {
     pub page_size: usize,
     /// How many pages there are.
     pub pages: u32,
-    over: BTreeMap<u32, Frame>,
+    over: BTreeMap<u32, LogFrame>,
     /// Whether the log says more than a reader of `SQLite` would see.
     pub holds_more: bool,
     /// In how many ways one frame of the log may be repaired, where there is one of which several words explain the damage.
@@ -72,7 +72,7 @@ impl Image {
         let page_size = if log.frames.is_empty() { page_size.unwrap_or(USUAL_PAGE) } else { log.page_size };
         let mut pages = u32::try_from(length / page_size as u64).unwrap_or(u32::MAX);
         let holds_more = log.holds_more() || is_all_there_is(length, &log);
-        let mut open = log.frames.iter_mut().filter(|frame| frame.trust == Trust::Open);
+        let mut open = log.frames.iter_mut().filter(|frame| frame.trust == FrameTrust::Open);
         let mut alternatives = 0;
         if let (Some(frame), None) = (open.next(), open.next()) {
             alternatives = frame.alternatives.len();
@@ -82,7 +82,7 @@ impl Image {
         }
         let mut over = BTreeMap::new();
         for frame in log.frames {
-            if frame.commit > 0 && matches!(frame.trust, Trust::Whole | Trust::Mended) {
+            if frame.commit > 0 && matches!(frame.trust, FrameTrust::Whole | FrameTrust::Mended) {
                 pages = frame.commit;
             }
             over.insert(frame.page, frame);
@@ -111,7 +111,7 @@ impl Image {
 
     /// Whether every page of the log that counts is as it was written.
     pub fn is_exact(&self) -> bool {
-        self.over.values().all(|frame| matches!(frame.trust, Trust::Whole | Trust::Mended))
+        self.over.values().all(|frame| matches!(frame.trust, FrameTrust::Whole | FrameTrust::Mended))
     }
 
     /// Writes it as a database that needs no log.

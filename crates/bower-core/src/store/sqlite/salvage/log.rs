@@ -16,7 +16,7 @@ const PAGE_SIZES: std::ops::RangeInclusive<usize> = 512..=65_536;
 
 /// How far a frame can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
+pub enum FrameTrust {
     /// Its checksum holds.
     Whole,
     /// One word was damaged, and is as it was.
@@ -29,20 +29,20 @@ pub enum Trust {
 
 /// A page as one frame has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct LogFrame {
     /// The page's number, from 1.
     pub page: u32,
     /// The database's length in pages after the transaction that this frame ends; 0 within one.
     pub commit: u32,
     /// How far it can be trusted.
-    pub trust: Trust,
+    pub trust: FrameTrust,
     /// The page.
     pub bytes: Vec<u8>,
     /// Where several words explain the damage: the frame as each of them has it.
-    pub alternatives: Vec<Frame>,
+    pub alternatives: Vec<LogFrame>,
 }
 
-impl Frame {
+impl LogFrame {
     /// Whether its page lies within the database that it speaks of.
     fn is_plausible(&self) -> bool {
         (1..=self.commit).contains(&self.page) && self.commit < u32::MAX >> 1
@@ -55,7 +55,7 @@ pub struct Log {
     /// The size of a page, in bytes.
     pub page_size: usize,
     /// In the order in which they were written.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<LogFrame>,
     /// How many of them `SQLite` reads: those of whole transactions before the first damage.
     pub read: usize,
 }
@@ -84,10 +84,10 @@ impl Log {
                 break;
             }
             let (judged, after) = judge(frame, seed, next);
-            is_read &= is_ours && judged.trust == Trust::Whole;
+            is_read &= is_ours && judged.trust == FrameTrust::Whole;
             seed = Some(after);
             // Of a damaged frame the mark may be what is damaged.
-            let is_sure = matches!(judged.trust, Trust::Whole | Trust::Mended);
+            let is_sure = matches!(judged.trust, FrameTrust::Whole | FrameTrust::Mended);
             let ends_here = judged.commit > 0 && (is_sure || judged.is_plausible());
             log.frames.push(judged);
             if ends_here {
@@ -177,9 +177,9 @@ impl Raw<'_> {
 }
 
 /// The frame whose covered bytes (page, commit size, contents) are these.
-fn frame_of(covered: &[u8], trust: Trust) -> Frame {
+fn frame_of(covered: &[u8], trust: FrameTrust) -> LogFrame {
     let number = |at: usize| u32::from_be_bytes(covered[at..at + 4].try_into().expect("eight bytes"));
-    Frame {
+    LogFrame {
         page: number(0),
         commit: number(4),
         trust,
@@ -189,32 +189,32 @@ fn frame_of(covered: &[u8], trust: Trust) -> Frame {
 }
 
 /// Judges a frame by the checksum of the one before it, and gives the checksum from which the next goes on.
-fn judge(frame: &Raw<'_>, seed: Option<[u32; 2]>, next: Option<&Raw<'_>>) -> (Frame, [u32; 2]) {
+fn judge(frame: &Raw<'_>, seed: Option<[u32; 2]>, next: Option<&Raw<'_>>) -> (LogFrame, [u32; 2]) {
     let mut covered = frame.covered();
     let stored = frame.stored();
     let Some(seed) = seed else {
         // The next one proves that its checksum at least is as it was written.
-        let trust = if proves(next, stored) { Trust::Whole } else { Trust::Damaged };
+        let trust = if proves(next, stored) { FrameTrust::Whole } else { FrameTrust::Damaged };
         return (frame_of(&covered, trust), stored);
     };
     let sum = frame.checksum(seed);
     if sum == stored {
-        return (frame_of(&covered, Trust::Whole), stored);
+        return (frame_of(&covered, FrameTrust::Whole), stored);
     }
     if proves(next, sum) {
         // The checksum itself is what was damaged.
-        return (frame_of(&covered, Trust::Mended), sum);
+        return (frame_of(&covered, FrameTrust::Mended), sum);
     }
     // Damage in the last word and damage in the checksum look alike where no frame follows.
     let is_open = next.is_none() && sum[0] == stored[0];
     let found = if is_open { Vec::new() } else { frame.order.mend(seed, &mut covered, stored) };
     let judged = match &found[..] {
-        [] => frame_of(&covered, Trust::Damaged),
-        [_] => frame_of(&covered, Trust::Mended),
+        [] => frame_of(&covered, FrameTrust::Damaged),
+        [_] => frame_of(&covered, FrameTrust::Mended),
         several => {
-            let alternative = |repair: &Repair| frame_of(&repair.applied(&covered), Trust::Mended);
+            let alternative = |repair: &Repair| frame_of(&repair.applied(&covered), FrameTrust::Mended);
             let alternatives = several.iter().map(alternative).collect();
-            Frame { alternatives, ..frame_of(&covered, Trust::Open) }
+            LogFrame { alternatives, ..frame_of(&covered, FrameTrust::Open) }
         }
     };
     (judged, stored)
@@ -354,7 +354,9 @@ mod tests {
     fn a_sound_log_is_read_whole() {
         let log = Log::of(&sample(), None);
         assert!(!log.frames.is_empty() && !log.holds_more(), "{}", log.frames.len());
-        assert!(log.frames.iter().all(|frame| frame.trust == Trust::Whole && frame.bytes.len() == 4_096));
+        assert!(
+            log.frames.iter().all(|frame| frame.trust == FrameTrust::Whole && frame.bytes.len() == 4_096)
+        );
     }
 
     /// Each byte of the log in turn, by some steps: whatever `SQLite` would have dropped is there again, as it was.
@@ -373,17 +375,17 @@ mod tests {
                 let is_open = (last..last + 8).contains(&at) || at >= bytes.len() - 4;
                 for (frame, was) in log.frames.iter().zip(&whole.frames).filter(|_| !is_open) {
                     // Where several words explain the damage, one of them is the right one.
-                    let same = |one: &Frame| {
+                    let same = |one: &LogFrame| {
                         (one.page, one.commit, &one.bytes) == (was.page, was.commit, &was.bytes)
                     };
-                    let is_there = if frame.trust == Trust::Open {
+                    let is_there = if frame.trust == FrameTrust::Open {
                         frame.alternatives.iter().any(same)
                     } else {
                         same(frame)
                     };
                     assert!(is_there, "byte {at} ^ {flip}: {:?}", frame.trust);
-                    assert!(frame.alternatives.len() < 7 && frame.trust != Trust::Damaged, "byte {at}");
-                    sure += usize::from(frame.trust == Trust::Mended);
+                    assert!(frame.alternatives.len() < 7 && frame.trust != FrameTrust::Damaged, "byte {at}");
+                    sure += usize::from(frame.trust == FrameTrust::Mended);
                 }
                 assert_eq!(log.frames.len(), whole.frames.len(), "byte {at}");
                 lost += usize::from(log.holds_more());
@@ -406,7 +408,7 @@ mod tests {
             let log = Log::of(&damaged, None);
             assert_eq!(log.frames.len(), whole.frames.len());
             for (nth, frame) in log.frames.iter().enumerate() {
-                let wanted = if nth == at { Trust::Damaged } else { Trust::Whole };
+                let wanted = if nth == at { FrameTrust::Damaged } else { FrameTrust::Whole };
                 assert_eq!(frame.trust, wanted, "frame {nth}, damage in {at}");
             }
             assert!(log.read <= at);

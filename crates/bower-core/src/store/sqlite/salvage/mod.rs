@@ -88,7 +88,7 @@ impl SqliteStore {
 
 /// What the one row of the table `store` says: identity, number of the copy and last change.
 fn store_row(image: &mut Image) -> io::Result<Option<(String, i64, u64)>> {
-    let mut reader = tree::Reader::new(image)?;
+    let mut reader = tree::TableReader::new(image)?;
     let tables = reader.tables()?;
     let Some(table) = tables.iter().find(|table| table.name == "store") else { return Ok(None) };
     let mut found = None;

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 use super::image::Image;
-use super::tree::{Raw, Reader, Table};
+use super::tree::{Raw, Table, TableReader};
 use crate::item::{Kind, MemoryType, Scope, Status, derive_id};
 use crate::store::sqlite::checksums::of_text_values;
 
@@ -203,7 +203,7 @@ fn each_row(
     let shape = shapes.iter().find(|shape| shape.name == table).expect("one of the names above");
     let told: Vec<&Shape> = shapes.iter().filter(|shape| TOLD_BY_SHAPE.contains(&shape.name)).collect();
     let failed = |source: io::Error| rusqlite::Error::ToSqlConversionFailure(source.into());
-    let mut reader = Reader::new(image).map_err(failed)?;
+    let mut reader = TableReader::new(image).map_err(failed)?;
     let tables: Vec<Table> = reader.tables().map_err(failed)?;
     let mut ended = Ok(());
     let mut take = |raw: &Raw, saved: &mut Saved| {

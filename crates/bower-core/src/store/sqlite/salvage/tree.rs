@@ -38,7 +38,7 @@ pub struct Table {
 }
 
 /// Reads rows, and remembers what it has read.
-pub struct Reader<'a> {
+pub struct TableReader<'a> {
     image: &'a mut Image,
     /// Bytes of a page that are used.
     usable: usize,
@@ -49,7 +49,7 @@ pub struct Reader<'a> {
     pub unread_rows: Vec<u32>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TableReader<'a> {
     pub fn new(image: &'a mut Image) -> io::Result<Self> {
         let reserved = image.page(1)?.map_or(0, |page| usize::from(page[20]));
         // No store reserves anything; a damaged header may say so.
@@ -339,7 +339,7 @@ mod tests {
 
     fn read(path: &Path) -> (Vec<Raw>, Vec<Raw>) {
         let mut image = Image::open(path, &[], Beyond::Take).unwrap();
-        let mut reader = Reader::new(&mut image).unwrap();
+        let mut reader = TableReader::new(&mut image).unwrap();
         let (mut rows, mut pairs) = (Vec::new(), Vec::new());
         for table in reader.tables().unwrap() {
             let into = if table.name == "t" { &mut rows } else { &mut pairs };

@@ -1,4 +1,4 @@
-//! Compaction of a token index: writes its next generation, as `generation/fold.rs` does it.
+//! Compaction of a token index: writes its next generation, as `generation/compact.rs` does it.
 //! Only codes of one scheme are put together.
 
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::TokenIndex;
 use super::segment::TokenRows;
 use crate::error::Result;
-use crate::generation::{Disk, Fold, FreshRows};
+use crate::generation::{Compaction, Disk, FreshRows};
 use crate::item::{Coverage, RowSet};
 
 /// Writes the next generation of the index in `dir`: the current one without the rows in `gone`, with the fresh codes.
@@ -14,12 +14,12 @@ use crate::item::{Coverage, RowSet};
 /// `current` is the opened generation in `dir`; `None` starts anew, whatever is there. `fresh` gives rows in strictly
 /// ascending order, each with its codes (eight bytes a token, none for a text without tokens); a fresh row replaces an
 /// older copy of itself and wins over `gone`. Memory needed: some 16 bytes a row. The caller holds the lock that keeps
-/// other folds of this folder out; questions may be answered meanwhile, also from `current`.
+/// other compacts of this folder out; questions may be answered meanwhile, also from `current`.
 ///
 /// When it fails, at whatever step, the current generation is untouched and stays valid. Fails with
 /// [`Error::Invalid`](crate::Error::Invalid) for a wrong length or order or a `current` of another scheme, as `fresh`
 /// does, or because of the disk.
-pub fn fold(
+pub fn compact(
     dir: &Path,
     current: Option<&TokenIndex>,
     next: Coverage,
@@ -27,7 +27,7 @@ pub fn fold(
     gone: &RowSet,
     fresh: &mut FreshRows<'_, TokenRows>,
 ) -> Result<()> {
-    Fold { dir, current, next, model, gone, purge: false }.run(&TokenRows, &mut Disk::default(), fresh)
+    Compaction { dir, current, next, model, gone, purge: false }.run(&TokenRows, &mut Disk::default(), fresh)
 }
 
 /// The same for the opened index itself, with its own scheme, and so that no file keeps what is not to be found.
@@ -38,6 +38,6 @@ pub fn purge(
     gone: &RowSet,
     fresh: &mut FreshRows<'_, TokenRows>,
 ) -> Result<()> {
-    let fold = Fold { dir, current: Some(current), next, model: current.model(), gone, purge: true };
-    fold.run(&TokenRows, &mut Disk::default(), fresh)
+    let compact = Compaction { dir, current: Some(current), next, model: current.model(), gone, purge: true };
+    compact.run(&TokenRows, &mut Disk::default(), fresh)
 }

@@ -13,7 +13,7 @@ use bower_core::item::{Author, Change, Gate, Provenance, Scope, Status, Tier, Vi
 use bower_core::model::{EmbeddedText, Embedder, MiniLm};
 use bower_core::parts::memory::judge::{self, judge_text};
 use bower_core::parts::store::{
-    Decided, Memories, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, Standing,
+    Decided, Memories, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, WriteAction,
 };
 use bower_core::parts::text::{Language, encode_terms};
 use bower_core::parts::vector::{halves, in_order};
@@ -107,7 +107,7 @@ fn build(
     let store = SqliteStore::open(&home.join("memory.db"), &settings(options), now)?;
     let start = now - SignedDuration::from_hours(24 * DAYS);
     let decided = Decided {
-        standing: Standing::Alone,
+        standing: WriteAction::Alone,
         also: Vec::new(),
         why: Map::new(),
         is_observed: true,

@@ -53,7 +53,7 @@ mod tests {
                 Exit::Usage | Exit::Nothing => (ErrorCode::INVALID_PARAMS, ErrorCode::RESOURCE_NOT_FOUND),
                 Exit::Environment | Exit::Internal => (ErrorCode::INTERNAL_ERROR, ErrorCode::INTERNAL_ERROR),
             };
-            assert_eq!(prompts::trouble("recall", &refused).code, argument, "{refused:?}");
+            assert_eq!(prompts::failure("recall", &refused).code, argument, "{refused:?}");
             assert_eq!(resources::trouble("memory://x", &refused).code, resource, "{refused:?}");
         }
     }

@@ -3,7 +3,7 @@
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::item::{Gate, MemoryType, Scope, Status, Visibility};
-use bower_core::request::{CurateRequest, House, PruneEvery};
+use bower_core::request::{CurateRequest, MaintenanceRequest, PruneEvery};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::model::models_folder;
@@ -39,7 +39,7 @@ fn whoever_holds_most_of_a_limit_is_consolidated_once_until_more_is_told() {
     };
     let place = Place::with(settings);
     let engine = place.open();
-    let keep = |at| engine.keep_house(&House::default(), at);
+    let keep = |at| engine.run_maintenance(&MaintenanceRequest::default(), at);
     let told = |owner, on: &str| tell(&engine, Scope::Mission, owner, &failed(on), hour(0));
     let ids: Vec<String> = ["4 May", "11 May", "18 May"].map(|on| told(Some("ann"), on)).to_vec();
     let theirs: Vec<String> = ["4 May", "11 May", "18 May"].map(|on| told(None, on)).to_vec();
@@ -77,31 +77,37 @@ fn a_house_is_swept_and_pruned_when_that_is_due_and_a_part_that_fails_is_named()
     let place = Place::with(Settings { model: "none".into(), limit_mission: 2, ..Settings::default() });
     let engine = place.open();
     let old = tell(&engine, Scope::Project, None, "The garden gate squeaks", hour(0));
-    let quiet = engine.keep_house(&House::default(), hour(1));
-    assert_eq!((quiet.swept.len(), quiet.pruned.len(), quiet.folded), (1, 0, false));
-    assert_eq!(engine.keep_house(&House::default(), hour(24)).swept, [], "23 hours later");
-    assert_eq!(engine.keep_house(&House::default(), hour(25)).swept.len(), 1);
+    let quiet = engine.run_maintenance(&MaintenanceRequest::default(), hour(1));
+    assert_eq!((quiet.swept.len(), quiet.pruned.len(), quiet.compacted), (1, 0, false));
+    assert_eq!(engine.run_maintenance(&MaintenanceRequest::default(), hour(24)).swept, [], "23 hours later");
+    assert_eq!(engine.run_maintenance(&MaintenanceRequest::default(), hour(25)).swept.len(), 1);
 
-    let house = House { prune: Some(PruneEvery { threshold: 0.05, hours: 48 }), ..House::default() };
+    let house = MaintenanceRequest {
+        prune: Some(PruneEvery { threshold: 0.05, hours: 48 }),
+        ..MaintenanceRequest::default()
+    };
     let years = 24 * 3_000;
     // After years without use the first run only marks that the clock jumped.
-    assert_eq!(engine.keep_house(&house, hour(years - 24)).pruned[0].pruned, 0);
-    assert_eq!(engine.keep_house(&house, hour(years - 1)).pruned, []);
-    let kept = engine.keep_house(&house, hour(years));
+    assert_eq!(engine.run_maintenance(&house, hour(years - 24)).pruned[0].pruned, 0);
+    assert_eq!(engine.run_maintenance(&house, hour(years - 1)).pruned, []);
+    let kept = engine.run_maintenance(&house, hour(years));
     assert_eq!((kept.swept.len(), kept.pruned[0].pruned, kept.failed.len()), (1, 1, 0));
     assert_eq!(engine.get(&Visibility::everything(), &old).unwrap().status, Status::Archived);
-    assert_eq!(engine.keep_house(&house, hour(years + 47)).pruned, []);
-    assert_eq!(engine.keep_house(&house, hour(years + 48)).pruned.len(), 1);
+    assert_eq!(engine.run_maintenance(&house, hour(years + 47)).pruned, []);
+    assert_eq!(engine.run_maintenance(&house, hour(years + 48)).pruned.len(), 1);
 
     for text in ["The tea is in the second drawer", "The lamp is by the door"] {
         tell(&engine, Scope::Mission, None, text, hour(years + 49));
     }
-    let house = House { prune: Some(PruneEvery { threshold: 1.5, hours: 1 }), ..House::default() };
-    let kept = engine.keep_house(&house, hour(years + 100));
+    let house = MaintenanceRequest {
+        prune: Some(PruneEvery { threshold: 1.5, hours: 1 }),
+        ..MaintenanceRequest::default()
+    };
+    let kept = engine.run_maintenance(&house, hour(years + 100));
     let parts: Vec<&str> = kept.failed.iter().map(|failed| failed.part).collect();
     assert_eq!((parts, kept.swept.len()), (vec!["prune", "consolidate"], 1));
     assert!(kept.failed[0].why.contains("use 0 to 1") && kept.failed[1].why.contains("no model"), "{kept:?}");
     // What no model can do is said once, until something is told.
-    let kept = engine.keep_house(&House::default(), hour(years + 101));
+    let kept = engine.run_maintenance(&MaintenanceRequest::default(), hour(years + 101));
     assert_eq!(kept.failed, []);
 }

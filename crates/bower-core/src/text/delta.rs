@@ -19,16 +19,16 @@ use crate::item::{RowId, RowSet, Scored};
 const HEADER: usize = 8;
 
 /// The format's number, the first byte of each blob. Blobs of another are re-encoded by whoever finds them.
-pub const TAIL_FORMAT: u8 = 3;
+pub const DELTA_FORMAT: u8 = 3;
 
 /// What a blob begins with: terms of another analysis would not be found.
-const FORMAT: [u8; 4] = [TAIL_FORMAT, ANALYSIS as u8, 0, 0];
+const FORMAT: [u8; 4] = [DELTA_FORMAT, ANALYSIS as u8, 0, 0];
 
 /// More words of speakers than any text has that can be kept; a blob that claims more is damaged, and its index would not fit
 /// into memory.
 const MOST_SPOKEN: usize = 1 << 24;
 
-/// A text's terms as a blob for [`TailScan::push`] and [`super::fold`]: all that an index keeps of a text, so that it is
+/// A text's terms as a blob for [`DeltaScan::push`] and [`super::compact`]: all that an index keeps of a text, so that it is
 /// analysed once. Each term once, ascending: its length in bytes, how often it occurs, itself; behind an empty one those of
 /// the text's speakers, which do not count in the length.
 ///
@@ -198,14 +198,14 @@ fn is_current(blob: &[u8]) -> bool {
     blob.starts_with(&FORMAT)
 }
 
-/// Whether a blob can be folded as it is; one that cannot must be encoded again from its text.
+/// Whether a blob can be compacted as it is; one that cannot must be encoded again from its text.
 pub fn is_whole(blob: &[u8]) -> bool {
     entries(blob).is_some()
 }
 
-/// The scan of the tail for one query: rows are pushed, [`TailScan::finish`] gives the [`Tail`].
+/// The scan of the delta for one query: rows are pushed, [`DeltaScan::finish`] gives the [`Delta`].
 #[derive(Debug)]
-pub struct TailScan<'a> {
+pub struct DeltaScan<'a> {
     /// The query's terms, in its order.
     terms: Vec<Vec<u8>>,
     /// A bit for each [`slot`] that one of them has.
@@ -215,7 +215,7 @@ pub struct TailScan<'a> {
     keep: Option<&'a RowSet>,
     /// The rows that count in the statistics; all, where there are none.
     counted: Option<&'a RowSet>,
-    tail: Tail,
+    delta: Delta,
 }
 
 /// One of 64 kinds of terms, by the first and the last byte and the length: most terms of a text are of no kind that the query has.
@@ -225,9 +225,9 @@ fn slot(term: &[u8]) -> u32 {
     (u32::from(*first) * 5 + u32::from(*last) * 11 + term.len() as u32) % u64::BITS
 }
 
-/// What the tail has for one query: its part of the statistics, and the rows with a term of the query.
+/// What the delta has for one query: its part of the statistics, and the rows with a term of the query.
 #[derive(Clone, Debug, Default)]
-pub struct Tail {
+pub struct Delta {
     pub(super) statistics: Statistics,
     hits: Vec<Hit>,
     /// For each hit, one frequency a term of the query.
@@ -241,13 +241,13 @@ struct Hit {
     speaker: f32,
 }
 
-impl<'a> TailScan<'a> {
+impl<'a> DeltaScan<'a> {
     /// A scan for these terms and speakers ([`super::query_names`]). Rows outside `keep` count in the statistics but are not found.
     pub fn new(terms: &[QueryTerm], names: &'a [String], keep: Option<&'a RowSet>) -> Self {
         let statistics = Statistics { docs: 0, tokens: 0, frequencies: vec![0; terms.len()] };
         let terms: Vec<_> = terms.iter().map(|term| term.term.as_bytes().to_vec()).collect();
         let slots = terms.iter().fold(0, |slots, term| slots | 1 << slot(term));
-        Self { terms, slots, names, keep, counted: None, tail: Tail { statistics, ..Tail::default() } }
+        Self { terms, slots, names, keep, counted: None, delta: Delta { statistics, ..Delta::default() } }
     }
 
     /// The same scan, in whose statistics these rows alone count, where there are any.
@@ -256,19 +256,19 @@ impl<'a> TailScan<'a> {
         Self { counted, ..self }
     }
 
-    /// Takes in one row of the tail. Each row is pushed once, in any order.
+    /// Takes in one row of the delta. Each row is pushed once, in any order.
     ///
     /// Fails where the blob is not one of [`encode_terms`].
     pub fn push(&mut self, row: RowId, blob: &[u8]) -> Result<()> {
         let refused = || {
-            let reason = format!("{} bytes are not of tail format {TAIL_FORMAT}", blob.len());
+            let reason = format!("{} bytes are not of tail format {DELTA_FORMAT}", blob.len());
             Error::invalid(format!("terms of row {}", row.0), reason)
         };
         if blob.len() < HEADER || !is_current(blob) {
             return Err(refused());
         }
         let length = length_of(blob);
-        let Tail { statistics, hits, frequencies } = &mut self.tail;
+        let Delta { statistics, hits, frequencies } = &mut self.delta;
         let base = frequencies.len();
         let mut found = false;
         let mut entries = Entries::new(&blob[HEADER..]);
@@ -325,8 +325,8 @@ impl<'a> TailScan<'a> {
     }
 
     /// What was found.
-    pub fn finish(self) -> Tail {
-        self.tail
+    pub fn finish(self) -> Delta {
+        self.delta
     }
 }
 
@@ -340,8 +340,8 @@ fn saturated(count: usize) -> u8 {
     count.min(MOST_FREQUENCY as usize) as u8
 }
 
-impl Tail {
-    /// A tail without rows, for a search of the folded index alone.
+impl Delta {
+    /// A delta without rows, for a search of the compacted index alone.
     #[cfg(feature = "parts")]
     pub fn empty() -> Self {
         Self::default()
@@ -375,8 +375,8 @@ impl Tail {
     }
 }
 
-impl Tail {
-    /// Takes the rows that are in the tail into `examined`; the places of the others.
+impl Delta {
+    /// Takes the rows that are in the delta into `examined`; the places of the others.
     pub(super) fn examine(
         &self,
         bm25: &Bm25,
@@ -405,22 +405,22 @@ impl Tail {
     }
 }
 
-/// As [`super::TextIndex::examine`], where no index has been folded yet.
-pub fn examine_tail(terms: &[QueryTerm], rows: &[RowId], tail: &Tail) -> Examined {
-    let used = select(terms, &tail.statistics);
-    let bm25 = weigh(terms, &tail.statistics, &used);
-    let idf_sum = idf_sum(terms, &tail.statistics);
+/// As [`super::TextIndex::examine`], where no index has been compacted yet.
+pub fn examine_delta(terms: &[QueryTerm], rows: &[RowId], delta: &Delta) -> Examined {
+    let used = select(terms, &delta.statistics);
+    let bm25 = weigh(terms, &delta.statistics, &used);
+    let idf_sum = idf_sum(terms, &delta.statistics);
     let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), idf_sum);
     examined.names = used.iter().map(|&nth| terms[nth].is_name).collect();
-    tail.examine(&bm25, &used, rows, &mut examined);
+    delta.examine(&bm25, &used, rows, &mut examined);
     examined
 }
 
-/// The best `k` rows of the tail alone, where no index has been folded yet.
-pub fn search_tail(terms: &[QueryTerm], k: usize, tail: &Tail) -> Vec<Scored> {
-    let used = select(terms, &tail.statistics);
-    let bm25 = weigh(terms, &tail.statistics, &used);
-    tail.best(&bm25, &used, k)
+/// The best `k` rows of the delta alone, where no index has been compacted yet.
+pub fn search_delta(terms: &[QueryTerm], k: usize, delta: &Delta) -> Vec<Scored> {
+    let used = select(terms, &delta.statistics);
+    let bm25 = weigh(terms, &delta.statistics, &used);
+    delta.best(&bm25, &used, k)
 }
 
 /// A query longer than this is answered by its weightiest terms.
@@ -489,18 +489,18 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_alone_is_searched() {
+    fn the_delta_alone_is_searched() {
         let terms = query_terms("brown dogs", ENGLISH);
         let keep: RowSet = [RowId(1), RowId(2), RowId(3), RowId(4)].into_iter().collect();
-        let mut scan = TailScan::new(&terms, &[], Some(&keep));
+        let mut scan = DeltaScan::new(&terms, &[], Some(&keep));
         for (row, text) in [(4, "a dog"), (3, "a dog"), (2, "a cat"), (1, "a brown dog"), (9, "brown dog")] {
             scan.push(RowId(row), &encode_terms(text, ENGLISH)).unwrap();
         }
-        let tail = scan.finish();
-        let found: Vec<_> = search_tail(&terms, 10, &tail).iter().map(|scored| scored.row.0).collect();
+        let delta = scan.finish();
+        let found: Vec<_> = search_delta(&terms, 10, &delta).iter().map(|scored| scored.row.0).collect();
         assert_eq!(found, [1, 3, 4]);
-        assert_eq!(search_tail(&terms, 0, &tail), []);
-        assert_eq!(search_tail(&terms, 10, &Tail::empty()), []);
+        assert_eq!(search_delta(&terms, 0, &delta), []);
+        assert_eq!(search_delta(&terms, 10, &Delta::empty()), []);
     }
 
     /// Any beginning of a blob that is not the whole, and any other format.
@@ -508,8 +508,8 @@ mod tests {
     fn what_is_no_blob_is_refused() {
         let whole = encode_terms("Ada: a dog and a cat", ENGLISH);
         let names = ["ada".to_owned()];
-        let mut scan = TailScan::new(&[], &names, None);
-        let refused = |scan: &mut TailScan<'_>, blob: &[u8]| {
+        let mut scan = DeltaScan::new(&[], &names, None);
+        let refused = |scan: &mut DeltaScan<'_>, blob: &[u8]| {
             let error = scan.push(RowId(7), blob).unwrap_err().to_string();
             assert!(error.starts_with("terms of row 7: ") && !is_whole(blob), "{error}");
         };

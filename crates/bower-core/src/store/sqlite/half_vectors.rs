@@ -14,7 +14,7 @@ pub(super) fn kept(half: &[u8]) -> Result<Cow<'_, [u8]>> {
 }
 
 /// The half floats of a column, in `buffer` where they were packed. `None` where they are damaged: such a row has no vector,
-/// as if its model had never seen it, and [`damaged`] names it; one flipped bit must not keep others from being folded.
+/// as if its model had never seen it, and [`damaged`] names it; one flipped bit must not keep others from being compacted.
 pub(super) fn half<'a>(row: &'a Row<'_>, column: usize, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
     Ok(unpack(row.get_ref(column)?.as_blob()?, buffer))
 }

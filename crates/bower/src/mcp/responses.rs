@@ -24,12 +24,12 @@ const MOST_TOLD: usize = 50;
 /// What a tool says: fields for programs, and a text that a model reads. A host may put either into a prompt, so neither holds what
 /// could pass for anything else there; whoever wants a text to the byte asks over HTTP or the command line.
 #[derive(Debug)]
-pub struct Said {
+pub struct Response {
     fields: Map<String, Value>,
     text: PromptText,
 }
 
-impl Said {
+impl Response {
     /// Both forms of one answer.
     pub fn new(answer: &impl Serialize, text: impl AsRef<str>) -> Self {
         // By way of text: a number of single precision is told by its own digits, not by those of the nearest double.
@@ -93,7 +93,7 @@ struct Evidence {
 }
 
 /// A question's answer. `asked` is false where nobody asked: then nothing is told but evidence.
-pub fn found(answer: &Answer, asked: bool) -> Said {
+pub fn found(answer: &Answer, asked: bool) -> Response {
     let pieces: &[Piece] = answer.evidence.as_ref().map_or(&[], |evidence| &evidence.pieces);
     let results = pieces.iter().map(|piece| {
         let hit = answer.hits.iter().find(|hit| piece.ids.contains(&hit.memory.id));
@@ -127,7 +127,7 @@ pub fn found(answer: &Answer, asked: bool) -> Said {
     } else {
         block.into()
     };
-    Said::new(&Found { results, abstained: answer.abstained, notes }, text)
+    Response::new(&Found { results, abstained: answer.abstained, notes }, text)
 }
 
 /// A block for a model that asked, with what it should know of it.
@@ -173,7 +173,7 @@ pub struct Page {
 }
 
 /// Items, newest first.
-pub fn page(listing: &Listing, offset: usize, now: Timestamp) -> Said {
+pub fn page(listing: &Listing, offset: usize, now: Timestamp) -> Response {
     let entry = |item: &Item| Entry {
         id: item.id.clone(),
         what: item.memory_type.map_or_else(|| item.kind.to_string(), |what| what.to_string()),
@@ -187,7 +187,7 @@ pub fn page(listing: &Listing, offset: usize, now: Timestamp) -> Said {
         total: listing.total,
         notes: missing(&listing.degraded, "searched"),
     };
-    Said::new(&page, render::item::list(listing, offset, &look(now)))
+    Response::new(&page, render::item::list(listing, offset, &look(now)))
 }
 
 /// A form of a memory.
@@ -235,7 +235,7 @@ pub struct Past {
 }
 
 /// What a memory said, and what happened to it: the last of it, where it is much.
-pub fn past(history: &History, now: Timestamp) -> Said {
+pub fn past(history: &History, now: Timestamp) -> Response {
     fn last<T>(all: &[T]) -> &[T] {
         &all[all.len().saturating_sub(MOST_TOLD)..]
     }
@@ -253,7 +253,7 @@ pub fn past(history: &History, now: Timestamp) -> Said {
         })
         .collect();
     let shown = History { history: last(&history.history).to_vec(), chain: last(&history.chain).to_vec() };
-    Said::new(&Past { chain, events }, render::item::history(&shown, &look(now)))
+    Response::new(&Past { chain, events }, render::item::history(&shown, &look(now)))
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -273,7 +273,7 @@ pub struct Conflicts {
 }
 
 /// Both sides of contradictions, or how one ended.
-pub fn conflicts(reviews: &[Review], text: String) -> Said {
+pub fn conflicts(reviews: &[Review], text: String) -> Response {
     let open = |review: &Review| Open {
         review: review.review,
         reason: review.reason.clone(),
@@ -281,7 +281,7 @@ pub fn conflicts(reviews: &[Review], text: String) -> Said {
         older: Form::of(&review.older),
         ruling: review.ruling.map(|ruling| ruling.to_string()),
     };
-    Said::new(&Conflicts { reviews: reviews.iter().take(MOST_TOLD).map(open).collect() }, text)
+    Response::new(&Conflicts { reviews: reviews.iter().take(MOST_TOLD).map(open).collect() }, text)
 }
 
 /// What a verdict did.
@@ -295,7 +295,7 @@ pub struct Judged {
 }
 
 /// What a verdict did.
-pub fn judged(kept: &Feedback, now: Timestamp) -> Said {
+pub fn judged(kept: &Feedback, now: Timestamp) -> Response {
     let judged = Judged {
         id: kept.memory.id.clone(),
         verdict: kept.verdict.to_string(),
@@ -303,7 +303,7 @@ pub fn judged(kept: &Feedback, now: Timestamp) -> Said {
         confidence: kept.memory.confidence,
         event: kept.event,
     };
-    Said::new(&judged, render::life::feedback(kept, &look(now)))
+    Response::new(&judged, render::life::feedback(kept, &look(now)))
 }
 
 /// The state of a store.
@@ -323,7 +323,7 @@ pub struct Health {
 }
 
 /// Counts and health.
-pub fn state(state: &StoreState, now: Timestamp) -> Said {
+pub fn state(state: &StoreState, now: Timestamp) -> Response {
     let ModelState { name: model, state: model_state, .. } = state.model().clone();
     let (health, text) = match state {
         StoreState::Whole(report) => {
@@ -355,7 +355,7 @@ pub fn state(state: &StoreState, now: Timestamp) -> Said {
             (health, render::store::part(part, &look(now)))
         }
     };
-    Said::new(&health, text)
+    Response::new(&health, text)
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -379,7 +379,7 @@ pub struct Cut {
 }
 
 /// What pruning did, or would.
-pub fn cut(pruned: &Pruned, now: Timestamp) -> Said {
+pub fn cut(pruned: &Pruned, now: Timestamp) -> Response {
     let went = |turned: &Turned| Went {
         id: turned.id.clone(),
         summary: turned.summary.clone(),
@@ -393,7 +393,7 @@ pub fn cut(pruned: &Pruned, now: Timestamp) -> Said {
         turned: pruned.turned.iter().take(MOST_TOLD).map(went).collect(),
         clock_jump: pruned.clock_jump,
     };
-    Said::new(&told, render::life::pruned(pruned, &look(now)))
+    Response::new(&told, render::life::pruned(pruned, &look(now)))
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -417,7 +417,7 @@ pub struct Consolidation {
 }
 
 /// What consolidation did, or would.
-pub fn merged(done: &Consolidated, now: Timestamp) -> Said {
+pub fn merged(done: &Consolidated, now: Timestamp) -> Response {
     let pattern = |cluster: &Cluster| Group {
         pattern: cluster.pattern.clone(),
         event: cluster.event,
@@ -431,7 +431,7 @@ pub fn merged(done: &Consolidated, now: Timestamp) -> Said {
         dry_run: done.dry_run,
         clusters: done.clusters.iter().take(MOST_TOLD).map(pattern).collect(),
     };
-    Said::new(&told, render::life::consolidated(done, &look(now)))
+    Response::new(&told, render::life::consolidated(done, &look(now)))
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -455,7 +455,7 @@ pub struct Run {
 }
 
 /// What an index run did.
-pub fn indexed(report: &IndexReport, now: Timestamp) -> Said {
+pub fn indexed(report: &IndexReport, now: Timestamp) -> Response {
     let left =
         |skipped: &Skipped| Left { path: skipped.path.display().to_string(), reason: skipped.reason.clone() };
     let told = Run {
@@ -468,5 +468,5 @@ pub fn indexed(report: &IndexReport, now: Timestamp) -> Said {
         skipped: report.skipped.iter().take(MOST_TOLD).map(left).collect(),
         notes: missing(&report.degraded, "filled"),
     };
-    Said::new(&told, render::index::report(report, &look(now)))
+    Response::new(&told, render::index::report(report, &look(now)))
 }

@@ -6,20 +6,20 @@ use std::collections::BTreeMap;
 use bower_kernels::Isa;
 use bower_kernels::scan::bytes;
 
-use super::best::{Candidate, Fetch, RESCORED, rescore};
+use super::best::{Fetch, RESCORED, VectorCandidate, rescore};
 use super::exact::read_halves;
 use super::quantise::{ByteQuery, quantise};
 use crate::error::{Error, Result};
 use crate::item::{RowId, Scored};
 
 /// The int8 cosine of each row with a query.
-pub type TailScores = BTreeMap<RowId, f32>;
+pub type DeltaScores = BTreeMap<RowId, f32>;
 
 /// The int8 cosine of a query with each vector.
 ///
 /// The vectors are as the store gives them: little-endian half floats. One of another dimension has no score. One without direction
 /// (zero, not finite) scores 0, and so does every vector where the query has no direction.
-pub fn score_tail<'a>(query: &[f32], vectors: impl Iterator<Item = (RowId, &'a [u8])>) -> TailScores {
+pub fn score_delta<'a>(query: &[f32], vectors: impl Iterator<Item = (RowId, &'a [u8])>) -> DeltaScores {
     let (isa, dimension) = (Isa::best(), query.len());
     let query = ByteQuery::new(query);
     let mut floats = vec![0.0_f32; dimension];
@@ -42,8 +42,13 @@ pub fn score_tail<'a>(query: &[f32], vectors: impl Iterator<Item = (RowId, &'a [
 ///
 /// # Errors
 /// Those of `exact`, and a vector of another dimension than the query's.
-pub fn search_tail(query: &[f32], k: usize, tail: &TailScores, exact: &mut Fetch<'_>) -> Result<Vec<Scored>> {
-    let kept = tail.iter().map(|(&row, &score)| Candidate::of_tail(row, score)).collect();
+pub fn search_delta(
+    query: &[f32],
+    k: usize,
+    delta: &DeltaScores,
+    exact: &mut Fetch<'_>,
+) -> Result<Vec<Scored>> {
+    let kept = delta.iter().map(|(&row, &score)| VectorCandidate::of_delta(row, score)).collect();
     rescore(query, k, kept, RESCORED, exact, |cause| Error::invalid("the stored vectors", cause))
 }
 
@@ -51,25 +56,25 @@ pub fn search_tail(query: &[f32], k: usize, tail: &TailScores, exact: &mut Fetch
 mod tests {
     use super::*;
     use crate::item::{Allowed, RowSet};
-    use crate::vector::testing::{Folder, Vectors};
+    use crate::vector::testing::{Compactor, Vectors};
     use crate::vector::{floats, halves};
 
     const ROWS: u32 = 1_200;
 
-    /// A folder with the first `folded` rows, as compaction reads them from the store.
-    fn folder(data: &Vectors, folded: u32) -> Folder {
-        let folder = Folder::new(128);
-        folder.fold(1, &[], (0..folded).map(|row| Ok((RowId(row), floats(&halves(data.get(row)))))));
+    /// A folder with the first `compacted` rows, as compaction reads them from the store.
+    fn folder(data: &Vectors, compacted: u32) -> Compactor {
+        let folder = Compactor::new(128);
+        folder.compact(1, &[], (0..compacted).map(|row| Ok((RowId(row), floats(&halves(data.get(row)))))));
         folder
     }
 
-    /// The scores of the rows from `folded` on that a filter keeps.
-    fn tail(data: &Vectors, folded: u32, query: &[f32], keep: Option<&RowSet>) -> TailScores {
-        let stored: Vec<_> = (folded..ROWS)
+    /// The scores of the rows from `compacted` on that a filter keeps.
+    fn delta(data: &Vectors, compacted: u32, query: &[f32], keep: Option<&RowSet>) -> DeltaScores {
+        let stored: Vec<_> = (compacted..ROWS)
             .map(|row| (RowId(row), halves(data.get(row))))
             .filter(|(row, _)| keep.is_none_or(|keep| keep.contains(*row)))
             .collect();
-        score_tail(query, stored.iter().map(|(row, half)| (*row, half.as_slice())))
+        score_delta(query, stored.iter().map(|(row, half)| (*row, half.as_slice())))
     }
 
     /// Whoever writes beside us brings compaction about; our scores must not tell.
@@ -81,35 +86,35 @@ mod tests {
         let few: RowSet = (0..ROWS).step_by(40).map(RowId).collect();
         let many: RowSet = (0..ROWS).filter(|row| row % 3 != 0).map(RowId).collect();
         let fetch = &mut |rows: &[RowId]| data.fetch(rows);
-        for folded in [1, 600, 1_199] {
-            let part = folder(&data, folded).open().unwrap();
+        for compacted in [1, 600, 1_199] {
+            let part = folder(&data, compacted).open().unwrap();
             for (query, keep) in [(3, None), (700, Some(&few)), (1_199, Some(&many))] {
                 let query = data.get(query);
                 let allowed = Allowed { keep, drop: &none };
-                let tail = tail(&data, folded, query, keep);
+                let delta = delta(&data, compacted, query, keep);
                 for k in [5, 100] {
-                    let (found, _) = part.search_with_tail(query, k, allowed, &tail, fetch).unwrap();
+                    let (found, _) = part.search_with_delta(query, k, allowed, &delta, fetch).unwrap();
                     assert_eq!(
                         found,
                         whole.search(query, k, allowed, fetch).unwrap(),
-                        "{folded} rows folded"
+                        "{compacted} rows folded"
                     );
                 }
-                for (row, score) in &tail {
-                    let folded = whole.cosines(query, &[*row])[0].unwrap();
-                    assert_eq!(folded.to_bits(), score.clamp(-1.0, 1.0).to_bits());
+                for (row, score) in &delta {
+                    let compacted = whole.cosines(query, &[*row])[0].unwrap();
+                    assert_eq!(compacted.to_bits(), score.clamp(-1.0, 1.0).to_bits());
                 }
             }
         }
     }
 
     #[test]
-    fn without_an_index_the_tail_is_found_alike() {
+    fn without_an_index_the_delta_is_found_alike() {
         let data = Vectors::clustered(128, ROWS as usize, 6);
         let whole = folder(&data, ROWS).open().unwrap();
         let query = data.get(77);
-        let scores = tail(&data, 0, query, None);
-        let found = search_tail(query, 50, &scores, &mut |rows| data.fetch(rows)).unwrap();
+        let scores = delta(&data, 0, query, None);
+        let found = search_delta(query, 50, &scores, &mut |rows| data.fetch(rows)).unwrap();
         assert_eq!(found, data.search(&whole, query, 50));
     }
 
@@ -120,13 +125,13 @@ mod tests {
         let (query, none) = (data.get(9), RowSet::new());
         let away: Vec<f32> = query.iter().map(|value| -value).collect();
         let newer = halves(&away);
-        let tail = score_tail(query, [(RowId(9), newer.as_slice())].into_iter());
+        let delta = score_delta(query, [(RowId(9), newer.as_slice())].into_iter());
         let allowed = Allowed { keep: None, drop: &none };
         let fetch = &mut |rows: &[RowId]| {
             let vector = |row: &RowId| if row.0 == 9 { newer.clone() } else { halves(data.get(row.0)) };
             Ok(rows.iter().map(|row| Some(vector(row))).collect())
         };
-        let (found, _) = index.search_with_tail(query, 10, allowed, &tail, fetch).unwrap();
+        let (found, _) = index.search_with_delta(query, 10, allowed, &delta, fetch).unwrap();
         assert_eq!(found.len(), 10);
         assert!(found.iter().all(|hit| hit.row != RowId(9)), "its old vector was the nearest");
     }
@@ -136,7 +141,7 @@ mod tests {
         let query = [1.0_f32; 128];
         let (short, still, good) = (vec![0; 254], halves(&[0.0; 128]), halves(&[2.0; 128]));
         let rows = [short, still, good];
-        let scores = score_tail(&query, (0..).map(RowId).zip(rows.iter().map(Vec::as_slice)));
+        let scores = score_delta(&query, (0..).map(RowId).zip(rows.iter().map(Vec::as_slice)));
         assert_eq!(scores.keys().map(|row| row.0).collect::<Vec<_>>(), [1, 2]);
         assert!(scores[&RowId(1)].abs() < f32::EPSILON);
         // By hand: 128 coordinates of 127, each with the scale 1/(127 sqrt(128)): 1.

@@ -1,4 +1,4 @@
-//! Compaction of a vector index: writes its next generation, as `generation/fold.rs` does it.
+//! Compaction of a vector index: writes its next generation, as `generation/compact.rs` does it.
 //! Only vectors of one model are put together.
 
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::VectorIndex;
 use super::segment::VectorRows;
 use crate::error::Result;
-use crate::generation::{Disk, Fold, FreshRows};
+use crate::generation::{Compaction, Disk, FreshRows};
 use crate::item::{Coverage, RowSet};
 
 /// Writes the next generation of the index in `dir`: the current one without the rows in `gone`, with the fresh vectors.
@@ -14,12 +14,12 @@ use crate::item::{Coverage, RowSet};
 /// `current` is the opened generation in `dir`; `None` starts anew, whatever is there. `fresh` gives rows in strictly
 /// ascending order and vectors of `dimension` (a multiple of 8 in [`super::segment::DIMENSIONS`]); a fresh row replaces an older
 /// copy of itself and wins over `gone`. Memory needed: some 8 bytes a vector. The caller holds the lock that keeps other
-/// folds of this folder out; searches may go on meanwhile, also in `current`.
+/// compacts of this folder out; searches may go on meanwhile, also in `current`.
 ///
 /// When it fails, at whatever step, the current generation is untouched and stays valid. Fails with
 /// [`Error::Invalid`](crate::Error::Invalid) for a wrong dimension or order or a `current` of another model, as `fresh`
 /// does, or because of the disk.
-pub fn fold(
+pub fn compact(
     dir: &Path,
     current: Option<&VectorIndex>,
     next: Coverage,
@@ -28,8 +28,8 @@ pub fn fold(
     gone: &RowSet,
     fresh: &mut FreshRows<'_, VectorRows>,
 ) -> Result<()> {
-    let fold = Fold { dir, current, next, model, gone, purge: false };
-    fold.run(&VectorRows::new(dimension)?, &mut Disk::default(), fresh)
+    let compact = Compaction { dir, current, next, model, gone, purge: false };
+    compact.run(&VectorRows::new(dimension)?, &mut Disk::default(), fresh)
 }
 
 /// The same for the opened index itself, with its own model and dimension, and so that no file keeps what is not to be found.
@@ -40,9 +40,9 @@ pub fn purge(
     gone: &RowSet,
     fresh: &mut FreshRows<'_, VectorRows>,
 ) -> Result<()> {
-    let room = VectorRows::new(current.dimension())?;
-    let fold = Fold { dir, current: Some(current), next, model: current.model(), gone, purge: true };
-    fold.run(&room, &mut Disk::default(), fresh)
+    let format = VectorRows::new(current.dimension())?;
+    let compact = Compaction { dir, current: Some(current), next, model: current.model(), gone, purge: true };
+    compact.run(&format, &mut Disk::default(), fresh)
 }
 
 #[cfg(test)]
@@ -50,15 +50,15 @@ mod tests {
     use super::*;
     use crate::item::{Change, RowId};
     use crate::vector::Tier;
-    use crate::vector::testing::{Folder, Vectors};
+    use crate::vector::testing::{Compactor, Vectors};
 
     #[test]
     fn the_ten_thousandth_vector_of_a_segment_brings_codes() {
         let data = Vectors::clustered(64, 10_000, 1);
         for (rows, tier) in [(9_999, Tier::Int8), (10_000, Tier::TwoStage)] {
-            let folder = Folder::new(64);
-            folder.fold(1, &[], data.rows(0..rows));
-            folder.fold(2, &[7], data.rows(0..0));
+            let folder = Compactor::new(64);
+            folder.compact(1, &[], data.rows(0..rows));
+            folder.compact(2, &[7], data.rows(0..0));
             let index = folder.open().unwrap();
             assert_eq!(index.tier(), tier);
             for row in [0, 6, 9_998] {
@@ -73,7 +73,7 @@ mod tests {
         let (dir, none) = (Path::new("/nowhere"), RowSet::new());
         for dimension in [0, 8, 65, 4104] {
             let next = Coverage { store: "s".into(), change: Change(1), mark: 7 };
-            let refused = fold(dir, None, next, "m", dimension, &none, &mut std::iter::empty());
+            let refused = compact(dir, None, next, "m", dimension, &none, &mut std::iter::empty());
             let want = format!("vector dimension {dimension}: use a multiple of 8 from 64 to 4096");
             assert_eq!(refused.unwrap_err().to_string(), want);
         }

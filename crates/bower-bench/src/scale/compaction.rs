@@ -60,7 +60,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         writer.wait()?;
         return Err("the writer did not begin".into());
     }
-    let (among, tail) = paced(&engine, &questions, RATE, SECONDS)?;
+    let (among, delta) = paced(&engine, &questions, RATE, SECONDS)?;
     let added = engine.status(&Visibility::everything())?.total_chunks - before;
     writer.kill()?;
     writer.wait()?;
@@ -68,7 +68,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         "alone": alone.json(),
         "while_written": among.json(),
         "items_a_second": (added as f64 / f64::from(SECONDS)).round(),
-        "longest_tail": tail,
+        "longest_tail": delta,
         "index_files": files(&home.join("index"))?,
     });
     drop(engine);
@@ -78,7 +78,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
 
 const READY: &str = "ready";
 
-/// Adds items until it is killed, and folds once a second.
+/// Adds items until it is killed, and compactions once a second.
 pub fn stream(options: &Options, place: &Place) -> Result<Value, Failed> {
     let model = MiniLm::open(&packed(options)?)?;
     let last = options.count + ITEMS * (SECONDS as usize + 5);

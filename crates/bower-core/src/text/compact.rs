@@ -8,10 +8,10 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, TantivyError, Term};
 
 use super::analyze::ANALYSIS;
+use super::delta::{self, Entries};
 use super::directory::Files;
 use super::index::{FORMAT, Payload, TOKENIZER, exists, open_index, read_payload, schema};
 use super::language::Language;
-use super::tail::{self, Entries};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::item::{Coverage, RowId, RowSet};
@@ -25,9 +25,9 @@ const SEGMENT_RATIO: u64 = 4;
 /// A segment with more deleted rows than one in this many is written anew.
 const DELETED_SHARE: u64 = 4;
 
-/// What to fold into the index.
+/// What to compact into the index.
 #[derive(Clone, Debug)]
-pub struct FoldPlan<'a> {
+pub struct CompactionPlan<'a> {
     /// What the index holds afterwards.
     pub next: Coverage,
     /// The language in which the terms were made; that of the existing index if there is one.
@@ -40,7 +40,7 @@ pub struct FoldPlan<'a> {
     pub purge: bool,
 }
 
-/// A row to fold in.
+/// A row to compact in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreshText {
     /// The row.
@@ -54,12 +54,12 @@ pub struct FreshText {
 /// Brings the index in `dir` to `plan.next`: removes `plan.gone` and all `fresh` rows, adds `fresh`, commits.
 ///
 /// Creates the index where there is none. Either everything is visible afterwards, with the new coverage, or (on any
-/// error, also one from `fresh`, and when the process dies) nothing. The caller holds the fold lock. Segments are
+/// error, also one from `fresh`, and when the process dies) nothing. The caller holds the compaction lock. Segments are
 /// merged until each is four times larger than all smaller ones together: at most `log5(rows) + 1` of them remain
 /// (nine at a million rows), and a row is written again about as often.
-pub fn fold(
+pub fn compact(
     dir: &Path,
-    plan: &FoldPlan<'_>,
+    plan: &CompactionPlan<'_>,
     fresh: &mut dyn Iterator<Item = Result<FreshText>>,
 ) -> Result<()> {
     let failed = |cause: TantivyError| write_error(dir, cause);
@@ -101,7 +101,7 @@ pub fn fold(
     plan.gone.iter().for_each(remove);
     for row in fresh {
         let FreshText { row, parent, terms } = row?;
-        let Some((words, names)) = tail::entries(&terms) else {
+        let Some((words, names)) = delta::entries(&terms) else {
             return Err(Error::invalid(format!("terms of row {}", row.0), "they are not whole"));
         };
         remove(row);
@@ -258,8 +258,8 @@ mod tests {
         data.map(|path| (kind(&path), std::fs::read(path).unwrap())).collect()
     }
 
-    /// The slow twin: every text is analysed while it is folded.
-    fn fold_texts(dir: &Path, texts: &[String]) {
+    /// The slow twin: every text is analysed while it is compacted.
+    fn compact_texts(dir: &Path, texts: &[String]) {
         let (schema, fields) = schema();
         let files = Files::open(dir).unwrap();
         let mut index = Index::create(files, schema, IndexSettings::default()).unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn folded_terms_are_the_index_of_their_texts() {
+    fn compacted_terms_are_the_index_of_their_texts() {
         let words = ["Cod", "cod's", "getUserName", "东京都", "node.js", "1,000", "C++", "🎉", "élan", ""];
         let mut texts: Vec<String> = (0..700)
             .map(|nth: usize| {
@@ -301,14 +301,15 @@ mod tests {
         texts.push(format!("Title\n{}Bo Ann: an elf\nBo: a cod", "Ada: a cod\n".repeat(300)));
         texts.push("x".repeat(3_000));
         let (fast, slow) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fold_texts(slow.path(), &texts);
+        compact_texts(slow.path(), &texts);
         let next = Coverage { store: "s".into(), change: Change(1), mark: 1 };
-        let plan = FoldPlan { next, language: ENGLISH, gone: &RowSet::new(), memory_bytes: 0, purge: false };
+        let plan =
+            CompactionPlan { next, language: ENGLISH, gone: &RowSet::new(), memory_bytes: 0, purge: false };
         let mut fresh = (0..).zip(&texts).map(|(row, text)| {
             let terms = encode_terms(text, ENGLISH);
             Ok(FreshText { row: RowId(row), parent: u64::from(row / 3), terms })
         });
-        fold(fast.path(), &plan, &mut fresh).unwrap();
+        compact(fast.path(), &plan, &mut fresh).unwrap();
         let (fast, slow) = (files(fast.path()), files(slow.path()));
         assert!(fast.len() >= 4, "{:?}", fast.keys());
         assert_eq!(fast.keys().collect::<Vec<_>>(), slow.keys().collect::<Vec<_>>());

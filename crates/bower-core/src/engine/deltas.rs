@@ -1,4 +1,4 @@
-//! Keeps the tails as this process last saw them: a question reads only what was written since the last one.
+//! Keeps the deltas as this process last saw them: a question reads only what was written since the last one.
 //!
 //! What is kept carries the store's last change. It is used where that change is still the last, brought up to date where the
 //! store confirms it as a part of its history, and read anew otherwise; a change that is committed is in the next answer.
@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::engine::indexes::LANGUAGE;
 use crate::error::Result;
 use crate::item::{Change, Coverage, RowId, RowSet};
-use crate::store::{Store, TailText};
+use crate::store::{DeltaText, Store};
 use crate::text;
 
-/// A longer tail is read for each question and not kept: so many rows take some 12 MB with their vectors. Who has time folds
+/// A longer delta is read for each question and not kept: so many rows take some 12 MB with their vectors. Who has time compacts
 /// long before.
 const MOST_ROWS: usize = 8_192;
 
@@ -29,28 +29,28 @@ pub(crate) struct NewRows {
     pub(crate) rows: BTreeMap<RowId, Arc<[u8]>>,
 }
 
-/// The tail of one index, which has a name where there are several.
+/// The delta of one index, which has a name where there are several.
 type Slot = Mutex<Option<(String, Arc<NewRows>)>>;
 
 /// What is kept between questions.
 #[derive(Debug, Default)]
-pub(crate) struct Tails {
+pub(crate) struct Deltas {
     text: Slot,
     vectors: Slot,
 }
 
-impl Tails {
+impl Deltas {
     /// The terms of rows whose text is newer than a change. `newest` was read from the store before.
     pub(crate) fn text(&self, store: &dyn Store, newest: &Coverage, after: Change) -> Result<Arc<NewRows>> {
         kept(&self.text, store, newest, "", after, |since, rows| {
             let mut old = Vec::new();
-            store.tail_texts(since, &mut |row, text| match text {
-                TailText::Terms(blob) if text::is_whole(blob) => {
+            store.delta_texts(since, &mut |row, text| match text {
+                DeltaText::Terms(blob) if text::is_whole(blob) => {
                     rows.insert(row, blob.into());
                 }
                 // Written by an older version, or damaged.
-                TailText::Terms(_) => old.push(row),
-                TailText::Text(text) => {
+                DeltaText::Terms(_) => old.push(row),
+                DeltaText::Text(text) => {
                     rows.insert(row, text::encode_terms(&text, LANGUAGE).into());
                 }
             })?;
@@ -70,7 +70,7 @@ impl Tails {
         after: Change,
     ) -> Result<Arc<NewRows>> {
         kept(&self.vectors, store, newest, model, after, |since, rows| {
-            store.tail_vectors(model, since, &mut |row, half| {
+            store.delta_vectors(model, since, &mut |row, half| {
                 rows.insert(row, half.into());
             })?;
             Ok(())

@@ -32,9 +32,9 @@ struct Kept {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct KnownSets(Mutex<Kept>);
+pub(super) struct SelectionCache(Mutex<Kept>);
 
-impl KnownSets {
+impl SelectionCache {
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn rows_are_those_of_their_moment() {
-        let known = KnownSets::default();
+        let known = SelectionCache::default();
         let (now, next) = (moment("a", 5), moment("a", 6));
         known.put(now.clone(), &of("x"), &one(1));
         assert_eq!(known.get(&now, &of("x")), Some(one(1)));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_last_used_stay_and_memory_is_bounded() {
-        let known = KnownSets::default();
+        let known = SelectionCache::default();
         let now = moment("a", 1);
         for n in 0..=MOST {
             known.put(now.clone(), &of(&n.to_string()), &one(n as u32));

@@ -3,14 +3,14 @@
 
 use super::*;
 use crate::item::Ruling;
-use crate::store::{NewPattern, OWN, Seen, Turning};
+use crate::store::{ExpectedState, NewPattern, OWN, Transition};
 
-fn turning(store: &dyn Store, row: RowId, status: Status, tier: Tier) -> Turning {
+fn turning(store: &dyn Store, row: RowId, status: Status, tier: Tier) -> Transition {
     let item = store.items(&[row]).unwrap().remove(0).unwrap();
-    Turning {
+    Transition {
         row,
         action: "archive",
-        seen: Seen {
+        seen: ExpectedState {
             status: item.status,
             tier: item.tier,
             confidence: item.confidence,
@@ -45,7 +45,7 @@ fn a_run_turns_what_is_still_as_it_was_seen_and_is_undone_as_a_whole() {
     with_store(|store, _| {
         let rows: Vec<RowId> =
             ["one", "two", "three"].map(|text| put(store, &memory(text), stamp(1)).unwrap().row).to_vec();
-        let mut turns: Vec<Turning> =
+        let mut turns: Vec<Transition> =
             rows.iter().map(|&row| turning(store, row, Status::Archived, Tier::Active)).collect();
         turns[1].status = Status::Active;
         turns[1].tier = Tier::Fading;
@@ -65,7 +65,7 @@ fn a_run_turns_what_is_still_as_it_was_seen_and_is_undone_as_a_whole() {
         assert_eq!(store.last_runs().unwrap().get("sweep"), Some(&at(3)));
 
         // One of them is pinned since: the rest goes back.
-        let pin = Turning {
+        let pin = Transition {
             tier: Tier::Pinned,
             action: "pin",
             ..turning(store, rows[1], Status::Active, Tier::Active)
@@ -96,11 +96,11 @@ fn what_replaced_a_memory_is_undone_wholly_or_not_at_all() {
         let first = put(store, &memory("port 8080"), stamp(1)).unwrap().row;
         let tagged = NewMemory { tags: vec!["net".into()], ..memory("port 9090") };
         let second =
-            store.put_memory(&tagged, &decided(Standing::Replaces(first)), stamp(2)).unwrap().unwrap().row;
+            store.put_memory(&tagged, &decided(WriteAction::Replaces(first)), stamp(2)).unwrap().unwrap().row;
         let event = store.events(&memory("port 9090").id).unwrap().pop().unwrap();
         assert_eq!(event.action, "supersede");
         let third = store
-            .put_memory(&memory("port 7070"), &decided(Standing::Replaces(second)), stamp(3))
+            .put_memory(&memory("port 7070"), &decided(WriteAction::Replaces(second)), stamp(3))
             .unwrap()
             .unwrap()
             .row;
@@ -129,7 +129,7 @@ fn what_replaced_a_memory_is_undone_wholly_or_not_at_all() {
 fn no_undo_ties_a_memory_to_what_was_forgotten() {
     with_store(|store, _| {
         let first = put(store, &memory("port 8080"), stamp(1)).unwrap().row;
-        let newer = decided(Standing::Replaces(first));
+        let newer = decided(WriteAction::Replaces(first));
         let second = store.put_memory(&memory("port 9090"), &newer, stamp(2)).unwrap().unwrap();
         let event = store.events(&second.id).unwrap().pop().unwrap();
         let undone = store.undo(event.event, stamp(3)).unwrap().unwrap();
@@ -151,14 +151,14 @@ fn a_confirmation_and_a_contradiction_are_undone() {
     with_store(|store, _| {
         let first = put(store, &memory("the cache is on"), stamp(1)).unwrap().row;
         let again = NewMemory { tags: vec!["net".into()], ..memory("the cache is on") };
-        store.put_memory(&again, &decided(Standing::Confirms(first)), stamp(2)).unwrap().unwrap();
+        store.put_memory(&again, &decided(WriteAction::Confirms(first)), stamp(2)).unwrap().unwrap();
         let event = store.events(&memory("the cache is on").id).unwrap().pop().unwrap();
         store.undo(event.event, stamp(3)).unwrap().unwrap();
         let item = store.items(&[first]).unwrap().remove(0).unwrap();
         assert!((item.confidence - 0.6).abs() < 1e-6, "{}", item.confidence);
         assert_eq!(item.tags, ["alpha"]);
 
-        let dispute = decided(Standing::Disputes(first));
+        let dispute = decided(WriteAction::Disputes(first));
         let newer = store.put_memory(&memory("the cache is not on"), &dispute, stamp(4)).unwrap().unwrap();
         let event = store.events(&newer.id).unwrap().pop().unwrap();
         store.undo(event.event, stamp(5)).unwrap().unwrap();
@@ -173,7 +173,7 @@ fn a_review_that_is_settled_for_a_candidate_promotes_it_and_both_are_undone() {
     with_store(|store, _| {
         let first = put(store, &memory("the cache is on"), stamp(1)).unwrap().row;
         let candidate = NewMemory { status: Status::Candidate, ..memory("the cache is not on") };
-        let dispute = decided(Standing::Disputes(first));
+        let dispute = decided(WriteAction::Disputes(first));
         let newer = store.put_memory(&candidate, &dispute, stamp(2)).unwrap().unwrap();
         let review = store.reviews(true).unwrap().remove(0).review;
         store.settle(review, Ruling::Both, stamp(3)).unwrap().unwrap();

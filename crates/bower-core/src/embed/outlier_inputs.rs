@@ -9,7 +9,7 @@
 //! .9928. It costs less than a hundredth of the time.
 
 /// `[layer][product]`: an input and its further bytes. The sums of further bytes are multiples of 4.
-pub(super) const SPREAD: [[&[(u16, u8)]; 4]; 6] = [
+pub(super) const OUTLIER_INPUTS: [[&[(u16, u8)]; 4]; 6] = [
     [
         &[
             (62, 1),

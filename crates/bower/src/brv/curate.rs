@@ -1,6 +1,6 @@
 //! Keeps a text handed to `brv` by its kind: a note becomes a memory, a conversation is kept as turns.
 
-use bower_core::item::Fate;
+use bower_core::item::CurateOutcome;
 use bower_core::request::{Curated, KeptSentence};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -73,7 +73,7 @@ pub fn keep(
             }
             let review = read.kept.iter().any(|kept| kept.review.is_some());
             let (updated, created): (Vec<_>, Vec<_>) =
-                read.kept.into_iter().partition(|kept| kept.outcome == Fate::Confirm);
+                read.kept.into_iter().partition(|kept| kept.outcome == CurateOutcome::Confirm);
             let ids = |kept: Vec<KeptSentence>| kept.into_iter().filter_map(|kept| kept.id).collect();
             let changes = Changes { created: ids(created), updated: ids(updated) };
             Ok(Kept { message: message + ".", changes, review })
@@ -94,8 +94,10 @@ impl Kept {
         };
         let is_new = !curated.is_update;
         let message = match (curated.outcome, &curated.other) {
-            (Fate::Create | Fate::Link, _) => format!("Kept as {}: {id}", curated.memory_type),
-            (Fate::Confirm, _) => format!("Known already, and surer now: {id}"),
+            (CurateOutcome::Create | CurateOutcome::Link, _) => {
+                format!("Kept as {}: {id}", curated.memory_type)
+            }
+            (CurateOutcome::Confirm, _) => format!("Known already, and surer now: {id}"),
             (outcome, Some(other)) => format!("{outcome}: {id} ({}: {})", other.id, one_line(&other.why)),
             (outcome, None) => format!("{outcome}: {id}"),
         };

@@ -5,7 +5,7 @@
 //! (up to 4,096 rows always). So each segment is more than twice as large as the next smaller one, which leaves about
 //! log2(N / 4,096) of them (8 at a million); and what holds more than 4,096 grows by half whenever it is rewritten, so a
 //! row is written at most log1.5(N / 4,096) times more (14 at a million), beside the 4,096 rows (1.6 MB of vectors at 384
-//! dimensions) that any fold may rewrite. Merging copies what segments keep of a row and makes anew what is derived from
+//! dimensions) that any compaction may rewrite. Merging copies what segments keep of a row and makes anew what is derived from
 //! it, so a merged segment has the bytes that it would have, had it been made at once: quality does not decay, and the
 //! store is not asked for old rows.
 
@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::manifest::{dead_path, first_free, remove_leftovers, segment_path};
-use super::rows::{Fate, fates};
-use super::{Body, Dead, Disk, Draft, Entry, Generation, Manifest, Room, Segment, corrupt};
+use super::rows::{SegmentAction, fates};
+use super::{
+    Body, Dead, Disk, Generation, Manifest, Segment, SegmentEntry, SegmentFormat, SegmentWriter, corrupt,
+};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::item::{Coverage, RowId, RowSet, hex};
@@ -23,11 +25,11 @@ use crate::item::{Coverage, RowId, RowSet, hex};
 /// Rows that a merge asks the operating system for at once.
 const AHEAD: usize = 4_096;
 
-/// The rows of a fold: as the room takes them, in strictly ascending order.
-pub type FreshRows<'f, R> = dyn Iterator<Item = Result<(RowId, <R as Room>::Fresh)>> + 'f;
+/// The rows of a compaction: as the format takes them, in strictly ascending order.
+pub type FreshRows<'f, R> = dyn Iterator<Item = Result<(RowId, <R as SegmentFormat>::Fresh)>> + 'f;
 
-/// One fold: the generation in `dir` without the rows in `gone`, with fresh ones.
-pub struct Fold<'a, R: Room> {
+/// One compaction: the generation in `dir` without the rows in `gone`, with fresh ones.
+pub struct Compaction<'a, R: SegmentFormat> {
     /// The index's folder; it is created where it is missing.
     pub dir: &'a Path,
     /// The opened generation in it; `None` starts anew, whatever is there.
@@ -42,32 +44,32 @@ pub struct Fold<'a, R: Room> {
     pub purge: bool,
 }
 
-impl<R: Room> Fold<'_, R> {
+impl<R: SegmentFormat> Compaction<'_, R> {
     /// Writes the next generation. A fresh row replaces an older copy of itself. The caller holds the lock that keeps
-    /// other folds of this folder out; questions may be answered meanwhile, also from `current`.
+    /// other compacts of this folder out; questions may be answered meanwhile, also from `current`.
     ///
     /// When it fails, at whatever step, the current generation is untouched and stays valid. Fails with
-    /// [`Error::Invalid`] for a wrong order or a `current` of another model, as `fresh` and the room do, or because of the
+    /// [`Error::Invalid`] for a wrong order or a `current` of another model, as `fresh` and the format do, or because of the
     /// disk.
-    pub fn run(self, room: &R, disk: &mut Disk, fresh: &mut FreshRows<'_, R>) -> Result<()> {
+    pub fn run(self, format: &R, disk: &mut Disk, fresh: &mut FreshRows<'_, R>) -> Result<()> {
         let dir = self.dir;
         files::create_folder(dir).map_err(|error| Error::io("create the folder", dir, error))?;
         let first = first_free(dir)?;
-        let folded = self.write(room, first, disk, fresh);
-        if folded.is_err() {
-            // What was written so far would be removed by the next fold; a full disk should not wait for that. Older files
+        let compacted = self.write(format, first, disk, fresh);
+        if compacted.is_err() {
+            // What was written so far would be removed by the next compaction; a full disk should not wait for that. Older files
             // stay: if the manifest was renamed but the folder not synced, the old manifest may yet come back.
             if let Ok(generation) = Manifest::load(dir, R::FORMAT) {
                 remove_leftovers(dir, generation.as_ref(), first, disk);
             }
         }
-        folded
+        compacted
     }
 
     /// Writes files with numbers from `first` on, then the manifest, and removes what it does not name.
-    fn write(self, room: &R, first: u64, disk: &mut Disk, fresh: &mut FreshRows<'_, R>) -> Result<()> {
+    fn write(self, format: &R, first: u64, disk: &mut Disk, fresh: &mut FreshRows<'_, R>) -> Result<()> {
         if let Some(current) = self.current
-            && (current.model() != self.model || current.dimension() != room.dimension())
+            && (current.model() != self.model || current.dimension() != format.dimension())
         {
             let reason = format!("holds {} of {}, not of {}", R::ROWS, current.model(), self.model);
             return Err(Error::invalid(format!("{} {}", R::INDEX, self.dir.display()), reason));
@@ -76,10 +78,10 @@ impl<R: Room> Fold<'_, R> {
         let mut number = || numbers.next().expect("fewer than 2^64 files");
 
         let fresh_number = number();
-        let mut draft = Draft::create(disk, segment_path(self.dir, fresh_number))?;
-        write_fresh(room, fresh, &mut draft)?;
+        let mut draft = SegmentWriter::create(disk, segment_path(self.dir, fresh_number))?;
+        write_fresh(format, fresh, &mut draft)?;
         let fresh_rows: RowSet = draft.ids.iter().copied().map(RowId).collect();
-        let (segments, entries): (&[Segment<R>], &[Entry]) = match self.current {
+        let (segments, entries): (&[Segment<R>], &[SegmentEntry]) = match self.current {
             Some(current) => (&current.segments, &current.manifest.segments),
             None => (&[], &[]),
         };
@@ -113,15 +115,15 @@ impl<R: Room> Fold<'_, R> {
 
         if fates.iter().any(|fate| fate.merged) {
             let (spool, number) = (draft.into_spool()?, number());
-            let mut merged = Draft::create(disk, segment_path(self.dir, number))?;
+            let mut merged = SegmentWriter::create(disk, segment_path(self.dir, number))?;
             let path = merged.file.path().to_path_buf();
             for row in Merge::new(path, spool.body(), segments, &fates) {
                 let (row, number, bytes) = row?;
-                room.copy(row, number, bytes, &mut merged)?;
+                format.copy(row, number, bytes, &mut merged)?;
             }
-            kept.push(merged.finish(room, number)?);
+            kept.push(merged.finish(format, number)?);
         } else if !draft.ids.is_empty() {
-            kept.push(draft.finish(room, fresh_number)?);
+            kept.push(draft.finish(format, fresh_number)?);
         }
 
         for (path, dead) in dead_files {
@@ -137,7 +139,7 @@ impl<R: Room> Fold<'_, R> {
         let manifest = Manifest {
             format: R::FORMAT,
             model: self.model.to_owned(),
-            dimension: room.dimension(),
+            dimension: format.dimension(),
             coverage: self.next,
             segments: kept,
         };
@@ -148,19 +150,23 @@ impl<R: Room> Fold<'_, R> {
 }
 
 /// Streams the fresh rows into a file that can become a segment.
-fn write_fresh<R: Room>(room: &R, fresh: &mut FreshRows<'_, R>, draft: &mut Draft<'_, R>) -> Result<()> {
+fn write_fresh<R: SegmentFormat>(
+    format: &R,
+    fresh: &mut FreshRows<'_, R>,
+    draft: &mut SegmentWriter<'_, R>,
+) -> Result<()> {
     for next in fresh {
         let (row, fresh) = next?;
         if draft.ids.last().is_some_and(|last| *last >= row.0) {
             return Err(R::refused(row, "rows must ascend"));
         }
-        room.write(row, &fresh, draft)?;
+        format.write(row, &fresh, draft)?;
     }
     Ok(())
 }
 
 /// The fresh rows and the live rows of the merged segments, ascending; each as its segment keeps it.
-struct Merge<'a, R: Room> {
+struct Merge<'a, R: SegmentFormat> {
     /// The file that they are written to.
     path: PathBuf,
     sources: Vec<Source<'a, R>>,
@@ -168,17 +174,22 @@ struct Merge<'a, R: Room> {
 }
 
 /// One sorted input of a merge.
-struct Source<'a, R: Room> {
+struct Source<'a, R: SegmentFormat> {
     body: Body<'a, R>,
     /// What becomes of an old segment; `None` for the fresh rows.
-    fate: Option<&'a Fate>,
+    fate: Option<&'a SegmentAction>,
     at: usize,
     /// Up to here the operating system was asked to read.
     asked: usize,
 }
 
-impl<'a, R: Room> Merge<'a, R> {
-    fn new(path: PathBuf, fresh: Body<'a, R>, segments: &'a [Segment<R>], fates: &'a [Fate]) -> Self {
+impl<'a, R: SegmentFormat> Merge<'a, R> {
+    fn new(
+        path: PathBuf,
+        fresh: Body<'a, R>,
+        segments: &'a [Segment<R>],
+        fates: &'a [SegmentAction],
+    ) -> Self {
         let old = segments.iter().zip(fates).filter(|(_, fate)| fate.merged);
         let old = old.map(|(segment, fate)| (segment.body(), Some(fate)));
         let sources = std::iter::once((fresh, None)).chain(old);
@@ -187,7 +198,7 @@ impl<'a, R: Room> Merge<'a, R> {
     }
 }
 
-impl<'a, R: Room> Iterator for Merge<'a, R> {
+impl<'a, R: SegmentFormat> Iterator for Merge<'a, R> {
     type Item = Result<(RowId, R::Number, &'a [u8])>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -205,7 +216,7 @@ impl<'a, R: Room> Iterator for Merge<'a, R> {
     }
 }
 
-impl<R: Room> Source<'_, R> {
+impl<R: SegmentFormat> Source<'_, R> {
     /// Steps over dead rows and gives the next row's id.
     fn peek(&mut self) -> Option<u32> {
         if let Some(fate) = self.fate {

@@ -3,7 +3,7 @@
 //! The store knows when that was done last, so a server that is started often does not do it often, nor one that never runs for a day
 //! never.
 
-use bower_core::request::{House, Housekeeping, PruneEvery};
+use bower_core::request::{MaintenanceReport, MaintenanceRequest, PruneEvery};
 use bower_kernels::heap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,12 +22,12 @@ const EVERY: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_mins(1);
 
 /// The thread, until it is told to end.
-pub struct Keeper {
+pub struct Maintenance {
     end: Sender<()>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl Maintenance {
     /// Starts it.
     pub fn start(app: Arc<App>) -> Result<Self> {
         let (end, ended) = channel();
@@ -39,7 +39,7 @@ impl Keeper {
             while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 if looked.is_none_or(|last| last.elapsed() >= LOOK_EVERY) {
                     looked = Some(Instant::now());
-                    keep_house(&app);
+                    run_maintenance(&app);
                 } else {
                     maintain(&app);
                 }
@@ -54,7 +54,7 @@ impl Keeper {
         Ok(Self { end, thread: Some(thread) })
     }
 
-    /// Ends it, once it has kept what was used and folded what is due.
+    /// Ends it, once it has kept what was used and compacted what is due.
     pub fn end(mut self) {
         self.end.send(()).ok();
         if let Some(thread) = self.thread.take() {
@@ -70,8 +70,8 @@ fn maintain(app: &App) {
     }
     match app.service.maintain(now()) {
         Ok(true) => {
-            tracing::debug!(target: "bower", "folded new changes into the indexes");
-            // A fold holds more for a moment than all answers together.
+            tracing::debug!(target: "bower", "wrote new changes into the indexes");
+            // A compaction holds more for a moment than all answers together.
             heap::give_back();
         }
         Ok(false) => {}
@@ -81,13 +81,15 @@ fn maintain(app: &App) {
     }
 }
 
-fn keep_house(app: &App) {
+fn run_maintenance(app: &App) {
     app.is_used.store(false, Ordering::Relaxed);
     let every = app.options.prune_every;
     let hours = every.map(|every| u32::try_from(every.as_secs() / 3_600).unwrap_or(u32::MAX).max(1));
     let prune = hours.map(|hours| PruneEvery { threshold: PRUNE_THRESHOLD, hours });
-    let Housekeeping { swept, pruned, crowded, consolidated, failed, .. } =
-        app.service.engine().keep_house(&House { prune, ..House::default() }, now());
+    let MaintenanceReport { swept, pruned, crowded, consolidated, failed, .. } = app
+        .service
+        .engine()
+        .run_maintenance(&MaintenanceRequest { prune, ..MaintenanceRequest::default() }, now());
     for one in &swept {
         let turned = one.promoted + one.demoted + one.raised + one.archived;
         tracing::info!(target: "bower", turned, event = one.event, ms = one.took_ms, "swept");
@@ -106,6 +108,6 @@ fn keep_house(app: &App) {
     if !swept.is_empty() || !pruned.is_empty() || consolidated.is_some() {
         app.has_written.notify_one();
     }
-    // Answers leave holes between folds, and so does what was just done: some milliseconds a minute.
+    // Answers leave holes between compactions, and so does what was just done: some milliseconds a minute.
     heap::give_back();
 }

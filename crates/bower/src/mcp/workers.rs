@@ -18,14 +18,14 @@ use crate::service::{Refused, Served, Service};
 const SEATS: usize = 8;
 /// After an answer, what else the same caller asks goes first.
 const PAUSE: Duration = Duration::from_millis(150);
-/// The last folding of a process that is about to end takes this long at most: what was acknowledged is kept either way.
+/// The last compaction of a process that is about to end takes this long at most: what was acknowledged is kept either way.
 const LAST: Duration = Duration::from_secs(3);
 
 /// Opens the store.
 type Open = dyn Fn() -> Result<Service> + Send + Sync;
 
 /// A store and the threads that work on it.
-pub struct Desk {
+pub struct Workers {
     store: Store,
     seats: Arc<Semaphore>,
     due: Notify,
@@ -47,13 +47,13 @@ struct Opened {
 /// What tells one file from another of the same name.
 type Mark = (u64, u64);
 
-impl fmt::Debug for Desk {
+impl fmt::Debug for Workers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Desk").finish_non_exhaustive()
     }
 }
 
-impl Desk {
+impl Workers {
     /// For a store that is opened by the first call. `file` is where it is.
     pub fn lazy(file: PathBuf, open: impl Fn() -> Result<Service> + Send + Sync + 'static) -> Self {
         Self::new(Store::Lazy { file, open: Box::new(open), opened: Mutex::default() })
@@ -115,11 +115,11 @@ impl Desk {
             seat = Arc::clone(&self.seats).acquire_owned() => seat.map_err(|_| gone())?,
             () = cancelled.cancelled() => return Err(gone()),
         };
-        let desk = Arc::clone(self);
+        let workers = Arc::clone(self);
         let mut thread = tokio::task::spawn_blocking(move || {
             let _seat = seat;
-            let served = desk.service().map_err(Refused::from).and_then(|service| job(&service));
-            desk.due.notify_one();
+            let served = workers.service().map_err(Refused::from).and_then(|service| job(&service));
+            workers.due.notify_one();
             served
         });
         tokio::select! {
@@ -129,7 +129,7 @@ impl Desk {
     }
 
     /// Does after answers what they did not wait for, until the runtime ends. `tell` is told what failed.
-    pub async fn keep_house(self: Arc<Self>, tell: impl Fn(&str) + Send + Sync + 'static) {
+    pub async fn run_maintenance(self: Arc<Self>, tell: impl Fn(&str) + Send + Sync + 'static) {
         let tell = Arc::new(tell);
         loop {
             self.worked().await;
@@ -146,22 +146,22 @@ impl Desk {
     }
 
     async fn tidy(self: &Arc<Self>, tell: &Arc<impl Fn(&str) + Send + Sync + 'static>) {
-        let desk = Arc::clone(self);
+        let workers = Arc::clone(self);
         let tidied = tokio::task::spawn_blocking(move || {
-            desk.opened().map_or(Ok(false), |service| service.maintain(Timestamp::now()))
+            workers.opened().map_or(Ok(false), |service| service.maintain(Timestamp::now()))
         });
         match tidied.await {
             Ok(Ok(_)) => {}
             Ok(Err(failure)) => {
-                tell(&format!("could not fold new changes into the indexes: {}", failure.line()));
+                tell(&format!("could not write new changes into the indexes: {}", failure.line()));
             }
-            Err(panic) => tell(&format!("could not fold new changes into the indexes: {}", told(panic))),
+            Err(panic) => tell(&format!("could not write new changes into the indexes: {}", told(panic))),
         }
     }
 }
 
 #[cfg(test)]
-impl Desk {
+impl Workers {
     /// Waits until no call is at work.
     pub async fn idle(&self) {
         let seats = self.seats.acquire_many(SEATS as u32).await;

@@ -34,8 +34,12 @@ fn ask(engine: &Engine, text: &str, fast: bool) -> Hits {
 
 #[test]
 fn a_process_that_stays_sees_what_others_write() {
-    let settings =
-        Settings { models_folder: Some(models_folder()), threads: 2, fold_after: 40, ..Settings::default() };
+    let settings = Settings {
+        models_folder: Some(models_folder()),
+        threads: 2,
+        compact_after: 40,
+        ..Settings::default()
+    };
     let place = Place::with(settings);
     let (stays, other) = (place.open(), place.open());
     let mut ids = Vec::new();
@@ -81,9 +85,9 @@ fn a_process_that_stays_sees_what_others_write() {
     assert!(found > 1_000, "{found}");
 }
 
-/// Letters of which nothing is left once they are folded name a speaker: nothing to find, and no reason to stop.
+/// Letters of which nothing is left once they are compacted name a speaker: nothing to find, and no reason to stop.
 #[test]
-fn a_speaker_without_letters_is_folded_and_forgotten() {
+fn a_speaker_without_letters_is_compacted_and_forgotten() {
     let place = Place::without_model();
     place.write("weir.md", "# Weir\n\nWater falls here.\n");
     let engine = place.open();
@@ -92,7 +96,7 @@ fn a_speaker_without_letters_is_folded_and_forgotten() {
     engine
         .index(&Visibility::everything(), &IndexRequest::new(vec![place.notes()]), now(), &|_| {}, &|| true)
         .unwrap();
-    assert_eq!(engine.status(&Visibility::everything()).unwrap().text_tail, 0);
+    assert_eq!(engine.status(&Visibility::everything()).unwrap().text_delta, 0);
     assert_eq!(ask(&engine, "cod", true).len(), 2);
     engine.forget(&Visibility::everything(), &Forgetting::of(ForgetRequest::Ids(vec![id])), now()).unwrap();
     assert_eq!(ask(&engine, "cod", true).len(), 1);
