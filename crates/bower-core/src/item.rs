@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
-use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -62,110 +61,6 @@ impl Scored {
     /// Total order: higher score first, then smaller row, so that equal inputs give equal bytes.
     pub fn cmp_best_first(a: &Self, b: &Self) -> std::cmp::Ordering {
         b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))
-    }
-}
-
-/// A set of rows as a bitmap.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RowSet {
-    words: Vec<u64>,
-    len: usize,
-}
-
-impl RowSet {
-    /// The empty set.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a row; false if it was there.
-    pub fn insert(&mut self, row: RowId) -> bool {
-        let (word, bit) = (row.0 as usize / 64, row.0 % 64);
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
-        }
-        let fresh = self.words[word] & (1 << bit) == 0;
-        self.words[word] |= 1 << bit;
-        self.len += usize::from(fresh);
-        fresh
-    }
-
-    /// Whether the row is in the set.
-    #[inline]
-    pub fn contains(&self, row: RowId) -> bool {
-        self.words.get(row.0 as usize / 64).is_some_and(|word| word & (1 << (row.0 % 64)) != 0)
-    }
-
-    /// Adds every row of another set.
-    pub fn add_all(&mut self, others: &Self) {
-        self.words.resize(self.words.len().max(others.words.len()), 0);
-        self.combine(others, |word, other| word | other);
-    }
-
-    /// Removes the rows that are not in another set.
-    pub fn keep_all(&mut self, others: &Self) {
-        self.words.truncate(others.words.len());
-        self.combine(others, |word, other| word & other);
-    }
-
-    /// Removes the rows that are in another set.
-    pub fn remove_all(&mut self, others: &Self) {
-        self.combine(others, |word, other| word & !other);
-    }
-
-    /// Changes the words that both sets have.
-    fn combine(&mut self, others: &Self, with: impl Fn(u64, u64) -> u64) {
-        for (word, other) in self.words.iter_mut().zip(&others.words) {
-            *word = with(*word, *other);
-        }
-        self.len = self.words.iter().map(|word| word.count_ones() as usize).sum();
-    }
-
-    /// How many rows the set holds.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether it holds none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// What it takes of memory, beside itself.
-    pub fn bytes(&self) -> usize {
-        self.words.capacity() * size_of::<u64>()
-    }
-
-    /// The rows, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = RowId> + '_ {
-        self.of_words(0, self.words.len())
-    }
-
-    /// The rows of a range, ascending.
-    pub fn within(&self, range: RangeInclusive<RowId>) -> impl Iterator<Item = RowId> + '_ {
-        let end = self.words.len().min(range.end().0 as usize / 64 + 1);
-        let start = end.min(range.start().0 as usize / 64);
-        self.of_words(start, end).filter(move |row| range.contains(row))
-    }
-
-    fn of_words(&self, start: usize, end: usize) -> impl Iterator<Item = RowId> + '_ {
-        self.words[start..end].iter().zip(start as u32..).flat_map(|(&word, at)| {
-            std::iter::successors((word != 0).then_some(word), |rest| {
-                let rest = rest & (rest - 1);
-                (rest != 0).then_some(rest)
-            })
-            .map(move |rest| RowId(at * 64 + rest.trailing_zeros()))
-        })
-    }
-}
-
-impl FromIterator<RowId> for RowSet {
-    fn from_iter<I: IntoIterator<Item = RowId>>(rows: I) -> Self {
-        let mut set = Self::new();
-        for row in rows {
-            set.insert(row);
-        }
-        set
     }
 }
 
@@ -228,8 +123,10 @@ macro_rules! words {
 }
 
 mod provenance;
+mod row_set;
 
 pub use provenance::{Admission, Author, Origin, Provenance, TakenHow};
+pub use row_set::RowSet;
 
 words! {
     /// What an item is: something somebody decided to keep, or part of an indexed document.
@@ -651,20 +548,6 @@ pub fn indexed_text(title: Option<&str>, section: Option<&str>, content: &str) -
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_row_set_gives_back_its_rows_in_order() {
-        let rows = [RowId(700), RowId(0), RowId(64), RowId(63), RowId(700)];
-        let set: RowSet = rows.into_iter().collect();
-        assert_eq!(set.len(), 4);
-        assert_eq!(set.iter().collect::<Vec<_>>(), [RowId(0), RowId(63), RowId(64), RowId(700)]);
-        assert!(set.contains(RowId(63)) && !set.contains(RowId(62)) && !set.contains(RowId(u32::MAX)));
-        for (start, end) in [(0, 700), (1, 64), (63, 63), (65, 699), (701, 900), (5, 3)] {
-            let found: Vec<_> = set.within(RowId(start)..=RowId(end)).collect();
-            let expected: Vec<_> = set.iter().filter(|row| (start..=end).contains(&row.0)).collect();
-            assert_eq!(found, expected, "{start}..={end}");
-        }
-    }
 
     #[test]
     fn what_is_made_of_several_is_for_the_fewest() {

@@ -7,7 +7,7 @@
 //! let settings = Settings::default();
 //! let walk = ingest::WalkOptions { max_bytes: settings.max_file_bytes, ..Default::default() };
 //! for found in ingest::walk(&["/srv/notes".into()], &walk)? {
-//!     let ingest::Found::File { path, .. } = found else { continue };
+//!     let ingest::WalkEntry::File { path, .. } = found else { continue };
 //!     let Ok(bytes) = ingest::read(&path, settings.max_file_bytes) else { continue };
 //!     let hash = ingest::content_hash(&bytes);
 //!     if let Ok(parsed) = ingest::parse(&path, &bytes, &settings) {

@@ -20,7 +20,7 @@ pub struct NewPattern {
 
 /// A memory as far as its life depends on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Life<'a> {
+pub struct LifecycleRow<'a> {
     /// Its row.
     pub row: RowId,
     /// Its id.
@@ -86,7 +86,7 @@ pub const OWN: &str = "consolidate";
 
 /// What turned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Turned {
+pub struct AppliedTransitions {
     /// The last event: that of the whole run, where it was one.
     pub event: u64,
     /// The rows that turned, as they were given.
@@ -96,7 +96,7 @@ pub struct Turned {
 /// Reads and applies what becomes of memories that nobody told anything about.
 pub trait Lifecycle {
     /// Feeds every candidate and active memory, in no order that matters.
-    fn lives(&self, each: &mut dyn FnMut(Life<'_>)) -> Result<()>;
+    fn lives(&self, each: &mut dyn FnMut(LifecycleRow<'_>)) -> Result<()>;
     /// Turns memories as was decided, in one transaction; those that changed since they were seen are passed over. `head` is
     /// the run that they belong to, with what its event tells: it is undone as a whole.
     fn turn(
@@ -104,7 +104,7 @@ pub trait Lifecycle {
         head: Option<(&'static str, &Map<String, Value>)>,
         turns: &[Transition],
         stamp: Stamp<'_>,
-    ) -> Result<Turned>;
+    ) -> Result<AppliedTransitions>;
     /// Remembers uses of items. No change of the store: no index has to follow, and no event is left.
     fn add_uses(&self, used: &[(RowId, Timestamp)]) -> Result<()>;
     /// Keeps patterns in the place of their members, which are archived as their examples: all in one transaction, each a change

@@ -38,7 +38,9 @@ pub use documents::{
 pub use feed::{Covered, DeltaText, IndexFeed, IndexedText, KeptTerms};
 pub use items::{DatedText, Items, Link};
 pub use journal::Journal;
-pub use lifecycle::{ExpectedState, Life, Lifecycle, NewPattern, OWN, Transition, Turned};
+pub use lifecycle::{
+    AppliedTransitions, ExpectedState, Lifecycle, LifecycleRow, NewPattern, OWN, Transition,
+};
 pub use memories::{Audience, Decided, Kept, Memories, Namespace, NewMemory, ReviewRow, WriteAction};
 pub use selections::{Counts, RowChanges, Selections};
 pub use sqlite::SqliteStore;

@@ -88,8 +88,15 @@ fn each_file_says_what_lives_in_it() {
 const CIRCLES: &[(&str, usize)] =
     &[("bower-core", 5), ("bower", 0), ("bower-kernels", 0), ("bower-bench", 0)];
 
-/// How many public type names of the core still have two meanings or more: the number only falls.
-const NAMES_TWICE: usize = 34;
+/// Public type names of the core with two meanings or more, and why: the list only shrinks.
+const NAMES_TWICE: &[(&str, &str)] = &[
+    ("Change", "a change number of the store; in memory/, how a sentence says that a value changed"),
+    ("Constants", "the constants of one formula, always named with its module"),
+    ("Part", "a part of an answer that can be missing; in memory/, part of a sentence"),
+    ("Rule", "in memory/ alone: of a merge and of a sweep"),
+    ("Sort", "in memory/ alone: of a value and of a fact key"),
+    ("Verdict", "a person's on a memory; in memory/, those of conflicts and of admission"),
+];
 
 #[test]
 fn imports_go_round_in_no_more_circles() {
@@ -124,12 +131,9 @@ fn core(held: &[Held]) -> Vec<(&str, &str)> {
 #[test]
 fn public_type_names_have_one_meaning() {
     let found = rules::names_twice(&core(&held()));
-    assert_eq!(
-        found.len(),
-        NAMES_TWICE,
-        "names; where they are fewer, lower the number:\n{}",
-        found.join("\n")
-    );
+    let names: Vec<&str> = found.iter().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    let excused: Vec<&str> = NAMES_TWICE.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, excused, "names; where one went, take it off the list:\n{}", found.join("\n"));
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::memory::claims::Claims;
 use crate::memory::consolidate::{LEAST_MEMBERS, LONGEST, Pattern, clusters, joins, numbers, pattern};
 use crate::memory::judge::{self, judge_text};
 use crate::request::{Cluster, ConsolidateRequest, Consolidated, Item};
-use crate::store::{IndexedText, Life, Namespace, NewMemory, NewPattern, Stamp};
+use crate::store::{IndexedText, LifecycleRow, Namespace, NewMemory, NewPattern, Stamp};
 use crate::text;
 use crate::vector::{ByteRows, NearPair, Quantised, floats, in_order, near_pairs};
 
@@ -293,7 +293,7 @@ impl Run<'_> {
 }
 
 /// Rows by place and type, each in the order in which they were written.
-fn groups(engine: &Engine, within: &dyn Fn(&Life<'_>) -> bool) -> Result<Vec<(Group, Vec<RowId>)>> {
+fn groups(engine: &Engine, within: &dyn Fn(&LifecycleRow<'_>) -> bool) -> Result<Vec<(Group, Vec<RowId>)>> {
     let mut places: HashMap<Namespace, Vec<OfSort<Vec<RowId>>>> = HashMap::new();
     let mut rows: Vec<(Namespace, Vec<OfSort<RowId>>)> = Vec::new();
     engine.store.lives(&mut |life| {

@@ -13,7 +13,7 @@ use super::memories::{id_of, insert_memory, relate};
 use super::states::{HEADS, State, row_of, turn};
 use super::{SqliteStore, schema};
 use crate::item::{Change, Facts, Kind, Provenance, Relation, RowId, Status, Tier, Turn};
-use crate::store::{Life, Lifecycle, NewPattern, OWN, Stamp, Transition, Turned};
+use crate::store::{AppliedTransitions, Lifecycle, LifecycleRow, NewPattern, OWN, Stamp, Transition};
 
 fn tier(word: i64) -> Tier {
     match word {
@@ -24,7 +24,7 @@ fn tier(word: i64) -> Tier {
 }
 
 impl Lifecycle for SqliteStore {
-    fn lives(&self, each: &mut dyn FnMut(Life<'_>)) -> crate::Result<()> {
+    fn lives(&self, each: &mut dyn FnMut(LifecycleRow<'_>)) -> crate::Result<()> {
         self.read("read the lives of memories", |connection| {
             // Row by row through an index takes twice as long as reading them all, where most of them are memories.
             let memories: i64 = connection
@@ -48,7 +48,7 @@ impl Lifecycle for SqliteStore {
             while let Some(row) = rows.next()? {
                 let text = |at| row.get_ref(at).and_then(|value| Ok(value.as_str()?));
                 let memory_type = row.get_ref(2)?.as_str_or_null()?.map(parse_word).transpose()?;
-                each(Life {
+                each(LifecycleRow {
                     row: first(row)?,
                     id: text(1)?,
                     status: parse_word(text(3)?)?,
@@ -85,10 +85,10 @@ impl Lifecycle for SqliteStore {
         head: Option<(&'static str, &Map<String, Value>)>,
         turns: &[Transition],
         stamp: Stamp<'_>,
-    ) -> crate::Result<Turned> {
+    ) -> crate::Result<AppliedTransitions> {
         self.write("turn the memories", |connection| {
             let change = next_change(connection)?;
-            let mut turned = Turned::default();
+            let mut turned = AppliedTransitions::default();
             for one in turns {
                 if let Some(event) = apply(connection, one, change, stamp)? {
                     turned.event = event;
