@@ -1,4 +1,4 @@
-//! Caches of one process: what it read from the store and analysed, kept while that is current.
+//! Caches data that this process read from the store and analysed, while it is current.
 
 use lru::LruCache;
 use std::collections::HashMap;
@@ -15,29 +15,29 @@ use crate::memory::gate::Heard;
 use crate::request::Clocks;
 use crate::store::{Namespace, Store};
 
-/// What this process keeps between requests.
+/// Caches that this process keeps between requests.
 #[derive(Debug, Default)]
 pub(crate) struct Caches {
     /// The paths of all documents.
     paths: VersionedCache<Paths>,
-    /// Rows that are superseded or archived, or were at the last time that was asked about.
+    /// Rows that are superseded or archived at the clocks of the last question.
     hidden: VersionedCache<RowSet, Clocks>,
     /// Whether some items have no vector yet.
     pub(crate) waits: VersionedCache<bool>,
     /// The rows of those items.
     pub(crate) waiting: VersionedCache<RowSet>,
-    /// Rows that the indexes lack, as the last question saw them.
+    /// Rows that the indexes lack, as the last question read them.
     pub(crate) deltas: Deltas,
-    /// Rows of the places that memories were written to.
+    /// Rows of the namespaces that memories were written to.
     pub(crate) places: Mutex<NamespaceRows>,
-    /// Vectors of texts that were compared without names and values.
+    /// Vectors of masked texts, which have no names and values.
     pub(crate) masked: Masked,
-    /// The words of texts that answers gave, to know an echo.
+    /// Analysed texts that answers returned, to recognise echoes.
     pub(crate) heard: Mutex<HeardRows>,
 }
 
 impl Caches {
-    /// The paths of all documents, as they are now.
+    /// Returns the current paths of all documents.
     pub(crate) fn paths(&self, store: &dyn Store) -> Result<Arc<Paths>> {
         self.paths.get_of(&store.coverage()?, (), |kept| {
             match since(store, kept, |after| store.paths_since(after))? {
@@ -47,10 +47,10 @@ impl Caches {
         })
     }
 
-    /// Rows that no question by these clocks sees. `newest` was read from the store before.
+    /// Returns the rows that are hidden from questions with these clocks. `newest` was read from the store before.
     pub(crate) fn hidden(&self, store: &dyn Store, newest: &Coverage, clocks: Clocks) -> Result<Arc<RowSet>> {
         self.hidden.get_of(newest, clocks, |kept| {
-            // What is hidden from a past clock changes with times too.
+            // Rows that are hidden at a past clock also change with its times, so they are read anew.
             let kept = kept.filter(|_| clocks == Clocks::default());
             match since(store, kept, |after| store.hidden_since(after))? {
                 Some((rows, changes)) => {
@@ -65,7 +65,8 @@ impl Caches {
     }
 }
 
-/// What was kept, and what changed since. `None` where nothing was, where it is of another history, or where the store does not tell.
+/// Returns the cached value and the changes since. `None` if nothing is cached, it belongs to another history, or the store
+/// cannot list the changes.
 fn since<T, C>(
     store: &dyn Store,
     kept: Option<(Coverage, Arc<T>)>,
@@ -76,15 +77,16 @@ fn since<T, C>(
     Ok(changes.map(|changes| (kept, changes)))
 }
 
-/// Masked texts whose vectors are kept between writes, 2 kB each: what is told alike is alike without its names and values, and
-/// asks for the same ones again.
+/// Number of masked texts whose vectors are kept between writes, 2 kB each. Similar memories have equal masked texts, so the
+/// same vectors are needed again.
 const KEPT_MASKED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
 
-/// The rows of some places, up to the change to which they were read: rows are never used again, so only newer ones are read.
+/// Rows of some namespaces, with the change up to which they were read. Row numbers are never reused, so only newer rows are
+/// read.
 #[derive(Debug, Default)]
 pub(crate) struct NamespaceRows(pub(crate) Vec<(Namespace, Arc<RowSet>, Change)>);
 
-/// The vectors of masked texts that were made last, by text: an engine has one model.
+/// Most recent vectors of masked texts, by text. An engine has one model.
 #[derive(Debug)]
 pub(crate) struct Masked(Mutex<LruCache<String, Arc<[f32]>>>);
 
@@ -95,20 +97,20 @@ impl Default for Masked {
 }
 
 impl Masked {
-    /// The vector of a text, from the model where it is not kept; `None` where the model fails.
+    /// Returns the vector of a text, computed by the model if it is not cached; `None` if the model fails.
     pub(crate) fn vector(&self, embedder: &dyn Embedder, text: &str) -> Option<Arc<[f32]>> {
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(vector) = kept().get(text) {
             return Some(Arc::clone(vector));
         }
-        // Not locked meanwhile: others do not wait for the model, and two that want the same make it twice.
+        // The lock is free meanwhile: others do not wait for the model, and two threads may compute the same vector.
         let vector: Arc<[f32]> = embedder.embed(text).ok()?.into();
         kept().put(text.to_owned(), Arc::clone(&vector));
         Some(vector)
     }
 }
 
-/// What answers gave, as far as it was analysed.
+/// Analysed texts that answers returned, by row.
 #[derive(Debug, Default)]
 pub(crate) struct HeardRows(pub(crate) HashMap<RowId, Arc<Heard>>);
 
@@ -118,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// A model that counts how often it is asked.
+    /// A model that counts its calls.
     #[derive(Default)]
     struct Counts(AtomicUsize);
 

@@ -23,7 +23,7 @@ impl LocalCross {
         Self { name, packed, tokens, opened: OnceLock::new() }
     }
 
-    /// The model, or why there is none.
+    /// Returns the model, or the reason why there is none.
     pub(crate) fn get(&self) -> Result<&CrossEncoder, &str> {
         self.opened.get_or_init(|| self.open()).as_ref().map_err(String::as_str)
     }

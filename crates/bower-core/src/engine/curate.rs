@@ -32,22 +32,23 @@ use crate::memory::said::Said;
 use crate::request::{CurateRequest, Curated, Degraded, Item, Other};
 use crate::store::{Decided, Kept, Namespace, NewMemory, Stamp, WriteAction};
 
-/// How often a decision is made anew because another process wrote to the same place meanwhile. Each takes a millisecond or
-/// two, so this is reached by dozens of processes that write to one place at once; then the memory is kept beside the others.
+/// Most decisions about one memory; each is repeated if another process wrote to the same namespace meanwhile. A decision
+/// takes a millisecond or two, so only dozens of processes that write to one namespace at once reach this limit. Then the
+/// memory is kept beside the others.
 const ATTEMPTS: usize = 16;
 
-/// What nobody asked to keep: picked out of a session, by a rule.
+/// Origin of a memory that a rule extracted from a session, without a request to keep it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unasked<'a> {
-    /// The program whose session it was.
+    /// Program whose session it was.
     pub source: &'a str,
-    /// What the session was given, whenever that was: told back, it is an echo.
+    /// Rows that the session was given at any time: a text that repeats them is an echo.
     pub given: &'a [RowId],
-    /// Whose words it is.
+    /// Provenance of the memory.
     pub provenance: Provenance,
 }
 
-/// The answer before anything is decided: nothing is kept yet.
+/// Returns the answer before a decision: nothing is kept yet.
 fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::Named>) -> Curated {
     let redacted = verdict.redacted.iter().flat_map(|redacted| &redacted.found);
     let redacted = redacted.chain(cut.iter().flat_map(|cut| &cut.found));
@@ -70,7 +71,7 @@ fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::N
     }
 }
 
-/// Puts into the answer what was decided and written.
+/// Adds the decision and the written memory to the answer.
 fn decided(
     curated: &mut Curated,
     visibility: &Visibility,
@@ -83,7 +84,7 @@ fn decided(
     curated.is_candidate = memory.status == Status::Candidate && !kept.is_update;
     curated.outcome = match kept.review {
         Some(_) => CurateOutcome::Contradict,
-        // Another process told the same text meanwhile.
+        // Another process wrote the same text meanwhile.
         None if kept.is_update && matches!(decision.fate, CurateOutcome::Create | CurateOutcome::Link) => {
             CurateOutcome::Confirm
         }
@@ -103,7 +104,7 @@ fn decided(
     curated.id = Some(kept.id);
 }
 
-/// Keeps a memory. What nobody asked to keep, where `unasked` says so, is a candidate and ends no memory that somebody kept.
+/// Keeps a memory. With `unasked`, nobody asked to keep it: it becomes a candidate and ends no memory that somebody kept.
 pub(crate) fn curate_as(
     engine: &Engine,
     visibility: &Visibility,
@@ -135,7 +136,7 @@ pub(crate) fn curate_as(
         return Ok(curated);
     }
     let refused = match verdict.refused.filter(|refusal| !is_told_to_be(*refusal, request.memory_type)) {
-        // Last, for it reads what answers gave.
+        // The echo check comes last, because it reads what answers returned.
         None if strictness != Gate::Off
             && is_echo(
                 engine,
@@ -150,7 +151,7 @@ pub(crate) fn curate_as(
         }
         refused => refused,
     };
-    // The text of a memory, word for word: its tags may be new.
+    // A request may repeat a memory word for word, with new tags.
     let is_echo = refused == Some(Refusal::Echo) && unasked.is_none() && is_kept(engine, &place, &content)?;
     if let Some(refusal) = refused.filter(|_| !is_echo) {
         curated.reason = Some(refusal.reason());
@@ -180,8 +181,8 @@ pub(crate) fn curate_as(
     Ok(curated)
 }
 
-/// Whoever says that a text is the account of a session wants it kept as that, and whoever says that it holds as a rule means
-/// no step of the work at hand.
+/// Whether the requested type overrides a refusal. A caller that names a type for accounts wants the summary of a session
+/// kept. A caller that names a type for lasting rules does not mean a step of the present work.
 fn is_told_to_be(refusal: Refusal, told: Option<MemoryType>) -> bool {
     let accounts = [MemoryType::Digest, MemoryType::Handoff, MemoryType::Episode];
     let rules = [
@@ -198,7 +199,7 @@ fn is_told_to_be(refusal: Refusal, told: Option<MemoryType>) -> bool {
     })
 }
 
-/// Decides and writes, until nothing came between the two.
+/// Decides and writes, until no other write came between the two.
 fn keep(
     engine: &Engine,
     place: &Namespace,
@@ -223,7 +224,7 @@ fn keep(
         memory.id = free_id(engine, place, &memory.content)?;
         let newest = engine.store.coverage()?;
         let (near, seen) = if attempt == ATTEMPTS {
-            // Others write here all the time: what is told is kept, beside whatever it may repeat.
+            // Other processes write here all the time, so the memory is kept beside those that it may repeat.
             (Vec::new(), ANYTHING)
         } else {
             let vector = memory.vector.as_ref();
@@ -232,7 +233,7 @@ fn keep(
         let mut decision = weigh(engine, &told, &near, &mut read, &mut likenesses);
         let other = decision.target.map(|at| near[at].item.clone());
         if let Some(other) = other.as_ref().filter(|other| is_heard_in_own_words(memory, &decision, other)) {
-            // What was only picked, or came from elsewhere, is said by somebody now: in their words.
+            // The other memory was only extracted, or came from outside; now a caller says it in its own words.
             decision.fate = CurateOutcome::Append;
             debug_assert!(other.id != memory.id, "the same words are confirmed");
         }
@@ -253,7 +254,8 @@ fn keep(
     }
 }
 
-/// Whether a text that says the same as a memory takes its place, so that nobody's words but the teller's are trusted.
+/// Whether a text replaces a memory that says the same but is unreviewed or comes from outside. Then only the caller's own
+/// words are trusted.
 fn is_heard_in_own_words(memory: &NewMemory, decision: &Decision, other: &Item) -> bool {
     decision.fate == CurateOutcome::Confirm
         && other.id != memory.id
@@ -261,7 +263,7 @@ fn is_heard_in_own_words(memory: &NewMemory, decision: &Decision, other: &Item) 
         && other.provenance.yields_to(memory.provenance)
 }
 
-/// Decides, with what was read of the memories in an earlier attempt.
+/// Decides, and reuses the analysis of memories from an earlier attempt.
 fn weigh(
     engine: &Engine,
     told: &merge::Incoming<'_>,
@@ -288,8 +290,8 @@ fn weigh(
     decide(told, &memories, &Bands::default())
 }
 
-/// What the store is to do with a memory. A candidate takes no other's place but a candidate's: of what it would end somebody is
-/// asked, and what it would only say at more length it stands beside.
+/// Returns what the store does with a memory. A candidate replaces only another candidate, and none of more trusted sources.
+/// Where it would supersede another memory, a review is opened. Where it would only add detail, it is kept beside it.
 fn standing_of(memory: &NewMemory, decision: &Decision, other: Option<&Item>) -> WriteAction {
     let decided = standing(decision, other);
     match (decided, other) {
@@ -312,7 +314,7 @@ fn standing_of(memory: &NewMemory, decision: &Decision, other: Option<&Item>) ->
     }
 }
 
-/// What the store is to do.
+/// Returns what the store does by the decision alone.
 fn standing(decision: &Decision, other: Option<&Item>) -> WriteAction {
     let Some(other) = other else { return WriteAction::Alone };
     match (decision.fate, decision.stays) {
@@ -330,7 +332,7 @@ fn standing(decision: &Decision, other: Option<&Item>) -> WriteAction {
     }
 }
 
-/// Which rule decided and by which figures: what the event keeps. Words of either text are not among them.
+/// Returns the rule that decided and its figures, for the event. Words of either text are not among them.
 fn reasons(decision: &Decision) -> Map<String, Value> {
     let why = &decision.why;
     let figure = |name: &str, value: Option<f64>| {
@@ -348,7 +350,7 @@ fn reasons(decision: &Decision) -> Map<String, Value> {
     .collect()
 }
 
-/// Whether a memory says exactly this.
+/// Whether a memory has exactly this text.
 fn is_kept(engine: &Engine, place: &Namespace, content: &str) -> Result<bool> {
     let id = free_id(engine, place, content)?;
     Ok(!engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.is_empty())

@@ -1,7 +1,7 @@
-//! Keeps the deltas as this process last saw them: a question reads only what was written since the last one.
+//! Caches the deltas as this process last read them: a question reads only what was written since the last one.
 //!
-//! What is kept carries the store's last change. It is used where that change is still the last, brought up to date where the
-//! store confirms it as a part of its history, and read anew otherwise; a change that is committed is in the next answer.
+//! A cached delta has the store's last change. It is used while that is still the last change. It is updated if the store
+//! confirms that change as a part of its history, and read anew otherwise. Every committed change is in the next answer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,27 +12,27 @@ use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::store::{DeltaText, Store};
 use crate::text;
 
-/// A longer delta is read for each question and not kept: so many rows take some 12 MB with their vectors. Who has time compacts
-/// long before.
+/// Most rows of a cached delta; a longer one is read for each question. This many rows take some 12 MB with their vectors.
+/// Compaction usually happens long before.
 const MOST_ROWS: usize = 8_192;
 
-/// What is newer than an index.
+/// Rows that are newer than an index.
 #[derive(Clone, Debug)]
 pub(crate) struct NewRows {
-    /// The index's last change.
+    /// Last change of the index.
     after: Change,
-    /// The store's.
+    /// Coverage of the store when the rows were read.
     upto: Coverage,
-    /// Rows of the index that are not what they were, and all new ones.
+    /// Rows of the index that were changed or removed, and all new rows.
     pub(crate) gone: RowSet,
-    /// What the new rows have: terms by [`text::encode_terms`], or half floats.
+    /// Contents of the new rows: terms by [`text::encode_terms`], or half floats.
     pub(crate) rows: BTreeMap<RowId, Arc<[u8]>>,
 }
 
-/// The delta of one index, which has a name where there are several.
+/// The delta of one index, with the index's name where there are several.
 type Slot = Mutex<Option<(String, Arc<NewRows>)>>;
 
-/// What is kept between questions.
+/// Deltas that are kept between questions.
 #[derive(Debug, Default)]
 pub(crate) struct Deltas {
     text: Slot,
@@ -40,7 +40,7 @@ pub(crate) struct Deltas {
 }
 
 impl Deltas {
-    /// The terms of rows whose text is newer than a change. `newest` was read from the store before.
+    /// Returns the terms of rows whose text is newer than a change. `newest` was read from the store before.
     pub(crate) fn text(&self, store: &dyn Store, newest: &Coverage, after: Change) -> Result<Arc<NewRows>> {
         kept(&self.text, store, newest, "", after, |since, rows| {
             let mut old = Vec::new();
@@ -61,7 +61,7 @@ impl Deltas {
         })
     }
 
-    /// The vectors of a model that are newer than a change. `newest` was read from the store before.
+    /// Returns the vectors of a model that are newer than a change. `newest` was read from the store before.
     pub(crate) fn vectors(
         &self,
         store: &dyn Store,
@@ -78,8 +78,8 @@ impl Deltas {
     }
 }
 
-/// The rows newer than `after`, those of the slot where they still count; `read` adds all that is newer than a change. What is
-/// read may be newer than `newest`: then it is read again the next time.
+/// Returns the rows newer than `after`, using those of the slot where they are still valid. `read` adds all rows newer than a
+/// change. These may be newer than `newest`; then they are read again the next time.
 fn kept(
     slot: &Slot,
     store: &dyn Store,
@@ -99,7 +99,7 @@ fn kept(
             Arc::unwrap_or_clone(rows)
         }
         Some(_) | None => {
-            // The index may be newer than what was read before it was opened.
+            // The index may be newer than `newest`, which was read before the index was opened.
             let upto = Coverage { change: after, ..newest.clone() };
             NewRows { after, upto, gone: RowSet::new(), rows: BTreeMap::new() }
         }

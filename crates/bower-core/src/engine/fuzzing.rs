@@ -1,5 +1,5 @@
-//! Defines the fuzz targets of this crate: readers of input that strangers wrote.
-//! Tests run the same functions over seeded changes of a few inputs; `make fuzz` runs them for as long as one likes.
+//! Defines the fuzz targets of this crate: readers of untrusted input.
+//! Tests run the same functions on seeded mutations of a few inputs; `make fuzz` runs them for as long as one likes.
 
 mod target;
 
@@ -102,7 +102,7 @@ fn text(data: &[u8]) -> String {
     String::from_utf8_lossy(data).into_owned()
 }
 
-/// Reads a document in usual and in small chunks. Every chunk has text, lines of the file and a key of its own.
+/// Parses a document into chunks of usual and of small size. Every chunk must have text, valid lines and a key of its own.
 fn document(name: &str, bytes: &[u8]) {
     let small = Settings {
         markdown_chunk_max: 60,
@@ -161,7 +161,7 @@ static HOME: LazyLock<Home> = LazyLock::new(|| {
     Home { engine, _folder: folder }
 });
 
-/// Everything that a file to import may be.
+/// Passes the data to every reader of files to import.
 fn imports(data: &[u8]) {
     let lossy = text(data);
     let _ = ingest::recognise(data);
@@ -195,7 +195,7 @@ fn imports(data: &[u8]) {
     let _ = import.finish();
 }
 
-/// A filter that is understood is one that the store can ask.
+/// Checks that the store accepts every filter that parses.
 fn filters(data: &[u8]) {
     if let Ok(filter) = Filter::parse(&text(data)) {
         let select = Selection { filter: Some(filter), ..Selection::default() };
@@ -203,7 +203,7 @@ fn filters(data: &[u8]) {
     }
 }
 
-/// Expressions stand in the text, one behind the other; intervals are not empty.
+/// Checks that expressions of time are ranges of the text in order, and that intervals are not empty.
 fn times(data: &[u8]) {
     let said = text(data);
     let zone = TimeZone::get("Europe/Berlin").unwrap_or(TimeZone::UTC);
@@ -221,7 +221,7 @@ fn times(data: &[u8]) {
     }
 }
 
-/// The first byte chooses the index, the rest damages its files: which file, where, with what.
+/// Damages an index: the first byte chooses the index, the rest the file, the position and the bytes.
 fn segments(data: &[u8]) {
     match data.split_first() {
         Some((first, rest)) if first % 2 == 0 => vector::damaged(rest),
@@ -230,7 +230,8 @@ fn segments(data: &[u8]) {
     }
 }
 
-/// Whatever stands in a path, a heading or a text: a block has one beginning and one end, and its documents are its own.
+/// Checks that a prompt block has one beginning and one end, and only its own documents, whatever its paths, headings and
+/// texts contain.
 fn prompt_block(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let parts: Vec<String> = rest.split(|byte| *byte == 0xff).map(text).collect();

@@ -1,9 +1,9 @@
 //! Indexes documents in a pipeline with bounded queues: one reader, one embedder per core, one writer.
-//! The reader walks, hashes, parses and compares; the caller's thread commits; another thread compacts what waits meanwhile. A document
+//! The reader walks, hashes, parses and compares; the caller's thread commits; another thread compacts meanwhile. A document
 //! is committed whole or not at all, so a killed run is simply run again.
 //!
 //! Documents are committed in the order in which they are read, and transactions and compactions are cut by counts, never by
-//! time: the same documents give the same rows, the same segments and so the same scores, whatever the threads do.
+//! time. So the same documents give the same rows, the same segments and the same scores, whatever the threads do.
 
 pub(crate) mod compact;
 pub(crate) mod sources;
@@ -27,17 +27,17 @@ use crate::vector::in_order;
 use sources::{DocumentInput, Note, Source, SourceStep};
 use work::{Assembly, Embedded, WorkUnit};
 
-/// Chunks that may wait between two stages: enough that no stage waits for another, few enough to stay small.
+/// Length of a queue between two stages: enough that no stage waits for another, few enough to stay small.
 const QUEUE: usize = 64;
-/// Units that may be with the embedders or wait for an earlier one. It is how far one embedder may run ahead of another that has
-/// a long unit. The waiting units stay below 10 MB: 16 chunks a unit, some 2.5 kB a chunk with its vector and codes.
+/// Most units that are with the embedders or wait for an earlier one: how far one embedder may run ahead of another with a
+/// long unit. The waiting units stay below 10 MB: 16 chunks a unit, some 2.5 kB a chunk with its vector and codes.
 const WINDOW: usize = 4 * QUEUE;
-/// A commit holds at least this many chunks, and a document without new ones counts as one: about a second of two
-/// embedders' work, which is what a killed run loses, while other writers wait for some 25 ms.
+/// Fewest chunks of a commit; a document without new ones counts as one. It is about a second of two embedders' work, which
+/// is what a killed run loses, while other writers wait for some 25 ms.
 const BATCH_CHUNKS: usize = 256;
-/// Without a model nothing is slow, and a commit of so many keeps other writers waiting for about a tenth of a second.
+/// Fewest chunks of a commit without a model: nothing is slow then, and other writers wait for about a tenth of a second.
 const BATCH_CHUNKS_OF_WORDS: usize = 1_024;
-/// A long run compacts on the way, beside its writer, so that questions asked meanwhile stay fast.
+/// Number of chunks after which a long run compacts, beside its writer, so that questions asked meanwhile stay fast.
 const COMPACT_EVERY: usize = 25_000;
 
 /// Seconds of CPU that each stage used, for the report's `model_share`.
@@ -87,12 +87,12 @@ fn run<S: Source>(
     let (to_embed, units) = bounded::<WorkUnit>(QUEUE);
     let (to_write, steps) = bounded::<Step>(QUEUE);
     let (enter, window) = bounded::<()>(WINDOW);
-    // Each compaction takes what it was asked to take and no later rows, however late it comes to it.
+    // Each compaction goes up to the requested change and takes no later rows, however late it starts.
     let (to_compact, compactions) = unbounded::<Coverage>();
     let outcome = std::thread::scope(|threads| {
         let folder = threads.spawn(move || {
             let before = cpu_seconds();
-            // What cannot be compacted waits, and whoever compacts at the end is told why.
+            // If a compaction fails, its rows wait, and the compaction at the end reports the reason.
             compactions
                 .iter()
                 .try_for_each(|upto| engine.compact_upto(CompactWhen::Due, Some(&upto)).map(drop))
@@ -113,7 +113,7 @@ fn run<S: Source>(
                 threads.spawn(move || embed_units(engine, &units, &to_write))
             })
             .collect();
-        // The writer's queue ends when the last of the other stages has let go of it.
+        // The writer's queue ends when the last of the other stages drops its end.
         drop((units, to_write));
         let before = cpu_seconds();
         let mut batch = Batch::new(engine, to_compact, now);
@@ -132,11 +132,11 @@ fn run<S: Source>(
         cpu.rest += folder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(read).map(|()| cpu)
     });
-    // Large transactions let the log grow. Where it cannot be emptied now, whoever finds it long does it; what was committed
-    // is committed either way.
+    // Large transactions let the log grow. If it cannot be emptied now, the next process that finds it long does it. The
+    // commits are valid either way.
     engine.store.tidy(CompactWhen::Due).ok();
     let cpu = outcome?;
-    // At the end, for a damaged model is noticed while it is used.
+    // At the end, because a damaged model is noticed only while it is used.
     if let Err(state) = engine.model.get() {
         let reason = state.why();
         report.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
@@ -146,13 +146,13 @@ fn run<S: Source>(
     Ok((report, source))
 }
 
-/// What reaches the writer.
+/// A message to the writer.
 enum Step {
     Note(Note),
     Embedded(Result<Embedded>),
 }
 
-/// Reads on while there is room in the window: the writer makes room when a unit waits for no earlier one any more.
+/// Reads while there is room in the window: the writer makes room when a unit no longer waits for an earlier one.
 fn read(
     engine: &Engine,
     source: &mut impl Source,
@@ -169,19 +169,19 @@ fn read(
     })
 }
 
-/// Tells the writer when an embedder panics: its unit never comes, and everything after it would wait for ever.
+/// Informs the writer when an embedder panics: its unit never arrives, and everything after it would wait for ever.
 struct Alarm<'a>(&'a Sender<Step>);
 
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // Where the writer has gone, nobody waits. The panic itself goes on to the caller.
+            // If the writer has ended, nobody waits. The panic itself is passed on to the caller.
             self.0.send(Step::Embedded(Err(cancelled()))).ok();
         }
     }
 }
 
-/// Embeds units until the reader has no more, or until the writer has gone.
+/// Embeds units until the reader has no more, or until the writer has ended.
 fn embed_units(engine: &Engine, units: &Receiver<WorkUnit>, to_write: &Sender<Step>) -> Cpu {
     let mut cpu = Cpu::default();
     let _alarm = Alarm(to_write);
@@ -203,7 +203,7 @@ fn embed_units(engine: &Engine, units: &Receiver<WorkUnit>, to_write: &Sender<St
     cpu
 }
 
-/// Takes what comes, in any order, and commits whole documents in batches, in the order in which they were read.
+/// Receives steps in any order, and commits whole documents in batches, in the order in which they were read.
 fn write(
     mut batch: Batch<'_>,
     steps: Receiver<Step>,
@@ -216,7 +216,7 @@ fn write(
     let mut found = 0;
     for step in steps {
         if !go_on() {
-            // With the queue the other stages end; what is not committed is read again by the next run.
+            // The other stages end with the queue; the next run reads again what is not committed.
             return Err(cancelled());
         }
         match step {
@@ -250,12 +250,12 @@ fn write(
     batch.commit(report, progress)
 }
 
-/// Documents on their way into one transaction.
+/// Documents that wait for one transaction.
 struct Batch<'a> {
     engine: &'a Engine,
     to_compact: Sender<Coverage>,
     now: Timestamp,
-    /// Committed when it holds this many chunks.
+    /// Number of chunks at which the batch is committed.
     most: usize,
     documents: Vec<NewDocument>,
     chunks: usize,
@@ -295,7 +295,7 @@ impl<'a> Batch<'a> {
         self.uncompacted += added;
         if self.uncompacted >= COMPACT_EVERY {
             self.uncompacted = 0;
-            // Where the last one failed, which the end of the run tells, nobody compacts any more.
+            // If an earlier compaction failed, nobody receives this; the end of the run reports the failure.
             self.to_compact.send(self.engine.store.coverage()?).ok();
         }
         Ok(())
@@ -306,7 +306,7 @@ fn cancelled() -> Error {
     Error::Cancelled { what: "indexing" }
 }
 
-/// Rows given vectors in one transaction.
+/// Number of rows that get vectors in one transaction.
 const PENDING_PAGE: usize = 64;
 
 pub(crate) fn embed_pending(
@@ -325,7 +325,7 @@ pub(crate) fn embed_pending(
         let rows = engine.store.unembedded(embedder.model(), PENDING_PAGE)?;
         let Some(vectors) = embed_rows(engine, &rows)? else { return Ok(embedded) };
         let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR });
-        // Nothing waiting, or rows that change faster than they are embedded: the next run takes them.
+        // Nothing waits, or rows change faster than they are embedded: the next run takes them.
         match if rows.is_empty() { Ok(0) } else { written } {
             Ok(0) => break,
             Ok(written) => {
@@ -335,7 +335,7 @@ pub(crate) fn embed_pending(
             Err(error) => return Err(error),
         }
     }
-    // Codes are kept in their index alone, so they are made again where that was lost.
+    // Codes are stored in their index alone, so they are computed again if it was lost.
     for rows in missing_codes(engine, embedder)?.chunks(PENDING_PAGE) {
         let upto = engine.store.coverage()?.change;
         if !go_on() {
@@ -350,21 +350,21 @@ pub(crate) fn embed_pending(
     Ok(embedded)
 }
 
-/// `None` where the model turned out to be damaged.
+/// Embeds rows; `None` if the model turned out to be damaged.
 fn embed_rows(engine: &Engine, rows: &[RowId]) -> Result<Option<Vec<(RowId, NewVector)>>> {
     let texts = engine.store.texts(rows)?;
     let embed = |at: usize| Ok(vector_for(engine, &texts[at].text)?.map(|vector| (texts[at].row, vector)));
     in_order(embedder_threads(&engine.settings), texts.len(), embed).into_iter().collect()
 }
 
-/// CPU seconds of the calling thread.
+/// Returns the CPU seconds of the calling thread.
 #[cfg(unix)]
 fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Without a thread clock no share is reported.
+/// Returns 0: without a thread clock no share is reported.
 #[cfg(not(unix))]
 fn cpu_seconds() -> f64 {
     0.0
@@ -373,11 +373,11 @@ fn cpu_seconds() -> f64 {
 impl Engine {
     /// Reads files into a collection: walk, parse, compare, embed, commit, compact.
     ///
-    /// Only what changed is read again; what vanished is removed; a run that was killed is continued by the next. A path belongs
-    /// to one scope and owner, so whoever is bound to one may index nothing.
+    /// Only changed files are read again, vanished files are removed, and a killed run is continued by the next. A path
+    /// belongs to one scope and owner, so a caller that is limited to one of them may index nothing.
     ///
-    /// It goes on as long as `go_on` says so: asked between documents, from several threads. Then it is [`Error::Cancelled`],
-    /// what was committed stays, and the next run goes on from there.
+    /// The run goes on while `go_on` returns true; it is called between documents, from several threads. Else the run returns
+    /// [`Error::Cancelled`]; what was committed stays, and the next run goes on from there.
     ///
     /// [`Error::Cancelled`]: crate::error::Error::Cancelled
     pub fn index(
@@ -398,8 +398,8 @@ impl Engine {
         Ok(report)
     }
 
-    /// Adds documents that are not files (a BEIR corpus, a page from elsewhere), the same way as [`Engine::index`]; they are
-    /// compacted when enough of them wait, so that a few at a time cost what they are. All of them go to one scope and owner.
+    /// Adds documents that are not files (a BEIR corpus, a page from elsewhere), in the same way as [`Engine::index`]. They
+    /// are compacted when enough of them wait, so that small additions stay cheap. All of them belong to one scope and owner.
     pub fn add_documents(
         &self,
         visibility: &Visibility,
@@ -416,7 +416,7 @@ impl Engine {
         Ok(report)
     }
 
-    /// Gives vectors to items that have none of the present model; how many it gave.
+    /// Embeds the items that have no vector of the present model, and returns their number.
     pub fn embed_pending(&self, now: Timestamp, progress: &(dyn Fn(IndexProgress) + Sync)) -> Result<usize> {
         embed_pending(self, now, progress, &|| true)
     }

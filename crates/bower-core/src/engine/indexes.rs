@@ -1,9 +1,11 @@
 //! Opens the indexes of one store and keeps them open while they are current.
-//! An index that does not match the store is never searched. The next question picks up a newer generation that another process wrote.
+//! An index that does not match the store is never searched. The next question uses a newer generation that another process
+//! wrote.
 //!
-//! An index is asked through [`OpenIndex::ask`] and nowhere else. Whatever it meets there (a block that does not match its checksum, an
-//! error of the index, a panic) puts the index aside: the answer is thrown away, a mark in its folder tells every process, and the
-//! next compaction makes it anew. [`Indexes::again`] then repeats what was asked, which finds the rows in the store.
+//! An index is read through [`OpenIndex::ask`] and nowhere else. Damage found there (a block that does not match its
+//! checksum, an error of the index, a panic) puts the index aside. The answer is discarded, a mark in its folder informs
+//! every process, and the next compaction rebuilds it. [`Indexes::again`] then repeats the request, which finds the rows in
+//! the store.
 
 use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,18 +21,18 @@ use crate::text::{self, Language, TextIndex};
 use crate::tokens::{self, TokenIndex};
 use crate::vector::{self, VectorIndex};
 
-/// The language of the text index. One a store for now; the index carries it, so a change rebuilds the index.
+/// Language of the text index. A store has one for now; the index contains it, so a change rebuilds the index.
 pub(crate) const LANGUAGE: Language = Language::English;
 
-/// The file in an index's folder that says that its generation is not to be used, and why: a line with the SHA-256 of the
-/// manifest that is meant, and one with the reason. A later generation is not meant.
+/// File in an index's folder that marks a generation as unusable. It has a line with the SHA-256 of that generation's
+/// manifest, and one with the reason. It does not apply to a later generation.
 const MARK: &str = "unusable";
 
-/// How often it is looked whether somebody changed an opened file in place: 30 files take some 50 microseconds. What was changed is
+/// Time between two checks whether an open file was changed in place: 30 files take some 50 microseconds. A changed index is
 /// read and compared anew.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Something is asked again without the index that it met damaged: there are three.
+/// Number of kinds of index: a request is repeated without each index that it found damaged.
 const KINDS: usize = 3;
 
 pub(crate) struct Indexes {
@@ -38,17 +40,17 @@ pub(crate) struct Indexes {
     text: Slot<TextIndex>,
     vector: Slot<VectorIndex>,
     tokens: Slot<TokenIndex>,
-    /// How often an index was put aside.
+    /// Number of times that an index was put aside.
     put_aside: Arc<AtomicUsize>,
 }
 
-/// An index as it was found.
+/// State of an index when it was opened.
 pub(crate) enum IndexState<T> {
     /// There is none: everything is in the delta.
     Absent,
     /// It matches the store.
     Good(Arc<OpenIndex<T>>),
-    /// It is damaged, or was made from another store or another history; the next compaction makes it anew.
+    /// It is damaged, or was made from another store or another history; the next compaction rebuilds it.
     Unusable(String),
 }
 
@@ -70,12 +72,12 @@ impl<T: Derived> IndexState<T> {
         }
     }
 
-    /// What the index answers; `None` where there is none that can be asked.
+    /// Returns the result of `ask`; `None` where there is no index that can be read.
     pub(crate) fn ask<R>(&self, ask: impl FnOnce(&T) -> Result<R>) -> Result<Option<R>> {
         self.good().map(|index| index.ask(ask)).transpose()
     }
 
-    /// Why there is an index that cannot be asked.
+    /// Returns the reason why an existing index cannot be read.
     pub(crate) fn unusable(&self) -> Option<&str> {
         match self {
             Self::Unusable(reason) => Some(reason),
@@ -84,22 +86,22 @@ impl<T: Derived> IndexState<T> {
     }
 }
 
-/// An opened index, as long as it can be trusted.
+/// An open index, as long as it can be trusted.
 pub(crate) struct OpenIndex<T> {
     index: T,
     dir: PathBuf,
-    /// How its manifest looked before it was opened.
+    /// State of its manifest before it was opened.
     look: Option<Look>,
-    /// How its files looked, and when that was looked at last.
+    /// State of its files, and the time of the last check.
     files: Vec<(PathBuf, Option<Look>)>,
     looked: Mutex<Instant>,
-    /// Why it is not asked any more.
+    /// Reason why it is no longer read.
     damage: OnceLock<String>,
     put_aside: Arc<AtomicUsize>,
 }
 
 impl<T: Derived> OpenIndex<T> {
-    /// What the index answers. Where it is damaged, fails or panics it is put aside, and that is the error.
+    /// Returns the result of `ask`. An index that is damaged, fails or panics is put aside, and the error is returned.
     pub(crate) fn ask<R>(&self, ask: impl FnOnce(&T) -> Result<R>) -> Result<R> {
         let asked = guarded(&self.dir, || ask(&self.index));
         match (asked, self.index.damage()) {
@@ -116,7 +118,7 @@ impl<T: Derived> OpenIndex<T> {
         self.index.coverage()
     }
 
-    /// How many rows it holds.
+    /// Returns the number of its rows.
     pub(crate) fn rows(&self) -> u64 {
         self.index.rows()
     }
@@ -126,13 +128,13 @@ impl<T: Derived> OpenIndex<T> {
         self.index.has_sums()
     }
 
-    /// Whether its files keep rows that are not to be found any more.
+    /// Whether its files contain rows that must not be found any more.
     pub(crate) fn keeps_dead(&self) -> bool {
         self.index.keeps_dead()
     }
 
-    /// Takes it out of use, in every process: best effort, for a folder that cannot be written is marked nowhere, and whoever else
-    /// opens it meets the damage by himself.
+    /// Takes it out of use, in every process. Best effort: a folder that cannot be written gets no mark, and other processes
+    /// find the damage themselves.
     fn put_aside(&self, reason: &str) {
         if self.damage.set(reason.to_owned()).is_ok() {
             let manifest = self.dir.join(T::MANIFEST);
@@ -147,7 +149,7 @@ impl<T: Derived> OpenIndex<T> {
         self.put_aside.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether somebody changed one of its files in place since it was opened, as far as it is time to look.
+    /// Whether one of its files was changed in place since it was opened; false if it is too early for another check.
     fn is_changed(&self) -> bool {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         if looked.elapsed() < LOOK_EVERY {
@@ -158,8 +160,8 @@ impl<T: Derived> OpenIndex<T> {
     }
 }
 
-/// Runs what may read damaged files: a panic is an error of the index in `dir`. The threads that tantivy writes with are not reached by
-/// this; nothing damaged comes to them (`text/compact.rs`).
+/// Runs code that may read damaged files: a panic becomes an error of the index in `dir`. It does not catch panics of
+/// tantivy's writer threads; no damaged data reaches them (`text/compact.rs`).
 pub(crate) fn guarded<R>(dir: &Path, run: impl FnOnce() -> Result<R>) -> Result<R> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -168,8 +170,8 @@ pub(crate) fn guarded<R>(dir: &Path, run: impl FnOnce() -> Result<R>) -> Result<
     })
 }
 
-/// Whether an error says that the index in `dir` cannot be trusted. A process that lacks memory or file handles, a full disk, and
-/// whatever the store says do not.
+/// Whether an error means that the index in `dir` cannot be trusted. A lack of memory or file handles, a full disk, and
+/// errors of the store do not mean that.
 fn is_damage(error: &Error, dir: &Path) -> bool {
     match error {
         Error::Corrupt { at: Location::File(path), .. } | Error::Index { path, .. } => {
@@ -202,7 +204,7 @@ fn is_damage(error: &Error, dir: &Path) -> bool {
     }
 }
 
-/// Whether the cause is that this process may open or hold no more (EMFILE, ENFILE, ENOMEM).
+/// Whether the cause is that this process has no more memory or file handles (EMFILE, ENFILE, ENOMEM).
 fn is_exhausted(error: &Error) -> bool {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(cause) = source {
@@ -221,7 +223,7 @@ fn key_of(manifest: &[u8]) -> String {
     hex(&Sha256::digest(manifest))
 }
 
-/// Why the generation in a folder was put aside by whoever met it.
+/// Returns the reason for which the generation in a folder was put aside; `None` if it was not.
 fn marked(dir: &Path, manifest: &str) -> Option<String> {
     let mark = std::fs::read_to_string(dir.join(MARK)).ok()?;
     let (key, reason) = mark.split_once('\n')?;
@@ -229,24 +231,23 @@ fn marked(dir: &Path, manifest: &str) -> Option<String> {
     (key == key_of(&bytes)).then(|| reason.trim_end().to_owned())
 }
 
-/// What all kinds of index have in common.
+/// Interface of all kinds of index.
 pub(crate) trait Derived: Sized {
     fn open(dir: &Path) -> Result<Option<Self>>;
     fn coverage(&self) -> &Coverage;
-    /// How many rows it holds.
+    /// Returns the number of its rows.
     fn rows(&self) -> u64;
     /// Whether its blocks have checksums.
     fn has_sums(&self) -> bool;
-    /// What was found damaged while it was read.
+    /// Returns the damage that was found while it was read.
     fn damage(&self) -> Option<Error>;
-    /// Whether its files keep rows that are not to be found any more.
+    /// Whether its files contain rows that must not be found any more.
     fn keeps_dead(&self) -> bool;
-    /// The files that it has opened.
+    /// Returns the files that it has opened.
     fn paths(&self) -> Vec<PathBuf>;
     /// The file that a new generation replaces last.
     const MANIFEST: &'static str;
-    /// Whether it is compacted for removals alone when somebody forgets, so that it does not carry on what a reader of its
-    /// files could tell of the text.
+    /// Whether forgetting compacts it even for removals alone, because its files could reveal the forgotten text.
     const FORGETS: bool;
 }
 
@@ -349,16 +350,16 @@ impl Derived for TokenIndex {
     const FORGETS: bool = true;
 }
 
-/// How a manifest file looked when its index was opened: another look means another generation.
+/// State of a manifest file when its index was opened: another state means another generation.
 type Look = (u64, Option<SystemTime>, u64);
 
-/// One index, opened once a generation. Keyed by folder, since a vector index's folder names its model.
+/// One index, opened once per generation. The key is the folder, since a vector index's folder names its model.
 struct Slot<T> {
     opened: Mutex<Option<Opened<T>>>,
     put_aside: Arc<AtomicUsize>,
 }
 
-/// The folder, how its manifest looked, and what was found in it.
+/// The folder, the state of its manifest, and the state of its index.
 type Opened<T> = (PathBuf, Option<Look>, IndexState<T>);
 
 impl<T: Derived> Slot<T> {
@@ -436,7 +437,7 @@ impl Indexes {
         Self { folder, text, vector, tokens, put_aside }
     }
 
-    /// The folder in `index/` that the store names: `<store-id>`.
+    /// Returns the store's folder in `index/`: `<store-id>`.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -449,7 +450,7 @@ impl Indexes {
         self.folder.join(format!("vectors-{model}"))
     }
 
-    /// `scheme` has the model in its name.
+    /// Returns the folder of a token index; `scheme` contains the model's name.
     pub(crate) fn tokens_dir(&self, scheme: &str) -> PathBuf {
         self.folder.join(format!("tokens-{scheme}"))
     }
@@ -466,14 +467,14 @@ impl Indexes {
         self.tokens.get(&self.tokens_dir(scheme), store)
     }
 
-    /// Forgets what is open, so that the next question sees what a compaction has just written.
+    /// Closes the indexes, so that the next question reads the generation that a compaction has just written.
     pub(crate) fn reopen(&self) {
         self.text.reopen();
         self.vector.reopen();
         self.tokens.reopen();
     }
 
-    /// Does something that asks indexes. Where one was put aside meanwhile it is done again: without it, and so by the store.
+    /// Runs a request that reads indexes. If one was put aside meanwhile, the request is repeated without it, from the store.
     pub(crate) fn again<R>(&self, mut ask: impl FnMut() -> Result<R>) -> Result<R> {
         for _ in 0..KINDS {
             let before = self.put_aside.load(Ordering::Relaxed);
@@ -485,13 +486,13 @@ impl Indexes {
         ask()
     }
 
-    /// An index that no slot holds, of whatever model: as long as it is trusted, it is asked like the others.
+    /// Opens an index that no slot holds, of any model. As long as it is trusted, it is read like the others.
     pub(crate) fn other<T: Derived>(&self, dir: &Path, store: &dyn Store) -> Result<IndexState<T>> {
         Slot::new(&self.put_aside).open(dir, look(&dir.join(T::MANIFEST)), store)
     }
 }
 
-/// The last change that an index holds; 0 where there is none.
+/// Returns the last change that an index holds; 0 where there is none.
 pub(crate) fn covered<T: Derived>(found: &IndexState<T>) -> Change {
     found.good().map_or(Change(0), |index| index.coverage().change)
 }

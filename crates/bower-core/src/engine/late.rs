@@ -1,4 +1,4 @@
-//! Late interaction: a question's tokens from the cache or the model, and the scores of given rows.
+//! Computes late interaction: reads a question's tokens from the cache or the model, and scores rows by them.
 //! Rows are scored from the index or the delta. A row without codes has no score; it is never guessed.
 
 use std::sync::PoisonError;
@@ -12,25 +12,25 @@ use crate::store::{NewTokens, NewVector};
 use crate::tokens::{self, TokenQuery};
 use crate::vector::{floats, halves};
 
-/// What the model, or the cache, made of a question.
+/// A question's vector and tokens, from the model or the cache.
 pub(crate) struct QueryVectors {
-    /// Unit length, but for the rounding to half floats.
+    /// Vector of unit length, except for the rounding to half floats.
     pub(crate) vector: Vec<f32>,
     /// Its tokens; `None` where the model gives no token states.
     pub(crate) tokens: Option<TokenQuery>,
-    /// The model was not asked.
+    /// Whether the cache had them, so that the model was not run.
     pub(crate) cached: bool,
 }
 
-/// A question's vector and tokens: from the cache, or from the model, and then kept for the cache until
-/// [`Engine::maintain`] writes them. Both give the same numbers, so scores never tell whether somebody asked it before.
+/// Returns a question's vector and tokens from the cache or the model. New ones wait until [`Engine::maintain`] writes them
+/// to the cache. Both give the same numbers, so scores do not reveal whether the question was asked before.
 pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> Result<QueryVectors> {
     if let Some(kept) = engine.desk.cached_vector(embedder.model(), text)? {
         let tokens = embedder.tokens().map(|scheme| {
             let tokens = kept.tokens.filter(|tokens| tokens.model == scheme)?;
             tokens::from_bytes(&tokens.bytes)
         });
-        // Kept by an older version, or of another scheme: without its tokens it is no answer.
+        // Cached by an older version, or for another scheme: without its tokens it cannot be used.
         if !matches!(tokens, Some(None)) {
             let tokens = tokens.flatten().map(|tokens| TokenQuery::new(&tokens));
             return Ok(QueryVectors { vector: floats(&kept.half), tokens, cached: true });
@@ -46,10 +46,11 @@ pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> 
     Ok(QueryVectors { vector, tokens, cached: false })
 }
 
-/// How close each row's tokens are to the question's, in the order of `rows`: about -1 to 1, higher is closer, 0 for a text
-/// without tokens. `None` where the row has no codes: it waits for `embed_pending`, or the index cannot be used.
+/// Returns how close each row's tokens are to the question's, in the order of `rows`: about -1 to 1, higher is closer, 0 for
+/// a text without tokens. `None` where the row has no codes: it waits for `embed_pending`, or the index cannot be used.
 ///
-/// The index is asked first, then the delta; what neither had may have been compacted between the two, so then the newest index.
+/// The index is read first, then the delta. Rows that neither had may have been compacted between the two, so then the newest
+/// index is read.
 pub(crate) fn late_interaction(
     engine: &Engine,
     query: &TokenQuery,
@@ -89,13 +90,13 @@ pub(crate) fn late_interaction(
     Ok(scores)
 }
 
-/// Why there is a token index that cannot be asked.
+/// Returns the reason why an existing token index cannot be read.
 pub(crate) fn unusable(engine: &Engine) -> Result<Option<String>> {
     let Some(scheme) = engine.model.tokens() else { return Ok(None) };
     Ok(engine.indexes.tokens(scheme, &*engine.store)?.unusable().map(str::to_owned))
 }
 
-/// What is kept of an item's text: its vector and its tokens' codes, from one pass of the model.
+/// Computes the vector and the token codes of an item's text, in one pass of the model.
 pub(crate) fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector> {
     let made = embedder.embed_text(text)?;
     let bytes = made.codes.map(|codes| codes.iter().flat_map(|code| code.to_le_bytes()).collect());
@@ -106,7 +107,8 @@ pub(crate) fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector
     })
 }
 
-/// The same by the engine's model; `None` where there is none, or where it turns out to be damaged: what is kept waits for its vector.
+/// Calls [`vector_of`] with the engine's model. `None` if there is no model or it turns out to be damaged: the item then
+/// waits for its vector.
 pub(crate) fn vector_for(engine: &Engine, text: &str) -> Result<Option<NewVector>> {
     engine.model.give(|embedder| vector_of(embedder, text))
 }
@@ -115,13 +117,13 @@ fn new_tokens(embedder: &dyn Embedder, bytes: Option<Vec<u8>>) -> Option<NewToke
     Some(NewTokens { model: embedder.tokens()?.to_owned(), bytes: bytes? })
 }
 
-/// Rows that have a vector and no codes, ascending: their index was deleted or could not be used, or they are older than
-/// codes are.
+/// Returns rows that have a vector and no codes, ascending. Their index was deleted or could not be used, or they were
+/// written before there were codes.
 pub(crate) fn missing_codes(engine: &Engine, embedder: &dyn Embedder) -> Result<Vec<RowId>> {
     let Some(scheme) = embedder.tokens() else { return Ok(Vec::new()) };
     let store = &*engine.store;
     let newest = store.coverage()?.change;
-    // The delta before the index: what a compaction moves meanwhile is seen at least once.
+    // The delta is read before the index, so that a row that a compaction moves meanwhile is seen at least once.
     let waiting = store.code_rows(scheme, Change(0), newest)?;
     let index = engine.indexes.tokens(scheme, store)?;
     let indexed = index.ask(|index| Ok(index.rows().collect::<RowSet>()))?.unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Reports what of the store is missing or damaged, in every answer.
+//! Reports missing and damaged parts of the store, in every answer.
 
 use crate::engine::{Engine, missing};
 use crate::error::{Error, Result};
 use crate::item::Step;
 use crate::request::{Degraded, Item};
 
-/// A line for each loss that nobody accepted, and one for what was read and is not as it was written.
+/// Returns a line for each loss that nobody accepted, and one for data that was read and is not as it was written.
 pub(crate) fn degraded(engine: &Engine) -> Result<Vec<Degraded>> {
     let mut all: Vec<Degraded> = engine.store.losses()?.iter().map(|loss| note(loss.sentence())).collect();
     let damaged = engine.store.damage();
@@ -17,12 +17,12 @@ pub(crate) fn degraded(engine: &Engine) -> Result<Vec<Degraded>> {
     Ok(all)
 }
 
-/// What an answer says of an item that it leaves out.
+/// Returns the line of an answer for an item that it leaves out.
 pub(crate) fn left_out(item: &Item) -> Degraded {
     note(reason(item))
 }
 
-/// The same where the item was asked for by name.
+/// Returns an error for a damaged item that was requested by its id.
 pub(crate) fn refuse(engine: &Engine, item: Item) -> Result<Item> {
     if item.damaged {
         return Err(Error::Corrupt { at: engine.store.location(), reason: reason(&item) });
@@ -42,7 +42,7 @@ fn note(reason: String) -> Degraded {
 }
 
 impl Engine {
-    /// What of the store is missing or damaged, as answers tell it.
+    /// Returns the missing and damaged parts of the store, as answers report them.
     pub fn degraded(&self) -> Result<Vec<Degraded>> {
         missing::degraded(self)
     }

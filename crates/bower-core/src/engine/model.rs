@@ -1,5 +1,5 @@
 //! Opens the local embedding model when it is first needed.
-//! A missing model is a state, not an error: words still work.
+//! A missing model is a state, not an error: the text channel still works.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use crate::embed::{Embedder, IDENTITY, MiniLm};
 use crate::error::Error;
 use crate::request::ModelState;
 
-/// What stands in the settings for "no model".
+/// Value of the setting `model` for no model.
 const NONE: &str = "none";
 
 pub(crate) struct LocalModel {
     name: String,
     packed: PathBuf,
     opened: OnceLock<Result<Box<dyn Embedder>, ModelState>>,
-    /// Set once a part of it that was read does not match its checksum.
+    /// Set once a part that was read does not match its checksum.
     damaged: OnceLock<ModelState>,
 }
 
@@ -28,13 +28,13 @@ impl LocalModel {
         Self { name: settings.model.clone(), packed, opened: OnceLock::new(), damaged: OnceLock::new() }
     }
 
-    /// An embedder that the program brings, in place of the packed file.
+    /// Uses an embedder of the program, in place of the packed file.
     pub(crate) fn given(&mut self, embedder: Box<dyn Embedder>) {
         embedder.model().clone_into(&mut self.name);
         self.opened = OnceLock::from(Ok(embedder));
     }
 
-    /// The embedder, or why there is none.
+    /// Returns the embedder, or the reason why there is none.
     pub(crate) fn get(&self) -> Result<&dyn Embedder, &ModelState> {
         if let Some(state) = self.damaged.get() {
             return Err(state);
@@ -42,12 +42,12 @@ impl LocalModel {
         self.opened.get_or_init(|| self.open()).as_ref().map(|embedder| &**embedder)
     }
 
-    /// The identity of the model's token codes; `None` where there is no model, or it gives no token states.
+    /// Returns the identity of the model's token codes; `None` where there is no model, or it has no token states.
     pub(crate) fn tokens(&self) -> Option<&str> {
         self.get().ok()?.tokens()
     }
 
-    /// The packed file, for `doctor`.
+    /// Returns the packed file, for `doctor`.
     pub(crate) fn packed(&self) -> &Path {
         &self.packed
     }
@@ -59,8 +59,8 @@ impl LocalModel {
         }
     }
 
-    /// What the model gave; `None` where there is none, or where it failed: then this process asks it no more, and whoever is
-    /// answered is told why.
+    /// Returns the model's result; `None` if there is no model or it failed. After a failure this process does not use the
+    /// model again, and answers report the reason.
     pub(crate) fn give<T>(
         &self,
         ask: impl FnOnce(&dyn Embedder) -> crate::error::Result<T>,
@@ -80,7 +80,7 @@ impl LocalModel {
         }
     }
 
-    /// Makes the checksums that an opened model lacks. Best effort.
+    /// Computes the checksums that an opened model lacks. Best effort.
     pub(crate) fn add_sums(&self) {
         if let Some(Ok(embedder)) = self.opened.get() {
             let _ = self.give(|_| embedder.add_sums());
@@ -107,7 +107,7 @@ impl LocalModel {
     }
 }
 
-/// Threads that embed at once: the settings' `threads`, or one a core.
+/// Returns the number of threads that embed at once: the settings' `threads`, or one a core.
 pub(crate) fn embedder_threads(settings: &Settings) -> usize {
     match settings.threads {
         0 => std::thread::available_parallelism().map_or(1, NonZero::get),

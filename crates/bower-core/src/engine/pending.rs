@@ -1,4 +1,4 @@
-//! Holds what answers leave to be written later, by [`Engine::maintain`](crate::engine::Engine::maintain).
+//! Holds writes that answers leave to [`Engine::maintain`](crate::engine::Engine::maintain).
 
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -9,29 +9,29 @@ use crate::error::{Error, Result};
 use crate::item::{Change, RowId, Scope};
 use crate::store::{Given, NewVector};
 
-/// Writes that no answer waits for, and work that answers found to be due.
+/// Writes that no answer waits for, and work that answers found due.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// Query vectors that were made since the last maintenance, for the cache.
+    /// Vectors of questions since the last maintenance, for the cache.
     pub(crate) query_vectors: Mutex<Vec<(String, NewVector)>>,
-    /// Rows that answers gave.
+    /// Rows that answers returned, with the time.
     pub(crate) exposed: Mutex<Vec<(RowId, Timestamp)>>,
-    /// Rows that were used.
+    /// Rows that were used, with the time.
     pub(crate) used: Mutex<Vec<(RowId, Timestamp)>>,
-    /// Texts that sessions were given, by the session's whole name.
+    /// Texts that sessions were given, by the session's full name.
     pub(crate) given: Mutex<Vec<(String, Vec<Given>)>>,
     /// Whether a memory was kept.
     pub(crate) has_kept: AtomicBool,
-    /// Whether an answer missed token codes.
+    /// Whether an answer lacked token codes.
     pub(crate) lacks_codes: AtomicBool,
-    /// Whose memories were consolidated by this process, and up to which change.
+    /// Scopes and owners whose memories this process consolidated.
     pub(crate) consolidated: Mutex<ConsolidatedUpto>,
 }
 
-/// Up to which change the memories of a scope and owner were consolidated by this process.
+/// Last change up to which this process consolidated the memories of each scope and owner.
 pub(crate) type ConsolidatedUpto = BTreeMap<(Scope, Option<String>), Change>;
 
-/// A write that an answer does not depend on: where the store cannot take it now, it is let go.
+/// Ignores the failure of a write that no answer depends on, if the store cannot take it now.
 pub(crate) fn best_effort(written: Result<()>) -> Result<()> {
     match written {
         Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. } | Error::DiskFull { .. }) => Ok(()),

@@ -1,7 +1,8 @@
 //! Answers a question in stages: plan, retrieve, score, rank, select, load, evidence.
 //!
-//! `plan` says what may be found. `retrieve` asks the text and vector channels side by side. `score` gives every candidate its true
-//! score in each. `rank` applies the profile. `select` groups and reorders. `load` reads the winners. `evidence` packs them.
+//! `plan` determines which rows may be found. `retrieve` searches the text and vector channels in parallel. `score` computes
+//! each candidate's score in every channel. `rank` applies the profile. `select` groups and reorders. `load` reads the
+//! selected items. `evidence` packs them.
 
 pub(crate) mod channels;
 pub mod evaluation;
@@ -38,7 +39,7 @@ pub(crate) fn search(
     now: Timestamp,
 ) -> Result<Answer> {
     let start = Instant::now();
-    // From here on the selection holds nothing that the caller may not see.
+    // From here on the selection is limited to what the caller may see.
     let request = &QueryRequest { select: request.select.within(visibility)?, ..request.clone() };
     if request.text.trim().is_empty() {
         return Err(Error::invalid("query", "the question is empty; write what you look for"));
@@ -58,7 +59,7 @@ pub(crate) fn search(
             hide: None,
             when: request.when,
             without: None,
-            // Age counts from the past that is asked about, and so does "last week".
+            // Ages, and words such as "last week", are relative to `as_of` where the selection sets it.
             now: request.select.clocks.as_of.unwrap_or(now),
         },
     )?;
@@ -98,7 +99,7 @@ pub(crate) fn search(
 }
 
 impl Engine {
-    /// Answers a question: analyse, retrieve from both channels side by side, fuse by row, load.
+    /// Answers a question. Exposures and uses of the hits are noted, and written by [`Engine::keep_given`].
     pub fn query(&self, visibility: &Visibility, request: &QueryRequest, now: Timestamp) -> Result<Answer> {
         let answer = search(self, visibility, request, now)?;
         note_shown(self, answer.hits.iter().map(|hit| hit.memory.row), now);

@@ -1,4 +1,4 @@
-//! Reads what agents' sessions say, and briefs a session that begins.
+//! Reads agents' sessions, and briefs a session that begins.
 
 pub(crate) mod brief;
 pub(crate) mod conversation;

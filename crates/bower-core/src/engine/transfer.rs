@@ -1,4 +1,4 @@
-//! Moves whole stores: backups, and what is told of losses. Imports and exports are below.
+//! Copies whole stores and reports losses; imports and exports are in its submodules.
 
 pub(crate) mod export;
 pub(crate) mod import;
@@ -13,19 +13,19 @@ use crate::request::{Loss, StoreCopy};
 use crate::store::Stamp;
 
 impl Engine {
-    /// Copies the store into a new file, as it is at one moment; writers go on meanwhile. The copy is examined before it gets its
+    /// Copies the store into a new file, as it is at one moment, while writers go on. The copy is examined before it gets its
     /// name.
     pub fn backup(&self, visibility: &Visibility, to: &Path) -> Result<StoreCopy> {
         visibility.check_everything("a backup")?;
         self.store.backup(to)
     }
 
-    /// Changes that were acknowledged and are missing, and that nobody has accepted.
+    /// Returns the losses that nobody has accepted: acknowledged changes that are missing.
     pub fn losses(&self) -> Result<Vec<Loss>> {
         self.store.losses()
     }
 
-    /// Ends the telling of what is missing, and removes what was kept of it; how many losses that were.
+    /// Accepts all losses: they are no longer reported, and the records of them are removed. Returns their number.
     pub fn accept_losses(&self, now: Timestamp) -> Result<u64> {
         self.store.accept_losses(Stamp { now, actor: ACTOR })
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::error::Result;
 use crate::item::Coverage;
 
-/// One thing that a store says, as it was last read; of several, told apart by `K`, the last.
+/// One value read from the store, as it was last; of several, distinguished by `K`, the one that was read last.
 #[derive(Debug)]
 pub(crate) struct VersionedCache<T, K = ()>(Mutex<Option<(Coverage, K, Arc<T>)>>);
 
@@ -16,15 +16,16 @@ impl<T, K> Default for VersionedCache<T, K> {
 }
 
 impl<T> VersionedCache<T> {
-    /// What [`VersionedCache::get_of`] gives where there is one thing only.
+    /// Returns the value where there is only one, as [`VersionedCache::get_of`] does.
     pub(crate) fn get(&self, newest: &Coverage, read: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         self.get_of(newest, (), |_| read())
     }
 }
 
 impl<T, K: PartialEq> VersionedCache<T, K> {
-    /// What is kept, where `newest` is still the store's last change, or else what is read now, from what was kept before if that
-    /// helps. `newest` was read from the store before: a change between the two makes what is kept newer than its number, never older.
+    /// Returns the cached value if `newest` is still the store's last change; else reads it, from the older value if that
+    /// helps. `newest` was read from the store before: a change between the two makes the cached value newer than its number,
+    /// never older.
     pub(crate) fn get_of(
         &self,
         newest: &Coverage,

@@ -1,5 +1,5 @@
 //! Recognises echoes: texts that only repeat what answers of this store returned lately.
-//! Answers of every process count. Each text is analysed once a process; a row never has another text.
+//! Answers of every process count. Each text is analysed once per process; the text of a row never changes.
 
 use jiff::{SignedDuration, Timestamp};
 use std::sync::{Arc, PoisonError};
@@ -12,21 +12,21 @@ use crate::item::{Profile, RowId, RowSet, Statistics, Visibility};
 use crate::memory::gate::{self, Heard};
 use crate::store::{Audience, Namespace};
 
-/// Texts that answers gave last, some six answers of ten, which are compared whatever their words are.
+/// Number of the last rows that answers returned, some six answers of ten, which are always compared.
 const LAST: usize = 64;
 
-/// Of those that were given before, so many are compared whose words fit best. An echo of an answer repeats ten texts at most.
+/// Number of earlier rows that are compared: those whose words match best. An echo of an answer repeats ten texts at most.
 const FITTING: usize = 16;
 
-/// What is given within a day by two hundred answers of ten; what was given before those is forgotten.
+/// Most rows that are considered: those of two hundred answers of ten within a day. Earlier ones are ignored.
 const MOST: usize = 2_048;
 
-/// Analysed texts that are kept: half a kilobyte each for a text of forty words.
+/// Most analysed texts that are kept: half a kilobyte each for a text of forty words.
 const MOST_HEARD: usize = 1_024;
 
-/// Whether a text only says again what this store gave lately, of what whoever writes to the place may know.
+/// Whether a text only repeats what this store returned lately, of the items that a writer to the namespace may know.
 ///
-/// `also` are rows that it gave to whoever tells, however long ago.
+/// `also` are rows that the writer was given, however long ago.
 pub(crate) fn is_echo(
     engine: &Engine,
     visibility: &Visibility,
@@ -54,8 +54,8 @@ pub(crate) fn is_echo(
     if !gate::is_echo(content, &all, &constants) {
         return Ok(false);
     }
-    // Somebody may have forgotten one of them since it was analysed: what is gone was never said. Nor was what others own, or what
-    // the writer may not see: to refuse its echo would tell that it is there.
+    // An item that was forgotten since it was analysed does not count. Nor do items that others own or that the writer may
+    // not see: refusing their echo would reveal that they exist.
     let rows: Vec<RowId> = heard.iter().map(|(row, _)| *row).collect();
     let writer = (place.scope, place.owner.as_deref());
     let there: RowSet = (engine.store.items(&rows)?.into_iter().flatten())
@@ -68,8 +68,8 @@ pub(crate) fn is_echo(
     Ok(gate::is_echo(content, &all, &constants))
 }
 
-/// The rows that answers gave lately and the writer may know of, the last first: what others were given leaves no less room for
-/// these.
+/// Returns the rows that answers returned lately and the writer may know, the last first. Rows of other audiences do not
+/// count towards the limit.
 fn given(engine: &Engine, to: &Audience<'_>, now: Timestamp) -> Result<Vec<RowId>> {
     let since = echoes_since(engine, now);
     let fresh = engine.pending.exposed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,13 +84,14 @@ fn given(engine: &Engine, to: &Audience<'_>, now: Timestamp) -> Result<Vec<RowId
     Ok(rows)
 }
 
-/// What answers gave since a time, of what an audience may know of, the last first: `most` at least, where there are as many.
+/// Returns the rows that answers returned since a time and an audience may know, the last first: at least `most`, if there
+/// are as many.
 fn exposed_to(engine: &Engine, to: &Audience<'_>, since: Timestamp, most: usize) -> Result<Vec<RowId>> {
     let mut asked = most;
     loop {
         let rows = engine.desk.exposed(since, asked)?;
         let known = engine.store.known_to(to, &rows)?;
-        // The desk knows rows alone: where most of them are not for this audience, more are asked for.
+        // The desk has rows alone, so if most of them are not for this audience, more are read.
         if known.len() >= most || rows.len() < asked {
             return Ok(known);
         }
@@ -98,7 +99,7 @@ fn exposed_to(engine: &Engine, to: &Audience<'_>, since: Timestamp, most: usize)
     }
 }
 
-/// Those of the rows whose words fit a text best.
+/// Returns the rows whose words match a text best.
 fn fitting(engine: &Engine, content: &str, rows: &[RowId]) -> Result<Vec<RowId>> {
     let words = Words::of(content);
     if words.terms.is_empty() {
@@ -117,7 +118,7 @@ fn fitting(engine: &Engine, content: &str, rows: &[RowId]) -> Result<Vec<RowId>>
     Ok(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row).collect())
 }
 
-/// What was analysed of the rows that are there, and what had to be read for it.
+/// Returns the analysed texts of rows that exist, and analyses those that are not cached.
 fn heard(engine: &Engine, rows: &[RowId]) -> Result<Vec<(RowId, Arc<Heard>)>> {
     let mut kept = engine.caches.heard.lock().unwrap_or_else(PoisonError::into_inner);
     let missing: Vec<RowId> = rows.iter().copied().filter(|row| !kept.0.contains_key(row)).collect();
@@ -131,7 +132,7 @@ fn heard(engine: &Engine, rows: &[RowId]) -> Result<Vec<(RowId, Arc<Heard>)>> {
     Ok(rows.iter().filter_map(|row| Some((*row, Arc::clone(kept.0.get(row)?)))).collect())
 }
 
-/// What answers gave before this time is not known again.
+/// Returns the time before which answers are not considered.
 pub(crate) fn echoes_since(engine: &Engine, now: Timestamp) -> Timestamp {
     let hours = SignedDuration::from_hours(i64::from(engine.settings.echo_hours));
     now.checked_sub(hours).unwrap_or(Timestamp::MIN)

@@ -14,28 +14,29 @@ use crate::request::{Clocks, Item};
 use crate::store::{Namespace, NewVector};
 use crate::vector::{ExactQuery, floats};
 
-/// Memories that each way of finding gives. A text that is told again stands in the first places; what comes after the tenth
-/// has to do with the same subject at most.
+/// Number of memories that each search returns. A repeated text is among the first; after the tenth, texts have at most the
+/// same subject.
 const EACH: usize = 10;
 
-/// Memories of the same names.
+/// Number of memories that the search by names returns.
 const OF_THING: usize = 40;
 
-/// So many texts are compared without their names and values for one that is told, the nearest first: a millisecond of the model
-/// each, where it has not seen them lately.
+/// Most texts that are compared without their names and values for one new text, the nearest first. Each takes a millisecond
+/// of the model, unless its vector is cached.
 const MOST_MASKED: usize = 16;
 
-/// Namespaces whose rows are kept: 125 KB each in a store of a million rows.
+/// Most namespaces whose rows are cached: 125 KB each in a store of a million rows.
 const MOST_PLACES: usize = 16;
 
-/// A memory that is there, and how close its meaning is to the text's.
+/// An existing memory, and how close its meaning is to that of the new text.
 pub(crate) struct Neighbour {
     pub(crate) item: Item,
     /// Cosine; `None` where one of the two has no vector.
     pub(crate) cosine: Option<f32>,
 }
 
-/// The rows of a place's memories, whatever their status; some of them may be gone. `newest` was read from the store before.
+/// Returns the rows of a namespace's memories, with any status; some of them may be gone. `newest` was read from the store
+/// before.
 fn rows_of(engine: &Engine, place: &Namespace, newest: &Coverage) -> Result<Arc<RowSet>> {
     let mut places = engine.caches.places.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = places.0.iter().position(|(one, ..)| one == place).map(|at| places.0.remove(at));
@@ -51,7 +52,7 @@ fn rows_of(engine: &Engine, place: &Namespace, newest: &Coverage) -> Result<Arc<
     Ok(found)
 }
 
-/// Memories that are candidate or active, nearest first: those of the slot, then by meaning, then by words.
+/// Returns memories that are candidate or active: first those with the same fact key, then by meaning, then by words.
 ///
 /// `newest` was read from the store before.
 pub(crate) fn neighbours(
@@ -62,7 +63,7 @@ pub(crate) fn neighbours(
     vector: Option<&NewVector>,
     newest: &Coverage,
 ) -> Result<Vec<Neighbour>> {
-    // Who meets a damaged index keeps what he was told all the same.
+    // A damaged index does not prevent that a memory is kept.
     engine.indexes.again(|| neighbours_once(engine, place, content, said, vector, newest))
 }
 
@@ -98,7 +99,7 @@ fn neighbours_once(
     if !words.terms.is_empty() {
         rows.extend(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row));
     }
-    // What is told of a thing is mostly known of it in other words, which neither the vector nor the words find first.
+    // A memory of the same thing often has other words, which neither the vector nor the words find first.
     let names = Words::of(&said.frame.names().collect::<Vec<_>>().join(" "));
     if !names.terms.is_empty() {
         let scope = Scope { depth: Depth::Rows(OF_THING), ..scope };
@@ -118,13 +119,13 @@ fn neighbours_once(
     Ok(items.filter_map(|(item, cosine)| Some(Neighbour { item: item.filter(stands)?, cosine })).collect())
 }
 
-/// The vectors of the masked texts of one that is told.
+/// Vectors of the masked texts of one new text.
 #[derive(Debug, Default)]
 pub(crate) struct Likenesses(HashMap<String, Option<Arc<[f32]>>>);
 
 impl Likenesses {
-    /// Gives memories the likeness of what is asked; the nearest first, as far as it may cost. What is kept counts as if it were
-    /// made: a decision does not depend on what was told before.
+    /// Sets the likeness of memories for the texts in `asked`, the nearest first, up to the limit. Cached vectors count like
+    /// new ones, so that a decision does not depend on earlier writes.
     pub(crate) fn give(&mut self, engine: &Engine, asked: &[Option<[String; 2]>], kept: &mut [Existing<'_>]) {
         let Ok(embedder) = engine.model.get() else { return };
         let mut order: Vec<usize> = (0..kept.len()).filter(|&at| asked[at].is_some()).collect();

@@ -1,4 +1,4 @@
-//! Lists and settles contradictions that no rule could decide: somebody sees both sides and says which is right.
+//! Lists and settles reviews: a person sees both sides of a contradiction that no rule could decide.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ use crate::memory::merge::changed;
 use crate::request::{Review, ReviewsRequest, Settlement};
 use crate::store::{ReviewRow, Stamp};
 
-/// The open ones, newest first, each read when it is asked for.
+/// Returns the open reviews, newest first; each is read when it is requested.
 pub(crate) fn newest<'a>(
     engine: &'a Engine,
     visibility: &'a Visibility,
@@ -19,7 +19,7 @@ pub(crate) fn newest<'a>(
     Ok(open.into_iter().rev().filter_map(|row| load(engine, visibility, row).transpose()))
 }
 
-/// Both sides; `None` where one of them was forgotten meanwhile, or is not visible.
+/// Reads both sides; `None` if one of them was forgotten meanwhile, or is not visible.
 fn load(engine: &Engine, visibility: &Visibility, row: ReviewRow) -> Result<Option<Review>> {
     let mut sides = engine.store.items(&[row.row, row.other])?;
     let (Some(older), Some(newer)) = (sides.pop().flatten(), sides.pop().flatten()) else { return Ok(None) };
@@ -28,19 +28,19 @@ fn load(engine: &Engine, visibility: &Visibility, row: ReviewRow) -> Result<Opti
     }
     let ReviewRow { review, create_time, reason, outcome, .. } = row;
     let review = number(visibility, review, &newer.id, &older.id);
-    // What differs is read from the texts; the store keeps the rule alone.
+    // The difference is computed from the texts; the store has the rule alone.
     let reason = changed(&older.content, &newer.content).unwrap_or_else(|| reason.replace('_', " "));
     Ok(Some(Review { review, create_time, reason, newer, older, ruling: outcome, merged: None }))
 }
 
 impl Engine {
-    /// Contradictions that nothing could settle and of which both sides are visible: the open ones, or all, oldest first.
+    /// Returns reviews of which both sides are visible: the open ones, or all, oldest first.
     pub fn reviews(&self, visibility: &Visibility, request: &ReviewsRequest) -> Result<Vec<Review>> {
         let reviews = self.store.reviews(request.all)?.into_iter();
         reviews.filter_map(|row| load(self, visibility, row).transpose()).collect()
     }
 
-    /// Ends a review.
+    /// Settles a review.
     pub fn settle(
         &self,
         visibility: &Visibility,
@@ -51,7 +51,7 @@ impl Engine {
         let gone = || Error::NotFound { what: Missing::Review, id: review.to_string() };
         let rows = self.store.reviews(false)?.into_iter();
         let mut found = None;
-        // Whoever sees a part of the store has other numbers for them.
+        // A caller that sees a part of the store has other numbers for them.
         for row in rows.filter(|row| !visibility.is_everything() || row.review == review) {
             let number = row.review;
             if let Some(open) = load(self, visibility, row)?.filter(|open| open.review == review) {

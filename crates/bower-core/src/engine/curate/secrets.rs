@@ -1,5 +1,5 @@
 //! Removes secrets from whole records: every field of a new memory or an imported item is examined.
-//! Records are taken apart by name here, so that a new field does not compile until somebody says what becomes of it.
+//! Records are taken apart field by field here, so that a new field does not compile until this code handles it.
 
 use crate::engine::Engine;
 use crate::item::{Gate, Kind};
@@ -8,7 +8,7 @@ use crate::memory::slot::slot;
 use crate::request::CurateRequest;
 use crate::store::copies::ItemCopy;
 
-/// Cuts the secrets out of what stands beside a told text; the text itself is the gate's.
+/// Redacts the fields beside the text of a request; the gate redacts the text itself.
 pub(crate) fn clean_request(request: &mut CurateRequest) -> Result<Cut, Named> {
     let CurateRequest {
         content: _,
@@ -36,19 +36,19 @@ pub(crate) fn clean_request(request: &mut CurateRequest) -> Result<Cut, Named> {
     clean(fields, &Constants::default())
 }
 
-/// A memory on its way in from elsewhere, without its secrets.
+/// A memory from an import, without its secrets.
 #[derive(Debug)]
 pub(crate) struct CleanItem {
     pub(crate) item: ItemCopy,
-    /// Its text is another now: what was made of the old one says nothing of it.
+    /// Whether its text changed, so that data derived from the old text does not describe it.
     pub(crate) is_other_text: bool,
-    /// Whether anything was cut out.
+    /// Whether anything was redacted.
     pub(crate) is_cut: bool,
 }
 
 impl CleanItem {
-    /// Looks at all of an item, unless the gate of its collection is off: whoever switches that off wants each byte. Parts of
-    /// documents are what their files are.
+    /// Examines all fields of an item, unless the gate of its collection is off: then every byte is kept. Chunks stay as
+    /// their files are.
     pub(crate) fn of(engine: &Engine, mut item: ItemCopy) -> Result<Self, String> {
         let gate = engine.settings.gate_of(&item.collection);
         if gate == Gate::Off || item.kind == Kind::Chunk {

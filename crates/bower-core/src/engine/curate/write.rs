@@ -1,4 +1,4 @@
-//! Steps and limits that every writer of memories shares.
+//! Defines the steps and limits that all writers of memories share.
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
@@ -15,17 +15,17 @@ use crate::request::{CurateRequest, Item};
 use crate::store::{Decided, Namespace, NewMemory, NewVector, Stamp, WriteAction};
 use crate::text;
 
-/// A memory is a thought, not a file: longer texts are documents and belong to `index`.
+/// Longest text of a memory, in bytes: longer texts are documents and belong to `index`.
 pub(crate) const MAX_CONTENT_BYTES: usize = 1 << 20;
 
-/// A new memory's confidence: somebody said it once.
+/// Confidence of a new memory, which was said once.
 pub(crate) const CONFIDENCE: f32 = 0.5;
 
-/// Nothing that was written since makes such a decision void.
+/// Change number of a decision that no later write makes void.
 pub(crate) const ANYTHING: Change = Change(i64::MAX.unsigned_abs());
 
-/// The id of a text at a place: derived from both, and where the text was superseded, so that it is said anew, from how often
-/// it was.
+/// Returns the id of a text in a namespace, derived from both. If the text was superseded and is written again, the id also
+/// depends on the number of times.
 pub(crate) fn free_id(engine: &Engine, place: &Namespace, content: &str) -> Result<String> {
     let mut id = place.memory_id(content);
     for again in 2_u32.. {
@@ -39,7 +39,7 @@ pub(crate) fn free_id(engine: &Engine, place: &Namespace, content: &str) -> Resu
     Ok(id)
 }
 
-/// Writes a text that somebody put in the place of a memory, in its words: nothing is refused or compared.
+/// Writes a text in the place of a memory, in the caller's words: nothing is refused or compared.
 pub(crate) fn replace(
     engine: &Engine,
     item: &Item,
@@ -48,7 +48,7 @@ pub(crate) fn replace(
     now: Timestamp,
 ) -> Result<Item> {
     check(content.trim())?;
-    // Somebody's words, and no secrets of theirs.
+    // The text is the caller's, but without secrets.
     let redacted = match engine.settings.gate_of(&item.collection) {
         Gate::Off => None,
         Gate::Normal | Gate::Strict => gate::redact(content.trim(), &gate::Constants::default()),
@@ -80,7 +80,7 @@ pub(crate) fn replace(
     engine.store.items(&[kept.ok_or_else(gone)?.row])?.pop().flatten().ok_or_else(gone)
 }
 
-/// Tags as they are kept: without `#`, lower case, sorted, each once.
+/// Returns tags as they are stored: without `#`, lower case, sorted, each once.
 pub(crate) fn normal_tags(tags: &[String]) -> Result<Vec<String>> {
     let mut normal = Vec::with_capacity(tags.len());
     for tag in tags {
@@ -95,8 +95,8 @@ pub(crate) fn normal_tags(tags: &[String]) -> Result<Vec<String>> {
     Ok(normal)
 }
 
-/// A review's number as a caller knows it. The store's counts everybody's reviews; whoever sees a part of it is told one that
-/// follows from the two sides: 48 bits, which any JSON reader keeps whole.
+/// Returns a review's number for a caller. The store's number counts all callers' reviews. A caller that sees a part of the
+/// store gets a number derived from the two sides: 48 bits, which any JSON reader keeps whole.
 pub(crate) fn number(visibility: &Visibility, review: u64, newer: &str, older: &str) -> u64 {
     if visibility.is_everything() {
         return review;

@@ -1,18 +1,18 @@
 //! Defines a fuzz target, and runs it briefly as a test.
-//! The crate `bower` takes this file for its own targets too.
+//! The crate `bower` uses this file for its own targets too.
 
-/// A reader of what strangers write, driven by fuzzers.
+/// A reader of untrusted input, driven by fuzzers.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// Reads some bytes. What it finds wrong is a panic.
+    /// Reads some bytes and panics if a check fails.
     pub run: fn(&[u8]),
     /// Inputs to begin with.
     pub seeds: &'static [&'static [u8]],
 }
 
-/// Reads the seeds of every target, and so many texts each that are made of them by seeded changes.
+/// Runs every target on its seeds, and on `runs` texts made from them by seeded changes.
 #[cfg(test)]
 pub fn run_all(targets: &[Target], runs: u64) {
     for target in targets {
@@ -44,7 +44,7 @@ impl Dice {
         ((x ^ (x >> 31)) % sides.max(1) as u64) as usize
     }
 
-    /// Changes, takes out, repeats or puts in a part of an input.
+    /// Changes, removes, repeats or inserts a part of an input.
     fn change(&mut self, input: &mut Vec<u8>, seeds: &[&[u8]]) {
         const MARKS: &[u8] = b"\0\n\r\t \"#$&'()*+-./0:<=>[\\]_`{|}~\x7f\x80\xc3\xe2\xf0\xff";
         let (from, to) = (self.roll(input.len() + 1), self.roll(input.len() + 1));

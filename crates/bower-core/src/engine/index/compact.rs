@@ -1,6 +1,6 @@
-//! Compacts: moves rows that the indexes lack into their next generation, under a lock that dies with its process.
-//! The store is read, and at the end what only the deltas needed is dropped from it in one short transaction, so compaction holds up no
-//! writer for long. A reader keeps the generation that it opened.
+//! Compacts indexes: writes their deltas into the next generation, under a lock that dies with its process.
+//! The store is read. At the end one short transaction drops from it what only the deltas needed, so compaction does not hold
+//! up writers for long. A reader keeps the generation that it opened.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -13,15 +13,17 @@ use crate::request::CompactWhen;
 use crate::store::{Covered, IndexedText, KeptTerms, Store};
 use crate::{files, text, tokens, vector};
 
-/// So many changed rows wait, however small the index: a compaction takes some 10 ms before its first row (`forget_one` of
-/// `bower-bench scale-writes`), .04 ms for each of so many, and they add half a millisecond to a question.
+/// Number of changed rows that wait, however small the index. A compaction takes some 10 ms before its first row
+/// (`forget_one` of `bower-bench scale-writes`), and .04 ms for each of these rows. They add half a millisecond to a
+/// question.
 const LEAST_WAITING: usize = 256;
 
-/// As many rows wait as one in this many of those that the index holds: a store that grows to n rows is compacted about
-/// log(n) times until the settings' `compact_after` is reached, and from there on each so many rows.
+/// Share of an index's rows that wait before a compaction: one in this many. A store that grows to n rows is compacted about
+/// log(n) times until the settings' `compact_after` is reached. From there on it is compacted after each so many rows.
 const WAITING_SHARE: u64 = 4;
 
-/// Whether `waiting` changed rows are to be compacted into an index of `indexed` rows; `most` are the settings' `compact_after`.
+/// Whether `waiting` changed rows are worth compacting into an index of `indexed` rows; `most` is the settings'
+/// `compact_after`.
 fn is_worth_compacting(waiting: usize, indexed: u64, most: usize) -> bool {
     let share = usize::try_from(indexed / WAITING_SHARE).unwrap_or(usize::MAX);
     waiting > share.max(LEAST_WAITING).min(most)
@@ -30,26 +32,26 @@ fn is_worth_compacting(waiting: usize, indexed: u64, most: usize) -> bool {
 /// Memory for terms that are not yet written, in bytes.
 const COMPACTION_MEMORY: usize = 64 << 20;
 
-/// The file whose lock is the right to compact.
+/// Name of the file whose lock is the right to compact.
 pub(crate) const LOCK: &str = "fold.lock";
 
-/// Rows read from the store at once while compaction.
+/// Number of rows that a compaction reads from the store at once.
 const PAGE: usize = 512;
 
 impl Engine {
-    /// Brings the indexes up to date; false where nothing was due or another process is compaction.
+    /// Brings the indexes up to date; returns false if nothing was due or another process is compacting.
     pub fn compact(&self, when: CompactWhen) -> Result<bool> {
         self.compact_upto(when, None)
     }
 
-    /// The same as of a change: what was written later is left to the next compaction. `None` takes all there is.
+    /// Compacts up to a change: what was written later is left to the next compaction. `None` takes all there is.
     pub(crate) fn compact_upto(&self, when: CompactWhen, upto: Option<&Coverage>) -> Result<bool> {
         let due = self.due(when, upto)?;
         if !due.text && !due.vector && !due.tokens {
             return Ok(false);
         }
         let Some(_lock) = CompactionLock::take(self.indexes.folder(), when)? else { return Ok(false) };
-        // Another process may have compacted while this one came here.
+        // Another process may have compacted while this one waited for the lock.
         let due = self.due(when, upto)?;
         if due.text {
             self.compact_text(upto)?;
@@ -69,7 +71,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// What a compaction is to hold.
+    /// Returns the coverage that a compaction reaches.
     fn next(&self, upto: Option<&Coverage>) -> Result<Coverage> {
         upto.map_or_else(|| self.store.coverage(), |upto| Ok(upto.clone()))
     }
@@ -97,7 +99,7 @@ impl Engine {
         Ok(Due { text, vector, tokens })
     }
 
-    /// Whether an index is to be compacted: `fresh` are the rows written for it after a change.
+    /// Whether an index is due for compaction; `fresh` returns the rows written for it after a change.
     fn is_due<T: Derived>(
         &self,
         when: CompactWhen,
@@ -125,7 +127,7 @@ impl Engine {
         })
     }
 
-    /// Drops from the store what only the deltas needed. A store that cannot be written keeps it: longer, never wrong.
+    /// Drops from the store what only the deltas needed. A store that cannot be written keeps it longer, which is harmless.
     pub(crate) fn tidy_store(&self, when: CompactWhen) -> Result<()> {
         let store = &*self.store;
         let text = covered(&self.indexes.text(store)?);
@@ -136,7 +138,7 @@ impl Engine {
         let mut tokens = None;
         if let Some(scheme) = self.model.tokens() {
             let found = self.indexes.tokens(scheme, store)?;
-            // Where there is no index, none holds what was removed.
+            // Without an index, no index contains removed rows.
             tokens = found.good().map(|index| (scheme, index.coverage().change));
         }
         let released = store.release(&Covered { text, vector, tokens });
@@ -152,7 +154,7 @@ impl Engine {
 
     pub(crate) fn compact_text_by(&self, purge: bool, upto: Option<&Coverage>) -> Result<()> {
         let (store, dir) = (&*self.store, self.indexes.text_dir());
-        // An index that turns out to be damaged is put aside, and the second time there is none to compact on.
+        // An index that turns out to be damaged is put aside, and the second attempt has none to build on.
         self.indexes.again(|| {
             let found = self.indexes.text(store)?;
             clear_unusable(&found, &dir)?;
@@ -218,13 +220,14 @@ impl Engine {
     }
 }
 
-/// What is whole in a damaged index of token codes: only the model could give it again. The files stay mapped when they are removed.
+/// Intact rows of a damaged index of token codes; otherwise only the model could compute them again. The files stay mapped
+/// when they are removed.
 struct SavedCodes {
     index: tokens::TokenIndex,
     rows: Vec<tokens::WholeRow>,
 }
 
-/// `None` where nothing of the index can be told to be whole, or it is of another scheme, store or history.
+/// Reads the intact rows; `None` if none can be verified, or the index is of another scheme, store or history.
 fn saved_codes(store: &dyn Store, dir: &Path, scheme: &str) -> Result<Option<SavedCodes>> {
     let opened = guarded(dir, || {
         let index = tokens::TokenIndex::open(dir)?.filter(|index| index.model() == scheme);
@@ -238,7 +241,7 @@ fn saved_codes(store: &dyn Store, dir: &Path, scheme: &str) -> Result<Option<Sav
 }
 
 impl SavedCodes {
-    /// Its rows without those that the store has newer codes of, ascending, and without those that are gone.
+    /// Returns its rows, ascending, without those that are gone or have newer codes in the store.
     fn rows(
         &self,
         store: &dyn Store,
@@ -252,7 +255,7 @@ impl SavedCodes {
     }
 }
 
-/// Two lists of different rows as one; each ascends. An error comes as soon as its list has it.
+/// Merges two ascending lists of different rows. An error is returned as soon as its list has it.
 fn in_order_of_rows<T>(
     one: impl Iterator<Item = Result<(RowId, T)>>,
     two: impl Iterator<Item = Result<(RowId, T)>>,
@@ -280,7 +283,8 @@ fn clear_unusable<T: Derived>(found: &IndexState<T>, dir: &Path) -> Result<()> {
     }
 }
 
-/// The terms of rows, ascending: as they were kept with them, or from their texts where they were not or an older version did.
+/// Returns the terms of rows, ascending: the stored ones, or those of their texts where none are stored or an older version
+/// stored them.
 fn fresh_texts(store: &dyn Store, rows: &[RowId]) -> Result<Vec<text::FreshText>> {
     let (mut fresh, mut bare) = (Vec::with_capacity(rows.len()), Vec::new());
     for KeptTerms { row, parent, terms } in store.delta_terms(rows)? {
@@ -314,7 +318,7 @@ pub(crate) fn fresh_codes(store: &dyn Store, scheme: &str, page: &[RowId]) -> Re
     Ok(page.iter().zip(codes).filter_map(|(row, codes)| Some((*row, codes?))).collect())
 }
 
-/// What is in a folder, by path and name; nothing where there is none.
+/// Returns the entries of a folder, by path and name; none where there is no folder.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<(PathBuf, String)>> {
     let list = match std::fs::read_dir(folder) {
         Ok(list) => list,
@@ -332,13 +336,13 @@ pub(crate) fn remove_folder(dir: &Path) -> Result<()> {
     if dir.exists() { remove(dir) } else { Ok(()) }
 }
 
-/// Removes what belongs to no index.
+/// Removes a file or folder that belongs to no index.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     removed.map_err(|source| Error::io("remove", path, source))
 }
 
-/// What is loaded for some rows, a page at a time.
+/// Loads rows a page at a time.
 pub(crate) fn pages<'a, T: 'a>(
     rows: &'a [RowId],
     load: impl Fn(&[RowId]) -> Result<Vec<T>> + 'a,
@@ -349,13 +353,14 @@ pub(crate) fn pages<'a, T: 'a>(
     })
 }
 
-/// The right to compact. The operating system takes it back when its process ends, however it ends.
+/// The right to compact. The operating system releases it when its process ends, however it ends.
 pub(crate) struct CompactionLock {
     _file: File,
 }
 
 impl CompactionLock {
-    /// `None` where somebody else compacts; who compacts always waits for them, since what they compact may be older than what it wants.
+    /// Takes the right to compact. `CompactWhen::Due` returns `None` if another process compacts. `CompactWhen::Always` waits
+    /// for it, because its compaction may be older than what this one wants.
     pub(crate) fn take(folder: &Path, when: CompactWhen) -> Result<Option<Self>> {
         files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
         let path = folder.join(LOCK);
@@ -395,7 +400,7 @@ mod tests {
         check(1_000_000, 7, 7);
     }
 
-    /// Growing by single rows, a store is compacted so seldom that each row has been written a few times in all.
+    /// A store that grows by single rows compacts so seldom that each row is written a few times in all.
     #[test]
     fn growing_compacts_a_row_as_often_as_its_logarithm() {
         let (mut indexed, mut waiting, mut compactions) = (0, 0, 0);
@@ -408,7 +413,7 @@ mod tests {
         assert!((20..40).contains(&compactions), "{compactions}");
     }
 
-    /// What a long run compacts on the way does not depend on how far its writer has come meanwhile.
+    /// A compaction during a long run does not depend on how far the writer has come meanwhile.
     #[test]
     fn a_compaction_as_of_a_change_leaves_what_was_written_later() {
         let home = tempfile::tempdir().unwrap();
@@ -436,7 +441,7 @@ mod tests {
         add(0, 3, "cod");
         let then = engine.store.coverage().unwrap();
         add(3, 5, "eel");
-        // One of the first three is replaced: its row of then is gone.
+        // One of the first three is replaced: its old row is gone.
         add(1, 2, "perch");
         assert!(engine.compact_upto(CompactWhen::Always, Some(&then)).unwrap());
         assert_eq!(held(), Some((2, then.change)));

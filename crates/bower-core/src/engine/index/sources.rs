@@ -1,4 +1,4 @@
-//! Reads documents from files found by a walk, or from those handed in, and compares them with the store.
+//! Reads documents from files that a walk finds, or from the caller, and compares them with the store.
 
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -13,51 +13,51 @@ use crate::item::{Provenance, Scope, derive_id};
 use crate::request::{IndexRequest, Skipped};
 use crate::store::{KeptChunk, KnownDocument, Namespace, NewChunk, NewDocument};
 
-/// The number of the way documents are cut. Another number makes the next run read everything again.
+/// Version of the way documents are cut. Another number makes the next run read everything again.
 const RECIPE: u32 = 1;
 
 /// One step of reading.
 pub(crate) enum SourceStep {
-    /// Something to count.
+    /// A note to count.
     Note(Note),
-    /// It is new or has changed; its terms and vectors are still to be made.
+    /// A new or changed document; its terms and vectors are not computed yet.
     Changed(Box<NewDocument>),
 }
 
-/// What became of a file that needs no more work.
+/// Progress of reading, and the outcome of a file that needs no more work.
 pub(crate) enum Note {
     /// A file was found.
     Found,
-    /// There are no more.
+    /// The walk has ended.
     Walked,
-    /// It is as the store has it.
+    /// A file is unchanged.
     Unchanged,
-    /// It is left out.
+    /// A file is left out.
     Skipped(Skipped),
 }
 
 /// A document that is not a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DocumentInput {
-    /// The caller's id; within its collection it stands where a file has its path.
+    /// The caller's id; within its collection it takes the place of a file's path.
     pub id: String,
     /// Title.
     pub title: Option<String>,
-    /// The text.
+    /// Text.
     pub text: String,
-    /// Its domain; the settings' `document_collection` unless told.
+    /// Collection; `None` means the settings' `document_collection`.
     pub collection: Option<String>,
     /// Free fields.
     pub metadata: Map<String, Value>,
     /// The conversation or thread that it is a part of, where several documents are: each counts for the others.
     pub session: Option<String>,
-    /// Whose words it is, where it is no file.
+    /// Provenance of a document that is not a file.
     pub provenance: Option<Provenance>,
-    /// The program that its writer runs in.
+    /// Host of its writer.
     pub host: Option<String>,
 }
 
-/// Documents handed in.
+/// Documents that the caller passed.
 pub(crate) struct InputSource {
     documents: Vec<DocumentInput>,
     scope: Scope,
@@ -69,7 +69,8 @@ impl InputSource {
         Self { documents, scope, owner }
     }
 
-    /// What the store has of each document: looked up by name, so that a few documents cost the same in a large store.
+    /// Returns what the store has of each document, looked up by name, so that a few documents cost the same in a large
+    /// store.
     fn known(&self, engine: &Engine) -> Result<Vec<Option<KnownDocument>>> {
         let mut known = Vec::with_capacity(self.documents.len());
         for run in self.documents.chunk_by(|one, next| one.collection == next.collection) {
@@ -86,8 +87,8 @@ fn collection_of<'a>(engine: &'a Engine, input: &'a DocumentInput) -> &'a str {
     input.collection.as_deref().unwrap_or(&engine.settings.document_collection)
 }
 
-/// For each document, whether the same id comes again later, so that only the last one counts. Both would be compared with
-/// the store before either is in it.
+/// Returns for each document whether the same id comes again later; only the last one counts. Else both would be compared
+/// with the store before either is in it.
 fn replaced(engine: &Engine, documents: &[DocumentInput]) -> Vec<bool> {
     let mut last = HashSet::new();
     let mut replaced: Vec<bool> = documents
@@ -131,7 +132,7 @@ impl Source for InputSource {
             let hash = ingest::content_hash(
                 format!("{}\n{}", title.as_deref().unwrap_or(""), input.text).as_bytes(),
             );
-            // A document of a title alone is found by it.
+            // A document that has only a title is found by it.
             let is_bare = input.text.trim().is_empty();
             let text = if is_bare { title.clone().unwrap_or_default() } else { input.text };
             if is_same(known[number].as_ref(), &hash, &engine.settings) {
@@ -164,11 +165,11 @@ pub(crate) struct FileSource {
     collection: String,
     scope: Scope,
     owner: Option<String>,
-    /// Whether the request asked for only some of the files, so that one which was not met may still be wanted.
+    /// Whether the request selects only some of the files, so that a file that was not met may still be wanted.
     is_partial: bool,
     known: HashMap<String, KnownDocument>,
     seen: HashSet<String>,
-    /// The paths of files that were met whose names are no text, by the names that they have here.
+    /// Paths of files whose names are not valid text, by the names that they have here.
     odd: HashMap<String, PathBuf>,
 }
 
@@ -201,9 +202,9 @@ impl FileSource {
         })
     }
 
-    /// The documents below the request's paths whose files are gone, or may not be indexed any more.
+    /// Returns the ids of documents below the request's paths whose files are gone, or may not be indexed any more.
     ///
-    /// A file that is there but could not be read keeps what the store has of it.
+    /// A file that exists but could not be read keeps its document.
     pub(crate) fn vanished(&self) -> Vec<String> {
         let below = |path: &Path| self.roots.iter().any(|root| path.starts_with(root));
         let mut gone: Vec<_> = self
@@ -288,13 +289,14 @@ impl Source for FileSource {
 }
 
 fn known_documents(engine: &Engine, collection: &str) -> Result<HashMap<String, KnownDocument>> {
-    // A document that was handed in for somebody under the path of a file is not that file.
+    // A document that the caller passed for an owner under the path of a file is not that file.
     let is_file = |known: &KnownDocument| known.id == derive_id(&["document", collection, &known.path]);
     let documents = engine.store.documents(collection)?.into_iter().filter(is_file);
     Ok(documents.map(|document| (document.path.clone(), document)).collect())
 }
 
-/// What a file is called here: its path, with `\xff` for each byte that is no text, so that two such files are two documents.
+/// Returns the name of a file: its path, with `\xff` for each byte that is not text, so that two such files are two
+/// documents.
 #[cfg(unix)]
 fn name_of(path: &Path) -> String {
     use std::fmt::Write as _;
@@ -315,7 +317,7 @@ fn name_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// How a document is cut: another answer means reading it again.
+/// Returns the settings by which a document is cut: another value means reading it again.
 fn recipe(settings: &Settings) -> String {
     format!(
         "{RECIPE}:{}:{}:{}:{}:{}",
@@ -331,8 +333,8 @@ fn is_same(known: Option<&KnownDocument>, hash: &str, settings: &Settings) -> bo
     known.is_some_and(|known| known.hash == hash && known.recipe == recipe(settings))
 }
 
-/// The id of a document that is handed in: its path is a name that others may give to theirs. What is everybody's has the id that a
-/// file of this path has.
+/// Returns the id of a document that the caller passed. Its path is a name that other owners may give to theirs. A document
+/// of the whole project has the id that a file of this path has.
 fn id_at(collection: &str, path: &str, scope: Scope, owner: Option<&str>) -> String {
     match (scope, owner) {
         (Scope::Project, None) => derive_id(&["document", collection, path]),
@@ -340,7 +342,7 @@ fn id_at(collection: &str, path: &str, scope: Scope, owner: Option<&str>) -> Str
     }
 }
 
-/// What is known of a document before it is parsed.
+/// Data of a document before it is parsed.
 struct File<'a> {
     id: String,
     path: PathBuf,
@@ -353,11 +355,11 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// Compares a parsed document with the store's chunks of it.
+    /// Compares a parsed document with its stored chunks.
     fn draft(self, engine: &Engine, parsed: Parsed, hash: String, bytes: u64) -> Result<NewDocument> {
         let path = name_of(&self.path);
         let id = self.id;
-        // The title is part of what is embedded, and the owner of who may see it: with another, the chunks are others.
+        // The title is a part of what is embedded, and the owner decides who may see it: if one changes, the chunks are new.
         let title = parsed.title.as_deref().unwrap_or("");
         let mut place = vec![title, self.scope.word(), self.owner.as_deref().unwrap_or("")];
         place.extend(self.session.as_deref());
@@ -399,7 +401,7 @@ impl File<'_> {
 }
 
 fn new_chunk(document: &str, chunk: &ingest::Chunk, at: usize) -> NewChunk {
-    // Tags that a file writes oddly are dropped one by one; a document is never refused for them.
+    // Invalid tags of a file are dropped one by one; a document is never refused for them.
     let tags =
         chunk.tags.iter().filter_map(|tag| normal_tags(std::slice::from_ref(tag)).ok()).flatten().collect();
     NewChunk {
@@ -415,8 +417,8 @@ fn new_chunk(document: &str, chunk: &ingest::Chunk, at: usize) -> NewChunk {
     }
 }
 
-/// Where documents come from.
+/// A source of documents.
 pub(crate) trait Source: Send {
-    /// Reads on, giving each step to `each` until it says stop (false).
+    /// Reads documents and passes each step to `each`, until that returns false.
     fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(SourceStep) -> bool) -> Result<()>;
 }

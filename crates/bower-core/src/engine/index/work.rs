@@ -8,24 +8,24 @@ use crate::error::Result;
 use crate::item::indexed_text;
 use crate::store::{NewDocument, NewVector};
 
-/// Chunks of one document in a unit: texts of one document stay together, long documents are shared out.
+/// Most chunks of a unit: texts of one document stay together, long documents are divided.
 const UNIT_CHUNKS: usize = 16;
 
 /// Some new chunks of one document. A document without new chunks is one empty unit.
 pub(crate) struct WorkUnit {
-    /// Its number in this run: units are numbered in the order in which they are cut.
+    /// Number in this run: units are numbered in the order in which they are cut.
     number: u64,
     document: Arc<NewDocument>,
     chunks: Range<usize>,
 }
 
-/// A unit with what the channels need.
+/// A unit with the terms and vectors of its chunks.
 pub(crate) struct Embedded {
     unit: WorkUnit,
     made: Vec<(Vec<u8>, Option<NewVector>)>,
 }
 
-/// Cuts a document into units, numbered from `number` on, which becomes the number after the last.
+/// Cuts a document into units, numbered from `number` on; `number` becomes the number after the last.
 pub(crate) fn units(document: NewDocument, number: &mut u64) -> impl Iterator<Item = WorkUnit> + use<> {
     let total = document.added.len();
     let document = Arc::new(document);
@@ -39,7 +39,7 @@ pub(crate) fn units(document: NewDocument, number: &mut u64) -> impl Iterator<It
 }
 
 impl WorkUnit {
-    /// Makes terms and vector of each chunk.
+    /// Computes the terms and the vector of each chunk.
     pub(crate) fn embed(
         self,
         mut make: impl FnMut(&str) -> Result<(Vec<u8>, Option<NewVector>)>,
@@ -55,19 +55,19 @@ impl WorkUnit {
     }
 }
 
-/// Units on their way back into the order in which they were cut, and into documents.
+/// Puts units back into the order in which they were cut, and joins them into documents.
 #[derive(Default)]
 pub(crate) struct Assembly {
-    /// The unit that everything else waits for.
+    /// Number of the unit that everything else waits for.
     next: u64,
     early: BTreeMap<u64, Embedded>,
-    /// The units of the document that is not whole yet.
+    /// Units of the document that is not complete yet.
     parts: Vec<Embedded>,
 }
 
 impl Assembly {
-    /// Takes a unit back, whichever comes; gives the documents that are whole now, in the order in which they were read.
-    /// `released` is called for each unit that waits for no earlier one any more.
+    /// Takes an embedded unit, in any order. Returns the documents that are complete now, in the order in which they were
+    /// read. Calls `released` for each unit that no longer waits for an earlier one.
     pub(crate) fn take(&mut self, embedded: Embedded, mut released: impl FnMut()) -> Vec<NewDocument> {
         let mut whole = Vec::new();
         self.early.insert(embedded.unit.number, embedded);
@@ -84,7 +84,7 @@ impl Assembly {
     }
 }
 
-/// The document of some units, which are all there are of it.
+/// Joins all units of a document.
 fn join(parts: impl Iterator<Item = Embedded>) -> Option<NewDocument> {
     let mut made = Vec::new();
     let mut document = None;
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// What embedding makes of a chunk: its id as its terms.
+    /// Embeds a unit: the terms of a chunk are its id.
     fn embed(unit: WorkUnit) -> Embedded {
         let made = unit.document.added[unit.chunks.clone()].iter();
         let made = made.map(|chunk| (chunk.id.clone().into_bytes(), None)).collect();

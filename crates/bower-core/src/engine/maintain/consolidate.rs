@@ -1,6 +1,6 @@
-//! Consolidates memories that say much the same into patterns: near in meaning, of one place and type.
-//! No claim of the members may differ. Some clusters make one transaction, in which each stands alone, so that a run that was stopped goes
-//! on where it was.
+//! Consolidates memories of one namespace and type that are close in meaning into patterns.
+//! The claims of the members must not differ. One transaction writes several clusters, each independent of the others, so a
+//! stopped run goes on where it was.
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
@@ -27,18 +27,18 @@ use crate::store::{IndexedText, LifecycleRow, Namespace, NewMemory, NewPattern, 
 use crate::text;
 use crate::vector::{ByteRows, NearPair, Quantised, floats, in_order, near_pairs};
 
-/// Patterns of one transaction: it holds the store's one pen for some 20 ms, and who is killed loses the second that the model
-/// took for them.
+/// Most patterns of one transaction: it holds the store's write lock for some 20 ms, and a killed run loses the second that
+/// the model took for them.
 const TOGETHER: usize = 64;
 
-/// Pairs whose claims one thread compares in a row.
+/// Number of pairs whose claims one thread compares in a row.
 const JOINED_AT_ONCE: usize = 32;
 
-/// Memories that may be compared: of one place and sort, none of them pinned.
+/// Memories that may be compared: those of one namespace and sort, none of them pinned.
 type Group = (Namespace, Sort);
 
-/// What memories of one pattern have in common beside their place. What somebody kept and what nobody looked at stand in no
-/// pattern together, nor do a user's words and those from outside.
+/// Properties that all memories of a pattern share, beside their namespace. Reviewed and unreviewed memories are in no
+/// pattern together, nor are a user's words and those from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Sort {
     memory_type: Option<MemoryType>,
@@ -46,27 +46,27 @@ struct Sort {
     is_outside: bool,
 }
 
-/// Something of one sort.
+/// A value with its sort.
 type OfSort<T> = (Sort, T);
 
-/// Whose memories are looked at.
+/// Whether memories of a scope and owner are consolidated.
 pub(crate) type Within<'a> = &'a dyn Fn(Scope, Option<&str>) -> bool;
 
-/// What a run over all groups has at hand.
+/// State of a run over all groups.
 struct Run<'a> {
     engine: &'a Engine,
     embedder: &'a dyn Embedder,
     request: &'a ConsolidateRequest,
-    /// The language model, where one is to write the patterns' texts.
+    /// The language model, if one writes the patterns' texts.
     writer: Option<Writer<'a>>,
     start: Instant,
     now: Timestamp,
-    /// Whether somebody still waits for it.
+    /// Whether the caller still waits for the run.
     go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Consolidates what is visible, and of that what `within` says, as long as `go_on` says so. No cluster crosses a collection, a
-/// scope or an owner.
+/// Consolidates the visible memories that `within` accepts, as long as `go_on` returns true. No cluster crosses a collection,
+/// a scope or an owner.
 pub(crate) fn consolidate(
     engine: &Engine,
     visibility: &Visibility,
@@ -100,30 +100,31 @@ pub(crate) fn consolidate(
     Ok(done)
 }
 
-/// What was found in a group.
+/// Clusters found in a group.
 struct Looked {
-    /// How many have no vector.
+    /// Number of members without a vector.
     missing: usize,
     texts: Texts,
-    /// Members by their place in the group, each cluster's centre first.
+    /// Members by their position in the group, each cluster's centre first.
     clusters: Vec<Vec<usize>>,
 }
 
-/// Clusters of one transaction, and what is written for them.
+/// Clusters of one transaction, and the patterns to write for them.
 type Together = (Vec<Cluster>, Vec<NewPattern>);
 
-/// What became of a cluster before it is written.
+/// State of a cluster before it is written.
 enum Prepared {
-    /// Nobody has looked at it: time is up.
+    /// Not examined: time is up.
     Late,
-    /// Nothing to do: too little fits into a text, a member is gone, or somebody took this very pattern back before.
+    /// Nothing to do: too little fits into a text, a member is gone, or this very pattern exists already (it may have been
+    /// undone).
     Void,
-    /// To be written, unless this is only looked at.
+    /// To be written, unless the run is dry.
     Ready(Box<Cluster>, Option<Box<NewPattern>>),
 }
 
 impl Run<'_> {
-    /// How long it may still take; no time where nobody waits for it any more.
+    /// Returns the time that the run may still take; zero if the caller no longer waits.
     fn left(&self) -> Duration {
         if !(self.go_on)() {
             return Duration::ZERO;
@@ -131,8 +132,8 @@ impl Run<'_> {
         Duration::from_millis(self.request.most_ms).saturating_sub(self.start.elapsed())
     }
 
-    /// One transaction is written while the next is prepared, and further groups are looked at meanwhile: of each a part is one
-    /// thread's alone. What was found is taken in the groups' order, whoever was first.
+    /// Examines groups, prepares transactions and writes them at the same time, because a part of each runs on one thread
+    /// alone. Results are taken in the groups' order, whichever comes first.
     fn groups(&self, groups: &[(Group, Vec<RowId>)], done: &mut Consolidated) -> Result<()> {
         let (give, take) = sync_channel::<Together>(1);
         let (tells, told): (Vec<_>, Vec<_>) =
@@ -148,14 +149,14 @@ impl Run<'_> {
             for _ in 0..embedder_threads(&self.engine.settings).min(groups.len()) {
                 scope.spawn(|| {
                     while let Some(((group, rows), tell)) = next() {
-                        // Where nobody takes it, an earlier group failed.
+                        // If nobody receives it, an earlier group failed.
                         if tell.send(self.look(group, rows)).is_err() {
                             return;
                         }
                     }
                 });
             }
-            // Who panicked tells nothing, and the panic is passed on at the end.
+            // A thread that panicked sends nothing, and the panic is passed on at the end.
             let mut found =
                 groups.iter().zip(told).map_while(|(group, told)| Some((group, told.recv().ok()?)));
             let looked = found.try_for_each(|(((place, _), rows), looked)| {
@@ -193,7 +194,8 @@ impl Run<'_> {
         Ok(Looked { missing, texts, clusters })
     }
 
-    /// Prepares clusters, some at a time, and gives them on until nobody wants more; how many wait, because time is up.
+    /// Prepares clusters, some at a time, and sends them until the writer ends. Returns the number that wait, because time is
+    /// up.
     fn prepare_all(
         &self,
         place: &Namespace,
@@ -221,7 +223,7 @@ impl Run<'_> {
                     }
                 }
             }
-            // Where nobody takes it, writing failed, and says why.
+            // If nobody receives them, writing failed and returns the error.
             if !clusters.is_empty() && give.send((clusters, patterns)).is_err() {
                 break;
             }
@@ -229,7 +231,7 @@ impl Run<'_> {
         Ok(late)
     }
 
-    /// Reads the members of a cluster, and makes what is written for them.
+    /// Reads the members of a cluster, and creates the pattern to write.
     fn prepare(
         &self,
         place: &Namespace,
@@ -243,7 +245,8 @@ impl Run<'_> {
         let mut items: Vec<Item> = self.engine.store.items(&asked)?.into_iter().flatten().collect();
         items.retain(|item| !item.damaged);
         items.sort_by_key(|item| (item.create_time, item.row));
-        // By the members' own words, whoever writes the text: what was taken back is not made again in other words.
+        // The id comes from the members' own words, whoever writes the text: an undone pattern is not made again in other
+        // words.
         let id = free_id(self.engine, place, &pattern.content)?;
         let is_there = !self.engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.is_empty();
         if items.len() < asked.len() || is_there {
@@ -268,7 +271,7 @@ impl Run<'_> {
         let mut memory = memory(self.embedder, place, &pattern, &items, id)?;
         if let Some(model) = &cluster.written_by {
             memory.metadata.insert("written_by".to_owned(), json!(model));
-            // Whatever the members say, these words are a model's.
+            // Whatever the members' provenance, these words are a model's.
             let by_model = Provenance { reviewed: true, ..Provenance::told(Author::Agent) };
             memory.provenance = memory.provenance.and(by_model);
         }
@@ -276,8 +279,8 @@ impl Run<'_> {
         Ok(Prepared::Ready(Box::new(cluster), Some(Box::new(NewPattern { memory, members }))))
     }
 
-    /// Writes the patterns of some clusters, of which those that are only looked at have none; gives the clusters that stand. One of
-    /// which a member changed meanwhile does not.
+    /// Writes the patterns of some clusters; a dry run has none. Returns the clusters that were written: one of which a
+    /// member changed meanwhile is left out.
     fn keep(&self, clusters: Vec<Cluster>, patterns: &[NewPattern]) -> Result<Vec<Cluster>> {
         if patterns.is_empty() {
             return Ok(clusters);
@@ -292,7 +295,7 @@ impl Run<'_> {
     }
 }
 
-/// Rows by place and type, each in the order in which they were written.
+/// Returns rows by namespace and sort, each in the order in which they were written.
 fn groups(engine: &Engine, within: &dyn Fn(&LifecycleRow<'_>) -> bool) -> Result<Vec<(Group, Vec<RowId>)>> {
     let mut places: HashMap<Namespace, Vec<OfSort<Vec<RowId>>>> = HashMap::new();
     let mut rows: Vec<(Namespace, Vec<OfSort<RowId>>)> = Vec::new();
@@ -300,7 +303,7 @@ fn groups(engine: &Engine, within: &dyn Fn(&LifecycleRow<'_>) -> bool) -> Result
         if life.facts.tier == Tier::Pinned || !within(&life) {
             return;
         }
-        // Most stand beside others of their place: those need no key of their own.
+        // Most rows follow others of their namespace: those need no key of their own.
         let is_here = |place: &Namespace| {
             (place.collection.as_str(), place.scope, place.owner.as_deref())
                 == (life.collection, life.scope, life.owner)
@@ -343,7 +346,7 @@ fn groups(engine: &Engine, within: &dyn Fn(&LifecycleRow<'_>) -> bool) -> Result
     Ok(groups)
 }
 
-/// The vectors of rows: from the index, and from the store where it does not hold them; and how many have none.
+/// Returns the vectors of rows, from the index or else from the store, and the number of rows that have none.
 fn vectors(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<(ByteRows, usize)> {
     let (mut vectors, left) = engine.indexes.again(|| {
         let index = engine.indexes.vector(embedder.model(), &*engine.store)?;
@@ -361,14 +364,14 @@ fn vectors(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<(
     Ok((vectors, missing))
 }
 
-/// A text that is near another. What it claims is read once, by whoever is first to need it.
+/// A text that is near another. Its claims are read once, by the first thread that needs them.
 struct Near {
     text: String,
     numbers: Option<u64>,
     claims: OnceLock<Claims>,
 }
 
-/// The texts that are near others, each at the place of its row, read once.
+/// Texts that are near others, each at the position of its row, read once.
 struct Texts(Vec<Option<Near>>);
 
 impl Texts {
@@ -379,7 +382,7 @@ impl Texts {
         memory_type: Option<MemoryType>,
     ) -> Result<Self> {
         let is_centre = centres(rows.len(), pairs.iter());
-        // Who is near a centre of three is near somebody who is near two.
+        // Only possible centres of clusters, and texts near them, are read.
         let wanted = of_centres(pairs.iter(), &is_centre);
         let asked: Vec<RowId> = wanted.iter().map(|&at| rows[at]).collect();
         let places: HashMap<RowId, usize> = asked.iter().copied().zip(wanted).collect();
@@ -392,8 +395,8 @@ impl Texts {
         Ok(Self(texts))
     }
 
-    /// The pairs that may stand in one pattern, of those that a cluster may stand around, each asked once: the first before the
-    /// second.
+    /// Returns the pairs that may be in one pattern, among those with a possible centre. Each pair is compared once, with the
+    /// first position before the second.
     fn joined(
         &self,
         pairs: &[NearPair],
@@ -420,7 +423,7 @@ impl Texts {
         Some((&near.text, near.claims.get_or_init(|| Claims::of(&near.text))))
     }
 
-    /// Whether two may stand in one pattern, as far as is cheap to tell.
+    /// Whether two texts may be in one pattern, by the checks that are cheap.
     fn may_join(&self, one: usize, other: usize) -> bool {
         let (Some(first), Some(second)) = (&self.0[one], &self.0[other]) else { return false };
         first.numbers == second.numbers && first.text.len().max(second.text.len()) <= LONGEST
@@ -434,7 +437,7 @@ impl Texts {
     }
 }
 
-/// Who is near so many that a cluster may stand around it.
+/// Returns for each text whether it is near enough others to be the centre of a cluster.
 fn centres<'a>(count: usize, pairs: impl Iterator<Item = &'a NearPair>) -> Vec<bool> {
     let mut near = vec![0_usize; count];
     for &(one, two, _) in pairs {
@@ -444,7 +447,7 @@ fn centres<'a>(count: usize, pairs: impl Iterator<Item = &'a NearPair>) -> Vec<b
     near.into_iter().map(|near| near + 1 >= LEAST_MEMBERS).collect()
 }
 
-/// Centres and who is near them, ascending.
+/// Returns the centres and the texts near them, ascending.
 fn of_centres<'a>(pairs: impl Iterator<Item = &'a NearPair>, is_centre: &[bool]) -> Vec<usize> {
     let mut wanted: Vec<usize> = pairs
         .map(|&(one, two, _)| [one as usize, two as usize])
@@ -456,7 +459,7 @@ fn of_centres<'a>(pairs: impl Iterator<Item = &'a NearPair>, is_centre: &[bool])
     wanted
 }
 
-/// The memory that stands for some, which are told oldest first.
+/// Creates the memory of a pattern from its members, oldest first.
 fn memory(
     embedder: &dyn Embedder,
     place: &Namespace,
@@ -508,8 +511,8 @@ fn memory(
 }
 
 impl Engine {
-    /// Patterns in the place of memories that say much the same; these are archived as its examples. As long as `go_on` says so: then
-    /// it stops at its next transaction, and tells what it did.
+    /// Replaces memories that say much the same by patterns; the memories are archived as examples. When `go_on` returns
+    /// false, it stops before its next transaction and reports what it did.
     pub fn consolidate(
         &self,
         visibility: &Visibility,

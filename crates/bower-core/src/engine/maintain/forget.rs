@@ -1,5 +1,5 @@
-//! Forgets items: selects them and what was made of them, deletes them in one transaction, then purges every file.
-//! A run that was cut short is finished by whoever next has time.
+//! Forgets items: selects them and those derived from them, deletes them in one transaction, then purges every file.
+//! The next process that runs maintenance finishes a run that was cut short.
 
 use aho_corasick::AhoCorasick;
 use jiff::Timestamp;
@@ -20,32 +20,32 @@ use crate::request::{
 use crate::store::{Stamp, Store};
 use crate::text::{Analyzer, Purpose, TextIndex};
 
-/// A sentence of fewer words says nothing by itself: "It works." stands in many texts.
+/// Fewest words of a sentence that is compared: "It works." is in many texts.
 const LEAST_WORDS: usize = 3;
 
-/// Words at the end of a chunk that stand near the beginning of the next where the two overlap.
+/// Number of words at the end of a chunk that are near the beginning of the next where the two overlap.
 const OVERLAP_WORDS: usize = 3;
-/// So near: an overlap of 200 characters, behind a repeated heading.
+/// Number of words that are near the beginning: an overlap of 200 characters, behind a repeated heading.
 const NEAR_BEGINNING: usize = 80;
 
-/// A shorter word is no trace: it stands anywhere.
+/// Fewest letters of a word that is a trace: a shorter one is anywhere.
 const LEAST_LETTERS: usize = 4;
-/// Letters of a part of a text that is a trace by itself.
+/// Number of letters of a part of a text that is a trace by itself.
 const PART: usize = 16;
 
-/// Letters by which a copy of a text is noticed.
+/// Number of letters by which a copy of a text is noticed.
 const BEGINNING: usize = 48;
 
-/// Items that say the same and are named.
+/// Most items with the same text that are named.
 const MOST_HOLDERS: usize = 100;
 
-/// Items that were made of some others, or hold all that one of them says:
+/// Returns items that were derived from some others, or contain the whole text of one of them:
 ///
-/// - another form of the same memory, or one that a relation ties to it, that holds each of its sentences;
-/// - what was made of it as one of its examples, where it holds one of its sentences;
+/// - another form of the same memory, or one that a relation ties to it, that contains each of its sentences;
+/// - an item that was made from it as one of its examples, if it contains one of its sentences;
 /// - the chunk before or after it in its document, where the two overlap.
 ///
-/// Texts are compared word by word, case and punctuation aside. What says the same in other words is not noticed.
+/// Texts are compared word by word; case and punctuation are ignored. The same statement in other words is not noticed.
 fn derived(engine: &Engine, visibility: &Visibility, items: &[Item]) -> Result<Vec<Item>> {
     let mut taken: BTreeSet<RowId> = items.iter().map(|item| item.row).collect();
     let mut found = Vec::new();
@@ -79,7 +79,7 @@ fn derived(engine: &Engine, visibility: &Visibility, items: &[Item]) -> Result<V
     Ok(found)
 }
 
-/// The chunks before and after one that repeat a part of it.
+/// Returns the chunks before and after one that repeat a part of it.
 fn beside(engine: &Engine, item: &Item) -> Result<Vec<Item>> {
     let around = engine.store.around(item.row, 1)?;
     let Some(&(place, _)) = around.iter().find(|(_, row)| *row == item.row) else { return Ok(Vec::new()) };
@@ -97,7 +97,7 @@ fn beside(engine: &Engine, item: &Item) -> Result<Vec<Item>> {
         .collect())
 }
 
-/// Whether a text ends with what stands near the beginning of the next.
+/// Whether the end of a text is near the beginning of the next.
 fn overlap(first: &[String], second: &[String]) -> bool {
     let Some(end) = first.len().checked_sub(OVERLAP_WORDS) else { return false };
     holds(&second[..second.len().min(NEAR_BEGINNING)], &first[end..])
@@ -108,7 +108,8 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect()
 }
 
-/// The sentences of a text, of some words each; the whole where it has none such. Headings are the document's.
+/// Returns the sentences of a text that have enough words; the whole text if there are none. Headings belong to the document
+/// and are skipped.
 fn sentences(text: &str) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -137,7 +138,8 @@ fn holds(text: &[String], part: &[String]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)
 }
 
-/// Visible items that still hold all of a forgotten text. Short texts stand in many.
+/// Returns the ids of visible items that still contain all of a forgotten text. Short texts are skipped, as many items
+/// contain them.
 fn holders(engine: &Engine, visibility: &Visibility, items: &[Item], gone: &[RowId]) -> Result<Vec<String>> {
     let texts: Vec<&str> = items
         .iter()
@@ -148,11 +150,11 @@ fn holders(engine: &Engine, visibility: &Visibility, items: &[Item], gone: &[Row
         return Ok(Vec::new());
     }
     let whole: Vec<Vec<String>> = texts.iter().map(|text| words(text)).collect();
-    // Of 100,000 texts few have the beginning of one of these; those are read.
+    // Of 100,000 texts few have the beginning of one of these; only those are compared.
     let beginnings: Vec<Vec<u8>> = texts.iter().map(|text| beginning(text).as_bytes().to_vec()).collect();
     let finder = automaton(&beginnings)?;
     let gone: BTreeSet<RowId> = gone.iter().copied().collect();
-    // The first hundred are counted among those that are visible alone.
+    // Only visible items count as the first hundred.
     let visible = if visibility.is_everything() {
         None
     } else {
@@ -180,22 +182,22 @@ fn holders(engine: &Engine, visibility: &Visibility, items: &[Item], gone: &[Row
     Ok(ids)
 }
 
-/// The beginning of a text's longest line: what stands in every copy of it, however its lines are joined.
+/// Returns the beginning of a text's longest line: every copy of the text contains it, however its lines are joined.
 fn beginning(text: &str) -> &str {
     let line = text.lines().map(str::trim).max_by_key(|line| line.len()).unwrap_or(text);
     let end = line.char_indices().nth(BEGINNING).map_or(line.len(), |(at, _)| at);
     &line[..end]
 }
 
-/// Makes sure that no file holds a trace of what was forgotten. What fails is said: the items are gone, and whoever next has
-/// time goes on.
+/// Removes all traces of forgotten items from files. Failures are in the result: the items are gone, and the next maintenance
+/// goes on.
 fn erase(engine: &Engine, items: &[Item], now: Timestamp) -> Result<Erased> {
     engine.forget_questions(items);
     let traces = Traces::of(items);
     let mut erased = Erased::default();
     match engine.purge(CompactWhen::Always, Some(&traces), now) {
         Ok(Some(purged)) => erased = purged,
-        // Somebody else has done it all meanwhile.
+        // Another process has done it all meanwhile.
         Ok(None) => {}
         Err(error) => erased.waits.push(error.to_string()),
     }
@@ -204,7 +206,7 @@ fn erase(engine: &Engine, items: &[Item], now: Timestamp) -> Result<Erased> {
     Ok(erased)
 }
 
-/// Files below the home that are not the store's and hold a forgotten text.
+/// Returns the files below the home that are not the store's and contain a forgotten text.
 fn elsewhere(engine: &Engine, items: &[Item]) -> Result<Vec<Elsewhere>> {
     let texts: Vec<&str> = items
         .iter()
@@ -236,12 +238,12 @@ fn elsewhere(engine: &Engine, items: &[Item]) -> Result<Vec<Elsewhere>> {
     Ok(found)
 }
 
-/// What would tell of a forgotten text where nothing is kept.
+/// Bytes that would reveal a forgotten text in unused parts of files.
 #[derive(Debug, Default)]
 pub(crate) struct Traces {
-    /// Parts of texts, long enough to be of nothing else.
+    /// Parts of texts, long enough to be unique.
     parts: BTreeSet<Vec<u8>>,
-    /// Each word as it was written, with its terms.
+    /// Each word in lower case, with its terms.
     words: BTreeMap<String, Vec<String>>,
     tags: BTreeSet<String>,
     fields: BTreeSet<(String, String)>,
@@ -261,7 +263,7 @@ impl Traces {
                 traces.words.entry(word.to_lowercase()).or_insert_with_key(|word| terms(word));
             }
             traces.tags.extend(item.tags.iter().filter(|tag| tag.len() >= LEAST_LETTERS).cloned());
-            // A chunk's are those of its document, and its place there.
+            // A chunk's fields are those of its document, and its position there.
             let own = item.metadata.iter().filter(|_| item.kind == Kind::Memory);
             traces.fields.extend(own.filter_map(|(name, value)| {
                 let text = value.as_str().filter(|text| text.len() >= LEAST_LETTERS)?;
@@ -271,7 +273,7 @@ impl Traces {
         traces
     }
 
-    /// What finds those of them that nothing has any more that is kept; `None` where there are none.
+    /// Returns an automaton for the traces that no kept item has any more; `None` where there are none.
     pub(crate) fn finder(
         &self,
         store: &dyn Store,
@@ -327,7 +329,7 @@ fn terms(word: &str) -> Vec<String> {
 }
 
 impl Engine {
-    /// Drops questions that wait for the cache and were a forgotten text.
+    /// Drops questions that wait for the cache and equal a forgotten text.
     fn forget_questions(&self, items: &[Item]) {
         let mut fresh = self.pending.query_vectors.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if !fresh.is_empty() {
@@ -338,12 +340,12 @@ impl Engine {
 }
 
 impl Engine {
-    /// Removes items from every table and index, with what was made of them, and says what went. When it returns, no file of the
-    /// store and its indexes holds a trace, or the answer says what stood in the way. Whoever sees a part of the store is told
-    /// nothing of other files.
+    /// Removes items and those derived from them from every table and index, and reports what was removed. When it returns,
+    /// no file of the store and its indexes has a trace, or the report names the obstacle. A caller that sees a part of the
+    /// store learns nothing of other files.
     pub fn forget(&self, visibility: &Visibility, how: &Forgetting, now: Timestamp) -> Result<Forgotten> {
         let (named, asks) = match &how.what {
-            // Each must be visible before any of them goes.
+            // Each must be visible before any of them is removed.
             ForgetRequest::Ids(ids) => {
                 let mut rows =
                     ids.iter().map(|id| Ok(resolve(self, visibility, id)?.0)).collect::<Result<Vec<_>>>()?;
@@ -418,7 +420,7 @@ mod tests {
         files(home).unwrap().iter().flat_map(|path| std::fs::read(path).unwrap()).collect()
     }
 
-    /// Killed between the commit and the files: whoever next has time goes on, and only once.
+    /// A run that was killed between the commit and the purge is finished by the next maintenance, once.
     #[test]
     fn what_was_cut_short_is_done_by_the_next() {
         let folder = tempfile::tempdir().unwrap();
@@ -432,7 +434,7 @@ mod tests {
         engine.store.forget(&[row], false, stamp).unwrap();
         let due = engine.store.erasure_due().unwrap();
         assert!(due.is_some());
-        // A compaction that knows nothing of it leaves the mark.
+        // A compaction alone leaves the mark.
         engine.compact(CompactWhen::Always).unwrap();
         engine.store.forget(&[other], true, stamp).unwrap();
         assert_eq!(engine.store.erasure_due().unwrap(), due);
@@ -455,7 +457,7 @@ mod tests {
         assert_eq!(engine.store.verify().unwrap(), Vec::<String>::new());
     }
 
-    /// What a page was left with by another version, which zeroed nothing.
+    /// Bytes that another version, which zeroed nothing, left in a page.
     #[test]
     fn what_an_older_version_left_behind_is_found_and_goes() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Reports the state of a store: counts for `status`, examinations for `doctor`. Reads only.
+//! Reports the state of a store without changing it: counts for `status`, examinations for `doctor`.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
     let text_delta = store.text_rows(covered(&text), newest)?.len() as u64;
     let newer = store.vector_rows(identity, covered(&vector), newest)?;
     let vector_delta = newer.len() as u64;
-    // An index has counted its rows; the store goes through all of them to do so.
+    // An index has counted its rows; the store goes through all of them to count.
     let indexed = vector.ask(|index| {
         let gone = store.gone(index.coverage().change, newest)?;
         Ok(present(index.len(), |rows| index.count(rows), &newer, &gone))
@@ -70,8 +70,8 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
     })
 }
 
-/// Rows whose codes are not compacted yet, whether the index is sound, and items with a vector and no codes.
-/// `vectors` is how many of them there are, where an index knows.
+/// Returns the number of rows with codes that are not compacted yet, and whether the index is sound. The third value is the
+/// number of items with a vector and no codes. `vectors` is the number of items with a vector, if an index has counted it.
 fn tokens_status(
     engine: &Engine,
     embedder: &dyn Embedder,
@@ -81,8 +81,8 @@ fn tokens_status(
     let Some(scheme) = embedder.tokens() else { return Ok((0, true, 0)) };
     let found = engine.indexes.tokens(scheme, &*engine.store)?;
     let newer = engine.store.code_rows(scheme, covered(&found), newest)?;
-    // Codes are made with their vector, in one pass: a row that has codes has a vector, and the difference is what has none.
-    // Row by row it takes 10 ms for 100,000.
+    // Codes are computed with their vector, in one pass. So a row that has codes has a vector, and the difference is the
+    // number without codes. Comparing row by row takes 10 ms for 100,000 rows.
     let coded = found.ask(|index| {
         let gone = engine.store.gone(index.coverage().change, newest)?;
         Ok(present(index.len(), |rows| index.count(rows), &newer, &gone))
@@ -94,8 +94,8 @@ fn tokens_status(
     Ok((newer.len() as u64, !is_unusable(&found), uncoded))
 }
 
-/// How many rows an index and its delta have together. The index can find `indexed`, and `count` of some; `newer` are the
-/// delta's; `gone` are those that a compaction would take out.
+/// Returns the number of rows of an index and its delta together. `indexed` is the number of rows that the index can find,
+/// and `count` counts some of them. `newer` are the delta's rows; `gone` are those that a compaction would remove.
 fn present(indexed: usize, count: impl FnOnce(&RowSet) -> usize, newer: &[RowId], gone: &RowSet) -> u64 {
     let stale: RowSet = gone.iter().chain(newer.iter().copied()).collect();
     (indexed - count(&stale) + newer.len()) as u64
@@ -142,7 +142,7 @@ fn index_check<T: Derived>(
             detail: reason.clone(),
             hint: Some(REBUILD.into()),
         },
-        // What is damaged is put aside with that, and made anew by whoever compacts next.
+        // This puts a damaged index aside, and the next compaction rebuilds it.
         IndexState::Good(index) => match index.ask(verify) {
             Ok(()) => {
                 let newest = store.coverage().map_or(0, |coverage| coverage.change.0);
@@ -167,13 +167,13 @@ fn bad(name: &str, detail: String, hint: &str) -> Check {
 }
 
 impl Engine {
-    /// Counts, sizes and the state of the indexes.
+    /// Returns counts, sizes and the state of the indexes.
     pub fn status(&self, visibility: &Visibility) -> Result<StatusReport> {
         visibility.check_everything("status")?;
         status(self)
     }
 
-    /// The same for whoever sees a part of the store: counts of what is visible, and nothing of the rest.
+    /// Returns the status for a caller that sees a part of the store: counts of visible items, and nothing of the rest.
     pub fn visible_status(&self, visibility: &Visibility) -> Result<VisibleStatus> {
         let report = status(self)?;
         let within = Selection::default().within(visibility)?;
@@ -191,7 +191,7 @@ impl Engine {
             let select = Selection { collections: vec![name.clone()], ..within.clone() };
             Ok((name, count(select)?))
         });
-        // What a scope holds in all its collections is more than somebody sees who sees some of them.
+        // The count of a scope includes all its collections, so a caller that sees only some of them does not get it.
         let mut scopes = if visibility.collections.is_none() { report.scopes } else { Vec::new() };
         let of_anything = Visibility { collections: None, ..visibility.clone() };
         scopes.retain(|held| of_anything.holds("", held.scope, held.owner.as_deref()));
@@ -206,8 +206,8 @@ impl Engine {
         })
     }
 
-    /// The indexes (`text`, `vectors`, `tokens`) that cannot be asked and wait to be made anew, each with the reason. Until then the
-    /// store answers, slowly.
+    /// Returns the indexes (`text`, `vectors`, `tokens`) that cannot be read and wait to be rebuilt, each with the reason.
+    /// Until then the store answers, slowly.
     pub fn unusable_indexes(&self) -> Result<Vec<(&'static str, String)>> {
         let store = &*self.store;
         let mut unusable = Vec::new();
@@ -259,7 +259,7 @@ impl Engine {
                     Ok(()) => good("model", format!("{} is whole", embedder.model())),
                     Err(error) => bad("model", error.to_string(), "run bower model pull"),
                 });
-                // This process asks a damaged one no more.
+                // This process no longer uses a damaged model.
                 if matches!(verified, Err(Error::Model { .. })) {
                     self.model.give(|_| verified)?;
                 }

@@ -1,5 +1,5 @@
 //! Applies feedback, pins, the daily sweep, pruning and undo to memories.
-//! `memory/` decides what becomes of each; the store applies it in one transaction.
+//! `memory/` decides about each memory; the store applies the decisions in one transaction.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -21,18 +21,18 @@ use crate::store::clock::PROBATION;
 use crate::store::{ExpectedState, Stamp, Transition};
 use crate::strength::strength;
 
-/// A run turns so many memories at most: it holds the store's one pen meanwhile, a third of a second (10,000 turns), and
-/// another run goes on from there.
+/// Most transitions of one run: it holds the store's write lock meanwhile, a third of a second for 10,000. The next run goes
+/// on from there.
 const MOST_AT_ONCE: usize = 10_000;
 
-/// Whoever keeps a memory sweeps too, when a sweep is due and no more memories than this are there: 20 ms or so. Beyond that
-/// it takes longer than keeping the memory did, and `bower sweep` or a daemon does it.
+/// Most memories at which the process that keeps a memory also sweeps, when a sweep is due: 20 ms or so. Beyond that a sweep
+/// takes longer than keeping the memory did, and `bower sweep` or a daemon does it.
 const SWEEPS_BY_ITSELF: u64 = 20_000;
 
-/// How often feedback is decided anew because the memory changed meanwhile.
+/// Most times that a transition is decided anew because the memory changed meanwhile.
 const ATTEMPTS: usize = 16;
 
-/// A memory that was looked at, with what it takes to turn it.
+/// A memory with the data that its transition needs.
 struct Looked {
     row: RowId,
     holder: (Scope, Option<String>),
@@ -52,12 +52,12 @@ fn look(engine: &Engine) -> Result<Vec<Looked>> {
         let holder = (life.scope, life.owner.map(str::to_owned));
         all.push(Looked { row: life.row, holder, life: sweep_life });
     })?;
-    // The order in which they were written, whatever index fed them.
+    // The order in which they were written, whatever order the store returned.
     all.sort_unstable_by_key(|looked| looked.row);
     Ok(all)
 }
 
-/// One turn as the store takes it.
+/// Returns one transition for the store.
 fn turning(looked: &Looked, turn: Turn, rule: Rule, strength: f64) -> Transition {
     let facts = &looked.life.facts;
     let (status, tier) = match turn {
@@ -89,10 +89,10 @@ fn turning(looked: &Looked, turn: Turn, rule: Rule, strength: f64) -> Transition
     }
 }
 
-/// A memory that turns.
+/// A memory with its transition, the rule and the strength.
 type Planned<'a> = (&'a Looked, Turn, Rule, f64);
 
-/// Applies a plan, unless it is only looked at; its event, and what turned, in the plan's order.
+/// Applies a plan, unless the run is dry. Returns its event, and the memories that changed, in the plan's order.
 fn apply(
     engine: &Engine,
     action: &'static str,
@@ -137,7 +137,8 @@ fn apply(
     Ok((event, turned))
 }
 
-/// Where the clock stands, for a run that archives by it; none where it is trusted. A dry run only looks.
+/// Reads the clock for a run that archives by it. Returns its jump; `None` where the clock is trusted. A dry run writes
+/// nothing.
 fn clock_jump(engine: &Engine, dry_run: bool, now: Timestamp) -> Result<Option<ClockJump>> {
     let trust = if dry_run {
         engine.store.trust()?
@@ -159,7 +160,7 @@ pub(crate) fn sweep(engine: &Engine, request: &SweepRequest, now: Timestamp) -> 
     let constants = Constants::default();
     let clock_jump = clock_jump(engine, dry_run, now)?;
     if clock_jump.is_some() && !dry_run {
-        // What time would do to memories is not known.
+        // Without a trusted time it is unknown how old memories are.
         let (event, _) = apply(engine, "sweep", &[], &waits(), dry_run, now)?;
         return Ok(Swept { event, clock_jump, took_ms: milliseconds(start), ..Swept::default() });
     }
@@ -185,7 +186,7 @@ pub(crate) fn sweep(engine: &Engine, request: &SweepRequest, now: Timestamp) -> 
         let lives: Vec<sweep::Life> = members.iter().map(|&at| all[at].life).collect();
         let gone: std::collections::HashSet<RowId> =
             sweep::over_limit(&lives, limit, now).into_iter().map(|nth| all[members[nth]].row).collect();
-        // Whatever else was to become of it: one turn a sweep.
+        // The limit overrides other transitions: a memory has one transition a sweep.
         plan.retain(|(looked, ..)| !gone.contains(&looked.row));
         plan.extend(
             members
@@ -215,25 +216,25 @@ pub(crate) fn sweep(engine: &Engine, request: &SweepRequest, now: Timestamp) -> 
     })
 }
 
-/// What the event of a run tells that did nothing because the clock jumped.
+/// Returns the detail of the event of a run that did nothing because the clock jumped.
 fn waits() -> Map<String, Value> {
     Map::from_iter([("waiting".to_owned(), json!(0)), ("clock".to_owned(), json!("jumped"))])
 }
 
-/// Whether a run of a sort was last made so many hours ago or never; 0 hours is never due. One that a wrong clock dated so many
-/// hours later than now is as far away.
+/// Whether the last run of a kind was this many hours ago or never; 0 hours is never due. A run that a wrong clock dated that
+/// many hours later than now counts as that far away.
 pub(crate) fn is_due(engine: &Engine, run: &str, hours: u32, now: Timestamp) -> Result<bool> {
     if hours == 0 {
         return Ok(false);
     }
     let last = engine.store.last_runs()?.remove(run);
-    // A jump of the clock costs a day, however seldom runs are made.
+    // A jump of the clock delays a run by a day at most, however seldom runs are made.
     let waits = engine.store.trust()?.waits_until().is_some();
     let hours = if waits { hours.min(24) } else { hours };
     Ok(last.is_none_or(|last| now.duration_since(last).abs().as_hours() >= i64::from(hours)))
 }
 
-/// Sweeps where that is due and soon done; whether it did. Best effort.
+/// Sweeps if that is due and soon done, and returns whether it did. Best effort.
 pub(crate) fn sweep_when_due(engine: &Engine, now: Timestamp) -> Result<bool> {
     if !is_due(engine, "sweep", engine.settings.sweep_hours, now)? {
         return Ok(false);
@@ -285,7 +286,7 @@ pub(crate) fn prune(engine: &Engine, request: &PruneRequest, now: Timestamp) -> 
     })
 }
 
-/// Notes what the clock says, where that is news. Best effort.
+/// Records the time of the clock if it is news. Best effort.
 pub(crate) fn note_time(engine: &Engine, now: Timestamp) -> Result<()> {
     if !engine.store.trust()?.is_news(now) {
         return Ok(());
@@ -293,7 +294,7 @@ pub(crate) fn note_time(engine: &Engine, now: Timestamp) -> Result<()> {
     best_effort(engine.store.read_clock(false, Stamp { now, actor: ACTOR }).map(drop))
 }
 
-/// Decides about one memory and applies it, until nothing came between the two.
+/// Decides about one memory and applies the decision, until nothing came between the two.
 fn turn_one(
     engine: &Engine,
     visibility: &Visibility,
@@ -320,7 +321,7 @@ fn seen(item: &Item) -> ExpectedState {
     ExpectedState { status: item.status, tier: item.tier, confidence: item.confidence, accessed: None }
 }
 
-/// What each scope and owner holds, beside its limit.
+/// Returns the number of memories of each scope and owner, with its limit.
 pub(crate) fn held(engine: &Engine) -> Result<Vec<Held>> {
     let held = engine.store.held()?.into_iter();
     Ok(held
@@ -334,7 +335,7 @@ pub(crate) fn held(engine: &Engine) -> Result<Vec<Held>> {
 }
 
 impl Engine {
-    /// A candidate is a memory from now on, or leaves answers: somebody looked at it.
+    /// Applies a person's ruling on a candidate: it becomes a memory, or leaves answers.
     pub fn judge_candidate(
         &self,
         visibility: &Visibility,
@@ -343,7 +344,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Item> {
         let item = self.get(visibility, id)?;
-        // The sweep makes memories of what was told often enough: nobody has looked at those either.
+        // The sweep promotes candidates that were repeated often enough: no person has reviewed those either.
         let waits =
             item.status == Status::Candidate || (item.status == Status::Active && !item.provenance.reviewed);
         if !waits || item.kind == Kind::Chunk {
@@ -370,7 +371,7 @@ impl Engine {
         Ok(after)
     }
 
-    /// What somebody says of a memory moves its confidence; one that is stale leaves answers.
+    /// Applies feedback to a memory: it changes the confidence, and a stale memory leaves answers.
     pub fn feedback(
         &self,
         visibility: &Visibility,
@@ -393,12 +394,12 @@ impl Engine {
                 why: Map::from_iter([("verdict".to_owned(), json!(verdict.word()))]),
             }
         })?;
-        // Only whoever sees everything may undo, and the number counts what others do.
+        // Only a caller that sees everything may undo, and the number counts what others do.
         let event = if visibility.is_everything() { event } else { 0 };
         Ok(Feedback { memory, verdict, confidence_before: before.confidence, event })
     }
 
-    /// Pins a memory, so that it never fades, or takes the pin out.
+    /// Pins a memory, so that it never fades, or unpins it.
     pub fn pin(&self, visibility: &Visibility, id: &str, how: Pinning, now: Timestamp) -> Result<Item> {
         let (_, after, _) = turn_one(self, visibility, id, now, &|item| Transition {
             row: item.row,
@@ -422,20 +423,20 @@ impl Engine {
         Ok(after)
     }
 
-    /// What the day brings: candidates are promoted, what nobody uses fades and is archived, scopes keep their limits.
+    /// Runs daily maintenance: promotes candidates, fades and archives unused memories, and enforces the limits of scopes.
     pub fn sweep(&self, visibility: &Visibility, request: &SweepRequest, now: Timestamp) -> Result<Swept> {
         visibility.check_everything("a sweep")?;
         sweep(self, request, now)
     }
 
-    /// Archives memories whose effective importance is below a threshold; never decisions, procedures, what is pinned or
-    /// never decays.
+    /// Archives memories whose effective importance is below a threshold, except decisions, procedures, and memories that are
+    /// pinned or never decay.
     pub fn prune(&self, visibility: &Visibility, request: &PruneRequest, now: Timestamp) -> Result<Pruned> {
         visibility.check_everything("pruning")?;
         prune(self, request, now)
     }
 
-    /// Takes back what the transaction of an event did, as far as nothing changed it since.
+    /// Reverses the changes of an event's transaction, as far as nothing changed them since.
     pub fn undo(&self, visibility: &Visibility, event: u64, now: Timestamp) -> Result<Undone> {
         visibility.check_everything("undo")?;
         let undone = self.store.undo(event, Stamp { now, actor: ACTOR })?;
@@ -451,8 +452,8 @@ impl Engine {
         Ok(undone)
     }
 
-    /// Takes back all that one origin wrote, as far as it is visible: its memories and turns
-    /// leave answers, what they had replaced comes back. The event of it is undone as a whole.
+    /// Reverses all that one origin wrote, as far as it is visible: its memories and transitions leave answers, and the
+    /// memories that they replaced come back. The event of it is undone as a whole.
     pub fn undo_origin(
         &self,
         visibility: &Visibility,

@@ -1,4 +1,4 @@
-//! Purges what was forgotten from every index, the store's free pages and its copies.
+//! Purges forgotten items from every index, the store's free pages and its copies.
 
 use jiff::Timestamp;
 use std::path::Path;
@@ -16,11 +16,11 @@ use crate::store::Stamp;
 use crate::{tokens, vector};
 
 impl Engine {
-    /// Leaves no trace in any file of what was forgotten, and takes back the mark that says that this is due. `None` where nothing
-    /// is due or another process is compaction.
+    /// Removes all traces of forgotten items from files, and the mark that says that this is due. Returns `None` if nothing
+    /// is due or another process is compacting.
     ///
-    /// `traces` are those of what was forgotten just now. Who goes on for another process knows none: the store's file is then
-    /// written anew, whatever is in it.
+    /// `traces` are those of items that were forgotten just now. A process that goes on for another has none: the store's
+    /// file is then rewritten, whatever is in it.
     pub(crate) fn purge(
         &self,
         when: CompactWhen,
@@ -32,7 +32,7 @@ impl Engine {
             return Ok(None);
         }
         let Some(_lock) = CompactionLock::take(self.indexes.folder(), when)? else { return Ok(None) };
-        // Another process may have done it while this one came here.
+        // Another process may have done it while this one waited for the lock.
         let Some(due) = store.erasure_due()? else { return Ok(None) };
         let mut waits = Vec::new();
         self.purge_indexes(due, traces.is_none(), &mut waits)?;
@@ -51,8 +51,8 @@ impl Engine {
         Ok(Some(erased))
     }
 
-    /// Writes each index anew where it has a row that was forgotten or replaced, and removes what belongs to no index. `all` looks
-    /// for what killed compactions left, too.
+    /// Rewrites each index that has a forgotten or replaced row, and removes files that belong to no index. With `all`, it
+    /// also searches for files that killed compactions left.
     fn purge_indexes(&self, due: Change, all: bool, waits: &mut Vec<String>) -> Result<()> {
         let store = &*self.store;
         match self.indexes.text(store)? {
@@ -73,7 +73,7 @@ impl Engine {
                 remove(&path)?;
             }
         }
-        // Indexes of other stores: what was in this home before a copy took its place.
+        // Indexes of other stores: those of this home before a copy took its store's place.
         for (path, _) in folder.parent().map_or(Ok(Vec::new()), entries)? {
             if path != folder {
                 remove(&path)?;
@@ -88,7 +88,7 @@ impl Engine {
 
     fn purge_vectors(&self, dir: &Path, due: Change) -> Result<()> {
         let store = &*self.store;
-        // Of whichever model: one that is not here has an index all the same. A damaged one is removed, and compacted anew.
+        // The index may belong to any model, also to one that is not installed. A damaged index is removed and rebuilt.
         let found = self.indexes.other::<vector::VectorIndex>(dir, store)?;
         let Some(index) = found.good() else {
             remove_folder(dir)?;
@@ -120,7 +120,7 @@ impl Engine {
         let store = &*self.store;
         let found = self.indexes.other::<tokens::TokenIndex>(dir, store)?;
         let Some(index) = found.good() else {
-            // What is whole of it is not lost with the rest.
+            // Intact rows of a damaged index are saved.
             return match self.model.tokens() {
                 Some(scheme) if self.indexes.tokens_dir(scheme) == dir => self.compact_tokens(scheme, None),
                 Some(_) | None => remove_folder(dir),

@@ -1,5 +1,6 @@
 //! Searches every file for the bytes of some words: in UTF-8 and UTF-16, in any case and spacing.
-//! It reads files as they lie on the disk and trusts no index, but asks the one whose words are not written out.
+//! It reads files as they are on the disk and trusts no index. It queries only the text index, whose words are not written
+//! out.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::BTreeSet;
@@ -16,26 +17,26 @@ use crate::item::{RowId, Visibility};
 use crate::request::{Residue, ResidueFile, ResidueTerm};
 use crate::text::{Analyzer, Purpose};
 
-/// Letters of a piece. A longer text is looked for in pieces: where it takes several pages of a file, it does not stand there
-/// in one.
+/// Letters of a piece. A longer text is searched in pieces: a text that takes several pages of a file is not contiguous
+/// there.
 const PIECE: usize = 48;
 
-/// Bytes around a place that decide whether a piece stands there: four for each letter, and some white space.
+/// Bytes around a position that decide whether a piece is there: four for each letter, and some white space.
 const AROUND: usize = 8 << 10;
 
 /// Bytes read at once.
 const BLOCK: usize = 1 << 20;
 
-/// Items that are named.
+/// Most items that are named.
 const MOST_ITEMS: usize = 100;
 
-/// Two of 256 bytes are a certain letter in one case or the other.
+/// Probability that a random byte is a certain letter, in either case.
 const LETTER: f64 = 2.0 / 256.0;
 
-/// Below this many matches by chance in all that was read, a match is no chance.
+/// If fewer matches by chance than this are expected in all that was read, any match counts.
 const NO_CHANCE: f64 = 0.01;
 
-/// How a text is written.
+/// Encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Utf8,
@@ -46,9 +47,9 @@ enum Encoding {
 /// A part of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// In lower case.
+    /// A letter, in lower case.
     Letter(char),
-    /// White space of any length, or what stands for it in JSON.
+    /// White space of any length, or its escape in JSON.
     Space,
 }
 
@@ -59,7 +60,7 @@ struct ExportPiece {
     marks: Vec<Mark>,
 }
 
-/// The bytes by which a piece is noticed, and where in it they stand.
+/// The bytes by which a piece is noticed, and their position in it.
 #[derive(Debug)]
 struct Anchor {
     piece: usize,
@@ -77,11 +78,11 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// For some texts; one without a letter is found nowhere.
+    /// Creates a finder for some texts; a text without a letter is found nowhere.
     pub(crate) fn new(texts: &[&str]) -> Result<Self> {
         let mut pieces = Vec::new();
         for (text, words) in texts.iter().enumerate() {
-            // What looks the same may be written in two ways.
+            // Text that looks the same may have two Unicode forms.
             let forms: BTreeSet<String> = [words.nfc().collect(), words.nfd().collect()].into();
             pieces.extend(
                 forms.iter().flat_map(|form| pieces_of(form)).map(|marks| ExportPiece { text, marks }),
@@ -101,7 +102,7 @@ impl Finder {
         Ok(Self { texts: texts.len(), pieces, anchors, automaton })
     }
 
-    /// Adds the pieces whose anchor begins in a range of the bytes, by how they are written.
+    /// Counts the pieces whose anchor begins in a range of the bytes, by encoding.
     fn look(&self, bytes: &[u8], within: std::ops::Range<usize>, found: &mut [[u64; 3]]) {
         let counts = found;
         for found in self.automaton.find_overlapping_iter(bytes) {
@@ -116,14 +117,14 @@ impl Finder {
         }
     }
 
-    /// For each text, how often it stands in the bytes.
+    /// Returns for each text how often it is in the bytes.
     pub(crate) fn count(&self, bytes: &[u8]) -> Vec<u64> {
         let mut found = vec![[0; 3]; self.pieces.len()];
         self.look(bytes, 0..bytes.len(), &mut found);
         self.of_texts(&found)
     }
 
-    /// The same for what is read, and how many bytes that was.
+    /// Returns the counts for all bytes of a reader, and the number of bytes.
     pub(crate) fn count_in(&self, mut file: impl Read) -> io::Result<(Vec<u64>, u64)> {
         let mut found = vec![[0; 3]; self.pieces.len()];
         let (mut window, mut from, mut total) = (Vec::new(), 0, 0);
@@ -132,7 +133,7 @@ impl Finder {
             (&mut file).take(BLOCK as u64).read_to_end(&mut window)?;
             let read = window.len() - before;
             total += read as u64;
-            // What stands at the end may go on behind it.
+            // A match at the end may continue in the next block.
             let until = if read == 0 { window.len() } else { window.len().saturating_sub(AROUND).max(from) };
             self.look(&window, from..until, &mut found);
             if read == 0 {
@@ -144,12 +145,12 @@ impl Finder {
         }
     }
 
-    /// A text stands where half of its pieces do at least; as often as the most frequent of them.
+    /// Returns the count of each text: that of its most frequent piece, if at least half of its pieces are found.
     fn of_texts(&self, found: &[[u64; 3]]) -> Vec<u64> {
         let (mut all, mut here, mut most) =
             (vec![0_usize; self.texts], vec![0_usize; self.texts], vec![0; self.texts]);
         for (piece, [narrow, little, big]) in self.pieces.iter().zip(found) {
-            // One place reads as both, a byte apart.
+            // One position may match in both byte orders, a byte apart.
             let count = narrow + little.max(big);
             all[piece.text] += 1;
             here[piece.text] += usize::from(count > 0);
@@ -158,7 +159,7 @@ impl Finder {
         (0..self.texts).map(|text| if 2 * here[text] >= all[text] { most[text] } else { 0 }).collect()
     }
 
-    /// How often the first piece of a text would stand by chance in so many random bytes.
+    /// Returns how often the first piece of a text is expected by chance in that many random bytes.
     fn by_chance(&self, bytes: u64) -> f64 {
         let letters = self.pieces.first().map_or(0, |piece| {
             piece.marks.iter().map(|mark| if let Mark::Letter(c) = mark { c.len_utf8() } else { 1 }).sum()
@@ -167,7 +168,7 @@ impl Finder {
     }
 }
 
-/// An automaton that finds all of some bytes, ASCII in whatever case.
+/// Builds an automaton that finds all patterns, ASCII letters in either case.
 pub(crate) fn automaton(patterns: &[Vec<u8>]) -> Result<AhoCorasick> {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -176,7 +177,7 @@ pub(crate) fn automaton(patterns: &[Vec<u8>]) -> Result<AhoCorasick> {
         .map_err(|cause| Error::invalid("the words to look for", cause.to_string()))
 }
 
-/// Words joined up to the length of a piece; a longer word in several.
+/// Joins words up to the length of a piece; divides a longer word.
 fn pieces_of(text: &str) -> Vec<Vec<Mark>> {
     let mut pieces: Vec<Vec<Mark>> = Vec::new();
     let mut piece: Vec<Mark> = Vec::new();
@@ -198,7 +199,7 @@ fn pieces_of(text: &str) -> Vec<Vec<Mark>> {
     pieces
 }
 
-/// Where the longest run of ASCII begins, and the run; or the first letter as it may be written.
+/// Returns the position and text of the longest run of ASCII; or the first letter that is not ASCII, in both cases.
 fn anchor(marks: &[Mark]) -> (usize, Vec<String>) {
     let (mut best, mut run) = (0..0, 0..0);
     for (at, mark) in marks.iter().enumerate() {
@@ -213,7 +214,7 @@ fn anchor(marks: &[Mark]) -> (usize, Vec<String>) {
         }
     }
     let letter = |mark: &Mark| if let Mark::Letter(c) = mark { *c } else { ' ' };
-    // One or two letters are met so often that another letter, were it not ASCII, does better.
+    // One or two letters are too frequent, so a letter that is not ASCII is a better anchor.
     let other = marks.iter().position(|mark| !letter(mark).is_ascii());
     match other {
         Some(at) if best.len() < 3 => {
@@ -233,12 +234,12 @@ fn encode(text: &str, encoding: Encoding) -> Vec<u8> {
     }
 }
 
-/// A letter in lower case, one for one.
+/// Returns a letter in lower case, as one character.
 fn lower(c: char) -> char {
     c.to_lowercase().next().unwrap_or(c)
 }
 
-/// The character at a place, and how many bytes it takes.
+/// Returns the character at a position, and its length in bytes.
 fn next(bytes: &[u8], at: usize, encoding: Encoding) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let pair = bytes.get(at..at + 2)?;
@@ -261,7 +262,7 @@ fn next(bytes: &[u8], at: usize, encoding: Encoding) -> Option<(char, usize)> {
     Some((c, 2 * c.len_utf16()))
 }
 
-/// The character that ends at a place, and how many bytes it takes.
+/// Returns the character that ends at a position, and its length in bytes.
 fn previous(bytes: &[u8], end: usize, encoding: Encoding) -> Option<(char, usize)> {
     let lengths: &[usize] = if encoding == Encoding::Utf8 { &[1, 2, 3, 4] } else { &[2, 4] };
     lengths.iter().find_map(|&length| {
@@ -270,12 +271,12 @@ fn previous(bytes: &[u8], end: usize, encoding: Encoding) -> Option<(char, usize
     })
 }
 
-/// What stands for white space in JSON and in source code, behind a backslash.
+/// Whether a letter behind a backslash means white space in JSON and in source code.
 fn is_escaped_space(c: char) -> bool {
     matches!(c, 'n' | 'r' | 't')
 }
 
-/// Whether the marks stand from a place on.
+/// Whether the marks match from a position on.
 fn stands(bytes: &[u8], start: usize, marks: &[Mark], encoding: Encoding) -> bool {
     let mut at = start;
     for mark in marks {
@@ -308,7 +309,7 @@ fn stands(bytes: &[u8], start: usize, marks: &[Mark], encoding: Encoding) -> boo
     true
 }
 
-/// Whether the marks stand up to a place.
+/// Whether the marks match up to a position.
 fn stood(bytes: &[u8], end: usize, marks: &[Mark], encoding: Encoding) -> bool {
     let mut at = end;
     for mark in marks.iter().rev() {
@@ -341,14 +342,14 @@ fn stood(bytes: &[u8], end: usize, marks: &[Mark], encoding: Encoding) -> bool {
     true
 }
 
-/// Every file below a folder, in order; links are not followed.
+/// Returns every file below a folder, in order; links are not followed.
 pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,
-            // Somebody removed it meanwhile.
+            // It was removed meanwhile.
             Err(source) if source.kind() == io::ErrorKind::NotFound => continue,
             Err(source) => return Err(Error::io("list", &folder, source)),
         };
@@ -357,7 +358,7 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
                 Ok(kind) if kind.is_file() => all.push(entry.path()),
-                // A pipe or a socket holds nothing; a link's file lies elsewhere, or is found by itself.
+                // A pipe or a socket holds nothing; a link's file is elsewhere, or is found by itself.
                 Ok(_) => {}
                 Err(source) if source.kind() == io::ErrorKind::NotFound => {}
                 Err(source) => return Err(Error::io("read", &entry.path(), source)),
@@ -368,7 +369,7 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// A file for reading; `None` where somebody removed it meanwhile.
+/// Opens a file for reading; `None` if it was removed meanwhile.
 pub(crate) fn open(path: &Path) -> Result<Option<File>> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
@@ -377,12 +378,12 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>> {
     }
 }
 
-/// More matches than this are no chance where so many are expected.
+/// Returns the most matches that count as chance, if `expected` are expected.
 fn by_chance_at_most(expected: f64) -> u64 {
     3 + (10.0 * expected) as u64
 }
 
-/// The text index keeps stems, packed by what they share: only it can tell.
+/// Queries the text index: it stores stems with shared beginnings packed, so its bytes do not show them.
 fn ask_index(engine: &Engine, words: &str, residue: &mut Residue) -> Result<()> {
     let mut terms: Vec<String> = Vec::new();
     Analyzer::new(LANGUAGE).each(words, Purpose::Index, |found| {
@@ -409,7 +410,7 @@ fn ask_index(engine: &Engine, words: &str, residue: &mut Residue) -> Result<()> 
 }
 
 impl Engine {
-    /// Where some words stand below the home, in whatever file.
+    /// Finds the places below the home that have some words, in any file.
     pub fn residue(&self, visibility: &Visibility, words: &str) -> Result<Residue> {
         visibility.check_everything("a search of all files")?;
         let words = words.trim();
@@ -482,7 +483,7 @@ mod tests {
         let check = |words: &str, text: &str, times: u64| {
             assert_eq!(count(words, text.as_bytes()), times, "{words} in {text}");
             for big in [false, true] {
-                // At an odd place too.
+                // At an odd position too.
                 let wide = [b"x".to_vec(), utf16(text, big)].concat();
                 assert_eq!(count(words, &wide), times, "{words} in {text} as UTF-16");
             }
@@ -520,7 +521,7 @@ mod tests {
         assert_eq!(count("spare valve", &bytes), places.len() as u64);
     }
 
-    /// The slow twin: each place and each encoding by itself, without an automaton.
+    /// The slow reference: each position and each encoding by itself, without an automaton.
     #[test]
     fn the_automaton_finds_what_each_place_by_itself_does() {
         let mut seed: u64 = 11;

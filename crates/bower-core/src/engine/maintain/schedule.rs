@@ -1,4 +1,4 @@
-//! Runs what is due in a process that lives long: sweep, prune, consolidation and compaction.
+//! Runs due maintenance in a long-lived process: sweep, prune, consolidation and compaction.
 //! Each part is bounded in time and fails alone.
 
 use jiff::Timestamp;
@@ -21,8 +21,8 @@ use crate::request::{
     SweepRequest,
 };
 
-/// Makes vectors and token codes that some answer missed: those of a lost or damaged index of tokens, which nothing but the model
-/// can give. What is not done in time is done the next time.
+/// Computes vectors and token codes that an answer lacked, such as those of a lost or damaged token index: only the model can
+/// compute them. Work that is not done in time is done the next time.
 fn make_codes(engine: &Engine, most_ms: u64, now: Timestamp) -> Result<()> {
     if !engine.pending.lacks_codes.swap(false, Ordering::Relaxed) {
         return Ok(());
@@ -42,7 +42,7 @@ fn note<T>(failed: &mut Vec<Neglected>, part: &'static str, done: Result<T>) -> 
     done.map_err(|error| failed.push(Neglected { part, why: error.to_string() })).ok()
 }
 
-/// Does what is due until nothing waits, or time is up.
+/// Runs a part of maintenance that is due, until nothing waits or time is up.
 fn runs<T>(
     due: bool,
     most_ms: u64,
@@ -60,9 +60,9 @@ fn runs<T>(
     Ok(())
 }
 
-/// Who holds so much that it is to be consolidated, and up to which change that was seen.
+/// Returns the scopes and owners whose memories are due for consolidation, and the change at which they were read.
 fn crowded(engine: &Engine) -> Result<(Vec<Held>, Change)> {
-    // Before the rest: what is told meanwhile is new the next time.
+    // Read before the rest: memories that are written meanwhile are new the next time.
     let seen = engine.store.coverage()?.change;
     let upto = engine.pending.consolidated.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut crowded = Vec::new();
@@ -81,8 +81,8 @@ fn crowded(engine: &Engine) -> Result<(Vec<Held>, Change)> {
     Ok((crowded, seen))
 }
 
-/// Consolidates the memories of some holders, and remembers that, where nothing is left to do. Without a model nothing is ever
-/// to do: that is said once, until something is told.
+/// Consolidates the memories of some scopes and owners, and remembers that if nothing is left to do. Without a model nothing
+/// can be done: that is reported once, until a memory is written.
 fn make_room(
     engine: &Engine,
     crowded: &[Held],
@@ -110,10 +110,10 @@ fn make_room(
 }
 
 impl Engine {
-    /// Does what an answer must not wait for: keeps the vectors of recent queries, compacts the indexes' deltas where they are long,
-    /// sweeps once a day where a memory was kept, and notes the time that the store trusts.
+    /// Does work that an answer must not wait for. It writes exposures, uses and the vectors of recent questions, and
+    /// compacts long deltas. It sweeps once a day if a memory was kept, and records the time that the store trusts.
     ///
-    /// True where something was compacted; false where nothing was due or another process is at it.
+    /// Returns true if something was compacted; false if nothing was due or another process is compacting.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
         self.keep_given(now)?;
         keep_query_vectors(self, now)?;
@@ -121,7 +121,7 @@ impl Engine {
         if self.pending.has_kept.swap(false, Ordering::Relaxed) {
             lifecycle::sweep_when_due(self, now)?;
         }
-        // What somebody who was killed began to forget comes first.
+        // Forgetting that a killed process began comes first.
         let purged = best_effort(self.purge(CompactWhen::Due, None, now).map(drop));
         let compacted = self.compact(CompactWhen::Due)?;
         self.store.tidy(CompactWhen::Due)?;
@@ -129,13 +129,14 @@ impl Engine {
         purged.map(|()| compacted)
     }
 
-    /// What a process that lives long does from time to time, beside its answers: sweeps once a day, prunes where that is
-    /// wished, consolidates whoever holds 80 % of a limit (once, until something is told again), and does what
-    /// [`Engine::maintain`] does. A part that fails is named, and the others are done.
+    /// Runs the regular maintenance of a long-lived process, beside its answers. It sweeps once a day, and prunes if
+    /// requested. It consolidates the memories of scopes and owners at 80 % of a limit (once, until a memory is written). It
+    /// also does what [`Engine::maintain`] does. A part that fails is reported, and the others are done.
     pub fn run_maintenance(&self, house: &MaintenanceRequest, now: Timestamp) -> MaintenanceReport {
         let start = Instant::now();
         let mut kept = MaintenanceReport::default();
-        // Both before either is done: after a jump of the clock the sweep believes it, and the prune waited as long.
+        // Both are checked before either runs: after a jump of the clock the sweep makes it trusted, and the prune waited as
+        // long.
         let is_due = |run, hours| lifecycle::is_due(self, run, hours, now);
         let prunes = house.prune.map_or(Ok(false), |every| is_due("prune", every.hours.max(1)));
         let sweep = || lifecycle::sweep(self, &SweepRequest::default(), now);

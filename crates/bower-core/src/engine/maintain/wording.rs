@@ -1,5 +1,5 @@
-//! Lets a language model word a pattern, where the user asked for that.
-//! Its text is taken only where it claims what the memories claim.
+//! Lets a language model write the text of a pattern, if the user requested that.
+//! Its text is used only if it claims what the memories claim.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ use crate::memory::claims::Claims;
 use crate::memory::consolidate::{Pattern, worded};
 use crate::request::{Refused, Wording};
 
-/// A model that gave no answer so often is not asked again in the same run: each time costs all of its time.
+/// Number of failures after which a model is not used again in the same run: each one takes its whole timeout.
 const MOST_FAILURES: usize = 3;
 
-/// Who writes, and what became of it so far.
+/// The model that writes, and its results so far.
 pub(crate) struct Writer<'a> {
     llm: &'a dyn Llm,
     most: Duration,
@@ -43,8 +43,8 @@ impl<'a> Writer<'a> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The model's text for a pattern and its name, within `left`; none where the pattern keeps its own. `told` is what was
-    /// given to make the pattern.
+    /// Returns the model's text for a pattern and the model's name, within the time `left`; `None` if the pattern keeps its
+    /// own text. `told` are the texts from which the pattern was made.
     pub(crate) fn write(
         &self,
         pattern: &Pattern,
@@ -82,7 +82,7 @@ impl<'a> Writer<'a> {
         worded(&answer, &claims).map_err(|unfit| unfit.why())
     }
 
-    /// What it did, the most frequent refusal first.
+    /// Returns its results, the most frequent refusal first.
     pub(crate) fn report(self) -> Wording {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let refused = done.refused.into_iter().map(|(why, patterns)| Refused { why, patterns });

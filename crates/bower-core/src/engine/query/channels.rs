@@ -1,5 +1,5 @@
-//! The smaller channels: tags, file names and canonical memory.
-//! Each gives rows with scores of 0..1, best first, ties by row, and only rows that `allowed` lets pass.
+//! Searches the smaller channels: tags, file names and canonical memory.
+//! Each channel returns rows that `allowed` accepts, with scores of 0..1, best first; equal scores are ordered by row.
 
 mod canonical;
 mod filename;
@@ -14,7 +14,7 @@ use canonical::{Cited, canonical};
 use filename::filename;
 use tags::tags;
 
-/// One of the smaller channels by itself: at most `depth` rows, each with its citation where the channel cites.
+/// Searches one of the smaller channels. Returns at most `depth` rows, each with its citation where the channel cites.
 pub(crate) fn ask(
     engine: &Engine,
     channel: Channel,

@@ -1,6 +1,6 @@
-//! Evaluates the ranking: the whole lists behind an answer, channel by channel, and what scores them.
+//! Returns complete rankings for evaluation: each channel's list, the fused list, and the scores.
 //!
-//! `bower eval` is made of these; answers need none of them.
+//! `bower eval` uses these methods; answers do not.
 
 use crate::engine::{Engine, late, query};
 use crate::error::Result;
@@ -17,14 +17,15 @@ pub use crate::rank::profile::channels;
 pub use crate::text::{Analyzer, Purpose, TermOccurrence, TermShape};
 
 impl Engine {
-    /// The ranked rows behind an answer, deeper than an answer goes, channel by channel. For evaluation.
+    /// Returns the ranked rows behind an answer, channel by channel, and more of them than an answer has. For evaluation.
     pub fn rank(&self, visibility: &Visibility, request: &RankRequest<'_>) -> Result<Ranking> {
         let select = request.select.within(visibility)?;
         query::rank::rank(self, &RankRequest { select: &select, ..*request })
     }
 
-    /// How close the tokens of some rows are to a question's, in the order of `rows`: about -1 to 1, higher is closer; `None`
-    /// for rows without token codes, and for all where there is no model. For evaluation: of the whole store alone.
+    /// Returns how close the tokens of rows are to a question's, in the order of `rows`: about -1 to 1, higher is closer.
+    /// Rows without token codes have `None`, and all rows do where there is no model. For evaluation: the caller must see the
+    /// whole store.
     pub fn late(&self, visibility: &Visibility, text: &str, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
         visibility.check_everything("scoring rows")?;
         let Ok(embedder) = self.model.get() else { return Ok(vec![None; rows.len()]) };
@@ -34,8 +35,8 @@ impl Engine {
         }
     }
 
-    /// What the tags, filename or canonical channel finds by itself, best first, scores 0..1, each with its citation where
-    /// the channel cites; other channels are refused. For evaluation and explanation.
+    /// Searches the tags, filename or canonical channel alone. Returns rows best first, with scores of 0..1, each with its
+    /// citation where the channel cites; other channels are refused. For evaluation and explanation.
     pub fn ask_channel(
         &self,
         visibility: &Visibility,
@@ -52,9 +53,10 @@ impl Engine {
         query::channels::ask(self, channel, question, depth, &allowed, counted.as_deref())
     }
 
-    /// Reorders the best of a ranking by a cross-encoder or a language model, where their order is still open. `ranked` is best
-    /// first, its scores calibrated (0..1); `limit` is how many of them somebody will see. Whatever fails or takes longer than
-    /// the settings allow leaves the order as it was, and is named. For evaluation: of the whole store alone.
+    /// Reorders the best of a ranking by a cross-encoder or a language model, where their order is still open. `ranked` is
+    /// best first, its scores calibrated (0..1); `limit` is the number of them that will be shown. A reranker that fails or
+    /// exceeds the time of the settings leaves the order as it was, and the result names the reason. For evaluation: the
+    /// caller must see the whole store.
     pub fn rerank(
         &self,
         visibility: &Visibility,
@@ -67,8 +69,8 @@ impl Engine {
         Ok(query::rerank::rerank(self, question, ranked, limit, how))
     }
 
-    /// The path (or caller's id) of the document of each ranked chunk; rows that are no chunks are passed over. For evaluation:
-    /// of the whole store alone.
+    /// Returns the path (or caller's id) of the document of each ranked chunk; rows that are not chunks are skipped. For
+    /// evaluation: the caller must see the whole store.
     pub fn sources(&self, visibility: &Visibility, rows: &[Scored]) -> Result<Vec<String>> {
         visibility.check_everything("looking up rows")?;
         let rows: Vec<_> = rows.iter().map(|hit| hit.row).collect();

@@ -1,4 +1,4 @@
-//! Packs hits into evidence within a budget of tokens, and holds back what nobody asked for.
+//! Packs hits into evidence within a budget of tokens, and holds back weak hits of a prefetch.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -19,19 +19,19 @@ use crate::request::{Hit, Item, QueryRequest};
 use crate::text::analyze::{Analyzer, Purpose};
 use crate::text::{self, QueryTerm, Rarity};
 
-/// A smaller budget has no room for a citation and a sentence.
+/// Smallest budget: a smaller one has no room for a citation and a sentence.
 pub const LEAST_BUDGET: usize = 32;
 
-/// No model reads more at once; a larger budget is a slip.
+/// Largest budget: no model reads more at once, so a larger value is a mistake.
 const MOST_BUDGET: usize = 1_000_000;
 
-/// The hits whose neighbours in their document are loaded to fill what is left of the budget.
+/// Number of hits whose neighbours in their document are loaded to fill what is left of the budget.
 const WITH_NEIGHBOURS: usize = 5;
 
-/// What stands in [`Evidence::counted_by`] where no model's tokenizer counted.
+/// Value of [`Evidence::counted_by`] where no model's tokenizer counted.
 pub(crate) const ESTIMATE: &str = "estimate";
 
-/// File names that end so hold code or data: their lines are not put together into sentences.
+/// Extensions of files that hold code or data: their lines are not joined into sentences.
 const LINES: &[&str] = &[
     "bash", "c", "cc", "cfg", "clj", "conf", "cpp", "cs", "css", "csv", "cxx", "dart", "ex", "exs", "fish",
     "go", "gradle", "h", "hpp", "hs", "ini", "ipynb", "java", "js", "json", "jsonl", "jsx", "kt", "less",
@@ -40,7 +40,7 @@ const LINES: &[&str] = &[
     "zig", "zsh",
 ];
 
-/// Checks what can be wrong with a request for evidence.
+/// Checks the budget and the session id of a request.
 pub(crate) fn check(request: &QueryRequest) -> Result<()> {
     if let Some(budget) = request.budget_tokens
         && !(LEAST_BUDGET..=MOST_BUDGET).contains(&budget)
@@ -54,11 +54,11 @@ pub(crate) fn check(request: &QueryRequest) -> Result<()> {
     Ok(())
 }
 
-/// Packs the hits (best first) into the request's budget, where it names one, and notes for its session what is given:
-/// the items that evidence was taken from, else all hits. [`keep_given`] writes that down.
+/// Packs the hits (best first) into the request's budget, if it has one. Notes the items for the request's session: those
+/// that evidence was taken from, or all hits without a budget. [`keep_given`] writes the notes.
 ///
-/// What is left after the hits is filled with their neighbours in the document, as far as the request may see them.
-/// Tokens are pieces of the local model's tokenizer, where a model takes part, else an estimate.
+/// Neighbours of the hits in their documents fill the rest of the budget, as far as the request may see them. The local
+/// model's tokenizer counts the tokens where a model takes part; else they are estimated.
 pub(crate) fn pack(
     engine: &Engine,
     visibility: &Visibility,
@@ -71,7 +71,7 @@ pub(crate) fn pack(
         return Ok(None);
     };
     if hits.is_empty() {
-        // Whatever counted the nothing that there is, it did not have to be opened for it.
+        // There is nothing to count, so the model is not opened for it.
         let counted_by = ESTIMATE.to_owned();
         return Ok(Some(Evidence { budget_tokens, counted_by, ..Evidence::default() }));
     }
@@ -113,12 +113,13 @@ pub(crate) fn pack(
     Ok(Some(evidence))
 }
 
-/// Whether a request may be given an item: one that nobody asked is given nothing from outside before somebody kept it.
+/// Whether a request may return an item: a prefetch returns no item that is held until a person keeps it.
 pub(crate) fn admits(request: &QueryRequest, item: &Item) -> bool {
     !request.prefetch || item.provenance.admission(item.kind, item.status) != Admission::Held
 }
 
-/// Applies the bar for what nobody asked for, where the request says that nobody did; how many hits it held back.
+/// Applies the prefetch bar if the request is a prefetch. Returns the number of hits that it held back; `None` for other
+/// requests.
 pub(crate) fn hold_back(
     request: &QueryRequest,
     terms: &Terms<'_>,
@@ -151,7 +152,7 @@ pub(crate) fn hold_back(
     Ok(Some(found - hits.len()))
 }
 
-/// Which of the question's terms an item has, in its title and headings too.
+/// Finds which of the question's terms an item has, also in its title and headings.
 struct HavingTerms<'a> {
     wanted: HashMap<&'a str, usize>,
     analyzer: Analyzer,
@@ -176,13 +177,13 @@ impl<'a> HavingTerms<'a> {
     }
 }
 
-/// Where each term stands in the question.
+/// Returns the position of each term in the question.
 fn places(terms: &[QueryTerm]) -> HashMap<&str, usize> {
     terms.iter().enumerate().map(|(nth, term)| (term.term.as_str(), nth)).collect()
 }
 
-/// The question's terms and how rare they are in this store: counted once, when a budget or the bar first asks, because
-/// the whole delta is read for it.
+/// The question's terms and their rarity in this store. They are counted once, when a budget or the bar first needs them,
+/// because counting reads the whole delta.
 pub(crate) struct Terms<'a> {
     engine: &'a Engine,
     request: &'a QueryRequest,
@@ -220,12 +221,12 @@ impl<'a> Terms<'a> {
     }
 }
 
-/// What stands beside the hits.
+/// Neighbours of the hits in their documents.
 #[derive(Default)]
 struct Neighbours {
-    /// Where hits and their neighbours stand in their document.
+    /// Positions of hits and their neighbours in their document.
     places: HashMap<RowId, u32>,
-    /// Neighbours that are no hits, each with the score of the best hit beside it.
+    /// Neighbours that are not hits, each with the score of the best hit beside it.
     items: Vec<(Item, f32)>,
 }
 
@@ -265,7 +266,7 @@ fn neighbours(
     Ok(found)
 }
 
-/// An item with what its citation needs.
+/// An item with the data that its citation needs.
 struct Source<'a> {
     item: &'a Item,
     score: f32,

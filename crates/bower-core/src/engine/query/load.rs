@@ -1,4 +1,4 @@
-//! Loads the selected rows as hits, and puts what was replaced below what replaced it.
+//! Loads the selected rows as hits, and puts replaced memories below the memories that replaced them.
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ use crate::memory::frame::{Frame, Question, seems_to_replace};
 use crate::memory::slot::{Slot, slot};
 use crate::request::{Degraded, Hit, Item, Signal};
 
-/// The best hits that are `wanted` as items, with what made them hits.
+/// Loads the best hits whose items are `wanted`, with their signals and factors.
 pub(crate) fn load(
     engine: &Engine,
     ranking: &Ranking,
@@ -20,7 +20,7 @@ pub(crate) fn load(
     wanted: &mut dyn FnMut(&Item) -> bool,
 ) -> Result<Vec<Hit>> {
     let mut hits = Vec::with_capacity(limit);
-    // A row that was removed between search and loading, or is not wanted, gives way to the next.
+    // A row that was removed between search and loading, or is not wanted, is replaced by the next.
     for best in shown.chunks(limit) {
         let rows: Vec<_> = best.iter().map(|hit| hit.row).collect();
         for (hit, item) in best.iter().zip(engine.store.items(&rows)?) {
@@ -51,7 +51,7 @@ pub(crate) fn load(
     Ok(hits)
 }
 
-/// Whether an item is not as it was written; such a one is named instead of being given.
+/// Whether an item is damaged. A damaged item is reported in `named` instead of being returned.
 pub(crate) fn leaves_out(item: &Item, named: &mut Vec<Degraded>) -> bool {
     if item.damaged {
         named.push(missing::left_out(item));
@@ -59,9 +59,9 @@ pub(crate) fn leaves_out(item: &Item, named: &mut Vec<Degraded>) -> bool {
     item.damaged
 }
 
-/// What was replaced stands below what replaced it, where both were asked for.
+/// Puts each superseded hit below the hit that supersedes it, where both were found.
 pub(crate) fn below_successors(hits: &mut Vec<Hit>) {
-    // Chains end, so each move is made once.
+    // Chains of successors end, so each move is made once.
     while let Some((old, new)) = hits.iter().enumerate().find_map(|(old, hit)| {
         let by = hit.memory.superseded_by_id.as_ref()?;
         let new = hits.iter().rposition(|other| other.memory.id == *by)?;
@@ -72,10 +72,11 @@ pub(crate) fn below_successors(hits: &mut Vec<Hit>) {
     }
 }
 
-/// What tells another value of what a newer memory tells stands below it, though nobody could say for sure that it was replaced.
+/// Puts a memory below a newer one of its namespace that seems to replace it, though no rule was sure: it has another value
+/// of the same thing.
 ///
-/// A wrong clock may have dated one later than now: it was told before now all the same. Of two of one time the later row was told
-/// later.
+/// A memory that a wrong clock dated later than now counts as written now. Of two with the same time, the later row is the
+/// newer one.
 pub(crate) fn below_newer(hits: &mut Vec<Hit>, question: &str, ranking: &Ranking, now: Timestamp) {
     let is_memory = |hit: &Hit| hit.memory.kind == Kind::Memory;
     if hits.iter().filter(|hit| is_memory(hit)).count() < 2 {
@@ -105,11 +106,11 @@ pub(crate) fn below_newer(hits: &mut Vec<Hit>, question: &str, ranking: &Ranking
     hits.extend(order.into_iter().filter_map(|at| kept[at].take()));
 }
 
-/// The order of so many places in which each that yields to a later one stands right behind the last of those.
+/// Returns an order of `count` positions: each that yields to later ones follows directly behind the last of those.
 fn yielding(count: usize, yields: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     let mut place = 0;
-    // Each step settles a place or moves one down; what would go round ends here.
+    // Each step settles a position or moves one down; the limit ends cycles.
     for _ in 0..count * 2 {
         let Some(&old) = order.get(place) else { break };
         match (place + 1..count).rev().find(|&new| yields(old, order[new])) {
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(yielding(4, newer(&[(0, 1), (0, 3), (1, 3)])), [2, 3, 1, 0]);
         assert_eq!(yielding(3, newer(&[])), [0, 1, 2]);
         assert_eq!(yielding(0, newer(&[])), [0; 0]);
-        // Nobody is lost where both yield.
+        // No position is lost where both yield.
         let mut round = yielding(2, newer(&[(0, 1), (1, 0)]));
         round.sort_unstable();
         assert_eq!(round, [0, 1]);

@@ -1,5 +1,5 @@
 //! Looks up items by id and by selection: get, list, history.
-//! What is not visible is not found, and its id not counted.
+//! Items that are not visible are not found, and their ids do not make a prefix ambiguous.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -10,12 +10,12 @@ use crate::item::{Change, RowId, Visibility};
 use crate::memory::merge::changed;
 use crate::request::{Documents, Event, History, Item, Listing, Selection, StoreChange, Version};
 
-/// Ids may be shortened to this many digits, as long as only one item has them.
+/// Shortest prefix of an id, in digits. A prefix is accepted if only one item has it.
 const SHORTEST_PREFIX: usize = 6;
-/// A whole id.
+/// Digits of a whole id.
 const ID_DIGITS: usize = 16;
 
-/// Numbers in an event's detail that count what happens in the whole store.
+/// Fields of an event's detail whose numbers count events of the whole store.
 const STORE_WIDE: &[&str] = &["undoes", "review"];
 
 pub(crate) fn resolve(engine: &Engine, visibility: &Visibility, id: &str) -> Result<(RowId, String)> {
@@ -37,7 +37,7 @@ pub(crate) fn resolve(engine: &Engine, visibility: &Visibility, id: &str) -> Res
     }
 }
 
-/// Numbers events and changes by their order here: those of the store count what others do.
+/// Renumbers events and changes by their order here: the store's numbers also count what other callers do.
 fn number_anew(events: &mut [Event]) {
     let (mut change, mut last) = (0, None);
     for (event, number) in events.iter_mut().zip(1..) {
@@ -52,15 +52,15 @@ fn number_anew(events: &mut [Event]) {
 }
 
 impl Engine {
-    /// An item by its id or a prefix of at least 6 digits that only it has. What is not visible is not found, and makes no prefix
-    /// ambiguous; so it is in every method that takes an id.
+    /// Returns an item by its id or a prefix of at least 6 digits that only it has. Items that are not visible are not found,
+    /// and do not make a prefix ambiguous. This holds for every method that takes an id.
     pub fn get(&self, visibility: &Visibility, id: &str) -> Result<Item> {
         let (row, id) = resolve(self, visibility, id)?;
         let item = self.store.items(&[row])?.pop().flatten();
         missing::refuse(self, item.ok_or(Error::NotFound { what: Missing::Item, id })?)
     }
 
-    /// Items of a selection, newest first.
+    /// Returns items of a selection, newest first.
     pub fn list(
         &self,
         visibility: &Visibility,
@@ -74,8 +74,8 @@ impl Engine {
         Ok(Listing { memories, total, degraded: missing::degraded(self)? })
     }
 
-    /// What a memory said at each time, and what happened to it, oldest first. Works for items that are gone, where everything is
-    /// visible: whose they were nobody knows any more.
+    /// Returns the versions of a memory and its events, oldest first. It works for removed items too, but only where
+    /// everything is visible: the store no longer has their owner.
     pub fn history(&self, visibility: &Visibility, id: &str) -> Result<History> {
         let (row, given) = match resolve(self, visibility, id) {
             Ok((row, id)) => (Some(row), id),
@@ -105,14 +105,14 @@ impl Engine {
         Ok(History { history: events, chain })
     }
 
-    /// The number of the store's last change, whoever made it. It counts what everybody does: not to be told to whoever sees a
-    /// part of the store.
+    /// Returns the number of the store's last change, by any caller. It counts all changes, so do not show it to a caller
+    /// that sees only a part of the store.
     pub fn last_change(&self) -> Result<u64> {
         Ok(self.store.coverage()?.change.0)
     }
 
-    /// What was done to visible items after a change, by any process, oldest first, and the last change that was looked at; at
-    /// most `most` changes are looked at. Of what was forgotten nobody knows any more whose it was.
+    /// Returns the changes to visible items after a change, by any process, oldest first, and the last change that was
+    /// examined. At most `most` changes are examined. The store no longer has the owner of a forgotten item.
     pub fn changes_after(
         &self,
         visibility: &Visibility,
@@ -123,7 +123,7 @@ impl Engine {
         Ok((changes, last.0))
     }
 
-    /// A page of the documents that have a chunk in a selection, the last changed first.
+    /// Returns a page of the documents that have a chunk in a selection, the last changed first.
     pub fn documents(
         &self,
         visibility: &Visibility,
@@ -134,7 +134,8 @@ impl Engine {
         self.store.document_page(&select.within(visibility)?, limit, offset)
     }
 
-    /// How often answers gave an item, and when last; none where they never did, or it is not visible. That is no use of it.
+    /// Returns how often answers returned an item, and when last; `None` if never, or if it is not visible. An exposure is
+    /// not a use.
     pub fn exposure(&self, visibility: &Visibility, item: &Item) -> Result<Option<(u64, Timestamp)>> {
         if item.is_visible(visibility) { self.desk.exposure(item.row) } else { Ok(None) }
     }

@@ -1,4 +1,4 @@
-//! Plans a question: its words, the rows it may find and count, and how many rows each channel gives.
+//! Plans a question: its words, the rows it may find and count, and how many rows each channel returns.
 
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -12,43 +12,43 @@ use crate::item::{Allowed, Channel, Coverage, Profile, RowId, RowSet, Statistics
 use crate::request::Selection;
 use crate::text::{self, QueryTerm};
 
-/// Hits that one answer may hold.
+/// Most hits of one answer.
 pub const MAX_LIMIT: usize = 50;
 
-/// How many rows the channels are asked for.
+/// Number of rows that each channel retrieves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// What the profile asks of each channel for so many hits, or else the settings' `candidates`; never fewer than these.
+    /// The depth that the profile sets for this many hits, or else the settings' `candidates`; never fewer than the hits.
     Hits(usize),
-    /// So many of each, whatever the profile says.
+    /// This many rows of each channel, whatever the profile sets.
     Rows(usize),
 }
 
 /// A request for whole rankings.
 #[derive(Clone, Copy, Debug)]
 pub struct RankRequest<'a> {
-    /// Any Unicode text.
+    /// The question: any Unicode text.
     pub text: &'a str,
-    /// How many rows the channels are asked for.
+    /// Number of rows that each channel retrieves.
     pub depth: Depth,
-    /// Words alone.
+    /// Leaves out the vector channel.
     pub fast: bool,
-    /// The profile that ranks; the settings' `profile` unless told.
+    /// Profile that ranks; `None` means the settings' `profile`.
     pub profile: Option<Profile>,
-    /// What may be found.
+    /// Items that may be found.
     pub select: &'a Selection,
-    /// Rows that are not there for this question.
+    /// Rows that are treated as absent.
     pub hide: Option<&'a RowSet>,
-    /// What the times in the question do.
+    /// Effect of the times in the question.
     pub when: When,
-    /// A channel that is not asked, to see what it is worth.
+    /// Channel that is left out, to measure what it contributes.
     pub without: Option<Channel>,
-    /// The present: "last week", and profiles in which age counts.
+    /// The present, for "last week" and for profiles in which age counts.
     pub now: Timestamp,
 }
 
 impl<'a> RankRequest<'a> {
-    /// All channels, by the settings' profile, as for ten hits.
+    /// Creates a request for all channels, with the settings' profile and the depth of ten hits.
     pub fn new(text: &'a str, select: &'a Selection, now: Timestamp) -> Self {
         let when = When::Soft;
         let depth = Depth::Hits(10);
@@ -56,7 +56,7 @@ impl<'a> RankRequest<'a> {
     }
 }
 
-/// What the channels may return, and how much of it.
+/// The rows that the channels may return, and how many.
 pub(crate) struct Scope<'a> {
     pub(crate) keep: Option<&'a RowSet>,
     pub(crate) hidden: &'a RowSet,
@@ -64,7 +64,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) depth: Depth,
     /// The store's last change when the question was asked.
     pub(crate) newest: &'a Coverage,
-    /// The rows of which a word's rarity and a text's length are told; those of the whole store where there are none.
+    /// Rows over which word rarity and text length are computed; `None` means the whole store.
     pub(crate) counted: Option<&'a RowSet>,
 }
 
@@ -73,7 +73,7 @@ impl Scope<'_> {
         self.allowed().contains(row)
     }
 
-    /// How many rows a channel is asked for.
+    /// Returns the number of rows that a channel retrieves.
     pub(crate) fn depth(&self, channel: Channel, settings: &Settings) -> usize {
         let limit = match self.depth {
             Depth::Hits(limit) => limit,
@@ -82,7 +82,7 @@ impl Scope<'_> {
         let pool = match self.profile {
             Profile::Ade => settings.ade.depth(channel, limit),
             Profile::Seed => settings.seed.depth(channel),
-            // Athena and Atlas name no pool.
+            // Athena and Atlas set no depth.
             Profile::Bower | Profile::Athena | Profile::Atlas => None,
         };
         pool.unwrap_or(settings.candidates).max(limit)
@@ -92,12 +92,12 @@ impl Scope<'_> {
         Allowed { keep: self.keep, drop: self.hidden }
     }
 
-    /// How many new rows were searched: those that the question may see, where it names any.
+    /// Returns the number of new rows that were searched: only visible ones where the question is limited to a selection.
     pub(crate) fn searched_of(&self, new: &NewRows) -> usize {
         self.keep.map_or(new.rows.len(), |keep| new.rows.keys().filter(|row| keep.contains(**row)).count())
     }
 
-    /// The hidden rows with those that are stale in an index: what its search must leave out.
+    /// Returns the hidden rows and the stale rows of an index, which its search must leave out.
     pub(crate) fn dropped(&self, gone: &RowSet) -> RowSet {
         let mut dropped = gone.clone();
         dropped.add_all(self.hidden);
@@ -117,8 +117,8 @@ impl Words {
     }
 }
 
-/// The rows of which a word's rarity is told, where the settings say that these are not all: those of the collections, the scope and
-/// the owner that a question names or is bound to, whatever became of them.
+/// Returns the rows over which word rarity is computed; `None` means the whole store (setting `statistics`). They are the
+/// rows of the collections, scope and owner that the question names or is limited to, with any status.
 pub(crate) fn counted(engine: &Engine, select: &Selection) -> Result<Option<Arc<RowSet>>> {
     if engine.settings.statistics == Statistics::Shared {
         return Ok(None);

@@ -24,22 +24,22 @@ use crate::rank::time::meets;
 use crate::request::{ChannelEffort, Degraded, Effort};
 use crate::vector;
 
-/// What an item's age leaves of its place where it does not fit the time that Athena is asked for.
+/// Athena's time factor for an item that does not fit the time in the question; it replaces the factor for age.
 const ANOTHER_TIME: f32 = 0.5;
 
-/// Times are read from the texts of so many of the best: each costs some 5 to 10 microseconds.
+/// Number of best candidates whose texts are read for times; each costs about 5 to 10 microseconds.
 const TIMES_DEPTH: usize = 100;
 
-/// So many of the best are read for whether they fit the question, some 10 microseconds each: of one thing a store may know more
-/// than 24, which hid .04 % of what a made month of 20,000 writes should find.
+/// Number of best candidates that are compared with what the question wants, about 10 microseconds each. A store may contain
+/// more than 24 memories of one thing: a depth of 24 hid .04 % of the expected results in a synthetic month of 20,000 writes.
 const FITS_DEPTH: usize = 64;
 
-/// What the channels found for one question.
+/// Results of the channels for one question.
 pub(crate) struct ChannelResults<'a> {
     pub(crate) words: &'a Words,
     pub(crate) text: Option<TextFound>,
     pub(crate) vector: Option<VectorFound<'a>>,
-    /// True scores that the channels' threads made.
+    /// Scores that the channels' threads computed.
     pub(crate) known: Vec<Scores>,
 }
 
@@ -48,7 +48,7 @@ impl ChannelResults<'_> {
         self.vector.as_ref().map(|vector| &*vector.scorer)
     }
 
-    /// The true scores of candidates that ascend by row.
+    /// Returns the scores of candidates, which ascend by row.
     fn scores(&mut self, engine: &Engine, gathered: &[(RowId, Places)]) -> Result<Scores> {
         let known = std::mem::take(&mut self.known);
         let text = self.text.as_ref().map(|text| &*text.scorer);
@@ -57,7 +57,7 @@ impl ChannelResults<'_> {
     }
 }
 
-/// Ranks by the default profile, and says how likely each of the best answers.
+/// Ranks by the default profile, and computes the probability that each of the best answers the question.
 pub(crate) fn by_default(
     engine: &Engine,
     request: &RankRequest<'_>,
@@ -91,7 +91,8 @@ pub(crate) fn by_default(
     Ok(())
 }
 
-/// Names a token index that cannot be asked, and candidates that have a vector and no codes: late interaction passed them over.
+/// Reports a token index that cannot be searched, and candidates with a vector but no token codes: late interaction skipped
+/// them.
 fn note_missing_codes(
     engine: &Engine,
     found: &ChannelResults<'_>,
@@ -112,7 +113,7 @@ fn note_missing_codes(
     Ok(())
 }
 
-/// Raises what fits the time that the question asks for, or keeps nothing else.
+/// Raises candidates that fit the time in the question; with [`When::Strict`], removes all others.
 fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranked>) -> Result<()> {
     if request.when == When::Off || ranked.is_empty() {
         return Ok(());
@@ -135,8 +136,8 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
     Ok(())
 }
 
-/// Raises memories that fit what the question wants: beside others about the same thing neither words nor meanings tell them apart.
-/// The frames of what it read.
+/// Raises memories that fit what the question wants: among others about the same thing, neither words nor vectors distinguish
+/// them. Returns the frames that it read.
 fn take_fits(
     engine: &Engine,
     request: &RankRequest<'_>,
@@ -165,7 +166,7 @@ fn take_fits(
     Ok(frames)
 }
 
-/// Says how likely each of the best answers, and whether any does.
+/// Computes the probability that each of the best answers the question, and that any does.
 fn judge(engine: &Engine, found: &ChannelResults<'_>, scores: &Scores, ranking: &mut Ranking) {
     let constants = &engine.settings.calibration;
     let best = &ranking.fused[..ranking.fused.len().min(MAX_LIMIT)];
@@ -244,7 +245,7 @@ pub(crate) fn by_formula(
     Ok(())
 }
 
-/// Asks one of the smaller channels; a failure is named.
+/// Searches one of the smaller channels; a failure is reported in `degraded`.
 fn ask(
     engine: &Engine,
     request: &RankRequest<'_>,
@@ -253,7 +254,7 @@ fn ask(
     ranking: &mut Ranking,
 ) {
     match channel {
-        // Text and vector were asked already; there is no graph yet.
+        // Text and vector were searched already; there is no graph yet.
         Channel::Text | Channel::Vector | Channel::Graph => {}
         Channel::Tags | Channel::Filename | Channel::Canonical => {
             if request.without == Some(channel) {
@@ -284,63 +285,63 @@ fn ask(
     }
 }
 
-/// The channels' candidates, each once, with its places, ascending by row.
+/// Returns the channels' candidates, each once, with its places, ascending by row.
 fn gather(ranking: &Ranking) -> Vec<(RowId, Places)> {
     let lists: Vec<(Channel, &[Scored])> =
         ranking.channels.iter().map(|(channel, rows)| (*channel, rows.as_slice())).collect();
     candidate::gather(&lists)
 }
 
-/// Rankings by channel and in all.
+/// The ranking of each channel, and the fused ranking.
 #[derive(Clone, Debug, Default)]
 pub struct Ranking {
-    /// Each channel's own list, best first; a channel that did not take part has none.
+    /// Each channel's own list, best first; a channel that did not take part is absent.
     pub channels: Vec<(Channel, Vec<Scored>)>,
-    /// The answer, best first, each score with its factors.
+    /// The fused ranking, best first, each score with its factors.
     pub fused: Vec<Ranked>,
-    /// For the first of `fused` (50 at most): the probability that it answers. None in profiles that are not calibrated.
+    /// For the first of `fused` (50 at most): the probability that it answers. Empty in profiles that are not calibrated.
     pub probabilities: Vec<f32>,
-    /// What those probabilities were made of.
+    /// Features from which the probabilities were computed.
     pub features: Vec<crate::rank::calibrate::Features>,
     /// The probability that the best ten hold an answer.
     pub answerable: Option<f32>,
-    /// What each channel says of each candidate, whichever channel found it, ascending by row.
+    /// Rank and score of each candidate in every channel, whichever channel found it, ascending by row.
     pub places: Vec<(RowId, Places)>,
-    /// Where a channel cites: the place of a row.
+    /// Citations by row, for channels that cite.
     pub citations: HashMap<RowId, String>,
-    /// How similar the question is to the rows at large, where vectors were compared.
+    /// Similarity of the question to the rows at large, where vectors were compared.
     pub(crate) background: Option<vector::Background>,
     /// Channels that did not take part, with the reason.
     pub degraded: Vec<Degraded>,
-    /// What it cost.
+    /// Time and work that the ranking took.
     pub effort: Effort,
-    /// The model whose vectors were compared.
+    /// Name of the model whose vectors were compared.
     pub model_used: Option<String>,
     pub(crate) likeness: Likeness,
-    /// The frames of memories among the best that were read for whether they fit the question.
+    /// Frames of the best memories that were compared with what the question wants.
     pub(crate) frames: HashMap<RowId, Frame>,
 }
 
 impl Ranking {
-    /// Keeps the candidates' places, each with its score in every channel that took part.
+    /// Stores the candidates' places, each with its score in every channel that took part.
     fn take_places(&mut self, scores: &Scores, mut gathered: Vec<(RowId, Places)>) {
         scores.fill_places(&mut gathered, |channel| self.channels.iter().any(|(one, _)| *one == channel));
         self.places = gathered;
     }
 
-    /// What each channel says of a candidate.
+    /// Returns the rank and score of a candidate in each channel.
     pub fn places(&self, row: RowId) -> Places {
         let at = self.places.binary_search_by_key(&row, |(row, _)| *row);
         at.map_or_else(|_| Places::default(), |at| self.places[at].1)
     }
 
-    /// A channel's own list, best first.
+    /// Returns a channel's own list, best first.
     pub fn of(&self, channel: Channel) -> &[Scored] {
         self.channels.iter().find(|(one, _)| *one == channel).map_or(&[], |(_, rows)| rows)
     }
 }
 
-/// How alike the best rows are, by the cosine of their vectors.
+/// Similarity of the best rows: the cosine of their vectors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Likeness {
     pub(crate) places: HashMap<RowId, usize>,
@@ -348,12 +349,12 @@ pub(crate) struct Likeness {
 }
 
 impl Likeness {
-    /// Of rows whose cosines stand row by row.
+    /// Creates it from the rows and their cosines, row by row.
     pub(crate) fn new(rows: &[RowId], cosines: Vec<f32>) -> Self {
         Self { places: rows.iter().zip(0..).map(|(row, at)| (*row, at)).collect(), cosines }
     }
 
-    /// The cosine of two rows; `None` where one is not among the best, or has no vector.
+    /// Returns the cosine of two rows; `None` where one is not among the best, or has no vector.
     pub(crate) fn of(&self, one: RowId, two: RowId) -> Option<f32> {
         self.at(*self.places.get(&one)?, *self.places.get(&two)?)
     }
@@ -365,7 +366,7 @@ impl Likeness {
 }
 
 pub(crate) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
-    // Who meets a damaged index answers by the store.
+    // If an index turns out to be damaged, the second attempt answers from the store.
     engine.indexes.again(|| rank_once(engine, request))
 }
 
@@ -423,7 +424,7 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     Ok(ranking)
 }
 
-/// Notes what the text channel did; a failure is named.
+/// Records the text channel's result in the ranking; a failure is reported in `degraded`.
 fn take_text(found: Result<TextFound>, ranking: &mut Ranking) -> Result<TextFound> {
     match found {
         Ok(found) => {
@@ -438,7 +439,7 @@ fn take_text(found: Result<TextFound>, ranking: &mut Ranking) -> Result<TextFoun
     }
 }
 
-/// Names a channel whose index cannot be asked, though its rows were found in the store.
+/// Reports a channel whose index cannot be searched, though its rows were found in the store.
 fn note_unusable(ranking: &mut Ranking, channel: Channel, reason: Option<&str>) {
     if let Some(reason) = reason {
         let reason = format!("every row was compared without the index, which is made anew: {reason}");
@@ -446,7 +447,8 @@ fn note_unusable(ranking: &mut Ranking, channel: Channel, reason: Option<&str>) 
     }
 }
 
-/// Notes what the vector channel did; a failure, or rows that it could not have found, are named.
+/// Records the vector channel's result in the ranking; a failure, and rows that it could not have found, are reported in
+/// `degraded`.
 fn take_vector<'a>(
     engine: &Engine,
     found: Result<Vectors<'a>>,
@@ -461,7 +463,7 @@ fn take_vector<'a>(
             ranking.effort.embed_ms = found.embed_ms;
             ranking.effort.vector_cached = found.cached;
             ranking.model_used = Some(found.scorer.model.clone());
-            // The counts are cheap and may be off while rows come and go; the store is asked only when they differ.
+            // The counts are cheap and may be wrong while rows change, so the store is queried only when they differ.
             if text.is_some_and(|text| found.searched < text.searched)
                 && waits(engine, &found.scorer.model, scope)
             {
@@ -493,5 +495,5 @@ pub(crate) fn note(ranking: &mut Ranking, channel: Channel, rows: &[Scored], del
     ranking.channels.push((channel, rows.to_vec()));
 }
 
-/// Rows without a vector that are looked through for those of a selection.
+/// Most rows without a vector that are searched for those of a selection.
 const MOST_WAITING: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Records what answers gave: exposures, uses, and the texts of each session.
+//! Records what answers returned: exposures, uses, and the texts of each session.
 
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
@@ -12,10 +12,10 @@ use crate::item::{Band, Kind, RowId, Scope, Visibility, derive_id};
 use crate::request::{Hit, Item, QueryRequest, Selection};
 use crate::store::{Given, Stamp};
 
-/// Exposures that wait to be written; who never writes them keeps the last.
+/// Most exposures that wait to be written; the newest are kept.
 const MOST_FRESH: usize = 1_000;
 
-/// The hash by which a text is known again: whoever stored it, however it is spaced.
+/// Returns the hash that identifies a text, whichever item has it and however it is spaced or capitalised.
 fn text_hash(content: &str) -> i64 {
     let mut hash = Sha256::new();
     for word in content.split_whitespace() {
@@ -34,7 +34,7 @@ pub(crate) struct SessionTexts {
 }
 
 impl SessionTexts {
-    /// Those of the request's session; none where it names none.
+    /// Reads the texts of the request's session; empty if the request names none.
     pub(crate) fn of(engine: &Engine, visibility: &Visibility, request: &QueryRequest) -> Result<Self> {
         match session_of(visibility, request)? {
             Some(session) => Self::of_session(engine, &session),
@@ -42,7 +42,7 @@ impl SessionTexts {
         }
     }
 
-    /// Those of a session by its whole name.
+    /// Reads the texts of a session by its full name.
     pub(crate) fn of_session(engine: &Engine, session: &str) -> Result<Self> {
         let kept = engine.desk.given(session)?;
         let fresh = engine.pending.given.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,12 +51,12 @@ impl SessionTexts {
         Ok(Self { hashes: hashes.filter(|hash| *hash != Given::LOST).collect() })
     }
 
-    /// Whether there are none.
+    /// Whether there are no texts.
     pub(crate) fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Whether the session has this text. An item that changed since has another.
+    /// Whether the session has the text of this item. An item that changed since has another text.
     pub(crate) fn has(&self, item: &Item) -> bool {
         self.has_text(&item.content)
     }
@@ -67,15 +67,15 @@ impl SessionTexts {
     }
 }
 
-/// The session's name: of those who name a scope or an owner, each has sessions of its own, for "already given" tells that
-/// somebody else was given it.
+/// Returns the full name of the request's session. Callers with different scopes or owners have separate sessions, because
+/// "already given" would reveal what another caller was given.
 fn session_of(visibility: &Visibility, request: &QueryRequest) -> Result<Option<String>> {
     let Some(session) = &request.session else { return Ok(None) };
     let Selection { scope, owner, .. } = &request.select;
     Ok(Some(session_name(session, &visibility.narrowed(*scope, owner.as_deref())?)))
 }
 
-/// The same of a session of a caller. Each part of what the caller may see is told apart from the others.
+/// Returns the full name of a caller's session. Each visibility has its own sessions.
 pub(crate) fn session_name(session: &str, visibility: &Visibility) -> String {
     if visibility.is_everything() {
         return session.to_owned();
@@ -91,12 +91,12 @@ pub(crate) fn session_name(session: &str, visibility: &Visibility) -> String {
     }
 }
 
-/// What a session was asked has a name of its own: a question is not the memory that it is about.
+/// Returns the name under which a session's questions are recorded, apart from the memories that they are about.
 pub(crate) fn questions_of(session: &str) -> String {
     format!("{session}\u{1f}?")
 }
 
-/// Notes what somebody is given, so that it is known again when it is told back. [`keep_given`] writes that down.
+/// Notes that an answer returned rows, so that echoes of them are recognised. [`keep_given`] writes the notes.
 pub(crate) fn note_shown(engine: &Engine, rows: impl Iterator<Item = RowId>, now: Timestamp) {
     let mut fresh = engine.pending.exposed.lock().unwrap_or_else(PoisonError::into_inner);
     fresh.extend(rows.map(|row| (row, now)));
@@ -116,7 +116,7 @@ pub(crate) fn note_given<'a>(
     Ok(())
 }
 
-/// Notes which texts a session is given, by its whole name, and the row that each is of.
+/// Notes the texts that a session was given, each with its row; `session` is the full name.
 pub(crate) fn note_given_to(
     engine: &Engine,
     session: String,
@@ -130,14 +130,14 @@ pub(crate) fn note_given_to(
     }
 }
 
-/// Notes that somebody asked for an item and got it. [`keep_uses`] writes that down.
+/// Notes that items were used. [`keep_uses`] writes the notes.
 pub(crate) fn note_used(engine: &Engine, rows: impl Iterator<Item = RowId>, now: Timestamp) {
     let mut fresh = engine.pending.used.lock().unwrap_or_else(PoisonError::into_inner);
     fresh.extend(rows.map(|row| (row, now)));
 }
 
-/// Notes the hits that a question found, where somebody asked it: those of which the answer is sure. What nobody asked for,
-/// and what only comes nearest, is given and not used (only a real use makes a memory stronger, not an automatic prefetch).
+/// Notes a use of each memory that a question found with a high band, unless the request is a prefetch. Prefetched memories
+/// and those of a lower band are exposures, not uses: only a real use makes a memory stronger.
 pub(crate) fn note_found(engine: &Engine, request: &QueryRequest, hits: &[Hit], now: Timestamp) {
     if request.prefetch {
         return;
@@ -146,7 +146,7 @@ pub(crate) fn note_found(engine: &Engine, request: &QueryRequest, hits: &[Hit], 
     note_used(engine, sure.map(|hit| hit.memory.row), now);
 }
 
-/// Writes uses since the last time. Best effort: a store that is busy or read-only keeps none.
+/// Writes the uses since the last time. Best effort: a store that is busy or read-only keeps none.
 pub(crate) fn keep_uses(engine: &Engine) -> Result<()> {
     let used = std::mem::take(&mut *engine.pending.used.lock().unwrap_or_else(PoisonError::into_inner));
     if used.is_empty() {
@@ -155,7 +155,7 @@ pub(crate) fn keep_uses(engine: &Engine) -> Result<()> {
     best_effort(engine.store.add_uses(&used))
 }
 
-/// Writes what answers gave since the last time, to sessions and at all. Best effort: a store that is busy or read-only keeps
+/// Writes the exposures and the texts of sessions since the last time. Best effort: a store that is busy or read-only keeps
 /// nothing.
 pub(crate) fn keep_given(engine: &Engine, now: Timestamp) -> Result<()> {
     let exposed = std::mem::take(&mut *engine.pending.exposed.lock().unwrap_or_else(PoisonError::into_inner));
@@ -183,21 +183,22 @@ pub(crate) fn keep_query_vectors(engine: &Engine, now: Timestamp) -> Result<()> 
 }
 
 impl Engine {
-    /// Notes that somebody opened an item: that is a use. [`Engine::keep_given`] writes it down.
+    /// Notes that a person opened an item: that is a use. [`Engine::keep_given`] writes the note.
     pub fn note_used(&self, visibility: &Visibility, item: &Item, now: Timestamp) {
         let visible = item.is_visible(visibility).then_some(item.row);
         note_used(self, visible.into_iter(), now);
     }
 
-    /// Whether a session has anything that it was given, as far as that is remembered.
+    /// Whether a text or question is still remembered for a session.
     pub fn was_given(&self, visibility: &Visibility, session: &str) -> Result<bool> {
         let name = session_name(session, visibility);
         Ok(!SessionTexts::of_session(self, &name)?.is_empty()
             || !SessionTexts::of_session(self, &questions_of(&name))?.is_empty())
     }
 
-    /// A session that was cleared or compacted has lost what it was given, and is given it again where it is asked for. Best effort:
-    /// a store that is busy or read-only changes nothing. Nobody else keeps what this engine gave ([`Engine::keep_given`]) meanwhile.
+    /// Marks the texts of a session as lost, because the session was cleared or compacted; later answers may return them
+    /// again. Best effort: a store that is busy or read-only changes nothing. No other thread may call [`Engine::keep_given`]
+    /// meanwhile.
     pub fn lose_given(&self, visibility: &Visibility, session: &str) -> Result<()> {
         let name = session_name(session, visibility);
         for name in [questions_of(&name), name] {
@@ -213,8 +214,8 @@ impl Engine {
         Ok(())
     }
 
-    /// What the last answer gave a session and nobody was shown: some rows of it. It is given where it is asked for again. To be
-    /// called before [`Engine::keep_given`].
+    /// Removes rows that the last answer gave a session but that were not shown; later answers may return them again. Call it
+    /// before [`Engine::keep_given`].
     pub fn not_shown(&self, visibility: &Visibility, session: &str, rows: &[RowId]) {
         let name = session_name(session, visibility);
         let mut fresh = self.pending.given.lock().unwrap_or_else(PoisonError::into_inner);
@@ -223,8 +224,8 @@ impl Engine {
         }
     }
 
-    /// Remembers what sessions were given since the last time, so that they are not given it again. [`Engine::maintain`]
-    /// does this too; whoever does not call that calls this after the answer is out.
+    /// Writes the uses, exposures and texts of sessions since the last time, so that sessions are not given the same texts
+    /// again. [`Engine::maintain`] does this too; a caller that does not use it calls this after the answer is sent.
     pub fn keep_given(&self, now: Timestamp) -> Result<()> {
         keep_uses(self)?;
         keep_given(self, now)

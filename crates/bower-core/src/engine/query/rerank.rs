@@ -1,5 +1,5 @@
-//! Reranks the best hits by a cross-encoder or a language model, where somebody chose that, before a deadline.
-//! Whatever fails or takes too long leaves the order as it was, and the outcome says so.
+//! Reranks the best hits by a cross-encoder or a language model, if one is chosen, before a deadline.
+//! A reranker that fails or takes too long leaves the order as it was, and the result names the reason.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,28 +13,28 @@ use crate::rank::rerank::{Gate, Reordered, Reranked, is_open, parse_scores, reor
 use crate::request::{Degraded, RerankEffort};
 use crate::vector::in_order;
 
-/// Hits that are reranked unless the settings say otherwise: 50 by a cross-encoder, as in Athena, and 20 by a language model.
+/// Default numbers of hits that are reranked: 50 by a cross-encoder, as in Athena, and 20 by a language model.
 const CROSS_TOP: usize = 50;
 const LLM_TOP: usize = 20;
 
-/// What reranking came to.
+/// Result of reranking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reranking {
-    /// For each new place, the old one, both from 0: a permutation of the whole list.
+    /// For each new position, the old one, both from 0: a permutation of the whole list.
     pub order: Vec<usize>,
-    /// The rows that were scored, in their new order; none where the order stands.
+    /// Rows that were scored, in their new order; empty if the order did not change.
     pub changes: Vec<Reranked>,
-    /// Why the order stands although reranking was wanted and worth it.
+    /// Reason why the order did not change, though reranking was wanted and worth it.
     pub degraded: Option<Degraded>,
-    /// What it cost; none where nothing was tried.
+    /// Time and work; `None` if nothing was tried.
     pub effort: Option<RerankEffort>,
 }
 
 /// Reranks the best of a list.
 ///
-/// `ranked` is best first, its scores calibrated (0..1); `limit` is how many of them somebody will see. Nothing is done, and
-/// nothing said, where `how` is nobody or the order is settled already ([`is_open`]). The scores of the list stay with their
-/// places: a reranker says who comes first, not how likely it is.
+/// `ranked` is best first, its scores calibrated (0..1); `limit` is the number of them that will be shown. Nothing is done or
+/// reported if `how` is `Rerank::None`, or if the order is settled already ([`is_open`]). The scores stay at their positions:
+/// a reranker decides the order, not how likely a hit is to answer.
 pub(crate) fn rerank(
     engine: &Engine,
     question: &str,
@@ -79,12 +79,12 @@ pub(crate) fn rerank(
     }
 }
 
-/// The order as it is.
+/// Returns the unchanged order.
 fn standing(ranked: &[Scored]) -> Reranking {
     Reranking { order: (0..ranked.len()).collect(), ..Reranking::default() }
 }
 
-/// The rows' texts as the text channel sees them, in the order asked; a row that is gone has none.
+/// Returns the rows' texts as the text channel indexes them, in the order of `rows`; a row that is gone has none.
 fn texts(engine: &Engine, rows: &[RowId]) -> Result<Vec<Option<String>>, String> {
     let mut found = engine.store.texts(rows).map_err(|error| error.to_string())?;
     Ok(rows
@@ -96,7 +96,7 @@ fn texts(engine: &Engine, rows: &[RowId]) -> Result<Vec<Option<String>>, String>
         .collect())
 }
 
-/// Reads every text beside the question, on as many threads as embed, until all are read, one fails, or time is up.
+/// Compares every text with the question, on as many threads as embed, until all are scored, one fails, or time is up.
 fn by_cross_encoder(
     engine: &Engine,
     question: &str,
@@ -107,7 +107,7 @@ fn by_cross_encoder(
     let model = engine.cross.get()?;
     let deadline = Duration::from_millis(engine.settings.rerank_deadline_ms);
     let stop = AtomicBool::new(false);
-    // None is begun after the deadline.
+    // No text is begun after the deadline.
     let read = in_order(embedder_threads(&engine.settings), texts.len(), |at| {
         let text = texts[at].as_ref()?;
         if stop.load(Ordering::Relaxed) || start.elapsed() >= deadline {
@@ -137,7 +137,7 @@ fn by_cross_encoder(
     Ok(scores)
 }
 
-/// Asks once about all texts.
+/// Scores all texts with one request to the model.
 fn by_language_model(
     engine: &Engine,
     question: &str,
@@ -188,7 +188,7 @@ mod tests {
     ];
     const QUESTION: &str = "where is the bridge ?";
 
-    /// A language model that says one thing.
+    /// A language model that always gives the same answer.
     struct Says(&'static str);
 
     impl Llm for Says {
@@ -242,7 +242,7 @@ mod tests {
             self.engine.rerank(&Visibility::everything(), QUESTION, &self.ranked, 10, how).unwrap()
         }
 
-        /// The order stands, and the outcome says why.
+        /// Asserts that the order does not change and that the result contains the reason.
         fn stands(&self, how: Rerank, expected: &str) {
             let got = self.rerank(how);
             assert_eq!((got.order, got.changes.len()), (vec![0, 1, 2, 3, 4], 0));
@@ -286,7 +286,7 @@ mod tests {
         let untouched = Reranking { order: vec![0, 1, 2, 3, 4], ..Reranking::default() };
         assert_eq!(home.rerank(Rerank::None), untouched);
         home.ranked[0].score = 0.95;
-        // Neither is there, but nobody is asked.
+        // Neither reranker is installed, and neither is needed.
         assert_eq!(home.rerank(Rerank::CrossEncoder), untouched);
         assert_eq!(home.rerank(Rerank::Llm), untouched);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Retrieves candidates from the text and the vector channel side by side, each over its index and its delta.
+//! Retrieves candidates from the text and the vector channel in parallel, each over its index and its delta.
 
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Instant;
@@ -18,21 +18,21 @@ use crate::text::{self, Delta, DeltaScan, QueryTerm};
 use crate::tokens::TokenQuery;
 use crate::vector;
 
-/// A longer question, in bytes, is searched by its words alone: the model takes about 29 ms for each 1,000 characters
-/// (256 tokens), so this is half a second of it, and so long a text has no one meaning to compare.
+/// Longest question, in bytes, whose meaning is compared; a longer one is searched by its words alone. The model takes about
+/// 29 ms for each 1,000 characters (256 tokens), so this is half a second. A longer text has no single meaning to compare.
 const LONGEST_MEANT: usize = 16_384;
 
-/// What the text channel found.
+/// Result of the text channel.
 pub(crate) struct TextFound {
     pub(crate) rows: Vec<Scored>,
     pub(crate) delta_rows: usize,
-    /// How many rows it could have found, for comparing the channels.
+    /// Number of rows that it could have found, for comparing the channels.
     pub(crate) searched: u64,
     pub(crate) took_ms: f64,
     pub(crate) scorer: Arc<TextScorer>,
 }
 
-/// What the vector channel found.
+/// Result of the vector channel.
 pub(crate) struct VectorFound<'a> {
     pub(crate) rows: Vec<Scored>,
     pub(crate) delta_rows: usize,
@@ -43,40 +43,40 @@ pub(crate) struct VectorFound<'a> {
     pub(crate) scorer: Arc<VectorScorer<'a>>,
 }
 
-/// The vector channel's outcome.
+/// Outcome of the vector channel: its result, or why there is none.
 pub(crate) enum Vectors<'a> {
     Found(VectorFound<'a>),
     Missing(String),
 }
 
-/// What the channels of one question found; `None` for a channel that was not asked.
+/// Results of the channels of one question; `None` for a channel that was not searched.
 pub(crate) struct Retrieved<'a> {
     pub(crate) text: Option<Result<TextFound>>,
     pub(crate) vectors: Option<Result<Vectors<'a>>>,
-    /// True scores that are known already.
+    /// Scores that were computed already.
     pub(crate) known: Vec<Scores>,
 }
 
-/// Both channels side by side. Whoever is done with its own scores its rows in the other too, so that little is left when both
-/// are.
+/// Searches both channels in parallel. The first channel to finish also scores its rows for the other, so that little is left
+/// to score when both are done.
 pub(crate) fn both<'a>(
     engine: &'a Engine,
     query: &str,
     words: &Words,
     scope: &'a Scope<'a>,
 ) -> Result<Retrieved<'a>> {
-    // What ends without having a scorer drops its end of the channel, and the other waits no more.
+    // A thread that ends without a scorer drops its end of the channel, and the other stops waiting.
     let (send_text, text_scorer) = mpsc::sync_channel::<Arc<TextScorer>>(1);
     let (send_vector, vector_scorer) = mpsc::sync_channel::<Arc<VectorScorer<'a>>>(1);
     let ahead = EagerScores::default();
     let ahead = &ahead;
     std::thread::scope(|threads| {
-        // The vector channel takes longer, so the other waits for the new thread to begin.
+        // The vector channel takes longer, so the text channel runs on the new thread, which needs time to start.
         let text = threads.spawn(move || {
             let found = text_channel(engine, words, scope, &mut |scorer| drop(send_text.send(scorer)));
             let known = match (&found, vector_scorer.recv()) {
                 (Ok(found), Ok(vector)) => {
-                    // The other thread finds it ready, unless its search knows it for nothing.
+                    // Computes the background for the other thread, unless its search computes that at no extra cost.
                     let scorers = Scorers { engine, words, text: Some(&found.scorer), vector: Some(&vector) };
                     let knows =
                         vector.index.ask(|index| Ok(index.scores_all())).is_ok_and(|all| all == Some(true));
@@ -97,7 +97,7 @@ pub(crate) fn both<'a>(
             (Ok(_) | Err(_), _) => None,
         };
         let (text, of_text) = text.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // Scores that were made with a channel that then failed are not those of the channels that remain.
+        // Scores that were computed with a channel that then failed do not fit the channels that remain.
         let are_both_found = text.is_ok() && matches!(vectors, Ok(Vectors::Found(_)));
         let known = if are_both_found { [of_vectors, of_text] } else { [None, None] };
         let known = known.into_iter().flatten().collect::<Result<_>>()?;
@@ -105,9 +105,9 @@ pub(crate) fn both<'a>(
     })
 }
 
-/// The rows whose words answer best.
+/// Retrieves the rows whose words match the question best.
 ///
-/// `ready` is given what scores other rows, before they are searched.
+/// `ready` receives the scorer for other rows before the search begins.
 pub(crate) fn text_channel(
     engine: &Engine,
     words: &Words,
@@ -141,11 +141,11 @@ pub(crate) fn text_channel(
     Ok(TextFound { rows, delta_rows, searched, took_ms: milliseconds(start), scorer })
 }
 
-/// How often an index is opened again because somebody compacted while its delta was read.
+/// Most times that an index is opened again because it was compacted while its delta was read.
 const COMPACTED_MEANWHILE: usize = 3;
 
-/// An index and what is newer than it. Who compacts drops from the store what only the older index needed (which of its rows were
-/// removed), so the index must still be the newest after its delta was read.
+/// Opens an index and reads its delta. Compaction drops from the store what only the older index needed: which of its rows
+/// were removed. So the index must still be the newest after its delta was read.
 fn settled<T: Derived>(
     open: impl Fn() -> Result<IndexState<T>>,
     read: impl Fn(Change) -> Result<Arc<NewRows>>,
@@ -163,8 +163,8 @@ fn settled<T: Derived>(
     Ok((index, new))
 }
 
-/// What new rows have of a question's terms and names. Rows outside `allowed.keep` count in its statistics, unless others are to be
-/// `counted`; those that are dropped do not.
+/// Scans new rows for a question's terms and names. Rows outside `allowed.keep` count in the statistics, unless `counted`
+/// names the rows that do; dropped rows do not count.
 pub(crate) fn text_delta(
     terms: &[QueryTerm],
     names: &[String],
@@ -179,9 +179,9 @@ pub(crate) fn text_delta(
     Ok(scan.finish())
 }
 
-/// The rows whose meaning is nearest.
+/// Retrieves the rows whose meaning is nearest to the question.
 ///
-/// `ready` is given what scores other rows, before they are searched.
+/// `ready` receives the scorer for other rows before the search begins.
 pub(crate) fn vector_channel<'a>(
     engine: &Engine,
     query: &str,
@@ -205,7 +205,7 @@ pub(crate) fn vector_channel<'a>(
     let model = embedder.model().to_owned();
     let start = Instant::now();
     let Some(question) = engine.model.give(|embedder| late::question(engine, embedder, query))? else {
-        // It is damaged, as it turned out.
+        // The model turned out to be damaged.
         let missing = || "the model gives no vector".to_owned();
         return Ok(Vectors::Missing(engine.model.get().err().map_or_else(missing, ModelState::why)));
     };
@@ -236,8 +236,8 @@ pub(crate) struct VectorHits<'a> {
     scorer: Arc<VectorScorer<'a>>,
 }
 
-/// The `depth` rows nearest to a vector of a model, in the index and the delta. `ready` is given what scores other rows, before
-/// they are searched.
+/// Finds the `depth` rows nearest to a vector of a model, in the index and the delta. `ready` receives the scorer for other
+/// rows before the search begins.
 pub(crate) fn by_vector<'a>(
     engine: &Engine,
     model: String,

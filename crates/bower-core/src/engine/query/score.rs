@@ -1,4 +1,4 @@
-//! Gives every candidate its true score in each channel, whichever channel found it.
+//! Computes every candidate's score in each channel, whichever channel found it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,11 +12,11 @@ use crate::rank::candidate::{self, ChannelScore, Places};
 use crate::rank::profile::native;
 use crate::text::Examined;
 
-/// Late interaction is asked for the rows that stand so high in a channel: 128 at most of two channels. It is the dearest
-/// part of ranking, and no labelled set tells 64 from 100 (mean nDCG@10 .6137 and .6141 over six).
+/// Number of best rows of a channel that late interaction scores: 128 rows at most of two channels. It is the most expensive
+/// part of ranking, and no labelled set distinguishes 64 from 100 (mean nDCG@10 .6137 and .6141 over six).
 const TOKENS_DEPTH: usize = 64;
 
-/// A question's scorers; a channel that takes no part has none.
+/// A question's scorers; `None` for a channel that takes no part.
 #[derive(Clone, Copy)]
 pub(crate) struct Scorers<'a> {
     pub(crate) engine: &'a Engine,
@@ -25,25 +25,26 @@ pub(crate) struct Scorers<'a> {
     pub(crate) vector: Option<&'a VectorScorer<'a>>,
 }
 
-/// True scores of some candidates, ascending by row.
+/// Scores of some candidates, ascending by row.
 pub(crate) struct Scores {
     rows: Vec<RowId>,
     pub(crate) words: Examined,
     parents: Vec<u64>,
     cosines: Vec<Option<f32>>,
     pub(crate) tokens: Vec<Option<f32>>,
-    /// Whether late interaction was asked of a row.
+    /// Whether late interaction was computed for a row.
     compared: Vec<bool>,
 }
 
-/// Which rows are being scored ahead of the rest: whoever finishes its channel first takes its own, the other what is left.
+/// Rows that are scored before both channels are done: the first channel to finish scores its own rows, the other those that
+/// are left.
 #[derive(Default)]
 pub(crate) struct EagerScores {
     taken: Mutex<Vec<RowId>>,
 }
 
 impl EagerScores {
-    /// The scores of a channel's rows that nobody has taken yet.
+    /// Scores the rows of a channel that the other channel has not taken.
     pub(crate) fn score(&self, scorers: Scorers<'_>, channel: Channel, rows: &[Scored]) -> Result<Scores> {
         let mut gathered = candidate::gather(&[(channel, rows)]);
         {
@@ -61,14 +62,14 @@ fn is_high(places: &Places) -> bool {
 }
 
 impl Scores {
-    /// The scores of candidates that ascend by row.
+    /// Computes the scores of candidates, which ascend by row.
     fn of(scorers: Scorers<'_>, gathered: &[(RowId, Places)]) -> Result<Self> {
         let rows: Vec<RowId> = gathered.iter().map(|(row, _)| *row).collect();
         let words = match scorers.text {
             Some(text) => text.examine(scorers.words, &rows)?,
             None => Examined::unknown(rows.len()),
         };
-        // The index knows the parents of what it holds; only those of newer rows are asked of the store.
+        // The index has the parents of its rows; only those of newer rows are read from the store.
         let newer: Vec<usize> = (0..rows.len()).filter(|&at| words.rows[at].parent.is_none()).collect();
         let mut parents: Vec<u64> = words.rows.iter().map(|row| row.parent.unwrap_or(0)).collect();
         if !newer.is_empty() {
@@ -92,9 +93,9 @@ impl Scores {
         Ok(scores)
     }
 
-    /// The scores of all candidates, ascending by row: those that are known, and the rest anew.
+    /// Returns the scores of all candidates, ascending by row: `known` ones are reused, the rest are computed.
     ///
-    /// `known` were made by the same scorers; what they say of rows that are no candidates is ignored.
+    /// `known` were computed by the same scorers; their scores of rows that are not candidates are ignored.
     pub(crate) fn complete(
         scorers: Scorers<'_>,
         gathered: &[(RowId, Places)],
@@ -125,17 +126,17 @@ impl Scores {
             all.rows.push(*row);
             all.words.push(&part.words, at);
             all.parents.push(part.parents[at]);
-            // The channel's own score is exact for its best.
+            // The channel's own score is exact for its best rows.
             all.cosines.push(places.score(Channel::Vector).or(part.cosines[at]));
             all.tokens.push(part.tokens[at]);
             all.compared.push(part.compared[at]);
         }
-        // Who stood low in the channel that was scored ahead may stand high in the other.
+        // A row that ranks low in the channel that was scored first may rank high in the other.
         all.compare_tokens(scorers, gathered)?;
         Ok(all)
     }
 
-    /// Late interaction for the candidates that stand high in a channel and were not compared yet.
+    /// Computes late interaction for the candidates that rank high in a channel and were not compared yet.
     fn compare_tokens(&mut self, scorers: Scorers<'_>, gathered: &[(RowId, Places)]) -> Result<()> {
         let Some(vector) = scorers.vector else { return Ok(()) };
         let (places, rows): (Vec<usize>, Vec<RowId>) = (0..self.rows.len())
@@ -148,19 +149,19 @@ impl Scores {
         Ok(())
     }
 
-    /// How many candidates were compared token by token, and how many more could not be: they have a vector and no codes.
+    /// Returns how many candidates were compared token by token, and how many of them have a vector but no codes.
     pub(crate) fn without_codes(&self) -> (usize, usize) {
         let compared = (0..self.rows.len()).filter(|&at| self.compared[at]);
         let missing = compared.clone().filter(|&at| self.tokens[at].is_none() && self.cosines[at].is_some());
         (compared.count(), missing.count())
     }
 
-    /// The share of the question's words that a candidate has, by how rare they are.
+    /// Returns the share of the question's words that a candidate has, weighted by rarity.
     pub(crate) fn coverage(&self, at: usize) -> f32 {
         calibrate::coverage(self.words.idf_found(at), self.words.idf_sum)
     }
 
-    /// The candidates as the default profile sees them.
+    /// Returns the candidates' features for the default profile.
     pub(crate) fn seen(&self) -> Vec<native::CandidateFeatures<'_>> {
         (0..self.rows.len()).map(|at| self.seen_at(at)).collect()
     }
@@ -179,23 +180,24 @@ impl Scores {
         }
     }
 
-    /// The share of what the question names that a memory has; `None` for what is none, or where nothing is named.
+    /// Returns the share of the names in the question that a memory has; `None` for a chunk, or where the question has no
+    /// names.
     pub(crate) fn named(&self, row: RowId) -> Option<f32> {
         let at = self.place(row).filter(|&at| self.parents[at] == 0)?;
         self.words.named(at)
     }
 
-    /// Whether a candidate stands for itself, in no document.
+    /// Whether a candidate is a memory: it belongs to no document.
     pub(crate) fn is_memory(&self, row: RowId) -> bool {
         self.place(row).is_some_and(|at| self.parents[at] == 0)
     }
 
-    /// A candidate's place among them.
+    /// Returns the position of a candidate among the rows.
     pub(crate) fn place(&self, row: RowId) -> Option<usize> {
         self.rows.binary_search(&row).ok()
     }
 
-    /// Gives every candidate its score in the channels that took part and did not list it.
+    /// Sets every candidate's score in the channels that took part and did not list it.
     pub(crate) fn fill_places(&self, gathered: &mut [(RowId, Places)], took_part: impl Fn(Channel) -> bool) {
         let (text, vector) = (took_part(Channel::Text), took_part(Channel::Vector));
         for (at, (_, places)) in gathered.iter_mut().enumerate() {
@@ -230,7 +232,7 @@ mod tests {
         rows.into_iter().map(|(row, score)| Scored { row: RowId(row), score }).collect()
     }
 
-    /// Whatever was scored ahead, and by whom, every candidate ends with the same scores.
+    /// The scores do not depend on which rows were scored early, or by which channel.
     #[test]
     fn scores_made_ahead_are_those_made_at_once() {
         let folder = tempfile::tempdir().unwrap();

@@ -11,16 +11,16 @@ use crate::text::{self, Delta, Examined, Prepared, TextIndex};
 use crate::tokens::TokenQuery;
 use crate::vector::{self, Background, DeltaScores, Quantised, VectorIndex};
 
-/// The words of a question beside those of the rows.
+/// Compares the words of a question with the words of rows.
 pub(crate) struct TextScorer {
     pub(crate) index: IndexState<TextIndex>,
-    /// The question as that index sees it.
+    /// The question, prepared for that index.
     pub(crate) prepared: Option<Prepared>,
     pub(crate) delta: Delta,
 }
 
 impl TextScorer {
-    /// What the question's words say of given rows.
+    /// Returns how the question's words match some rows.
     pub(crate) fn examine(&self, words: &Words, rows: &[RowId]) -> Result<Examined> {
         match (self.index.good(), &self.prepared) {
             (Some(index), Some(question)) => {
@@ -31,13 +31,13 @@ impl TextScorer {
     }
 }
 
-/// The meaning of a question beside that of the rows.
+/// Compares the meaning of a question with that of rows.
 pub(crate) struct VectorScorer<'a> {
     pub(crate) model: String,
     pub(crate) vector: Vec<f32>,
     pub(crate) tokens: Option<TokenQuery>,
     pub(crate) index: IndexState<VectorIndex>,
-    /// Every row of the delta that may be found, with its cosine by int8.
+    /// Rows of the delta that may be found, with their cosines by int8.
     pub(crate) delta: DeltaScores,
     pub(crate) keep: Option<&'a RowSet>,
     /// Rows that the index must leave out.
@@ -50,7 +50,7 @@ impl VectorScorer<'_> {
         Allowed { keep: self.keep, drop: &self.drop }
     }
 
-    /// The cosine of each row to the question, by int8; `None` where a row has no vector.
+    /// Returns the cosine of each row to the question, by int8; `None` where a row has no vector.
     pub(crate) fn cosines(&self, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
         let indexed = self.index.ask(|index| Ok(index.cosines(&self.vector, rows)))?;
         let mut cosines = indexed.unwrap_or_else(|| vec![None; rows.len()]);
@@ -62,7 +62,7 @@ impl VectorScorer<'_> {
         Ok(cosines)
     }
 
-    /// How close each row's tokens are to the question's; `None` where a row has no codes.
+    /// Returns how close each row's tokens are to the question's; `None` where a row has no codes.
     pub(crate) fn tokens(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
         match &self.tokens {
             Some(tokens) => late::late_interaction(engine, tokens, rows),
@@ -70,7 +70,7 @@ impl VectorScorer<'_> {
         }
     }
 
-    /// How similar the question is to the rows at large. Computed by who asks first.
+    /// Returns how similar the question is to the rows at large. The first caller computes it.
     pub(crate) fn background(&self) -> Result<Background> {
         if let Some(background) = self.background.get() {
             return Ok(*background);
@@ -79,10 +79,10 @@ impl VectorScorer<'_> {
         Ok(*self.background.get_or_init(|| self.with_delta(indexed.unwrap_or_default())))
     }
 
-    /// Takes the index's part of the background from a search that had it.
+    /// Stores the index's part of the background, if a search computed it.
     pub(crate) fn know(&self, indexed: Option<Background>) {
         if let Some(indexed) = indexed {
-            // Who asked before has computed the same.
+            // An earlier caller computed the same value.
             self.background.get_or_init(|| self.with_delta(indexed));
         }
     }
@@ -91,7 +91,7 @@ impl VectorScorer<'_> {
         indexed.with(Background::of(self.delta.values().copied()))
     }
 
-    /// The cosine of each pair of rows, row by row; 0 where one has no vector.
+    /// Returns the cosine of each pair of rows, row by row; 0 where one has no vector.
     pub(crate) fn likenesses(&self, engine: &Engine, rows: &[RowId]) -> Result<Vec<f32>> {
         let indexed = self.index.ask(|index| Ok(index.quantised(rows)))?;
         let mut vectors = indexed.unwrap_or_else(|| vec![None; rows.len()]);

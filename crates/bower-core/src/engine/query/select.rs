@@ -1,4 +1,4 @@
-//! Selects from a ranking what is shown: sure enough, reordered, one hit for all that say the same.
+//! Selects the hits of an answer from a ranking: probable enough, reordered, one hit for duplicates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use crate::rank::rerank::Reranked;
 use crate::rank::{calibrate, diversity};
 use crate::request::{Clocks, QueryRequest, Selection};
 
-/// A hit to be.
+/// A selected hit, not loaded yet.
 #[derive(Clone, Debug)]
 pub(crate) struct SelectedHit {
     pub(crate) row: RowId,
     pub(crate) score: f32,
     pub(crate) band: Option<Band>,
     pub(crate) factors: Vec<Factor>,
-    /// What the score is made of where that is a probability.
+    /// Factors of the score where it is a probability.
     pub(crate) odds: Vec<Factor>,
     pub(crate) reranked: Option<Reranked>,
-    /// Rows that say the same.
+    /// Rows of the duplicates.
     pub(crate) same: Vec<RowId>,
 }
 
-/// Hits to be, best first.
+/// The selected hits, best first.
 pub(crate) struct Selected {
     pub(crate) hits: Vec<SelectedHit>,
-    /// Nothing seems to answer the question.
+    /// Whether nothing seems to answer the question.
     pub(crate) abstained: bool,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
     }
     let past = past(engine, &request.select)?;
     let hits = fold_same(engine, ranking, hits, &past)?;
-    // ADE's own diversity belongs to its formula.
+    // Diversity is a part of ADE's own formula.
     let lambda = match (profile, request.diversity) {
         (Profile::Ade, None) => engine.settings.ade.mmr_lambda,
         (Profile::Bower | Profile::Athena | Profile::Atlas | Profile::Seed | Profile::Ade, _) => diversity,
@@ -89,9 +89,9 @@ pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
     Ok(Selected { hits: diversify(ranking, hits, lambda), abstained })
 }
 
-/// Lets the reranker reorder the best, where one is wanted; scores and their bands stay with their places.
+/// Lets the reranker reorder the best hits, if one is chosen; scores and bands stay at their positions.
 fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut [SelectedHit]) {
-    // Whoever asked for words alone did not ask for what the settings name.
+    // A request for words alone does not use the reranker of the settings.
     let usual = if request.fast { Rerank::None } else { engine.settings.rerank };
     let how = request.rerank.unwrap_or(usual);
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
@@ -107,13 +107,14 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     for (hit, (&from, place)) in hits.iter_mut().zip(reranking.order.iter().zip(&list)) {
         let Some(moved) = old.get(from) else { continue };
         let reranked = changes.get(&moved.row).copied();
-        // The score is that of the place, so what another's was made of does not make it.
+        // The score belongs to the position, so factors of another row's score do not explain it.
         let odds = if moved.row == hit.row { std::mem::take(&mut hit.odds) } else { Vec::new() };
         *hit = SelectedHit { score: place.score, band: hit.band, reranked, odds, ..moved.clone() };
     }
 }
 
-/// Rows of a selection that no question sees by itself: superseded and archived ones that were asked for.
+/// Returns the rows of a selection that a default question does not see: superseded and archived ones that the selection
+/// includes.
 fn past(engine: &Engine, select: &Selection) -> Result<Arc<RowSet>> {
     if select.statuses.is_empty() && select.clocks == Clocks::default() {
         return Ok(Arc::default());
@@ -121,8 +122,8 @@ fn past(engine: &Engine, select: &Selection) -> Result<Arc<RowSet>> {
     engine.caches.hidden(&*engine.store, &engine.store.coverage()?, Clocks::default())
 }
 
-/// The best of those that say the same stands for all of them; what is past stands for itself. Only pairs that are close in
-/// meaning are read.
+/// Keeps the best of several hits with the same content, with the others as its duplicates; rows of the `past` stay separate.
+/// Only the texts of pairs with close vectors are read.
 fn fold_same(
     engine: &Engine,
     ranking: &Ranking,

@@ -1,4 +1,4 @@
-//! Reads expressions of time in a question and the times of candidates, and scores how they meet.
+//! Reads expressions of time in a question and the times of candidates, and scores how they match.
 //! Nothing is loaded for a question without an expression of time.
 
 use jiff::tz::TimeZone;
@@ -15,22 +15,22 @@ use crate::rank::time::{
 use crate::store::DatedText;
 use crate::text::query_terms;
 
-/// A question of more words is a text: the times in it are part of what it tells, not what it asks for. LoCoMo's longest
-/// question with a time has 24; the sentences of a vault that gain nothing from their dates have 40 and more.
+/// Most words of a question. A longer one is a text, and its times are part of the content rather than a condition. LoCoMo's
+/// longest question with a time has 24 words; sentences of a vault that gain nothing from their dates have 40 and more.
 const LONGEST_QUESTION: usize = 40;
 
-/// How much of a candidate's text is read for times, in characters: what dates a text mostly stands at its start.
+/// Number of characters of a candidate's text that are read for times: the date of a text is mostly at its start.
 const READ: usize = 800;
 
-/// Fields that tell an item's own date, the first that does.
+/// Fields that contain an item's own date, in order of preference.
 const DATE_FIELDS: &[&str] = &["date", "created", "created_at", "timestamp", "time", "day"];
 
-/// Letters that a word of a text may have beyond an event's stem: "moving" is of "mov(e)", "movements" is not.
+/// Letters that a word may have beyond an event's stem: "moving" matches "mov(e)", "movements" does not.
 const ENDING: usize = 4;
 
-/// The expressions of time in a question, resolved at `now` in the store's time zone. A long text has none.
+/// Returns the expressions of time in a question, resolved at `now` in the store's time zone. A long text has none.
 ///
-/// An [`Error::Invalid`] where the setting `time_zone` names no zone and the question has an expression of time.
+/// Returns [`Error::Invalid`] if the setting `time_zone` names no zone and the question has an expression of time.
 pub(crate) fn asked(engine: &Engine, question: &str, now: Timestamp) -> Result<Vec<TimeExpression>> {
     if question.split_whitespace().nth(LONGEST_QUESTION).is_some() {
         return Ok(Vec::new());
@@ -38,24 +38,25 @@ pub(crate) fn asked(engine: &Engine, question: &str, now: Timestamp) -> Result<V
     in_zone(engine, now, |now| parse(question, now))
 }
 
-/// Since when and until when a text holds that is written now, in the store's time zone.
+/// Returns the time in which a text holds that is written now, in the store's time zone.
 pub(crate) fn holds(engine: &Engine, text: &str, now: Timestamp) -> Result<Valid> {
     in_zone(engine, now, |now| valid(text, now))
 }
 
-/// What `read` makes of a text at `now` in the store's time zone. A text in which it finds nothing has nothing in any zone.
+/// Applies `read` at `now` in the store's time zone. If it finds nothing in UTC, it finds nothing in any zone.
 fn in_zone<T: Default + PartialEq>(engine: &Engine, now: Timestamp, read: impl Fn(&Zoned) -> T) -> Result<T> {
     let found = read(&now.to_zoned(TimeZone::UTC));
-    // Finding a zone by its name reads the system's zone files: only where a time has to be understood.
+    // Finding a zone by its name reads the system's zone files, so it is done only for a text with a time.
     if found == T::default() || engine.settings.time_zone == "UTC" {
         return Ok(found);
     }
     Ok(read(&now.to_zoned(zone(engine)?)))
 }
 
-/// What each candidate gains for the asked times, in standard deviations of the candidates' scores; rows best first.
+/// Returns what each candidate gains for the times in the question, in standard deviations of the candidates' scores; rows
+/// are best first.
 ///
-/// Zeros, and nothing is loaded, where the question has no expression of time or the setting `time_weight` is 0.
+/// Returns zeros, and loads nothing, if the question has no expression of time or the setting `time_weight` is 0.
 pub(crate) fn gains(engine: &Engine, question: &[TimeExpression], rows: &[RowId]) -> Result<Vec<f32>> {
     if question.is_empty() || rows.is_empty() || engine.settings.time_weight <= 0.0 {
         return Ok(vec![0.0; rows.len()]);
@@ -81,7 +82,7 @@ pub(crate) fn gains(engine: &Engine, question: &[TimeExpression], rows: &[RowId]
     Ok(boosts(question, &times, &TimeWeights::default().times(engine.settings.time_weight), &mention))
 }
 
-/// What the store and the texts tell of the times of items; an item that is gone tells nothing.
+/// Returns the times of items, from the store and from their texts; a removed item has none.
 pub(crate) fn times(engine: &Engine, rows: &[RowId]) -> Result<Vec<ItemTimes>> {
     let zone = zone(engine)?;
     let texts = engine.store.dated_texts(rows, READ)?;
@@ -101,8 +102,9 @@ pub(crate) fn zone(engine: &Engine) -> Result<TimeZone> {
     })
 }
 
-/// An item's own date comes from its fields, its heading, its document's title or its file's name, in that order; a
-/// memory's is the moment it was kept unless its fields say another. When a chunk was indexed says nothing of its text.
+/// Returns an item's times. Its own date comes from its fields, its heading, its document's title or its file's name, in that
+/// order. A memory's date is its creation unless its fields contain another. The time at which a chunk was indexed is no date
+/// of its text.
 fn item_times(text: &DatedText, zone: &TimeZone) -> ItemTimes {
     let kept = text.create_time.to_zoned(zone.clone());
     let absolute = |words: &str| spoken(words, &kept).absolute.last().copied();
@@ -114,7 +116,7 @@ fn item_times(text: &DatedText, zone: &TimeZone) -> ItemTimes {
         .or_else(|| (text.kind == Kind::Memory).then(|| moment(text.create_time)).flatten());
     let written = own.map_or(kept, |own| own.from.to_zoned(zone.clone()));
     let Spoken { absolute: mut mentioned, relative, counts } = spoken(&text.content, &written);
-    // "yesterday" means nothing where nobody knows of which day.
+    // "yesterday" has no meaning without the date of the text.
     if own.is_some() {
         mentioned.extend(relative);
     }
@@ -126,7 +128,7 @@ fn item_times(text: &DatedText, zone: &TimeZone) -> ItemTimes {
     ItemTimes { own, valid, mentioned, counts }
 }
 
-/// The date in the first field that has one: an RFC 3339 time or a date as people write it.
+/// Returns the date in the first field that has one: an RFC 3339 time or a date as people write it.
 fn field(fields: &Map<String, Value>, kept: &Zoned) -> Option<Interval> {
     let mut dates = DATE_FIELDS.iter().filter_map(|name| fields.get(*name)?.as_str());
     dates.find_map(|text| match text.parse::<Timestamp>() {
@@ -135,12 +137,12 @@ fn field(fields: &Map<String, Value>, kept: &Zoned) -> Option<Interval> {
     })
 }
 
-/// The second that begins at an instant.
+/// Returns the second that begins at an instant.
 fn moment(at: Timestamp) -> Option<Interval> {
     Some(Interval { from: at, until: at.checked_add(SignedDuration::from_secs(1)).ok()? })
 }
 
-/// For each candidate, the share of an event's words that its text holds, rare words counting more.
+/// Returns for each candidate the share of an event's words that its text has; rare words count more.
 fn mentions(event: &str, texts: &[Option<DatedText>]) -> Vec<f32> {
     let stems: Vec<String> = query_terms(event, LANGUAGE)
         .into_iter()
@@ -197,7 +199,7 @@ mod tests {
         engine.curate(&Visibility::everything(), &request, now()).unwrap();
     }
 
-    /// All rows, oldest first.
+    /// Returns all rows, oldest first.
     fn rows(engine: &Engine) -> Vec<RowId> {
         let (mut rows, _) = engine.store.page(&Selection::default(), 100, 0).unwrap();
         rows.sort_unstable();

@@ -19,22 +19,22 @@ use crate::rank::budget::estimate_tokens;
 use crate::request::{Brief, BriefRequest, Degraded, Item, QueryRequest, Review, Selection};
 use crate::strength::strength;
 
-/// Where a memory says in which folder it was told.
+/// Field of a memory's metadata with the folder in which the memory was written.
 pub(crate) const FOLDER: &str = "folder";
 
-/// What a choice is kept as.
+/// Types of memories that record a choice.
 const DECIDED: [MemoryType; 3] = [MemoryType::Decision, MemoryType::Convention, MemoryType::Preference];
-/// What a way of doing things is kept as.
+/// Types of memories that record a way of doing things.
 const PROCEDURES: [MemoryType; 2] = [MemoryType::Procedure, MemoryType::Gotcha];
 
-/// The newest of each sort that are looked at for those of a folder.
+/// Most of the newest memories of a kind that are searched for those of a folder.
 const LOOKED_AT: usize = 256;
-/// How many tokens the whole of it may be asked for.
+/// Budgets of tokens that a request may have.
 const TOKENS: RangeInclusive<usize> = 64..=100_000;
-/// A folder's name that is shorter stands in too many texts to mean it.
+/// Shortest name of a folder that is searched in texts: a shorter one is in too many.
 const SHORTEST_NAME: usize = 4;
 
-/// Memories of some types.
+/// Returns a selection of active memories of some types.
 fn memories(types: &[MemoryType]) -> Selection {
     Selection {
         kinds: vec![Kind::Memory],
@@ -49,7 +49,7 @@ fn near(item: &Item, request: &BriefRequest) -> Nearness {
     let told = nearness(item.metadata.get(FOLDER).and_then(|told| told.as_str()), folder);
     let name = folder.and_then(|folder| folder.rsplit(['/', '\\']).find(|part| !part.is_empty()));
     match (told, name) {
-        // It names no folder, but speaks of this one.
+        // The memory has no folder, but its text names this one.
         (Nearness::Anywhere, Some(name))
             if name.len() >= SHORTEST_NAME && item.content.to_lowercase().contains(&name.to_lowercase()) =>
         {
@@ -59,12 +59,12 @@ fn near(item: &Item, request: &BriefRequest) -> Nearness {
     }
 }
 
-/// Whether it may be said to somebody who did not ask: what came from outside only after somebody kept it.
+/// Whether a briefing may show an item without a question: items from outside only after a person kept them.
 fn is_admitted(item: &Item) -> bool {
     item.provenance.admission(item.kind, item.status) != Admission::Held
 }
 
-/// What is said of an item in brackets, with the mark that it must have.
+/// Returns the note of an item, with the mark that it must have.
 fn note_of(item: &Item, told: String) -> String {
     match item.provenance.mark(item.kind, item.status) {
         Some(mark) => format!("{told}; {mark}"),
@@ -72,7 +72,7 @@ fn note_of(item: &Item, told: String) -> String {
     }
 }
 
-/// Those of this folder and of none, newest first.
+/// Returns pinned memories of this folder and of none, newest first.
 fn pinned(engine: &Engine, visibility: &Visibility, request: &BriefRequest) -> Result<Vec<Item>> {
     let items = engine.store.items(&engine.store.pinned()?)?.into_iter().flatten();
     Ok(items
@@ -82,8 +82,9 @@ fn pinned(engine: &Engine, visibility: &Visibility, request: &BriefRequest) -> R
         .collect())
 }
 
-/// The best first: what the task finds, then what is of the folder, then the rest: decisions by age, ways of doing things by
-/// strength, and for a task only those that have to do with it.
+/// Returns memories of some types, the best first: those that the task finds, then those of the folder, then the rest.
+/// Decisions are ordered by age, ways of doing things by strength. With a task, the latter are only those that the task finds
+/// or that are of the folder.
 fn of_types(
     engine: &Engine,
     visibility: &Visibility,
@@ -132,8 +133,8 @@ fn of_types(
     Ok(best)
 }
 
-/// Open ones that the session was not asked, of which a side is of this folder or of none, newest first, as many as there is room
-/// for.
+/// Returns open reviews that the session was not asked, of which a side is of this folder or of none: newest first, as many
+/// as there is room for.
 fn reviews(
     engine: &Engine,
     visibility: &Visibility,
@@ -166,7 +167,7 @@ fn entry(section: Section, item: &Item) -> BriefLine {
     }
 }
 
-/// Both sides of a contradiction and how it is ended.
+/// Returns both sides of a contradiction, and the command that settles it.
 fn question(review: &Review) -> BriefLine {
     let number = review.review;
     let mark = |side: &Item| {
@@ -189,14 +190,14 @@ fn question(review: &Review) -> BriefLine {
     }
 }
 
-/// Enough of an id to find it.
+/// Returns enough of an id to find the item.
 fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
 }
 
 impl Engine {
-    /// What somebody who begins should know: what is pinned, decided, open, and how things are done. [`Engine::keep_given`] writes
-    /// down what a session was given.
+    /// Returns a briefing for an agent that begins: pinned memories, decisions, open reviews, and how things are done.
+    /// [`Engine::keep_given`] records what the session was given.
     pub fn brief(&self, visibility: &Visibility, request: &BriefRequest, now: Timestamp) -> Result<Brief> {
         let start = Instant::now();
         if let Some(tokens) = request.budget_tokens.filter(|tokens| !TOKENS.contains(tokens)) {

@@ -1,4 +1,4 @@
-//! Makes a searchable document of a turn of a conversation.
+//! Converts a turn of a conversation into a document.
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::ingest::Turn;
 use crate::item::Scope;
 use crate::request::moving::ImportRequest;
 
-/// Where conversations go unless somebody says so: the name that Athena has for them.
+/// Collection of conversations unless the request names one; Athena uses the same name.
 pub(crate) const SESSIONS: &str = "sessions";
 
-/// A turn as a document of its conversation.
+/// Returns a turn as a document of its conversation.
 pub(crate) fn document(
     engine: &Engine,
     request: &ImportRequest,
@@ -27,17 +27,17 @@ pub(crate) fn document(
         title = if title.is_empty() { date } else { format!("{title}, {date}") };
     }
     if is_long {
-        // Its later parts would not say who speaks.
+        // Its later chunks would not name the speaker.
         title = format!("{name}, {title}");
     }
-    // What somebody else imported is not touched: the same conversation of two owners is two.
+    // A conversation that two owners import becomes separate documents.
     let place = match (request.scope, &request.owner) {
         (None, None) => String::new(),
         (scope, owner) => {
             format!("{}:{}/", scope.unwrap_or(Scope::Project), owner.as_deref().unwrap_or_default())
         }
     };
-    // Long answers are Markdown: they are cut at their headings, and no code is parted from its fence.
+    // Long answers are Markdown: they are cut at their headings, and no code is separated from its fence.
     let extension = if is_long { ".md" } else { "" };
     DocumentInput {
         id: format!("{place}{}/{}/{}{extension}", turn.origin, turn.conversation, turn.id),
@@ -51,7 +51,7 @@ pub(crate) fn document(
     }
 }
 
-/// What a filter may ask for. `date` is where the ranking looks for an item's own time.
+/// Returns the fields of a turn, for filters. The ranking reads an item's own time from `date`.
 pub(crate) fn fields(turn: &Turn, name: &str) -> Map<String, Value> {
     let mut fields = Map::new();
     fields.insert("speaker".to_owned(), json!(name));
@@ -65,7 +65,7 @@ pub(crate) fn fields(turn: &Turn, name: &str) -> Map<String, Value> {
     fields
 }
 
-/// What a conversation of a file is called where no line says so.
+/// Returns the name of a file's conversation where no line names it.
 pub(crate) fn stem(name: &str) -> &str {
     Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name)
 }

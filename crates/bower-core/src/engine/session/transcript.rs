@@ -1,7 +1,7 @@
 //! Reads a session's transcript: its new turns become candidates, at most once.
 //!
-//! `memory/turns.rs` picks what is worth keeping, the gate looks at it. How far a transcript was read is remembered, so reading it
-//! again adds nothing.
+//! `memory/turns.rs` extracts what is worth keeping, and the gate checks it. How far a transcript was read is stored, so
+//! reading it again adds nothing.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -30,59 +30,59 @@ use crate::request::moving::Problem;
 use crate::request::{CurateRequest, KeptSentence, SessionRead, SessionRequest};
 use crate::store::{Namespace, Stamp};
 
-/// Bytes in which a transcript shows what it is and whose.
+/// Bytes from which the form and the session of a transcript are recognised.
 const PEEK: u64 = 256 << 10;
-/// Bytes before the place where reading ended, by which the transcript is known again.
+/// Bytes before the end of the last reading, by which the transcript is recognised.
 const CHECKED: u64 = 512;
-/// Problems that are listed.
+/// Most problems that are listed.
 const LISTED: usize = 100;
-/// The action of a mark.
+/// Action of the event that stores a mark.
 const READ: &str = "read-session";
-/// What a mark calls the least trusted of what was read.
+/// Field of a mark with the least trusted source that was read.
 const AMONG: &str = "least_trusted";
 
-/// How far a conversation was read.
+/// Position up to which a conversation was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReadMark {
     pub(crate) turns: u64,
     pub(crate) bytes: u64,
     pub(crate) check: String,
-    /// The least trusted of what stood in the conversation so far, where that came from outside.
+    /// The least trusted source in the conversation so far, if it came from outside.
     pub(crate) among: Option<Author>,
 }
 
-/// One conversation while it is read.
+/// State of one conversation while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    /// As it was before.
+    /// Mark of the earlier reading.
     pub(crate) mark: ReadMark,
-    /// Turns so far.
+    /// Number of turns so far.
     pub(crate) turns: u64,
-    /// What the session was given.
+    /// Rows that the session was given.
     pub(crate) given: Vec<RowId>,
 }
 
-/// One reading.
+/// State of one reading of a transcript.
 pub(crate) struct TranscriptReader<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) visibility: &'a Visibility,
     pub(crate) request: &'a SessionRequest,
     pub(crate) now: Timestamp,
-    /// Where candidates go.
+    /// Namespace of the candidates.
     pub(crate) place: Namespace,
     pub(crate) conversations: HashMap<String, Progress>,
-    /// Bytes before this were read at an earlier time.
+    /// Bytes before this position were read earlier.
     pub(crate) from: u64,
     pub(crate) report: SessionRead,
 }
 
-/// The objects of the lines that are whole.
+/// Parses the lines that are whole.
 fn lines_of(head: &[u8]) -> impl Iterator<Item = Value> + '_ {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     head.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line.trim_ascii()).ok())
 }
 
-/// What stands before a place of a transcript, as its hash.
+/// Returns a hash of the bytes before a position of a transcript.
 fn check(reader: &mut (impl Read + Seek), upto: u64) -> std::io::Result<String> {
     let from = upto.saturating_sub(CHECKED);
     reader.seek(SeekFrom::Start(from))?;
@@ -109,7 +109,7 @@ impl<'a> TranscriptReader<'a> {
         Ok(Self { engine, visibility, request, now, place, conversations: HashMap::new(), from: 0, report })
     }
 
-    /// The subject of a conversation's marks: whoever reads it into another place reads it anew.
+    /// Returns the subject of a conversation's marks. It includes the namespace: reading into another namespace begins anew.
     fn subject(&self, conversation: &str) -> String {
         let Namespace { collection, scope, owner } = &self.place;
         derive_id(&[READ, collection, scope.word(), owner.as_deref().unwrap_or(""), conversation])
@@ -125,7 +125,7 @@ impl<'a> TranscriptReader<'a> {
         Ok(ReadMark { turns: number("turns"), bytes: number("bytes"), check, among })
     }
 
-    /// Where to read on: behind what was read before, where the transcript still is what it was.
+    /// Returns the position to read from: behind the earlier reading, if the transcript before it did not change.
     fn resume(
         &mut self,
         head: &[u8],
@@ -149,9 +149,9 @@ impl<'a> TranscriptReader<'a> {
         Ok(self.from)
     }
 
-    /// A conversation that is met for the first time in this reading.
+    /// Returns the state of a conversation that this reading meets for the first time.
     pub(crate) fn begun(&self, conversation: &str, mark: ReadMark) -> Result<Progress> {
-        // Whoever gave it may have asked for everything, or for this place alone.
+        // The session may have received items with the visibility of the caller, or with that of this namespace alone.
         let place = self.visibility.narrowed(self.request.scope, self.request.owner.as_deref())?;
         let mut given = Vec::new();
         for session in [Some(conversation), self.request.session.as_deref()].into_iter().flatten() {
@@ -182,7 +182,7 @@ impl<'a> TranscriptReader<'a> {
         Ok(())
     }
 
-    /// Reads lines from a place on; where the last whole one ends.
+    /// Reads lines from a position on; returns the end of the last whole one.
     fn lines(
         &mut self,
         name: &str,
@@ -229,7 +229,7 @@ impl<'a> TranscriptReader<'a> {
                     }
                     return Ok(0);
                 }
-                // Somebody is writing it: the next reading begins with it.
+                // The line is still being written: the next reading begins with it.
                 Err(_) if !line.ends_with(b"\n") => break,
                 Err(error) => self.problem(place, format!("{error}; the line was left out")),
             }
@@ -238,7 +238,7 @@ impl<'a> TranscriptReader<'a> {
         Ok(upto)
     }
 
-    /// Takes one element that could be read, or notes why it could not.
+    /// Reads one element, or records why it could not be parsed.
     fn read(
         &mut self,
         place: &str,
@@ -296,7 +296,7 @@ impl<'a> TranscriptReader<'a> {
         self.pick(turn)
     }
 
-    /// Keeps what is worth keeping in a turn.
+    /// Keeps the sentences of a turn that are worth keeping.
     pub(crate) fn pick(&mut self, turn: &Turn) -> Result<()> {
         let voice = match turn.speaker {
             Speaker::User | Speaker::Named(_) => Voice::User,
@@ -305,7 +305,7 @@ impl<'a> TranscriptReader<'a> {
         picks(&turn.text, voice).into_iter().try_for_each(|pick| self.keep(turn, &pick))
     }
 
-    /// A sentence as a candidate, where the gate lets it pass and it was not kept or forgotten before.
+    /// Keeps a sentence as a candidate, if the gate admits it and it was not kept or forgotten before.
     fn keep(&mut self, turn: &Turn, pick: &Pick) -> Result<()> {
         let verdict = gate::judge(&pick.text, Gate::Strict, &gate::Constants::default());
         if verdict.refused.is_some() {
@@ -371,7 +371,7 @@ impl<'a> TranscriptReader<'a> {
         Ok(())
     }
 
-    /// Remembers how far each conversation was read.
+    /// Stores how far each conversation was read.
     fn end(&mut self, place: Option<&(u64, String)>, transcript: &Transcript) -> Result<()> {
         if self.request.dry_run {
             return Ok(());
@@ -400,8 +400,8 @@ impl<'a> TranscriptReader<'a> {
 }
 
 impl Engine {
-    /// Reads what is new in the transcript of a session: what was decided, corrected, stated and found out in it becomes
-    /// candidates. The same transcript again adds nothing.
+    /// Reads the new part of a session's transcript: its decisions, corrections, statements and findings become candidates.
+    /// The same transcript again adds nothing.
     pub fn read_session<R: Read + Seek>(
         &self,
         visibility: &Visibility,
@@ -430,7 +430,7 @@ impl Engine {
             }
             Form::Objects => {
                 let from = reading.resume(&head, &transcript, &mut reader)?;
-                // The head names the session; its turns come again only where nothing of it was read.
+                // The head names the session; its turns are read again only if nothing of it was read.
                 if from > 0 {
                     for value in lines_of(&head) {
                         let _ = transcript.line(&value);

@@ -1,5 +1,5 @@
-//! Keeps turns that a host hands over as they are said, so that each can be found.
-//! What is worth keeping in them is picked as from a transcript. The same turn again adds nothing, however often it comes.
+//! Keeps turns that a host passes while a session runs, so that each can be found.
+//! Sentences worth keeping are extracted as from a transcript. The same turn again adds nothing, however often it comes.
 
 use jiff::Timestamp;
 use std::collections::HashSet;
@@ -18,10 +18,10 @@ use crate::request::moving::ImportRequest;
 use crate::request::{SessionRead, TurnsRequest};
 use crate::store::Namespace;
 
-/// The program whose turns they are, where it is no agent's name.
+/// Name of the assistant in turns that do not name their agent.
 const ASSISTANT: &str = "Assistant";
 
-/// The turns that say something, each under an id of its words.
+/// Returns the turns that have text, each with an id derived from its words.
 fn turns<'a>(
     request: &'a TurnsRequest,
     conversation: &'a str,
@@ -29,7 +29,7 @@ fn turns<'a>(
 ) -> impl Iterator<Item = Turn> + 'a {
     request.turns.iter().filter_map(move |told| {
         let speaker = Speaker::of(&told.speaker, ASSISTANT).filter(|_| !told.text.trim().is_empty())?;
-        // Nobody looks at what is handed over by itself: secrets are cut out, and what is little else is not kept at all.
+        // No person reviews what a host passes: secrets are redacted, and a turn that is little else is not kept at all.
         let verdict = gate::judge(told.text.trim(), Gate::Normal, &gate::Constants::default());
         if verdict.refused == Some(gate::Refusal::Secret) {
             return None;
@@ -51,8 +51,8 @@ fn turns<'a>(
 }
 
 impl Engine {
-    /// Keeps turns of a conversation that a host hands over: each can be found, and what is worth keeping in it becomes a candidate.
-    /// The same turn again adds nothing.
+    /// Keeps turns of a conversation that a host passes: each can be found, and sentences worth keeping in it become
+    /// candidates. The same turn again adds nothing.
     pub fn keep_turns(
         &self,
         visibility: &Visibility,
@@ -104,7 +104,8 @@ impl Engine {
             }
         }
         reading.report.turns = fresh.len() as u64;
-        // First, for a turn that is kept is known from then on: whoever is killed between the two is handed it once more.
+        // Sentences first: a turn counts as known once its document is written. After a kill between the two, the host passes
+        // it again.
         said.iter().try_for_each(|turn| reading.pick(turn))?;
         if !fresh.is_empty() && !session.dry_run {
             let Namespace { scope, owner, .. } = reading.place.clone();

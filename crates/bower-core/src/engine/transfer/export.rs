@@ -16,7 +16,7 @@ use crate::item::Visibility;
 use crate::request::moving::{ExportRequest, Exported};
 use crate::store::copies::ExportPiece;
 
-/// Takes out of a piece what counts the changes and reviews of the whole store. `numbers` are the reviews so far.
+/// Replaces the numbers in a piece that count changes and reviews of the whole store. `numbers` are the reviews so far.
 fn number_anew(piece: &mut ExportPiece, numbers: &mut Vec<u64>) {
     match piece {
         ExportPiece::Header(header) => header.change = 0,
@@ -37,7 +37,8 @@ fn number_anew(piece: &mut ExportPiece, numbers: &mut Vec<u64>) {
 }
 
 impl Engine {
-    /// Writes a selection as JSON lines that lose nothing: a header, then one piece a line. `name` is where to, for errors.
+    /// Writes a selection as JSON lines that lose nothing: a header, then one piece a line. `name` is the destination, for
+    /// errors.
     pub fn export_lines(
         &self,
         visibility: &Visibility,
@@ -79,7 +80,7 @@ impl Engine {
     }
 
     /// Writes the memories of a selection into a folder, one file each, to be read and edited;
-    /// [`Import::folder`](crate::engine::Import::folder) takes the edits back.
+    /// [`Import::folder`](crate::engine::Import::folder) imports the edits.
     pub fn export_folder(
         &self,
         visibility: &Visibility,
@@ -89,7 +90,7 @@ impl Engine {
         folder::folder(self, &request.within(visibility)?, folder)
     }
 
-    /// Writes what agents load at their start: `MEMORY.md`, and a file for each type, in so many tokens.
+    /// Writes the files that agents load at their start: `MEMORY.md`, and a file for each type, within a budget of tokens.
     pub fn export_digest(
         &self,
         visibility: &Visibility,

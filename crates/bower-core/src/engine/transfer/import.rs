@@ -1,5 +1,6 @@
 //! Imports an export, an edited folder, conversations, or another program's files.
-//! Items keep their times, ids and owners. What contradicts the store is reported and left out; the same again changes nothing.
+//! Items keep their times, ids and owners. Conflicts with the store are reported and left out; the same import again changes
+//! nothing.
 
 pub(crate) mod batch;
 mod brv;
@@ -24,7 +25,7 @@ use crate::request::moving::{ImportProgress, ImportRequest, Imported, MigrateReq
 use crate::request::{CompactWhen, Degraded, IndexProgress};
 use crate::store::Stamp;
 
-/// Bytes in which a file shows what it is.
+/// Bytes of a file from which its form is recognised.
 const PEEK: u64 = 64 << 10;
 
 impl<'a> Import<'a> {
@@ -38,8 +39,8 @@ impl<'a> Import<'a> {
         Self { engine, request, now, progress, start: Instant::now(), report }
     }
 
-    /// Reads one file, whatever its content shows it to be: an export of a store, or conversations. `name` is what it is called
-    /// in what is said of it. What it is not able to read is noted, not fatal; an error is of the store.
+    /// Reads one file in the form that its content shows: an export of a store, or conversations. `name` names the file in
+    /// the report. A file that cannot be read is reported and is not fatal; an error comes from the store.
     pub fn file(&mut self, name: &str, mut reader: impl Read) -> Result<()> {
         self.report.files += 1;
         let mut start = Vec::new();
@@ -60,13 +61,13 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Notes a file that could not be opened.
+    /// Reports a file that could not be opened.
     pub fn unreadable(&mut self, name: &str, reason: &str) {
         self.report.files += 1;
         self.report.error(name, reason);
     }
 
-    /// Gives vectors to what is new, compacts what is due, leaves the event of the whole, and says what came in.
+    /// Embeds new items, compacts what is due, writes the event of the import, and returns the report.
     pub fn finish(mut self) -> Result<Imported> {
         let (engine, progress) = (self.engine, self.progress);
         if self.request.dry_run {
@@ -110,8 +111,8 @@ impl<'a> Import<'a> {
 }
 
 impl Engine {
-    /// Begins an import: files are given to it one after the other, and [`Import::finish`] ends it. Files say themselves where
-    /// their items go, so it is for whoever sees the whole store.
+    /// Begins an import: files are passed to it one after the other, and [`Import::finish`] ends it. Files name the scopes
+    /// and owners of their items, so the caller must see the whole store.
     pub fn import<'a>(
         &'a self,
         visibility: &Visibility,
@@ -123,7 +124,7 @@ impl Engine {
         Ok(Import::new(self, request, now, progress))
     }
 
-    /// Takes over the memories that `brv` keeps below a folder.
+    /// Imports the memories that `brv` keeps below a folder.
     pub fn migrate_from_brv(
         &self,
         visibility: &Visibility,

@@ -1,4 +1,4 @@
-//! The canonical channel: lines and headings of documents named CANONICAL.md, the most trusted source.
+//! Searches the canonical channel: lines and headings of documents named CANONICAL.md, the most trusted source.
 //! Each hit is cited by the line that answers.
 
 use crate::engine::Engine;
@@ -8,29 +8,29 @@ use crate::item::{RowId, RowSet, Scored};
 use crate::store::Passage;
 use crate::text::{AskedScan, Compare};
 
-/// The name of a canonical document, letter case aside.
+/// Name of a canonical document; letter case is ignored.
 const NAME: &str = "CANONICAL.md";
 
-/// A line below this score has one word of a long question by chance.
+/// Lowest score of a hit: a line below it shares one word with a long question by chance.
 const LEAST: f32 = 0.2;
 
-/// A canonical hit with the line that made it one.
+/// A canonical hit with the line that matched best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cited {
     /// The chunk, scored by its best line.
     pub hit: Scored,
-    /// The line in its document, from 1.
+    /// Number of the line in its document, from 1.
     pub line: u32,
 }
 
 impl Cited {
-    /// How a hit is cited: `Canonical:L12`.
+    /// Returns the citation of a hit, such as `Canonical:L12`.
     pub fn citation(&self) -> String {
         format!("Canonical:L{}", self.line)
     }
 }
 
-/// A line of a canonical document that says something.
+/// A line of a canonical document that has text.
 struct Line<'a> {
     row: RowId,
     number: u32,
@@ -39,10 +39,10 @@ struct Line<'a> {
     under: String,
 }
 
-/// The chunks of canonical documents with the question's words in one line, best first.
+/// Returns the chunks of canonical documents with the question's words in one line, best first.
 ///
-/// A line counts by the share of the question that it holds (words by their rarity over all canonical lines, see
-/// [`AskedScan`]); the headings above it count by half. A chunk scores as its best line, the first of equals.
+/// A line's score is the share of the question's words that it has; words count by their rarity over all canonical lines (see
+/// [`AskedScan`]). The headings above the line count by half. A chunk has the score of its best line, the first of equals.
 pub fn canonical(
     engine: &Engine,
     question: &str,
@@ -78,14 +78,16 @@ pub fn canonical(
     Ok(cited)
 }
 
-/// The lines of a document's chunks that say something: not blank, no rule of a table, no heading repeated for reading.
+/// Returns the lines of a document's chunks that have text: no blank lines, rules of tables, or headings repeated for
+/// reading.
 fn lines(passages: &[Passage]) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let mut headings: Vec<(usize, &str)> = Vec::new();
     for passage in passages {
         let (first, last) = passage.lines;
         let span = (last.saturating_sub(first) + 1) as usize;
-        // A part of a long section begins with its heading (and a table's with its head) again: lines beyond the span.
+        // A part of a long section begins with a copy of its heading (a table's part with a copy of its head): lines beyond
+        // the span.
         let repeated = passage.content.lines().count().saturating_sub(span);
         for (at, text) in passage.content.lines().enumerate() {
             let level = text.len() - text.trim_start_matches('#').len();

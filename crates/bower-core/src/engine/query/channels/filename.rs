@@ -1,4 +1,4 @@
-//! The filename channel: documents whose name or folders match words of the question, approximately.
+//! Searches the filename channel: documents whose name or folders match words of the question, approximately.
 //! All chunks of one document have one score.
 
 use std::collections::BTreeSet;
@@ -11,17 +11,18 @@ use crate::item::{RowId, RowSet, Scored};
 use crate::store::{DocumentRow, Store};
 use crate::text::{AskedScan, Compare};
 
-/// A document below this score shares one broad word with the question and says nothing (of five words that matter, one).
+/// Lowest score of a hit: below it, a document shares only one broad word with the question (such as one of five that
+/// matter).
 const LEAST: f32 = 0.15;
 
-/// Chunks that one document may give: a book named by its title leaves room for others.
+/// Most chunks of one document: a book that is named by its title leaves room for other documents.
 const MOST_CHUNKS: usize = 20;
 
-/// Documents whose chunks are read at a time.
+/// Number of documents whose chunks are read at a time.
 const AT_ONCE: usize = 32;
 
-/// The first chunks of the documents whose names fit the question, best document first; where `depth` cuts through
-/// documents of one score, the older ones stay.
+/// Returns the first chunks of the documents whose names match the question, best document first. Where `depth` cuts through
+/// documents of equal score, the older rows stay.
 ///
 /// The score is that of [`AskedScan`] over all documents: the file's name without its extension counts in full, its folders
 /// and extension by half.
@@ -76,7 +77,7 @@ pub fn filename(
     Ok(Scored::best(hits, depth))
 }
 
-/// The documents of which some rows are chunks: those of one document are all of one place.
+/// Returns the documents whose first chunk is in `counted`: all chunks of a document are in one namespace.
 fn known(store: &dyn Store, paths: &Paths, counted: &RowSet) -> Result<BTreeSet<DocumentRow>> {
     let all: Vec<DocumentRow> = paths.iter().map(|(document, ..)| document).collect();
     let mut known = BTreeSet::new();

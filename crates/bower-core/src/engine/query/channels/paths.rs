@@ -16,21 +16,21 @@ pub struct Paths {
 #[derive(Clone, Copy, Debug)]
 struct File {
     document: DocumentRow,
-    /// Its place in `folders`.
+    /// Index of its folder in `folders`.
     folder: u32,
-    /// Where its name ends in `names`; it begins where the one before ends.
+    /// End of its name in `names`; the name begins where the previous one ends.
     end: usize,
 }
 
 impl Paths {
-    /// Reads the paths as they are now.
+    /// Reads the current paths.
     pub(crate) fn load(store: &dyn Store) -> Result<Self> {
         let mut paths = Self::default();
         store.paths(&mut |document, path| paths.push(document, path))?;
         Ok(paths)
     }
 
-    /// The paths after some came and went.
+    /// Returns the paths after `changes`.
     pub(crate) fn changed(&self, changes: &PathChanges) -> Self {
         let came = changes.came.iter().map(|(document, _)| document);
         let stale: HashSet<&DocumentRow> = came.chain(&changes.went).collect();
@@ -56,7 +56,7 @@ impl Paths {
         self.files.push(File { document, folder, end: self.names.len() });
     }
 
-    /// Each document with its folder and its name.
+    /// Iterates over the documents, each with its folder and name.
     pub fn iter(&self) -> impl Iterator<Item = (DocumentRow, &str, &str)> {
         let mut start = 0;
         self.files.iter().map(move |file| {

@@ -1,5 +1,5 @@
-//! The tag channel: items whose tags the question names, in words or as `#tag`.
-//! A rare tag says more than a common one.
+//! Searches the tag channel: items whose tags the question names, in words or as `#tag`.
+//! A rare tag counts more than a common one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,16 +10,16 @@ use crate::item::{RowId, RowSet, Scored};
 use crate::store::Store;
 use crate::text::{asked_words, query_terms};
 
-/// Allowed items that one tag may give, its newest: a tag that more items have decides nothing among them, and reading all
-/// of 100,000 would take longer than the rest of the question.
+/// Most allowed items of one tag that are read, the newest. A tag that more items have decides nothing among them, and
+/// reading all of 100,000 would take longer than the rest of the question.
 const MOST_ROWS: usize = 2_000;
 
-/// Items with the question's tags.
+/// Returns the items with tags that the question names.
 ///
-/// A tag is named when all its words stand in the question (`machine-learning` by "learning machines", stems compared), or
-/// when it is written as `#tag`. Each named tag counts by its rarity ln(1 + n / f) / ln(1 + n), with f items of n that have
-/// it (1 for a single item's, about .06 for one that all of 100,000 have); one that was written as `#tag` counts 1. An item
-/// with several scores 1 - the product of (1 - rarity): more than by the rarest alone, never more than 1.
+/// A question names a tag if it has all words of the tag (`machine-learning` by "learning machines"; stems are compared), or
+/// if it writes the tag as `#tag`. The rarity of a named tag is ln(1 + n / f) / ln(1 + n), where f of n items have it: 1 for
+/// a tag of a single item, about .06 for one that all of 100,000 have. A tag that is written as `#tag` has rarity 1. An
+/// item's score is 1 - the product of (1 - rarity) over its tags: more than by the rarest alone, never more than 1.
 pub fn tags(
     engine: &Engine,
     question: &str,
@@ -60,7 +60,7 @@ pub fn tags(
     Ok(Scored::best(scored.collect(), depth))
 }
 
-/// The newest rows of each tag: as many that `wanted` of them are allowed, or all.
+/// Reads the newest rows of each tag: enough that `wanted` of them are allowed, or all.
 fn newest(
     store: &dyn Store,
     tags: &[String],
@@ -80,7 +80,7 @@ fn newest(
     }
 }
 
-/// Whether all words of a tag are asked for, and the tag as a whole where signs are part of it (`c++`, `1.2`).
+/// Whether the question has all words of a tag, and the whole term where signs are part of it (`c++`, `1.2`).
 fn is_named(tag: &str, asked: &HashSet<String>) -> bool {
     let words = asked_words(tag, LANGUAGE);
     let has_sign = |term: &str| term.contains(|c: char| !c.is_alphanumeric());
@@ -89,8 +89,8 @@ fn is_named(tag: &str, asked: &HashSet<String>) -> bool {
         && !words.is_empty()
 }
 
-/// How the tags begin that the question's words may name: what each word shares with its stem, without a last i
-/// (`policies` is `polici`, and `policy` a tag), folded and as it is written.
+/// Returns beginnings of tags that the question's words may name: the part that a word shares with its stem, without a last i
+/// (the stem of `policies` is `polici`, and the tag may be `policy`). Each is returned folded and as it is written.
 fn beginnings(question: &str) -> Vec<String> {
     let mut beginnings = Vec::new();
     for word in asked_words(question, LANGUAGE) {
@@ -107,7 +107,7 @@ fn beginnings(question: &str) -> Vec<String> {
     beginnings
 }
 
-/// The tags that the question writes as such, in the form in which they are kept.
+/// Returns the tags that the question writes with `#`, in the form in which they are stored.
 fn written(question: &str) -> Vec<String> {
     let mut tags = Vec::new();
     let mut before = ' ';

@@ -1,5 +1,6 @@
 //! Writes the files that agents load when they start: `MEMORY.md`, and one file for each type, within a budget.
-//! `MEMORY.md` has the most important memories, one line each. The files are made anew each time; the same store gives the same bytes.
+//! `MEMORY.md` has the most important memories, one line each. Each export writes all files; the same store gives the same
+//! bytes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,16 +16,16 @@ use crate::rank::budget::estimate_tokens;
 use crate::request::Item;
 use crate::request::moving::{ExportRequest, Exported};
 
-/// What tells a file of ours, and tells people.
+/// Line that marks a file as ours, and warns people.
 const NOTE: &str = "<!-- made by bower export; do not edit: it is written anew, and edits are lost -->";
 
-/// `MEMORY.md` takes at most this share of the budget: the rest is for the files that it links to.
+/// Largest share of the budget that `MEMORY.md` takes: the rest is for the files that it links to.
 const INDEX_SHARE: f64 = 0.4;
 
-/// A line of `MEMORY.md` is not longer, in characters: it says what there is, and the file behind it the rest.
+/// Most characters of a line of `MEMORY.md`: it names a memory, and the linked file has the rest.
 const LONGEST_LINE: usize = 160;
 
-/// The least in which anything can be said.
+/// Smallest budget, in tokens: below it no memory fits.
 const LEAST_BUDGET: usize = 64;
 
 pub(crate) fn digest(
@@ -68,8 +69,8 @@ pub(crate) fn digest(
     Ok(report)
 }
 
-/// Pinned ones first, then by importance; what nobody has promoted yet is left out, and what came from outside before somebody
-/// kept it: agents load these files without asking.
+/// Returns active memories: pinned ones first, then by importance. Candidates are left out, and so are memories from outside
+/// that no person kept: agents load these files without a question.
 fn ranked(engine: &Engine, rows: &[RowId]) -> Result<Vec<Item>> {
     let mut items: Vec<Item> = engine.store.items(rows)?.into_iter().flatten().collect();
     items.retain(|item| {
@@ -88,7 +89,7 @@ fn ranked(engine: &Engine, rows: &[RowId]) -> Result<Vec<Item>> {
 
 struct Pages {
     files: BTreeMap<String, PromptText>,
-    /// Memories that are in one of them.
+    /// Number of memories that are in one of them.
     held: usize,
 }
 
@@ -114,7 +115,7 @@ fn pages(items: &[Item], budget_tokens: usize) -> Pages {
         let in_index = indexed + line_cost <= most_index;
         let cost = cost + if in_index { line_cost } else { 0 };
         if spent + cost > budget_tokens {
-            // Something shorter may still fit.
+            // A shorter memory may still fit.
             continue;
         }
         spent += cost;
@@ -135,7 +136,7 @@ fn pages(items: &[Item], budget_tokens: usize) -> Pages {
     Pages { files: named, held }
 }
 
-/// How a file begins.
+/// Returns the beginning of a file.
 fn head(title: &str) -> PromptText {
     let mut head = PromptText::own("# ");
     head.push(&PromptText::line(title));
@@ -145,7 +146,7 @@ fn head(title: &str) -> PromptText {
     head
 }
 
-/// A memory's line in `MEMORY.md`.
+/// Returns a memory's line in `MEMORY.md`.
 fn line_of(item: &Item, memory_type: MemoryType) -> PromptText {
     let mut line = PromptText::own("- ");
     let link = format!("[{memory_type}]({}#{}): ", file_name(memory_type), anchor(item));
@@ -155,7 +156,7 @@ fn line_of(item: &Item, memory_type: MemoryType) -> PromptText {
     line
 }
 
-/// What a reader must know of whose words it is.
+/// Returns the mark that shows a reader whose words a memory is.
 fn mark_of(item: &Item) -> String {
     let mark = item.provenance.mark(item.kind, item.status);
     mark.map_or_else(String::new, |mark| format!(" [{mark}]"))

@@ -1,4 +1,4 @@
-//! Writes memories as files of a folder, with a manifest that tells later which of them somebody changed.
+//! Writes memories as files of a folder, with a manifest that later shows which of them were edited.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,37 +17,37 @@ use crate::memory::judge::{self, judge_text};
 use crate::request::moving::{ExportRequest, Exported};
 use crate::store::copies::{FORMAT, ItemCopy};
 
-/// Where a folder keeps what it was: beside the files, hidden from those who list them.
+/// Name of the manifest: it is beside the files, hidden in listings.
 pub(crate) const MANIFEST: &str = ".bower-export.json";
 
-/// The largest manifest, in bytes: of some 400,000 files.
+/// Largest manifest, in bytes: that of some 400,000 files.
 const LARGEST_MANIFEST: u64 = 64 << 20;
 
-/// Memories read at once.
+/// Number of memories that are read at once.
 const PAGE: usize = 256;
 
-/// The readable part of a file's name, in characters.
+/// Most characters of the readable part of a file's name.
 const LONGEST_SLUG: usize = 48;
 
-/// What a folder was when it was last the same as the store.
+/// State of a folder when it was last the same as the store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ExportManifest {
-    /// The number of the format.
+    /// Number of the format.
     pub bower: u32,
-    /// The store.
+    /// Identity of the store.
     pub store: String,
     /// Files by their path below the folder, parts joined by `/`.
     pub files: BTreeMap<String, ExportEntry>,
 }
 
-/// A file as it was.
+/// State of a file at that time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ExportEntry {
-    /// The memory that stands for it now.
+    /// Id of the memory that the file now represents.
     pub id: String,
-    /// The hash of its bytes.
+    /// Hash of its bytes.
     pub sha256: String,
-    /// When the memory was last changed, as of then.
+    /// Time of the memory's last change, as of then.
     pub updated: Timestamp,
 }
 
@@ -88,7 +88,7 @@ impl ExportManifest {
     }
 }
 
-/// Writes a file aside and gives it its name when it is whole.
+/// Writes a file under a temporary name, and renames it when it is complete.
 pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |source| Error::io("write", path, source);
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -97,7 +97,7 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<()> {
     name.push(".new");
     let aside = path.with_file_name(name);
     let written = files::write(&aside, bytes).and_then(|()| {
-        // Whoever let others read the file that is there goes on doing so.
+        // A file that others may read keeps its permissions.
         if let Ok(there) = std::fs::metadata(path) {
             std::fs::set_permissions(&aside, there.permissions())?;
         }
@@ -106,7 +106,7 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<()> {
     written.map_err(failed)
 }
 
-/// Refuses a folder that holds something else.
+/// Refuses a folder that contains anything else.
 pub(crate) fn check_folder(folder: &Path, is_ours: bool, force: bool) -> Result<()> {
     let mut entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -183,12 +183,12 @@ pub(crate) fn folder(engine: &Engine, request: &ExportRequest, folder: &Path) ->
     Ok(report)
 }
 
-/// Whether a file is another than it was; one that is gone was deleted, which is an edit too, but nothing that could be lost.
+/// Whether a file was changed since. A deleted file does not count: it has no edits that could be lost.
 fn is_edited(folder: &Path, name: &str, entry: &ExportEntry) -> bool {
     std::fs::read(folder.join(name)).is_ok_and(|bytes| content_hash(&bytes) != entry.sha256)
 }
 
-/// `fact/api-port-is-9090-6e8486fb.md`: by the first words, told apart by the id.
+/// Returns a name such as `fact/api-port-is-9090-6e8486fb.md`: the first words, made unique by the id.
 fn free_name(item: &ItemCopy, is_taken: impl Fn(&str) -> bool) -> String {
     let folder = item.memory_type.map_or("memory", crate::item::MemoryType::word);
     let words = slug(if item.summary.is_empty() { &item.content } else { &item.summary });
@@ -197,7 +197,7 @@ fn free_name(item: &ItemCopy, is_taken: impl Fn(&str) -> bool) -> String {
     if is_taken(&short) { name(16) } else { short }
 }
 
-/// The first words of a text with `-` between and behind them, in letters and digits.
+/// Returns the first words of a text, in letters and digits, each followed by `-`.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     let mut length = 0;
@@ -213,7 +213,7 @@ fn slug(text: &str) -> String {
     slug
 }
 
-/// A memory as a file. What is as it would be anyway is left out.
+/// Returns a memory as a file. Fields with default values are left out.
 pub(crate) fn page(item: &ItemCopy) -> String {
     let judged = judge_text(&item.content, item.memory_type, item.confidence, &judge::Constants::default());
     let some = |is_said: bool, value: Value| if is_said { value } else { Value::Null };
@@ -262,7 +262,7 @@ pub(crate) fn page(item: &ItemCopy) -> String {
     print_page(&fields, &item.content)
 }
 
-/// A number with the digits that it has.
+/// Returns a number with the digits of its `f32`.
 fn short(number: f32) -> Value {
     number.to_string().parse::<f64>().map_or(Value::Null, Value::from)
 }

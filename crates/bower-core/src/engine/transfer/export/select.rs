@@ -6,10 +6,10 @@ use crate::item::{Kind, RowId};
 use crate::request::Selection;
 use crate::request::moving::ExportRequest;
 
-/// Everything in a number that the store can hold.
+/// Page size that includes every row: the largest number that the store can hold.
 const ALL: usize = usize::MAX >> 1;
 
-/// The rows that are asked for. Chunks go where documents are wanted, or chunks were asked for by name.
+/// Returns the rows of a request. Chunks are included if documents are requested, or if the selection names their kind.
 pub(crate) fn rows(engine: &Engine, request: &ExportRequest) -> Result<Vec<RowId>> {
     let mut select = request.select.clone();
     if select.kinds.is_empty() && !request.documents {
@@ -18,7 +18,7 @@ pub(crate) fn rows(engine: &Engine, request: &ExportRequest) -> Result<Vec<RowId
     Ok(engine.store.page(&select, ALL, 0)?.0)
 }
 
-/// Memories of a selection, ascending by row.
+/// Returns the memories of a selection, ascending by row.
 pub(crate) fn memories(engine: &Engine, select: &Selection) -> Result<Vec<RowId>> {
     let select = Selection { kinds: vec![Kind::Memory], ..select.clone() };
     let mut rows = engine.store.page(&select, ALL, 0)?.0;

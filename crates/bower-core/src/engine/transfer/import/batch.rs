@@ -1,4 +1,4 @@
-//! Shared parts of all importers: the request with its report, and how an item enters the store.
+//! Defines what all importers share: the request with its report, and the way of an item into the store.
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::request::moving::{ImportProgress, ImportRequest, Imported};
 use crate::store::copies::{ItemCopy, NewItem};
 use crate::text;
 
-/// Pieces in one transaction: others that write wait some milliseconds.
+/// Number of pieces in one transaction: other writers wait some milliseconds.
 pub(crate) const BATCH: usize = 256;
 
 /// One import, from its first file to its event.
@@ -26,8 +26,8 @@ pub struct Import<'a> {
     pub(crate) report: Imported,
 }
 
-/// An item on its way in, with what the text channel needs of it. Its vector is made at the end, with all others, unless
-/// `embed` says now. `indexed` is what the channels see of it, where that is more than its text.
+/// Creates an item to write, with its terms. Its vector is computed at the end, with all others, unless `embed` is set.
+/// `indexed` is the text that the channels index, if that is more than the item's text.
 pub(crate) fn new_item(
     engine: &Engine,
     clean: CleanItem,
@@ -43,8 +43,8 @@ pub(crate) fn new_item(
     Ok(NewItem { item, terms, vector, action, why })
 }
 
-/// Puts an item into the place that the request names. One that moves gets another id: two owners who import the same file have
-/// two memories. Says whether it moved.
+/// Moves an item to the scope and owner that the request names, and returns whether it moved. A moved item gets another id:
+/// two owners who import the same file have two memories.
 pub(crate) fn put_in_place(request: &ImportRequest, item: &mut ItemCopy) -> bool {
     let scope = request.scope.unwrap_or(item.scope);
     let owner = request.owner.clone().or_else(|| item.owner.clone());
@@ -57,7 +57,7 @@ pub(crate) fn put_in_place(request: &ImportRequest, item: &mut ItemCopy) -> bool
     moves
 }
 
-/// The id that an id has in the place that the request names.
+/// Returns the id that an item has after it moved.
 pub(crate) fn moved_id(request: &ImportRequest, id: &str) -> String {
     let scope = request.scope.map_or("", crate::item::Scope::word);
     derive_id(&["moved", id, scope, request.owner.as_deref().unwrap_or("")])

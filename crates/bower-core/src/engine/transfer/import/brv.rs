@@ -1,4 +1,4 @@
-//! Imports `brv`'s context tree: each file becomes a memory, and each of its facts another, related as its files are.
+//! Imports `brv`'s context tree: each file and each of its facts becomes a memory, related as the files are.
 //! The same tree again changes nothing.
 
 use jiff::Timestamp;
@@ -21,22 +21,22 @@ use crate::request::moving::{MigrateRequest, Migrated, Problem};
 use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome, RelationCopy};
 use crate::store::{Namespace, Stamp};
 
-/// The largest file of a context tree, in bytes: four of the longest memories.
+/// Largest file of a context tree, in bytes: four of the longest memories.
 const LARGEST_TOPIC: u64 = 4 << 20;
-/// The longest file that says where a context tree is, in bytes: a few paths.
+/// Longest file that names the place of a context tree, in bytes: a few paths.
 const LONGEST_POINTER: u64 = 64 << 10;
 
-/// A relation that somebody wrote down is as strong as it gets.
+/// Strength of a relation that a person wrote down: the highest.
 const WRITTEN: f32 = 1.0;
 
-/// What is found on the way.
+/// State of a migration.
 struct Migration<'a> {
     engine: &'a Engine,
     now: Timestamp,
     report: Migrated,
-    /// The memory of each file, by its place in the tree.
+    /// Id of the memory of each file, by its path in the tree.
     ids: HashMap<String, String>,
-    /// From a memory to places in the tree.
+    /// Ids of memories, each with the paths of related files in the tree.
     related: Vec<(String, Vec<String>)>,
     relations: Vec<RelationCopy>,
     batch: Vec<NewPiece>,
@@ -80,7 +80,8 @@ pub(crate) fn migrate(
     Ok(migration.report)
 }
 
-/// The context tree of a project, of its `.brv`, or itself. `.brv` may be a file that says where the folder is.
+/// Returns the context tree of a project or of its `.brv`; `path` may be the tree itself. `.brv` may be a file that names the
+/// folder.
 fn tree(path: &Path) -> Result<PathBuf> {
     if path.file_name().is_some_and(|name| name == "context-tree") && path.is_dir() {
         return Ok(path.to_path_buf());
@@ -91,7 +92,7 @@ fn tree(path: &Path) -> Result<PathBuf> {
     {
         at = path.to_path_buf();
     }
-    // A file that points to a file that points …: nobody needs more than a few of them.
+    // A file may point to a file that points to another; a few steps are enough.
     for _ in 0..8 {
         if !at.is_file() {
             break;
@@ -117,7 +118,7 @@ fn tree(path: &Path) -> Result<PathBuf> {
     Err(Error::NotFound { what: Missing::Path("file or folder"), id: tree.display().to_string() })
 }
 
-/// Where a `.brv` that is a file points: JSON with a path, `key: path`, or the path alone.
+/// Returns the path in a `.brv` that is a file: JSON with a path, `key: path`, or the path alone.
 fn target(text: &str) -> Option<String> {
     if let Ok(value) = serde_json::from_str::<Value>(text) {
         let names = ["path", "target", "brvDir", "projectRoot", "root"];
@@ -195,7 +196,7 @@ impl Migration<'_> {
     }
 
     fn topic(&mut self, name: &str, topic: &Topic, status: Status, modified: Timestamp) -> Result<()> {
-        // An archived file is spoken of by the name that it had.
+        // Relations refer to an archived file by the name that it had.
         let place = name.trim_start_matches("_archived/").replace(".full.md", ".md");
         let stem = place.rsplit('/').next().unwrap_or(&place).trim_end_matches(".md");
         let title = topic.title.clone().unwrap_or_else(|| stem.replace(['-', '_'], " "));
@@ -299,7 +300,7 @@ impl Migration<'_> {
             status: Status::Active,
             tier: Tier::Active,
             source: "brv".to_owned(),
-            // A tree comes with the project that it lies in: whoever sent that may have written it.
+            // A tree comes with its project, so the sender of the project may have written it.
             provenance: Some(Provenance::picked(Author::Import, Author::Import)),
             host: None,
             exposed: None,
@@ -309,7 +310,7 @@ impl Migration<'_> {
     }
 
     fn put(&mut self, item: ItemCopy) -> Result<()> {
-        // What is there has had a life since: it is not looked at again.
+        // An existing memory may have changed since its import, so it is not compared.
         let is_waiting = |piece: &NewPiece| matches!(piece, NewPiece::Item(new) if new.item.id == item.id);
         if self.batch.iter().any(is_waiting)
             || !self.engine.store.rows_by_id(&item.id, &Visibility::everything(), 1)?.is_empty()

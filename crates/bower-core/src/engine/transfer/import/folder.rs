@@ -1,6 +1,6 @@
-//! Imports an edited folder: only what somebody changed since the export.
-//! A text that was changed replaces the old one, which stays in its history; fields are changed in place; what the store changed meanwhile
-//! is never overwritten.
+//! Imports an edited folder: only the changes since the export.
+//! A changed text replaces the old one, which stays in its history. Fields are changed in place. Changes of the store
+//! meanwhile are never overwritten.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -25,32 +25,32 @@ use crate::store::copies::{FORMAT, ItemCopy, NewPiece, PieceOutcome};
 use crate::store::{Decided, Namespace, NewMemory, Stamp, WriteAction};
 use crate::text;
 
-/// A larger file is no memory: text and fields together.
+/// Largest file of a memory, in bytes: text and fields together.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// The folder as it is read.
+/// State of reading a folder.
 struct Compactor<'i, 'a> {
     import: &'i mut Import<'a>,
     before: ExportManifest,
     after: ExportManifest,
     /// Whether it is known to be an export of this store.
     is_ours: bool,
-    /// Memories that a file of the folder stands for.
+    /// Ids of memories that a file of the folder represents.
     seen: HashSet<String>,
 }
 
 impl Import<'_> {
-    /// Reads a folder that [`Engine::export_folder`](super::Engine::export_folder) wrote and somebody edited, or any folder of
-    /// such files.
+    /// Reads a folder that [`Engine::export_folder`](super::Engine::export_folder) wrote and a person edited, or any folder
+    /// of such files.
     pub fn folder(&mut self, path: &Path) -> Result<()> {
         folder(self, path)
     }
 }
 
-/// Brings the edits of a folder in.
+/// Imports the edits of a folder.
 fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
     let identity = import.engine.store.identity().to_owned();
-    // Another store's folder, or one that goes to somebody else, is not a set of edits: its memories are new here.
+    // The folder of another store, or an import for another owner, is not a set of edits: its memories are new here.
     let is_ours = import.request.owner.is_none() && import.request.scope.is_none();
     let manifest = ExportManifest::read(path)?.filter(|manifest| is_ours && manifest.store == identity);
     let had_manifest = manifest.is_some();
@@ -78,7 +78,7 @@ fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Markdown files below a folder, in order; hidden ones and links are left alone.
+/// Returns the Markdown files below a folder, in order; hidden ones and links are skipped.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();
@@ -137,7 +137,7 @@ impl Compactor<'_, '_> {
         {
             Ok(page) => page,
             Err(reason) => {
-                // The file is there, whatever it says: its memory was not deleted.
+                // The file exists, even if it cannot be parsed: its memory was not deleted.
                 self.seen.extend(self.before.files.get(name).map(|entry| entry.id.clone()));
                 self.import.report.error(name, reason);
                 return Ok(());
@@ -167,9 +167,9 @@ impl Compactor<'_, '_> {
         Ok(())
     }
 
-    /// A file that stands for no memory yet: somebody tells one.
+    /// Imports a file that represents no memory yet, as a new memory.
     fn fresh(&mut self, name: &str, page: &Page) -> Result<Stands> {
-        // Whoever names a folder of notes does not want each of them to become a memory.
+        // Notes of a folder must not all become memories, so a file that is not from an export needs a type.
         if !self.is_ours && !page.fields.contains_key("type") {
             let reason = "no memory: its head has neither an id nor a type; bower index reads documents";
             return Ok(Err(reason.to_owned()));
@@ -226,7 +226,7 @@ impl Compactor<'_, '_> {
         Ok(self.import.engine.store.copies(&[row])?.pop().flatten().map(|item| (row, item)))
     }
 
-    /// A file that stands for a memory.
+    /// Imports a file that represents a memory.
     fn known(&mut self, name: &str, page: &Page, id: &str, entry: Option<&ExportEntry>) -> Result<Stands> {
         let fields = match memory_fields(page, id) {
             Ok(fields) => fields,
@@ -295,7 +295,7 @@ impl Compactor<'_, '_> {
         }
     }
 
-    /// Whether a file asks for another place of its memory than it has, and the request for none.
+    /// Whether a file names another collection, scope or owner than its memory has, which the request does not set.
     fn is_moved(&self, fields: &HeadFields, page: &Page, there: &ItemCopy) -> bool {
         let request = &self.import.request;
         fields.collection.as_ref().is_some_and(|name| *name != there.collection)
@@ -303,8 +303,8 @@ impl Compactor<'_, '_> {
             || (request.owner.is_none() && page.fields.contains_key("owner") && fields.owner != there.owner)
     }
 
-    /// The memory that a file speaks of: itself, or what replaced it with the file's own text. The error is the id of what
-    /// replaced it otherwise.
+    /// Returns the memory that a file represents: itself, or its successor if that has the file's own text. The error is the
+    /// id of a successor with another text.
     fn head(
         &self,
         row: RowId,
@@ -325,7 +325,7 @@ impl Compactor<'_, '_> {
         })
     }
 
-    /// A memory of another store.
+    /// Imports a memory of another store.
     fn adopt(&mut self, name: &str, item: ItemCopy) -> Result<Stands> {
         let (id, updated) = (item.id.clone(), item.update_time);
         let clean = match CleanItem::of(self.import.engine, item) {
@@ -333,7 +333,7 @@ impl Compactor<'_, '_> {
             Err(reason) => return Ok(Err(reason)),
         };
         self.import.report.redacted += u64::from(clean.is_cut);
-        // No event holds a text, and a file's name is made of one.
+        // An event never contains a text, and a file's name is made from one, so the event does not name the file.
         let new = new_item(self.import.engine, clean, None, "import", Map::new(), false)?;
         let piece = NewPiece::Item(Box::new(new));
         let fate =
@@ -350,7 +350,7 @@ impl Compactor<'_, '_> {
         Ok(Ok(None))
     }
 
-    /// Other fields for the same text.
+    /// Changes the fields of a memory whose text is the same.
     fn edit(&mut self, name: &str, there: &ItemCopy, wanted: ItemCopy, differs: &[&str]) -> Result<Stands> {
         let id = there.id.clone();
         Ok(match self.put_fields(there, wanted)? {
@@ -371,14 +371,14 @@ impl Compactor<'_, '_> {
         there: &ItemCopy,
         mut wanted: ItemCopy,
     ) -> Result<std::result::Result<Timestamp, String>> {
-        // Strictly later than what was there, or the store would take it for older.
+        // Strictly later than the stored time, or the store would take it for older.
         let next = there.update_time + jiff::SignedDuration::from_micros(1);
         wanted.update_time = self.import.now.max(next);
         let updated = wanted.update_time;
         if matches!(wanted.status, Status::Archived) && there.status != Status::Archived {
             wanted.hidden_time = Some(updated);
         }
-        // What the file says was looked at when it was read; the text stays.
+        // The file was examined for secrets when it was read; the text stays.
         let clean = CleanItem { item: wanted, is_other_text: false, is_cut: false };
         let new = new_item(self.import.engine, clean, None, "edit", Map::new(), false)?;
         let pieces = [NewPiece::Item(Box::new(new))];
@@ -391,7 +391,7 @@ impl Compactor<'_, '_> {
         })
     }
 
-    /// Another text: the old form stays in the chain.
+    /// Replaces the text of a memory: the old version stays in the chain.
     fn replace(
         &mut self,
         name: &str,
@@ -469,7 +469,7 @@ impl Compactor<'_, '_> {
             return Ok(Ok(None));
         };
         let mut updated = self.import.now;
-        // A successor inherits tags and a pin; here somebody said which there are.
+        // A successor inherits tags and a pin; here the file sets them.
         if let Some((_, new)) = self.here(&kept.id)? {
             updated = new.update_time;
             let exact = ItemCopy { tags: wanted.tags.clone(), tier: wanted.tier, ..new.clone() };
@@ -483,7 +483,7 @@ impl Compactor<'_, '_> {
         Ok(Ok(Some((kept.id, updated))))
     }
 
-    /// Memories whose files are gone.
+    /// Handles memories whose files are gone.
     fn missing(&mut self, there: &BTreeSet<String>) -> Result<()> {
         let gone: Vec<(String, ExportEntry)> = self
             .before
@@ -492,7 +492,7 @@ impl Compactor<'_, '_> {
             .filter(|(name, entry)| !there.contains(*name) && !self.seen.contains(&entry.id))
             .map(|(name, entry)| (name.clone(), entry.clone()))
             .collect();
-        // A file that was given another name has its entry under that.
+        // A renamed file has its entry under the new name.
         self.after.files.retain(|name, entry| there.contains(name) || !self.seen.contains(&entry.id));
         for (name, entry) in gone {
             let Some((_, item)) = self.here(&entry.id)? else {
@@ -525,7 +525,7 @@ impl Compactor<'_, '_> {
     }
 }
 
-/// The fields of a file that stands for a memory, or why it cannot.
+/// Returns the fields of a file that represents a memory, or the reason why it cannot.
 fn memory_fields(page: &Page, id: &str) -> std::result::Result<HeadFields, String> {
     let is_id = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_id {
@@ -542,6 +542,6 @@ fn memory_fields(page: &Page, id: &str) -> std::result::Result<HeadFields, Strin
     Ok(fields)
 }
 
-/// The memory that a file stands for now and when it was last changed; none where nothing is known of it. The error says why the
-/// file could not be read.
+/// The memory that a file now represents and the time of its last change; `None` if the file has no such memory, for example
+/// after a conflict. The error is the reason why the file could not be read.
 type Stands = std::result::Result<Option<(String, Timestamp)>, String>;

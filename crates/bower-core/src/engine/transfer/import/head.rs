@@ -13,7 +13,7 @@ use crate::memory::judge::{self, judge_text};
 use crate::memory::slot::slot;
 use crate::store::copies::ItemCopy;
 
-/// What a head says. What it leaves out is none where the export would have left it out, and stays as it is otherwise.
+/// Fields of a head. A missing field has no value if an export would have left it out; else the stored value stays.
 pub(crate) struct HeadFields {
     pub(crate) memory_type: Option<MemoryType>,
     pub(crate) tags: Vec<String>,
@@ -45,7 +45,7 @@ pub(crate) struct HeadFields {
     pub(crate) updated: Option<Timestamp>,
 }
 
-/// Every field that a head may have.
+/// Names of all fields that a head may have.
 const NAMES: &[&str] = &[
     "id",
     "type",
@@ -79,10 +79,10 @@ const NAMES: &[&str] = &[
     "updated",
 ];
 
-/// The value of a field, or why it cannot be one.
+/// Value of a field, or the reason why it is invalid.
 type Field<T> = std::result::Result<T, String>;
 
-/// Reads fields by their types. What is missing or null is none.
+/// Reads fields by their types. A missing field and null are `None`.
 struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
@@ -99,7 +99,7 @@ impl Fields<'_> {
         text.map(|text| text.trim().parse().map_err(|error: Error| error.to_string())).transpose()
     }
 
-    /// A list, or one line with commas.
+    /// Reads a list, or one line with commas.
     fn list(&self, name: &str) -> Field<Option<Vec<String>>> {
         match self.value(name) {
             None => Ok(None),
@@ -122,7 +122,7 @@ impl Fields<'_> {
         }
     }
 
-    /// A number from 0 to `most`.
+    /// Reads a number from 0 to `most`.
     fn share(&self, name: &str, most: f64) -> Field<Option<f32>> {
         match self.value(name).map(Value::as_f64) {
             None => Ok(None),
@@ -202,7 +202,7 @@ impl HeadFields {
         })
     }
 
-    /// A memory that is not here: what the head leaves out is judged from the text.
+    /// Returns a memory that the store does not have: what the head leaves out is judged from the text.
     pub(crate) fn copy(&self, id: &str, body: &str, import: &Import<'_>) -> ItemCopy {
         let confidence = self.confidence.unwrap_or(CONFIDENCE);
         let judged = judge_text(body, self.memory_type, confidence, &judge::Constants::default());
@@ -237,7 +237,7 @@ impl HeadFields {
             status: self.status.unwrap_or(Status::Active),
             tier: self.tier,
             source: self.source.clone().unwrap_or_else(|| ACTOR.to_owned()),
-            // Who wrote a file that names neither its speaker nor its source, nobody knows.
+            // The author of a file that names neither its speaker nor its source is unknown.
             provenance: self.provenance().or_else(|| {
                 self.source.is_none().then(|| Provenance::picked(Author::Import, Author::Import))
             }),
@@ -248,7 +248,7 @@ impl HeadFields {
         }
     }
 
-    /// Whose words it is, where the head says so. What an export says of itself is believed; who does not, names no speaker.
+    /// Returns the provenance that the head states, which is trusted; `None` if it names no speaker.
     fn provenance(&self) -> Option<Provenance> {
         let said_by = self.said_by?;
         Some(Provenance {
@@ -258,7 +258,7 @@ impl HeadFields {
         })
     }
 
-    /// What a memory becomes with this head. Its place, source, chain, counts and times are the store's.
+    /// Returns a memory with the fields of this head. Its namespace, source, chain, counts and times stay those of the store.
     pub(crate) fn onto(&self, there: &ItemCopy, body: &str, is_same_text: bool) -> ItemCopy {
         let memory_type = self.memory_type.or(there.memory_type);
         let confidence = self.confidence.unwrap_or(there.confidence);
@@ -269,7 +269,7 @@ impl HeadFields {
             metadata: self.metadata.clone(),
             tier: self.tier,
             status: match (self.status, there.status) {
-                // Only a successor makes something superseded, and what is stays so.
+                // Only a successor makes a memory superseded, and a superseded one stays so.
                 (_, Status::Superseded) => Status::Superseded,
                 (Some(Status::Superseded), there) => there,
                 (told, _) => told.unwrap_or(Status::Active),
@@ -283,9 +283,9 @@ impl HeadFields {
             ..there.clone()
         };
         if !is_same_text {
-            // Whoever edits the file writes the new text.
+            // The person who edits the file is the author of the new text.
             wanted.provenance = Some(Provenance::told(Author::User));
-            // What the old text was judged to be says nothing of the new one; what somebody wrote into the head does.
+            // Values that were derived from the old text do not fit the new one; values that the head sets do.
             let judged = judge_text(body.trim(), memory_type, confidence, &judge::Constants::default());
             if wanted.keywords == there.keywords {
                 wanted.keywords = judged.keywords;
@@ -296,7 +296,7 @@ impl HeadFields {
             if wanted.importance.to_bits() == there.importance.to_bits() {
                 wanted.importance = there.importance.max(judged.importance);
             }
-            // It held until now; since when the new text holds, nobody said.
+            // The old text held until now; the file does not state since when the new one holds.
             if wanted.valid_to == there.valid_to && wanted.valid_from == there.valid_from {
                 (wanted.valid_from, wanted.valid_to) = (None, None);
             }
@@ -314,7 +314,7 @@ fn plain(name: &str, value: &Value) -> Field<String> {
     }
 }
 
-/// The fields that a file changes.
+/// Returns the names of the fields that a file changes.
 pub(crate) fn differences(there: &ItemCopy, wanted: &ItemCopy) -> Vec<&'static str> {
     let other = |one: f32, other: f32| one.to_bits() != other.to_bits();
     [

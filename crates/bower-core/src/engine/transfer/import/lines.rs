@@ -1,4 +1,4 @@
-//! Imports the JSON lines that another store exported. A line that cannot be read is noted; the rest goes on.
+//! Imports the JSON lines that another store exported; a line that cannot be read is reported and skipped.
 
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -18,24 +18,24 @@ use crate::store::copies::{
 };
 use crate::store::{NewVector, Stamp};
 
-/// Pieces are written once their lines have so many bytes together.
+/// Bytes of lines after which pieces are written.
 const BATCH_BYTES: u64 = 8 << 20;
 
-/// A document's lines, at most, in bytes: it is written as a whole, so it is held as a whole. One of 10 MB, which is the most that is
-/// indexed unless the settings say otherwise, has some 30 MB with its vectors.
+/// Most bytes of a document's lines: a document is written whole, so it is held whole. One of 10 MB, the default limit of
+/// indexing, has some 30 MB with its vectors.
 const LARGEST_DOCUMENT: u64 = 64 << 20;
 
-/// Where a file is.
+/// State of reading a file.
 struct Reading<'i, 'a> {
     import: &'i mut Import<'a>,
     name: String,
-    /// The store that it comes from.
+    /// Identity of the store that wrote the file.
     from: String,
-    /// The document whose chunks follow, and its title.
+    /// Id of the document whose chunks follow, and its title.
     document: Option<(String, Option<String>)>,
-    /// Items and documents that were not taken: nothing that hangs on them is.
+    /// Ids of items and documents that were not taken: pieces that depend on them are not taken either.
     refused: HashSet<String>,
-    /// The ids of what moved to another owner or scope, by those that it had.
+    /// New ids of items that moved to another owner or scope, by their old ids.
     moved: HashMap<String, String>,
     batch: Vec<(u64, NewPiece)>,
     /// Bytes of the batch's lines.
@@ -97,10 +97,10 @@ impl Reading<'_, '_> {
         self.import.report.error(format!("{}:{line}", self.name), reason);
     }
 
-    /// Takes one piece; false where the rest cannot be understood.
+    /// Takes one piece; returns false if the rest cannot be understood.
     fn take(&mut self, line: u64, bytes: u64, piece: ExportPiece) -> Result<bool> {
-        // A document is written whole: its hash says that all of it is there. So is what happened in one transaction, as far as
-        // memory allows.
+        // A document is written whole, because its hash states that all of it is there. The events of one transaction are
+        // written together, as far as memory allows.
         let is_full = self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES;
         let is_whole = !is_chunk(&piece) && (!self.goes_on(&piece) || self.batch_bytes >= LARGEST_DOCUMENT);
         if is_full && is_whole {
@@ -144,7 +144,7 @@ impl Reading<'_, '_> {
         Ok(true)
     }
 
-    /// Gives up the document whose chunks are being read, and writes what stood before it.
+    /// Drops the document whose chunks are being read, and writes the pieces before it.
     fn leave_out_document(&mut self, line: u64) -> Result<()> {
         let last = self.batch.iter().rposition(|(_, piece)| matches!(piece, NewPiece::Document(_)));
         let Some((_, NewPiece::Document(document))) = last
@@ -173,13 +173,13 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// What an id is here; `None` where it was not taken.
+    /// Returns the id that an item has here; `None` if it was not taken.
     fn placed(&self, id: &str) -> Option<String> {
         let here = self.moved.get(id).map_or(id, String::as_str);
         (!self.refused.contains(here)).then(|| here.to_owned())
     }
 
-    /// An event names other memories by their ids.
+    /// Replaces the ids of moved memories in an event's detail.
     fn translated(&self, mut detail: Value) -> Value {
         if let Value::Object(fields) = &mut detail {
             for value in fields.values_mut() {
@@ -256,7 +256,7 @@ impl Reading<'_, '_> {
     fn write(&mut self) -> Result<()> {
         let import = &mut *self.import;
         let dry_run = import.request.dry_run;
-        // What hangs on something that was not really written finds nothing to hang on: it is not asked about.
+        // In a dry run, pieces that depend on others would not find them in the store, so they are not checked.
         self.batch.retain(|(_, piece)| !dry_run || identity(piece).is_some());
         if self.batch.is_empty() {
             self.batch_bytes = 0;
@@ -289,7 +289,7 @@ impl Reading<'_, '_> {
     }
 }
 
-/// The id of what stands by itself; nothing for what hangs on others.
+/// Returns the id of an item or document; `None` for pieces that depend on others.
 fn identity(piece: &NewPiece) -> Option<&String> {
     match piece {
         NewPiece::Document(document) => Some(&document.id),
@@ -302,11 +302,11 @@ fn is_chunk(piece: &ExportPiece) -> bool {
     matches!(piece, ExportPiece::Item(item) if item.kind == Kind::Chunk)
 }
 
-/// The largest count that is taken in: SQLite's integers end at 2^63, and one that is counted on past that is no integer any more,
-/// so that nothing could be written to the item again.
+/// Largest count that is accepted. SQLite's integers end at 2^63. A count that grows past that is no integer any more, and
+/// nothing could be written to the item again.
 const MOST_COUNTED: u64 = 4_294_967_295;
 
-/// What is wrong with an item that somebody may have written by hand.
+/// Returns what is wrong with an item, which may have been written by hand.
 fn flaw(item: &ItemCopy) -> Option<String> {
     let is_id =
         |id: &str| id.len() == 16 && id.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));

@@ -1,6 +1,7 @@
 //! Imports conversations: each turn becomes a document with its speaker and its time.
-//! All turns of a conversation are of one session, so that each counts for the others. That is how a question for one sentence of a long
-//! conversation finds it (`bower eval` on LoCoMo); as chunks of one document, turns would lose their times.
+//! All turns of a conversation are of one session, so that each counts for the others. That is how a question for one
+//! sentence of a long conversation finds it (`bower eval` on LoCoMo). As chunks of one document, turns would lose their
+//! times.
 
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -28,17 +29,17 @@ use crate::request::moving::{ImportProgress, ImportRequest};
 use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome};
 use crate::store::{Namespace, Stamp};
 
-/// What comes out of another program's file: nobody here has looked at it.
+/// Provenance of text from another program's file: nobody here has reviewed it.
 const IMPORTED: Provenance =
     Provenance { said_by: Author::User, least_trusted: Author::Import, reviewed: false };
 
-/// Turns are written once they have so many bytes together: a few long ones, or hundreds of short ones.
+/// Bytes of turns after which they are written: a few long ones, or hundreds of short ones.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Conversations in one file, at most: the name of each is held until the end.
+/// Most conversations in one file: the name of each is held until the end.
 const MOST_CONVERSATIONS: usize = 1_000_000;
 
-/// Turns that have been read and not written yet.
+/// State of reading a file of conversations, with the turns that are not written yet.
 struct Talk<'i, 'a> {
     import: &'i mut Import<'a>,
     name: String,
@@ -47,7 +48,7 @@ struct Talk<'i, 'a> {
     /// Bytes of text in them.
     bytes: usize,
     conversations: HashSet<String>,
-    /// More conversations came than one file may have: nothing more is read.
+    /// Whether more conversations came than one file may have: nothing more is read.
     is_full: bool,
 }
 
@@ -66,7 +67,7 @@ impl<'i, 'a> Talk<'i, 'a> {
     }
 }
 
-/// A list of conversations, or of the turns of one.
+/// Imports a list of conversations, or of the turns of one.
 pub(crate) fn array(import: &mut Import<'_>, name: &str, reader: impl BufRead) -> Result<()> {
     let mut talk = Talk::new(import, name)?;
     let mut transcript = Transcript::new(stem(name));
@@ -80,7 +81,7 @@ pub(crate) fn array(import: &mut Import<'_>, name: &str, reader: impl BufRead) -
     talk.end(outcome, failed)
 }
 
-/// Objects one after the other.
+/// Imports objects one after the other.
 pub(crate) fn objects(import: &mut Import<'_>, name: &str, mut reader: impl BufRead) -> Result<()> {
     let mut talk = Talk::new(import, name)?;
     let mut transcript = Transcript::new(stem(name));
@@ -90,7 +91,7 @@ pub(crate) fn objects(import: &mut Import<'_>, name: &str, mut reader: impl BufR
         match read_line(&mut reader, &mut line) {
             Ok(Line::End) => break,
             Ok(Line::Whole(_)) => {}
-            // It may be all of a file: one object that is too large to be read as one.
+            // The line may be the whole file: one object that is too large to be read at once.
             Ok(Line::TooLong(bytes)) => {
                 talk.import.report.error(place, line_too_long(bytes));
                 continue;
@@ -132,7 +133,7 @@ pub(crate) fn objects(import: &mut Import<'_>, name: &str, mut reader: impl BufR
 }
 
 impl Talk<'_, '_> {
-    /// Takes one element that could be read, or notes why it could not.
+    /// Reads one element, or reports why it could not be parsed.
     fn read(
         &mut self,
         place: &str,
@@ -202,7 +203,7 @@ impl Talk<'_, '_> {
         if self.turns.len() >= BATCH || self.bytes >= BATCH_BYTES { self.write() } else { Ok(()) }
     }
 
-    /// Writes what is left; `outcome` is what is wrong with the file itself, `failed` with the store.
+    /// Writes the rest; `outcome` is the error of the file itself, `failed` that of the store.
     fn end(mut self, outcome: std::result::Result<(), String>, failed: Option<Error>) -> Result<()> {
         if let Some(error) = failed {
             return Err(error);
@@ -263,8 +264,7 @@ impl Talk<'_, '_> {
         Ok(())
     }
 
-    /// Each turn as what might be a memory, if the gate lets it pass. Nothing is compared or replaced: what was said years ago
-    /// is no news.
+    /// Imports each turn as a candidate, if the gate admits it. Nothing is compared or replaced: an old statement is no news.
     fn keep(&mut self, turns: Vec<Turn>) -> Result<()> {
         let (mut pieces, mut seen) = (Vec::new(), HashSet::new());
         for turn in turns {
@@ -309,7 +309,7 @@ impl Talk<'_, '_> {
         Ok(())
     }
 
-    /// A turn as a memory; the error is true where the gate refused it, false where it is too long.
+    /// Returns a turn as a candidate; the error is true if the gate refused it, false if it is too long.
     fn candidate(&self, turn: &Turn) -> std::result::Result<(String, ItemCopy), bool> {
         let (request, settings) = (&self.import.request, &self.import.engine.settings);
         let place = Namespace {
