@@ -1,30 +1,31 @@
 //! Decides whether a store trusts the clock.
-//! One that jumps is believed after it has gone on from there for a day.
+//! After a jump the clock is trusted again once it has run on from there for a day.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::error::Result;
 use crate::item::Change;
 
-/// When a write happens and who asked for it; both go into its events.
+/// The time of a write and its author; both are recorded in its events.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a> {
-    /// The time, given by the caller.
+    /// The time, passed by the caller.
     pub now: Timestamp,
-    /// Who, e.g. `cli`.
+    /// The author, e.g. `cli`.
     pub actor: &'a str,
 }
 
-/// Two readings of the clock that lie further apart are a jump: nobody used the store for a month, or the clock is wrong.
+/// Largest gap between two readings that is not a jump. A larger one means that the store was unused for a month, or the
+/// clock is wrong.
 pub const MOST_GAP: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-/// So long after a sweep saw the jump a sweep believes the clock, where it went on from there.
+/// Time after a sweep marked a jump at which a sweep trusts the clock again, if it ran on from there.
 pub const PROBATION: SignedDuration = SignedDuration::from_hours(24);
 
-/// A reading that is no further from the last one is not written down: one write an hour at most.
+/// Readings closer to the last one than this are not stored, so that there is at most one write an hour.
 const NOTED_EVERY: SignedDuration = SignedDuration::from_hours(1);
 
-/// What the clock said, and which change was the store's last then.
+/// A reading of the clock, with the store's last change at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReading {
     /// The clock's time.
@@ -33,52 +34,53 @@ pub struct ClockReading {
     pub change: Change,
 }
 
-/// A clock that is far from the last trusted reading.
+/// A clock reading far from the last trusted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jump {
-    /// What the clock said when the jump was seen, by whomever.
+    /// The clock's time when the jump was first seen, by any reader.
     pub first: Timestamp,
     /// The last reading since the jump.
     pub last: ClockReading,
-    /// When, by this clock, a sweep first saw the jump; none before one did.
+    /// Time by this clock when a sweep first saw the jump; `None` until one did.
     pub marked: Option<Timestamp>,
-    /// Whether the clock is believed since.
+    /// Whether the clock has been trusted since.
     pub is_trusted: bool,
 }
 
-/// What a store remembers of the clock.
+/// The store's record of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockTrust {
-    /// The last trusted reading; since a jump, the last one before it.
+    /// The last trusted reading; after a jump, the last one before it.
     pub steady: ClockReading,
-    /// The jump since, if there was one.
+    /// The jump since then, if any.
     pub jump: Option<Jump>,
 }
 
-/// What a reading of the clock means.
+/// The meaning of a clock reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockVerdict {
-    /// It is trusted.
+    /// The clock is trusted.
     Steady,
-    /// It is trusted, and was wrong from this reading on until now.
+    /// The clock is trusted again; it was wrong from this reading on until now.
     Returned(ClockReading),
-    /// It jumped, and is not trusted yet.
+    /// The clock jumped, and is not trusted yet.
     Jumped,
 }
 
-/// Where a store keeps that, so that every process sees the same jumps.
+/// Stores the record of the clock, so that every process sees the same jumps.
 pub trait TrustedTime {
-    /// What it remembers now. A store that has seen no clock trusts the time at which it was made.
+    /// Returns the present record. A store without readings trusts the time of its creation.
     fn trust(&self) -> Result<ClockTrust>;
-    /// Reads the clock, and gives what is remembered then. Where the clock is right again after it was wrong, the times that it
-    /// gave meanwhile are replaced by times just before this one, in the order of their changes; events keep what they said.
+    /// Reads the clock, and returns the record afterwards. If the clock is right again after it was wrong, the wrong
+    /// times are replaced. They become times just before this one, in the order of their changes. Events keep their
+    /// times.
     ///
-    /// `by_sweep` is whether a sweep or a prune reads it: only those mark a jump, and believe it a day later.
+    /// `by_sweep` is whether a sweep or a prune reads it: only those mark a jump, and trust the clock a day later.
     fn read_clock(&self, by_sweep: bool, stamp: Stamp<'_>) -> Result<ClockTrust>;
 }
 
 impl ClockTrust {
-    /// A store that has seen one reading.
+    /// Makes the record of a store with one reading.
     pub fn new(reading: ClockReading) -> Self {
         Self { steady: reading, jump: None }
     }
@@ -89,27 +91,28 @@ impl ClockTrust {
         is_near(self.steady.time, now) || self.jump.is_some_and(is_accepted)
     }
 
-    /// Whether a time is trusted for what no sweep decides: also after the clock went on for a day from where it jumped to.
+    /// Whether a time is trusted outside of sweeps: also after the clock has run for a day since it jumped.
     pub fn outlasts(&self, now: Timestamp) -> bool {
         let has_lasted =
             |jump: Jump| is_near(jump.last.time, now) && now.duration_since(jump.first) >= PROBATION;
         self.trusts(now) || self.jump.is_some_and(has_lasted)
     }
 
-    /// Whether a reading is worth a write, for whoever does not sweep.
+    /// Whether a reading is worth storing, for callers other than a sweep.
     pub fn is_news(&self, now: Timestamp) -> bool {
         let last = self.jump.map_or(self.steady, |jump| jump.last);
         let has_returned = self.jump.is_some() && is_near(self.steady.time, now);
         has_returned || gap(last.time, now) >= NOTED_EVERY
     }
 
-    /// From when on a sweep believes the clock, where one waits for that.
+    /// Returns the time from which a sweep trusts the clock, if a jump is marked and not trusted yet.
     pub fn waits_until(&self) -> Option<Timestamp> {
         let jump = self.jump.filter(|jump| !jump.is_trusted)?;
         jump.marked.map(|marked| marked.checked_add(PROBATION).unwrap_or(Timestamp::MAX))
     }
 
-    /// What is remembered after a reading, and what it means. Only a sweep marks a jump, and believes it later.
+    /// Returns the record after a reading, and the reading's meaning. Only a sweep marks a jump, and later trusts the
+    /// clock.
     pub fn read(self, now: ClockReading, by_sweep: bool) -> (Self, ClockVerdict) {
         let Some(jump) = self.jump else {
             return if is_near(self.steady.time, now.time) {
@@ -125,7 +128,7 @@ impl ClockTrust {
             let before = if jump.is_trusted { jump.last } else { self.steady };
             return (Self::jumped(before, now, by_sweep), ClockVerdict::Jumped);
         }
-        // A clock that was set back within the jump starts its day anew.
+        // A clock that was set back within the jump restarts its day.
         let marked = jump.marked.map(|marked| marked.min(now.time));
         let has_lasted = |least| marked.is_some_and(|marked| now.time.duration_since(marked) >= least);
         if jump.is_trusted && has_lasted(MOST_GAP) {
@@ -145,12 +148,12 @@ impl ClockTrust {
     }
 }
 
-/// How far two times lie apart.
+/// Returns the distance between two times.
 fn gap(one: Timestamp, two: Timestamp) -> SignedDuration {
     two.duration_since(one).abs()
 }
 
-/// Whether two readings may be of one clock that nobody set.
+/// Whether two readings may come from one clock that was not set in between.
 pub fn is_near(one: Timestamp, two: Timestamp) -> bool {
     gap(one, two) <= MOST_GAP
 }
@@ -159,13 +162,13 @@ pub fn is_near(one: Timestamp, two: Timestamp) -> bool {
 mod tests {
     use super::*;
 
-    /// Hours after the first reading, and the change at it.
+    /// Returns the reading so many hours after the first, with the hours as its change.
     fn reading(hours: i64) -> ClockReading {
         let start: Timestamp = "2026-11-01T00:00:00Z".parse().unwrap();
         ClockReading { time: start + SignedDuration::from_hours(hours), change: Change(hours.unsigned_abs()) }
     }
 
-    /// Each step is a reading in hours and whether a sweep made it; whether each was trusted, `!` where the clock returned.
+    /// Checks the verdict of each step (hours, whether a sweep read): `s` steady, `j` jumped, `!` returned.
     fn check(steps: &[(i64, bool)], expected: &str) {
         let mut trust = ClockTrust::new(reading(0));
         let mut got = String::new();
@@ -192,7 +195,7 @@ mod tests {
     #[test]
     fn small_steps_are_trusted_and_a_jump_after_a_day() {
         check(&[(2 * DAY, true), (0, true), (30 * DAY, true)], "sss");
-        // 60 days without use: the first sweep marks, one a day later believes.
+        // 60 days without use: the first sweep marks the jump, one a day later trusts the clock.
         check(&[(60 * DAY, true), (60 * DAY + 23, true), (61 * DAY, true), (62 * DAY, true)], "jjss");
         check(&[(-60 * DAY, true), (-59 * DAY, true)], "js");
     }
@@ -208,7 +211,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_right_is_trusted_at_once() {
         check(&[(YEARS, true), (1, true), (2, true)], "j!s");
-        // Ten years ahead for two days: believed for one of them.
+        // Ten years ahead for two days: trusted for one of them.
         check(&[(YEARS, true), (YEARS + DAY, true), (YEARS + 2 * DAY, true), (2 * DAY, true)], "jss!");
         // Twice wrong, then right.
         check(&[(YEARS, true), (-YEARS, true), (DAY, false), (DAY, true)], "jj!s");
@@ -218,7 +221,7 @@ mod tests {
     fn what_is_believed_for_a_month_is_all_that_is_remembered() {
         let (far, after) = (100 * DAY, 101 * DAY);
         check(&[(far, true), (after, true), (after + 29 * DAY, true), (after + 31 * DAY, true)], "jsss");
-        // From then on the time before is another jump.
+        // From then on the earlier time is another jump.
         let month = after + 31 * DAY;
         check(&[(far, true), (after, true), (after + 29 * DAY, true), (month, true), (0, true)], "jsssj");
     }
@@ -226,7 +229,7 @@ mod tests {
     #[test]
     fn a_jump_from_a_jump_starts_its_own_day() {
         check(&[(YEARS, true), (2 * YEARS, true), (2 * YEARS + 23, true), (2 * YEARS + DAY, true)], "jjjs");
-        // Set back within the jump.
+        // The clock is set back within the jump.
         check(&[(YEARS, true), (YEARS - 2 * DAY, true), (YEARS - DAY, true)], "jjs");
     }
 
@@ -238,7 +241,7 @@ mod tests {
         let (jumped, _) = trust.read(reading(YEARS), true);
         assert!(!jumped.is_news(reading(YEARS).time) && jumped.is_news(reading(0).time));
         assert_eq!(jumped.waits_until(), Some(reading(YEARS + DAY).time));
-        // Where nothing is ever swept, a day is enough for the rest.
+        // In a store that is never swept, a day is enough for everything else.
         let (jumped, _) = trust.read(reading(YEARS), false);
         assert_eq!(jumped.waits_until(), None);
         assert!(!jumped.outlasts(reading(YEARS + 23).time) && jumped.outlasts(reading(YEARS + DAY).time));

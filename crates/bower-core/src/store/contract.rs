@@ -78,7 +78,7 @@ pub(super) fn memory(content: &str) -> NewMemory {
     }
 }
 
-/// A decision that nothing makes void.
+/// Makes a decision that nothing makes void.
 pub(super) fn decided(standing: WriteAction) -> Decided {
     Decided {
         standing,
@@ -89,7 +89,7 @@ pub(super) fn decided(standing: WriteAction) -> Decided {
     }
 }
 
-/// Keeps a memory that has to do with no other.
+/// Keeps a memory that is unrelated to any other.
 pub(super) fn put(store: &dyn Store, memory: &NewMemory, stamp: Stamp<'_>) -> crate::Result<Kept> {
     Ok(store.put_memory(memory, &decided(WriteAction::Alone), stamp)?.expect("it is not superseded"))
 }
@@ -135,13 +135,13 @@ fn rows(set: Option<Arc<RowSet>>) -> Vec<u32> {
     set.expect("the selection holds something back").iter().map(|row| row.0).collect()
 }
 
-/// The rows of a document's chunks, in order.
+/// Returns the rows of a document's chunks, in order.
 pub(super) fn chunk_rows(store: &dyn Store, path: &str) -> Vec<RowId> {
     let chunks = store.chunks(&derive_id(&["documents", path])).unwrap();
     chunks.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Checks each store, opened and empty, and that it is sound afterwards.
+/// Runs a check on each store, opened and empty, and verifies it afterwards.
 fn with_store(check: impl Fn(&dyn StoreAndDesk, &dyn Fixture) + Sync) {
     with_fixture(|fixture| {
         let store = fixture.open(at(0)).unwrap();
@@ -517,7 +517,7 @@ fn codes_wait_in_the_delta_until_their_index_holds_them() {
         }
         assert_eq!(kept(&[one, chunks[0]]), [None, Some(vec![2; 16])]);
 
-        // Made again, for rows that are still there with the text that was read.
+        // Computed again, for rows that still exist with the text that was read.
         let upto = store.coverage().unwrap().change;
         let late = put(store, &memory("later"), stamp(3)).unwrap().row;
         let given = [(one, codes(7)), (late, codes(8)), (RowId(99), codes(9))];
@@ -598,7 +598,7 @@ fn the_numbers_that_are_kept_are_those_that_are_there() {
         // In double precision, of values that were written in single precision.
         let mean = (f64::from(0.5f32) + f64::from(0.1f32) + f64::from(0.9f32)) / 3.0;
         assert_eq!(counts.avg_importance.to_bits(), mean.to_bits());
-        // It comes back by being kept again.
+        // It comes back when it is kept again.
         put(store, &NewMemory { status: Status::Active, ..archived }, stamp(8)).unwrap();
         assert_eq!(store.counts().unwrap().memories, 3);
     });
@@ -644,7 +644,7 @@ fn a_store_of_a_newer_schema_is_refused() {
     });
 }
 
-/// Interrupts a write after every number of steps: the store holds all of it or none.
+/// Interrupts a write after every number of steps: the store has all of it or none.
 #[test]
 fn a_write_that_is_cut_short_anywhere_leaves_nothing_behind() {
     with_store(|store, fixture| {

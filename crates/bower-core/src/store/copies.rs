@@ -1,5 +1,6 @@
-//! The pieces of an export or import: all that a store knows of an item, except what is made again.
-//! That is its row and its token codes. As JSON these are the lines of an export; a name here is a part of that format.
+//! The pieces of an export or import: all data of an item that cannot be rebuilt.
+//! They leave out the item's row number and its token codes. As JSON the pieces are the lines of an export, so their
+//! names are part of that format.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,50 +12,50 @@ use crate::error::Result;
 use crate::item::{Kind, MemoryType, Provenance, Relation, RowId, Ruling, Scope, Status, Tier};
 use crate::request::tier_number;
 
-/// The number of the format. A reader refuses a larger one.
+/// Number of the format. A reader refuses a larger one.
 pub const FORMAT: u32 = 1;
 
-/// One piece.
+/// A piece of an export.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "lowercase")]
 pub enum ExportPiece {
-    /// What follows; always the first.
+    /// The contents of the export; always the first piece.
     Header(Header),
     /// A document; its chunks follow it.
     Document(DocumentCopy),
     /// A memory or a chunk.
     Item(Box<ItemCopy>),
-    /// How one item stands to another.
+    /// A relation between two items.
     Relation(RelationCopy),
-    /// A contradiction, open or ended.
+    /// A contradiction, open or closed.
     Review(ReviewCopy),
-    /// What happened to an item or a document.
+    /// An event of an item or a document.
     Event(EventCopy),
 }
 
-/// What an export holds.
+/// The contents of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// The number of the format.
+    /// Number of the format.
     pub bower: u32,
-    /// The store that it comes from.
+    /// Identity of the store that it comes from.
     pub store: String,
-    /// The store's last change then.
+    /// The store's last change at the export.
     pub change: u64,
-    /// When it was made.
+    /// Time of the export.
     pub time: Timestamp,
-    /// How many pieces of each sort follow.
+    /// Number of pieces of each kind that follow.
     pub counts: Pieces,
 }
 
-/// Pieces by sort.
+/// Numbers of pieces by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pieces {
     /// Memories.
     pub memories: u64,
     /// Documents.
     pub documents: u64,
-    /// Their chunks.
+    /// Chunks of the documents.
     pub chunks: u64,
     /// Relations.
     pub relations: u64,
@@ -71,7 +72,7 @@ pub struct ItemCopy {
     pub id: String,
     /// Memory or chunk.
     pub kind: Kind,
-    /// What a memory is about.
+    /// Type of a memory.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
     /// The text.
@@ -81,29 +82,29 @@ pub struct ItemCopy {
     pub summary: String,
     /// Stored importance, 0..1.
     pub importance: f32,
-    /// 0..1.
+    /// Confidence, 0..1.
     pub confidence: f32,
-    /// Per day.
+    /// Decay per day.
     pub decay_rate: f32,
-    /// Real uses.
+    /// Number of uses.
     #[serde(default)]
     pub access_count: u64,
-    /// How often it was told.
+    /// Number of observations.
     #[serde(default = "once")]
     pub observations: u64,
-    /// When it was written.
+    /// Time when it was written.
     pub create_time: Timestamp,
-    /// When it was last used.
+    /// Time of its last use.
     pub access_time: Timestamp,
-    /// When anything of it was last changed.
+    /// Time of the last change to any of its fields.
     pub update_time: Timestamp,
-    /// Since when it is true.
+    /// Start of validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it is true.
+    /// End of validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
-    /// Since when it is superseded or archived.
+    /// Time at which it was superseded or archived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_time: Option<Timestamp>,
     /// The item that it replaced.
@@ -112,55 +113,55 @@ pub struct ItemCopy {
     /// The conversation it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_conv_id: Option<String>,
-    /// Subject and attribute, where it says one thing.
+    /// Fact key (subject and attribute), if it states one fact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<String>,
-    /// Sorted.
+    /// Tags, sorted.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Best first.
+    /// Keywords, best first.
     #[serde(default)]
     pub keywords: Vec<String>,
-    /// Its own free fields.
+    /// Its own metadata.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// Its domain.
+    /// Its collection.
     pub collection: String,
-    /// Who may see it.
+    /// Its scope: who may see it.
     pub scope: Scope,
-    /// Whose it is.
+    /// Its owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Where it is in its life.
+    /// Its status.
     pub status: Status,
     /// Its budget class.
     #[serde(with = "tier_number")]
     pub tier: Tier,
-    /// Who brought it, e.g. `bower`.
+    /// Its source, e.g. `bower`.
     pub source: String,
-    /// Whose words it is; older exports do not say.
+    /// Its speaker, its least trusted source, and whether a person reviewed it; missing in older exports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
     /// The program that its writer runs in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// When and how often answers gave it, asked or not.
+    /// Time and number of its exposures, whether requested or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exposed: Option<Exposed>,
-    /// Where a chunk stands.
+    /// Position of a chunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<ChunkPlace>,
-    /// Its vector, where that was asked for.
+    /// Its vector, if the export includes vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vector: Option<VectorCopy>,
 }
 
 impl ItemCopy {
-    /// Whose words it is, as it says or as far as it can be told.
+    /// Returns the provenance: the stored one, or else the one derived from the source.
     pub fn provenance(&self) -> Provenance {
         let speaker = self.metadata.get("speaker").and_then(Value::as_str);
         match (self.provenance, self.kind) {
-            // Whoever writes a file by hand may say less of the sources than of the speaker.
+            // A file written by hand may name a more trusted source than its speaker.
             (Some(said), _) => {
                 Provenance { least_trusted: said.said_by.less_trusted(said.least_trusted), ..said }
             }
@@ -174,12 +175,12 @@ fn once() -> u64 {
     1
 }
 
-/// When and how often answers gave an item.
+/// Last time and number of an item's exposures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposed {
-    /// The last time.
+    /// Time of the last exposure.
     pub time: Timestamp,
-    /// How often.
+    /// Number of exposures.
     pub times: u64,
 }
 
@@ -188,13 +189,13 @@ pub struct Exposed {
 pub struct ChunkPlace {
     /// The document's id.
     pub document: String,
-    /// What makes it the same chunk in a later version.
+    /// Key that identifies the same chunk in a later version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Heading path or symbol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
-    /// From 0.
+    /// Position in the document, from 0.
     pub position: u32,
     /// First and last line, from 1.
     pub lines: (u32, u32),
@@ -203,7 +204,7 @@ pub struct ChunkPlace {
 /// A vector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VectorCopy {
-    /// The model that made it, scheme included.
+    /// The model that made it, with its scheme.
     pub model: String,
     /// Little-endian IEEE half floats in hex: four digits a dimension.
     pub half_floats: String,
@@ -214,92 +215,92 @@ pub struct VectorCopy {
 pub struct DocumentCopy {
     /// Its id.
     pub id: String,
-    /// Its domain.
+    /// Its collection.
     pub collection: String,
-    /// Where it was.
+    /// Path at the time.
     pub path: String,
-    /// The last part of that.
+    /// Last part of the path.
     pub file_name: String,
     /// Title, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// From its path.
+    /// Version, taken from its path.
     pub version: String,
     /// SHA-256 of its bytes.
     pub hash: String,
-    /// How it was cut.
+    /// Parser format and chunk sizes.
     pub recipe: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Its fields.
+    /// Its metadata.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// When it was first read.
+    /// Time when it was first read.
     pub create_time: Timestamp,
-    /// When it was last read.
+    /// Time when it was last read.
     pub update_time: Timestamp,
 }
 
-/// How one item stands to another.
+/// A relation between two items.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RelationCopy {
-    /// The one.
+    /// Id of the first item.
     pub from: String,
-    /// How.
+    /// The relation.
     pub relation: Relation,
-    /// The other.
+    /// Id of the second item.
     pub to: String,
-    /// 0..1.
+    /// Strength, 0..1.
     pub strength: f32,
-    /// When it was found.
+    /// Time when it was found.
     pub create_time: Timestamp,
 }
 
 /// A contradiction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewCopy {
-    /// Its number; another where that is taken.
+    /// Its number; an import uses another if it is taken.
     pub review: u64,
     /// The newer side.
     pub newer: String,
     /// The older side.
     pub older: String,
-    /// Why nothing could tell.
+    /// Rule that could not decide.
     pub reason: String,
-    /// When it was found.
+    /// Time when it was found.
     pub create_time: Timestamp,
-    /// How it ended.
+    /// Its ruling, if closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Ruling>,
-    /// When it ended.
+    /// Time when it was closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_time: Option<Timestamp>,
 }
 
-/// Something that happened. Their order is that of the store; numbers are not carried over.
+/// An event. Events are in the order of the store; their numbers are not carried over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventCopy {
-    /// To which item or document.
+    /// Id of the item or document.
     pub subject: String,
-    /// Those that were one transaction have one number, from 1 on: what was done together is undone together.
+    /// Number of its transaction, from 1. Events with an equal number are undone together.
     #[serde(default)]
     pub together: u64,
-    /// What.
+    /// Its action.
     pub action: String,
-    /// When.
+    /// Its time.
     pub time: Timestamp,
-    /// By whom.
+    /// Its author.
     pub actor: String,
     /// Rules and figures; never a text.
     pub detail: Value,
 }
 
-/// A piece on its way in.
+/// A piece to import.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NewPiece {
     /// A document.
     Document(DocumentCopy),
-    /// An item, with what the channels need.
+    /// An item, with the data that the channels need.
     Item(Box<NewItem>),
     /// A relation.
     Relation(RelationCopy),
@@ -309,40 +310,41 @@ pub enum NewPiece {
     Event(EventCopy),
 }
 
-/// An item on its way in.
+/// An item to import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewItem {
-    /// The item; its own vector is not looked at.
+    /// The item; the vector inside it is ignored.
     pub item: ItemCopy,
-    /// What the text channel needs until the index holds it.
+    /// Terms for the text channel until the index holds the row.
     pub terms: Vec<u8>,
     /// Its vector.
     pub vector: Option<NewVector>,
-    /// What the event says was done: `import`, `edit`.
+    /// Action of its event: `import` or `edit`.
     pub action: &'static str,
     /// The rest of the event; never a text.
     pub why: Map<String, Value>,
 }
 
-/// What became of a piece.
+/// The result of importing a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PieceOutcome {
-    /// It was not there.
+    /// It did not exist before.
     Added,
-    /// It was there, older: its fields are those of the piece now.
+    /// An older form existed; its fields are now those of the piece.
     Updated,
-    /// It was there just so.
+    /// It existed with the same fields.
     Same,
-    /// It is there, and was changed here later: it stays.
+    /// The existing item was changed later here, and stays.
     Newer,
-    /// It cannot be taken in beside what is there, for this reason; nothing was written.
+    /// It conflicts with an existing item, for this reason; nothing was written.
     Conflict(String),
 }
 
-/// Gives items away with all that hangs on them.
+/// Exports items with everything that belongs to them.
 pub trait Exporter {
-    /// Feeds what some rows are, with everything that hangs on them (of a chunk: its whole document), as of one moment: a header,
-    /// documents with their chunks, memories by row, relations, reviews and events. Stops where `each` wants no more.
+    /// Feeds some rows with everything that belongs to them (for a chunk, its whole document), as of one moment. The
+    /// order is: a header, documents with their chunks, memories by row, relations, reviews and events. Stops when `each`
+    /// returns false.
     fn give_pieces(
         &self,
         rows: &[RowId],
@@ -350,13 +352,14 @@ pub trait Exporter {
         now: Timestamp,
         each: &mut dyn FnMut(ExportPiece) -> bool,
     ) -> Result<Pieces>;
-    /// Items as they would leave, without their vectors.
+    /// Returns items in their exported form, without vectors.
     fn copies(&self, rows: &[RowId]) -> Result<Vec<Option<ItemCopy>>>;
 }
 
-/// Takes items in that were given away elsewhere.
+/// Imports items that were exported elsewhere.
 pub trait Importer {
-    /// Writes items as they were elsewhere, in one transaction, each with its event. What is there already stays, or takes the
-    /// fields of a piece that was changed later; what cannot stand beside it is not written. Says of each what became of it.
+    /// Writes items as they were elsewhere, in one transaction, each with its event. An existing item stays, or takes the
+    /// fields of a piece that was changed later. A piece that conflicts is not written. Returns the outcome of each
+    /// piece.
     fn take_pieces(&self, pieces: &[NewPiece], dry_run: bool, stamp: Stamp<'_>) -> Result<Vec<PieceOutcome>>;
 }

@@ -1,4 +1,4 @@
-//! The feed of the indexes: texts, terms, vectors and token codes by row and by change.
+//! Feeds the indexes with texts, terms, vectors and token codes, by row and by change.
 
 use jiff::Timestamp;
 
@@ -7,92 +7,93 @@ use super::vector::{NewTokens, NewVector};
 use crate::error::Result;
 use crate::item::{Change, RowId, RowSet};
 
-/// One row's text as the text channel sees it: title, heading and content in one.
+/// The text of a row as the text channel reads it: title, heading and content joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedText {
     /// The row.
     pub row: RowId,
-    /// The document or session that it is a part of; 0 is none.
+    /// Number of the document or session that it belongs to; 0 for none.
     pub parent: u64,
     /// The text.
     pub text: String,
-    /// From when what it says is so, as far as that is known.
+    /// Start of validity, if known.
     pub valid_from: Option<Timestamp>,
-    /// Until when it is so, as far as that is known.
+    /// End of validity, if known.
     pub valid_to: Option<Timestamp>,
 }
 
 impl IndexedText {
-    /// Whether what it says is so at a time, as far as that is known.
+    /// Whether the text is valid at a time, as far as that is known.
     pub fn holds_at(&self, time: Timestamp) -> bool {
         self.valid_from.is_none_or(|from| from <= time) && self.valid_to.is_none_or(|until| time < until)
     }
 }
 
-/// A row's terms as they were written with it.
+/// The terms of a row that were written with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptTerms {
     /// The row.
     pub row: RowId,
-    /// The document or session that it is a part of; 0 is none.
+    /// Number of the document or session that it belongs to; 0 for none.
     pub parent: u64,
-    /// The terms; `None` where they are not kept any more.
+    /// The terms; `None` if they are no longer kept.
     pub terms: Option<Vec<u8>>,
 }
 
 /// A row of the text channel's delta.
 #[derive(Debug)]
 pub enum DeltaText<'a> {
-    /// The terms as they were written with the row.
+    /// The terms that were written with the row.
     Terms(&'a [u8]),
-    /// The terms are not kept any more (the index that held them is gone): analyse the text.
+    /// The text to analyse, because the terms are no longer kept (the index that held them is gone).
     Text(String),
 }
 
-/// How far the indexes of a reader hold a store.
+/// The changes up to which a reader's indexes cover a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Covered<'a> {
-    /// The last change of the text index; 0 where there is none.
+    /// Last change of the text index; 0 for none.
     pub text: Change,
-    /// The last change of the vector index; 0 where there is none.
+    /// Last change of the vector index; 0 for none.
     pub vector: Change,
-    /// The scheme of the token index with its last change, where there is one.
+    /// Scheme and last change of the token index, if there is one.
     pub tokens: Option<(&'a str, Change)>,
 }
 
-/// Feeds the text, vector and token indexes with what is newer than they are.
+/// Feeds the text, vector and token indexes with the rows that are newer than they are.
 pub trait IndexFeed {
-    /// Rows whose text changed, or that were removed, after one change and up to another.
+    /// Returns the rows whose text changed, or that were removed, after one change and up to another.
     fn gone(&self, after: Change, upto: Change) -> Result<RowSet>;
-    /// Rows whose text was written after one change and up to another, ascending.
+    /// Returns the rows whose text was written after one change and up to another, ascending.
     fn text_rows(&self, after: Change, upto: Change) -> Result<Vec<RowId>>;
-    /// The indexed texts of rows that are still there.
+    /// Returns the indexed texts of those rows that still exist.
     fn texts(&self, rows: &[RowId]) -> Result<Vec<IndexedText>>;
-    /// The document or session that each row is a part of, as a number that rows of one parent share; 0 where it is part of
-    /// none, or is gone.
+    /// Returns for each row the number of its document or session, which all rows of one parent share. It is 0 if the row
+    /// has no parent, or was removed.
     fn parents(&self, rows: &[RowId]) -> Result<Vec<u64>>;
-    /// What rows that are still there had for the text channel when they were written.
+    /// Returns the terms that were written with those rows that still exist.
     fn delta_terms(&self, rows: &[RowId]) -> Result<Vec<KeptTerms>>;
-    /// Feeds every row whose text is newer than a change.
+    /// Feeds every row whose text is newer than a change. Returns their number.
     fn delta_texts(&self, after: Change, each: &mut dyn FnMut(RowId, DeltaText<'_>)) -> Result<usize>;
-    /// Rows whose vector of this model was written after one change and up to another, ascending.
+    /// Returns the rows whose vector of this model was written after one change and up to another, ascending.
     fn vector_rows(&self, model: &str, after: Change, upto: Change) -> Result<Vec<RowId>>;
-    /// Feeds every vector of this model that is newer than a change, as half floats.
+    /// Feeds every vector of this model that is newer than a change, as half floats. Returns their number.
     fn delta_vectors(&self, model: &str, after: Change, each: &mut dyn FnMut(RowId, &[u8])) -> Result<usize>;
-    /// Vectors of this model by row, as half floats.
+    /// Returns vectors of this model by row, as half floats.
     fn vectors(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
-    /// Rows without a vector of this model, ascending, at most `most`.
+    /// Returns at most `most` rows without a vector of this model, ascending.
     fn unembedded(&self, model: &str, most: usize) -> Result<Vec<RowId>>;
-    /// How many items have a vector of a model. Goes through all of them: an index that is sound has counted them already.
+    /// Counts the items with a vector of a model. Goes through all of them: a sound index has counted them already.
     fn embedded(&self, model: &str) -> Result<u64>;
-    /// Gives vectors to rows that are still there with the text of `text_change` or older.
+    /// Writes vectors of those rows that still exist and whose text is of `upto` or older. Returns their number.
     fn put_vectors(&self, vectors: &[(RowId, NewVector)], upto: Change, stamp: Stamp<'_>) -> Result<usize>;
-    /// Rows whose token codes of this scheme are kept here and were written after one change and up to another, ascending.
+    /// Returns the rows whose token codes of this scheme are kept here and were written after one change and up to
+    /// another, ascending.
     fn code_rows(&self, model: &str, after: Change, upto: Change) -> Result<Vec<RowId>>;
-    /// Token codes of this scheme by row; `None` where they are not kept here (any more).
+    /// Returns token codes of this scheme by row; `None` where they are not, or no longer, kept here.
     fn codes(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
-    /// Gives token codes to rows that are still there with the text of `upto` or older.
+    /// Writes token codes of those rows that still exist and whose text is of `upto` or older. Returns their number.
     fn put_codes(&self, codes: &[(RowId, NewTokens)], upto: Change, stamp: Stamp<'_>) -> Result<usize>;
-    /// Says what the indexes of this reader hold: what only their deltas needed may go.
+    /// Reports the coverage of this reader's indexes. Data that only their deltas needed may then be removed.
     fn release(&self, covered: &Covered<'_>) -> Result<()>;
 }

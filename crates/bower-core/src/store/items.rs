@@ -8,25 +8,25 @@ use crate::error::Result;
 use crate::item::{Facts, Kind, RowId, Visibility};
 use crate::request::Item;
 
-/// A row that is tied to another.
+/// A row that is linked to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The tied row.
+    /// The linked row.
     pub row: RowId,
-    /// The other is one of the examples that it was made of.
+    /// Whether the other row is one of the examples that this pattern was made of.
     pub is_made_of_it: bool,
 }
 
-/// What tells when an item is of, with the start of its text.
+/// The data that dates an item, with the start of its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatedText {
     /// Memory or chunk.
     pub kind: Kind,
-    /// When it was written to the store.
+    /// Time when it was written to the store.
     pub create_time: Timestamp,
-    /// Since when it holds, where that is known.
+    /// Start of validity, if known.
     pub valid_from: Option<Timestamp>,
-    /// Until when it holds, where that is known.
+    /// End of validity, if known.
     pub valid_to: Option<Timestamp>,
     /// Title of the document.
     pub title: Option<String>,
@@ -38,35 +38,35 @@ pub struct DatedText {
     pub metadata: Map<String, Value>,
     /// The document's fields.
     pub document_metadata: Map<String, Value>,
-    /// The text, cut after as many characters as were asked for.
+    /// The text, cut after the requested number of characters.
     pub content: String,
 }
 
-/// Reads items by row, id and tag. Each method costs by what it finds.
+/// Reads items by row, id and tag. The cost of each method depends on the number of rows that it finds.
 pub trait Items {
-    /// Items by row, in the order asked; a row that is gone gives `None`.
+    /// Returns items by row, in the order of `rows`; `None` for a removed row.
     fn items(&self, rows: &[RowId]) -> Result<Vec<Option<Item>>>;
-    /// Id and summary by row, in the order asked; a row that is gone gives `None`.
+    /// Returns id and summary by row, in the order of `rows`; `None` for a removed row.
     fn titles(&self, rows: &[RowId]) -> Result<Vec<Option<(String, String)>>>;
-    /// What ranking may know of each row; `asked_time` is left to the caller. A row that is gone gives `None`.
+    /// Returns the facts that ranking uses, for each row; the caller sets `asked_time`. `None` for a removed row.
     fn facts(&self, rows: &[RowId]) -> Result<Vec<Option<Facts>>>;
-    /// What tells when items are of, with the first `most` characters of each text; a row that is gone gives `None`.
+    /// Returns the data that dates each item, with the first `most` characters of its text; `None` for a removed row.
     fn dated_texts(&self, rows: &[RowId], most: usize) -> Result<Vec<Option<DatedText>>>;
-    /// Feeds the text of every item: to whoever looks for words in any case, spacing and encoding, which no index tells.
+    /// Feeds the text of every item. Used to find words in any case, spacing and encoding, which no index can do.
     fn each_text(&self, each: &mut dyn FnMut(RowId, &str)) -> Result<()>;
-    /// Visible rows whose id starts with a prefix, at most `most`.
+    /// Returns at most `most` visible rows whose id starts with a prefix.
     fn rows_by_id(&self, prefix: &str, visibility: &Visibility, most: usize) -> Result<Vec<(RowId, String)>>;
-    /// Those of some rows that an audience may know of, in their order; rows that are gone may be among them where it may know of
-    /// everything.
+    /// Returns those rows that an audience may learn of, in their order. If the audience may learn of everything, removed
+    /// rows may be among them.
     fn known_to(&self, to: &Audience<'_>, rows: &[RowId]) -> Result<Vec<RowId>>;
-    /// Rows that are tied to some rows by a chain or a relation, each once; the rows themselves are not among them.
+    /// Returns the rows that a chain or a relation links to these rows, each once and without these rows themselves.
     fn linked(&self, rows: &[RowId]) -> Result<Vec<Link>>;
-    /// The distinct tags that begin with any of these, ascending.
+    /// Returns the distinct tags that begin with any of these, ascending.
     fn tags(&self, beginnings: &[String]) -> Result<Vec<String>>;
-    /// How many rows have each tag, in the order asked.
+    /// Returns the number of rows for each tag, in the order of `tags`.
     fn tag_counts(&self, tags: &[String]) -> Result<Vec<u64>>;
-    /// The rows of each tag, newest first, at most `most` of each.
+    /// Returns at most `most` rows for each tag, newest first.
     fn tagged(&self, tags: &[String], most: usize) -> Result<Vec<Vec<RowId>>>;
-    /// A number that the items are not more than; as close as costs nothing.
+    /// Returns an upper bound of the number of items, as close as one lookup allows.
     fn items_at_most(&self) -> Result<u64>;
 }

@@ -1,4 +1,4 @@
-//! The life of memories that nobody told anything about: promoted, faded, archived, and made patterns of.
+//! Automatic changes of memories: promote, fade, archive, and consolidate into patterns.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -12,13 +12,13 @@ use crate::item::{Facts, Provenance, RowId, Scope, Status, Tier};
 /// A pattern to keep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewPattern {
-    /// What stands for its members.
+    /// The memory that replaces its members.
     pub memory: NewMemory,
-    /// Whom it stands for.
+    /// The memories that it replaces.
     pub members: Vec<RowId>,
 }
 
-/// A memory as far as its life depends on it.
+/// The part of a memory that decides about its life.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LifecycleRow<'a> {
     /// Its row.
@@ -27,48 +27,48 @@ pub struct LifecycleRow<'a> {
     pub id: &'a str,
     /// Candidate or active.
     pub status: Status,
-    /// How often it was told.
+    /// Number of observations.
     pub observations: u64,
-    /// Made by the program itself.
+    /// Whether the program made it.
     pub is_own: bool,
-    /// Whose words it is.
+    /// Its speaker, its least trusted source, and whether a person reviewed it.
     pub provenance: Provenance,
-    /// Who may see it.
+    /// Its scope: who may see it.
     pub scope: Scope,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<&'a str>,
-    /// Its domain.
+    /// Its collection.
     pub collection: &'a str,
-    /// The rest.
+    /// The facts that ranking uses too.
     pub facts: Facts,
 }
 
-/// What becomes of a memory that nobody told anything about.
+/// An automatic change of one memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transition {
     /// Its row.
     pub row: RowId,
     /// The event's action.
     pub action: &'static str,
-    /// What it was when that was decided; where it is something else by now, nothing becomes of it.
+    /// Its state at the decision. If the state is another one by now, nothing is changed.
     pub seen: ExpectedState,
-    /// Its status from now on.
+    /// Its new status.
     pub status: Status,
-    /// Its budget class from now on.
+    /// Its new budget class.
     pub tier: Tier,
-    /// Its confidence from now on, 0..1.
+    /// Its new confidence, 0..1.
     pub confidence: f32,
-    /// Whether it is true no longer.
+    /// Whether its validity ends.
     pub ends: bool,
-    /// Whether that is a use of it.
+    /// Whether this counts as a use of it.
     pub is_use: bool,
-    /// Whether somebody decided to keep it.
+    /// Whether a person decided to keep it.
     pub is_review: bool,
     /// The rule and its figures, for the event; never a text.
     pub why: Map<String, Value>,
 }
 
-/// A memory as somebody saw it who decided about it.
+/// The state of a memory when it was decided about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExpectedState {
     /// Its status.
@@ -77,40 +77,40 @@ pub struct ExpectedState {
     pub tier: Tier,
     /// Its confidence.
     pub confidence: f32,
-    /// Its last use, where the decision hangs on that.
+    /// Its last use, if the decision depends on it.
     pub accessed: Option<Timestamp>,
 }
 
-/// The source of what the program made itself.
+/// Source of memories that the program makes itself.
 pub const OWN: &str = "consolidate";
 
-/// What turned.
+/// The result of applying transitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AppliedTransitions {
-    /// The last event: that of the whole run, where it was one.
+    /// The last event; for a run, the event of the whole run.
     pub event: u64,
-    /// The rows that turned, as they were given.
+    /// The rows that changed, in the order of the input.
     pub rows: Vec<RowId>,
 }
 
-/// Reads and applies what becomes of memories that nobody told anything about.
+/// Reads memories for automatic changes, and applies the changes.
 pub trait Lifecycle {
-    /// Feeds every candidate and active memory, in no order that matters.
+    /// Feeds every candidate and active memory, in no particular order.
     fn lives(&self, each: &mut dyn FnMut(LifecycleRow<'_>)) -> Result<()>;
-    /// Turns memories as was decided, in one transaction; those that changed since they were seen are passed over. `head` is
-    /// the run that they belong to, with what its event tells: it is undone as a whole.
+    /// Changes memories as decided, in one transaction. Those that changed since the decision are skipped. `head` is the
+    /// action and event detail of the run that they belong to, which is undone as a whole.
     fn turn(
         &self,
         head: Option<(&'static str, &Map<String, Value>)>,
         turns: &[Transition],
         stamp: Stamp<'_>,
     ) -> Result<AppliedTransitions>;
-    /// Remembers uses of items. No change of the store: no index has to follow, and no event is left.
+    /// Adds uses of items. It is not a change of the store: no index has to follow, and no event is recorded.
     fn add_uses(&self, used: &[(RowId, Timestamp)]) -> Result<()>;
-    /// Keeps patterns in the place of their members, which are archived as their examples: all in one transaction, each a change
-    /// of its own with an event of its own, which is given and undoes that pattern alone. `None` where a member is not to be seen
-    /// any more, or the pattern is there already, or was taken back: nothing was written for it.
+    /// Keeps patterns in place of their members, which are archived as their examples. All are one transaction, but each
+    /// pattern has its own change and event. Returns each event, which undoes that pattern alone. `None` where nothing
+    /// was written: a member is not visible any more, or the pattern exists already, or it was undone.
     fn put_patterns(&self, patterns: &[NewPattern], stamp: Stamp<'_>) -> Result<Vec<Option<u64>>>;
-    /// When each sort of run over many memories (`sweep`, `prune`, `consolidate`) was last made.
+    /// Returns the time of the last run of each kind (`sweep`, `prune`, `consolidate`).
     fn last_runs(&self) -> Result<BTreeMap<String, Timestamp>>;
 }

@@ -1,4 +1,4 @@
-//! Memories: written as was decided, in one transaction each, and read for a decision.
+//! Memories: each written in one transaction with its decision, and read to decide about new ones.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -13,138 +13,140 @@ use crate::item::{
 /// A memory to keep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewMemory {
-    /// Derived from collection, scope, owner and content: the same memory has the same id.
+    /// Derived from collection, scope, owner and content: equal memories have equal ids.
     pub id: String,
-    /// Its domain.
+    /// Its collection.
     pub collection: String,
-    /// What it is about.
+    /// Its type.
     pub memory_type: MemoryType,
     /// The text.
     pub content: String,
     /// Its first sentence.
     pub summary: String,
-    /// 0..1.
+    /// Importance, 0..1.
     pub importance: f32,
-    /// 0..1.
+    /// Confidence, 0..1.
     pub confidence: f32,
-    /// Per day.
+    /// Decay per day.
     pub decay_rate: f32,
-    /// Normal form: no `#`, lower case.
+    /// Tags in normal form: no `#`, lower case.
     pub tags: Vec<String>,
-    /// Best first.
+    /// Keywords, best first.
     pub keywords: Vec<String>,
     /// Free fields.
     pub metadata: Map<String, Value>,
-    /// Who may see it.
+    /// Its scope: who may see it.
     pub scope: Scope,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<String>,
-    /// Where it starts its life.
+    /// Its first status.
     pub status: Status,
     /// Its budget class.
     pub tier: Tier,
-    /// Where it came from, e.g. `cli`.
+    /// Its source, e.g. `cli`.
     pub source: String,
     /// The conversation it came from.
     pub source_conv_id: Option<String>,
-    /// Whose words it is.
+    /// Its speaker, its least trusted source, and whether a person reviewed it.
     pub provenance: Provenance,
     /// The program that its writer runs in.
     pub host: Option<String>,
-    /// Subject and attribute in a normal form, where the text says one thing.
+    /// Fact key in normal form (subject and attribute), if the text states one fact.
     pub slot: Option<String>,
-    /// Since when it is true, where the text says so.
+    /// Start of validity, if the text states it.
     pub valid_from: Option<Timestamp>,
-    /// Until when it is true, where the text says so.
+    /// End of validity, if the text states it.
     pub valid_to: Option<Timestamp>,
-    /// When it was told first, where whoever tells it knows that; else it is told now.
+    /// Time of the first statement, if the caller has it; otherwise the time of the write.
     pub create_time: Option<Timestamp>,
-    /// What the text channel needs until the index holds it.
+    /// Terms for the text channel until the index holds the row.
     pub terms: Vec<u8>,
-    /// Its vector, where a model was at hand.
+    /// Its vector, if a model was available.
     pub vector: Option<NewVector>,
 }
 
-/// Where memories belong together: one is never compared with those of another place, nor changed by them.
+/// Collection, scope and owner together. A memory is only compared with, and changed by, memories of the same namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Namespace {
-    /// The domain.
+    /// The collection.
     pub collection: String,
-    /// Who may see them.
+    /// The scope: who may see them.
     pub scope: Scope,
-    /// Whose they are.
+    /// The owner.
     pub owner: Option<String>,
 }
 
 impl Namespace {
-    /// The id of a memory that says something here for the first time.
+    /// Returns the id of a memory that is new in this namespace.
     pub fn memory_id(&self, content: &str) -> String {
         derive_id(&self.id_parts(content))
     }
 
-    /// The same where it was superseded and is told anew: the second time, the third.
+    /// Returns the id of a memory that was superseded and is stated again; `time` counts the statements (2, 3, ...).
     pub fn later_id(&self, content: &str, time: u32) -> String {
         derive_id(&[&self.id_parts(content)[..], &[&time.to_string()]].concat())
     }
 
-    /// Who may see it is part of what it is: two owners who keep the same words keep two memories.
+    /// The parts of the id include the scope and owner: two owners who keep the same words keep two memories.
     fn id_parts<'a>(&'a self, content: &'a str) -> [&'a str; 5] {
         let owner = self.owner.as_deref().unwrap_or("");
         ["memory", &self.collection, self.scope.word(), owner, content]
     }
 }
 
-/// Who writes to a place, and what may be told of what is there: see [`Visibility::is_known_at`].
+/// The writer's visibility and namespace, which limit what it may learn of existing items: see
+/// [`Visibility::is_known_at`].
 #[derive(Clone, Copy, Debug)]
 pub struct Audience<'a> {
-    /// What whoever writes may see.
+    /// The items that the writer may see.
     pub visibility: &'a Visibility,
-    /// Where it is written.
+    /// The namespace that it writes to.
     pub place: &'a Namespace,
 }
 
 impl Audience<'_> {
-    /// Whether nothing is to be kept from it but what others own: there is no need to look at each item, for that is looked at
-    /// once a text seems to be an echo.
+    /// Whether the only items hidden from the writer are those that others own. Then items need no check one by one
+    /// before a text seems to be an echo; the check follows only then.
     pub fn knows_everything(&self) -> bool {
         self.visibility.is_everything() && self.place.owner.is_none()
     }
 }
 
-/// What was decided about a new memory.
+/// The decision about a new memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decided {
-    /// How it stands to what is there.
+    /// Its action, with the existing memory that it refers to.
     pub standing: WriteAction,
-    /// Others that a memory which replaces one makes untrue too; those that are gone or hidden meanwhile are passed over.
+    /// Other memories that a replacement also makes untrue. Those that were removed or hidden meanwhile are skipped.
     pub also: Vec<RowId>,
     /// The rule and its figures, for the event; never a text.
     pub why: Map<String, Value>,
-    /// Whether a confirmation is an observation: what the store said itself, told back, adds tags and no confidence.
+    /// Whether a confirmation counts as an observation. A text that the store itself returned before only adds tags, no
+    /// confidence.
     pub is_observed: bool,
-    /// The store's last change when it was decided. Where a memory of the same place is newer, the decision is void.
+    /// The store's last change at the decision. If a memory of the same namespace is newer, the decision is void.
     pub seen: Change,
 }
 
-/// How a new memory stands to one that is there.
+/// How a new memory relates to an existing one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WriteAction {
-    /// Nothing there has to do with it.
+    /// No existing memory is related.
     Alone,
-    /// The other says so already: no new row, one more observation.
+    /// The existing memory says the same: no new row, one more observation.
     Confirms(RowId),
-    /// A new row, related to the other with this strength, 0..1.
+    /// A new row with a relation to the other, of this strength, 0..1.
     Relates(RowId, Relation, f32),
-    /// A new row, which takes the other's place in its chain; the other is superseded.
+    /// A new row that takes the other's place in its chain; the other is superseded.
     Replaces(RowId),
-    /// A new row beside the other, which it contradicts; somebody is asked.
+    /// A new row that contradicts the other; a review is opened.
     Disputes(RowId),
-    /// A new row that is superseded from the start: the other, which it contradicts, stands.
+    /// A new row that is superseded from the start: it contradicts the other, which stays.
     Yields(RowId),
 }
 
 impl WriteAction {
-    /// The memory that is there.
+    /// Returns the existing memory.
     pub fn other(self) -> Option<RowId> {
         match self {
             Self::Alone => None,
@@ -157,16 +159,16 @@ impl WriteAction {
     }
 }
 
-/// What became of a memory.
+/// The result of keeping a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Its row.
     pub row: RowId,
-    /// Its id: of a confirmed memory the one that was there.
+    /// Its id. For a confirmation this is the id of the existing memory.
     pub id: String,
-    /// It was there before; tags and metadata were merged.
+    /// Whether an existing memory was confirmed (tags and metadata were merged), or replaced by this one.
     pub is_update: bool,
-    /// The review that asks which side is right, where that is open.
+    /// The open review that asks which side is right, if any.
     pub review: Option<u64>,
 }
 
@@ -179,33 +181,35 @@ pub struct ReviewRow {
     pub row: RowId,
     /// The older side.
     pub other: RowId,
-    /// Why nobody could tell; no text of theirs.
+    /// Rule that could not decide; contains no text of either side.
     pub reason: String,
-    /// When it was found.
+    /// Time when the contradiction was found.
     pub create_time: Timestamp,
-    /// How it ended; none while it is open.
+    /// Its ruling; `None` while it is open.
     pub outcome: Option<Ruling>,
 }
 
-/// Writes memories as was decided, and reads those that a decision compares.
+/// Writes memories as decided, and reads those that a decision compares.
 pub trait Memories {
-    /// Keeps a memory as was decided, in one transaction with its events. One that has the same id is confirmed, whatever was
-    /// decided: its tags and metadata are merged, its text stays.
+    /// Keeps a memory as decided, in one transaction with its events. If a memory has the same id it is confirmed,
+    /// whatever was decided: tags and metadata are merged, and its text stays.
     ///
-    /// `None` where the decision is void: a memory of the same place was written since, or what it speaks of is gone or
-    /// superseded. Nothing was written then; decide again.
+    /// Returns `None` if the decision is void: a memory of the same namespace was written since, or the one referred to
+    /// was removed or superseded. Then nothing was written; decide again.
     fn put_memory(&self, memory: &NewMemory, decided: &Decided, stamp: Stamp<'_>) -> Result<Option<Kept>>;
-    /// Ends a review. The older side gives way to the newer when that is accepted, or was itself replaced by a text of both
-    /// (merge); the newer is superseded when it is rejected. `None` where there is no such open review.
+    /// Closes a review. The newer side supersedes the older if it is accepted. With a merge the older was already
+    /// replaced by a text of both. If the newer is rejected, it is superseded. Returns `None` if there is no such open
+    /// review.
     fn settle(&self, review: u64, ruling: Ruling, stamp: Stamp<'_>) -> Result<Option<ReviewRow>>;
-    /// Memories of a place that were told after a change, whatever their status, in no order that matters.
+    /// Returns the memories of a namespace that were written after a change, whatever their status, in no particular
+    /// order.
     fn memories_of(&self, place: &Namespace, after: Change) -> Result<Vec<RowId>>;
-    /// Candidate and active memories of a place with this slot, newest first, at most `most`.
+    /// Returns at most `most` candidate and active memories of a namespace with this fact key, newest first.
     fn in_slot(&self, place: &Namespace, slot: &str, most: usize) -> Result<Vec<RowId>>;
-    /// Whether a memory was told to one scope and owner, whose it is exactly, after a change. Patterns are not told.
+    /// Whether this exact scope and owner gained a memory after `after`. Patterns do not count.
     fn is_told_since(&self, scope: Scope, owner: Option<&str>, after: Change) -> Result<bool>;
-    /// The chain of a memory from its first form to its last, itself included.
+    /// Returns the chain of a memory from its first form to its last, itself included.
     fn chain(&self, row: RowId) -> Result<Vec<RowId>>;
-    /// Open reviews (or all), oldest first.
+    /// Returns the open reviews, or all of them, oldest first.
     fn reviews(&self, all: bool) -> Result<Vec<ReviewRow>>;
 }

@@ -1,7 +1,8 @@
-//! The store of items, which is the truth: everything else can be deleted and made again.
+//! The store of all items, and the source of truth: everything else can be rebuilt from it.
 //!
-//! A write is one transaction with one change number and its events: all of it is there, or none of it. What a store does is
-//! split by role, one trait and one file each; another store is one more folder beside `sqlite`.
+//! A write is one transaction with one change number and its events: either all of it is stored, or none of it. The
+//! store's functions are split by role, with one trait and one file each. Another kind of store is one more folder beside
+//! `sqlite`.
 
 pub mod clock;
 pub mod copies;
@@ -47,13 +48,13 @@ pub use sqlite::SqliteStore;
 pub use upkeep::Upkeep;
 pub use vector::{NewTokens, NewVector};
 
-/// Opens the store of a home, making it where there is none, and the desk of this machine: of `SQLite` they are one file.
+/// Opens the store of a home, or creates it, and the desk of this machine. With `SQLite` both are in one file.
 pub fn open(home: &Path, settings: &Settings, now: Timestamp) -> Result<(Arc<dyn Store>, Arc<dyn Desk>)> {
     let store = Arc::new(SqliteStore::open(&SqliteStore::file_in(home), settings, now)?);
     Ok((Arc::<SqliteStore>::clone(&store), store))
 }
 
-/// The one place where items are written and read. Contract tests in `contract.rs` hold for every implementation.
+/// The only place where items are written and read. The contract tests in `contract.rs` hold for every implementation.
 pub trait Store:
     Items
     + Selections
@@ -69,17 +70,17 @@ pub trait Store:
     + Send
     + Sync
 {
-    /// The store's identity: made once, never changed, carried by every index made from it.
+    /// The store's identity. It is created once, never changes, and is part of every index built from the store.
     fn identity(&self) -> &str;
-    /// The name of the folder with the indexes of this store, as whoever opened it sees the store: it is another one for each
-    /// identity, and for each part of a store that is all that somebody sees.
+    /// The name of the folder with this store's indexes, as this opening sees the store. It differs for each identity,
+    /// and for each part of a store that is all its opener sees.
     fn index_folder(&self) -> &str;
-    /// Where the store is, for errors.
+    /// Location of the store, for errors.
     fn location(&self) -> Location;
-    /// The schema's number.
+    /// The schema number.
     fn schema(&self) -> u32;
-    /// The newest change, with its mark.
+    /// The newest change, with its fingerprint.
     fn coverage(&self) -> Result<Coverage>;
-    /// Whether an index of this coverage was made from this store's present history.
+    /// Whether an index of this coverage was built from this store's present history.
     fn confirms(&self, coverage: &Coverage) -> Result<bool>;
 }

@@ -1,4 +1,4 @@
-//! Selections: which rows pass a filter, which are hidden, and how many there are.
+//! Selections: the rows that pass a filter, the hidden rows, and their numbers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,30 +24,30 @@ pub struct Counts {
     pub avg_importance: f64,
 }
 
-/// Rows that came into a set and went out of it.
+/// Rows that entered and left a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowChanges {
-    /// They are in it now; some may have been before.
+    /// Rows that are in it now; some may have been in it before.
     pub came: RowSet,
-    /// They are not in it now, whether they were or not.
+    /// Rows that are not in it now, whether or not they were before.
     pub went: RowSet,
 }
 
 /// Finds and counts the rows of a selection.
 pub trait Selections {
-    /// The rows of a selection, or `None` where it holds nothing back but the hidden.
+    /// Returns the rows of a selection, or `None` if it excludes only hidden rows.
     fn select(&self, select: &Selection) -> Result<Option<Arc<RowSet>>>;
-    /// Rows that are superseded or archived; of a past, those that were then, or were not there.
+    /// Returns the rows that are superseded or archived. For a past time, those that were then, or did not exist yet.
     fn hidden(&self, clocks: Clocks) -> Result<RowSet>;
-    /// What of the rows that are hidden now came and went after a change; `None` where reading all of them is less work.
+    /// Returns the rows that became hidden and visible after a change; `None` if reading all hidden rows is less work.
     fn hidden_since(&self, after: Change) -> Result<Option<RowChanges>>;
-    /// A page of a selection, newest first, and how many it holds in all.
+    /// Returns a page of a selection, newest first, and the number of all its rows.
     fn page(&self, select: &Selection, limit: usize, offset: usize) -> Result<(Vec<RowId>, usize)>;
-    /// Candidate and active memories that are pinned, newest first.
+    /// Returns the pinned candidate and active memories, newest first.
     fn pinned(&self) -> Result<Vec<RowId>>;
-    /// Visible memories of some types (all, where none is named) with a status, newest first, at most `most`; none that came from
-    /// outside and that nobody reviewed. Takes as long as `most` says where everything is visible, else as there are memories of
-    /// the status.
+    /// Returns at most `most` visible memories of some types (all, if none is named) with a status, newest first.
+    /// Memories from outside that no person reviewed are left out. The time depends on `most` if everything is visible,
+    /// otherwise on the number of memories with the status.
     fn newest(
         &self,
         types: &[MemoryType],
@@ -55,10 +55,10 @@ pub trait Selections {
         visibility: &Visibility,
         most: usize,
     ) -> Result<Vec<RowId>>;
-    /// How many visible memories have a status.
+    /// Returns the number of visible memories with a status.
     fn number(&self, status: Status, visibility: &Visibility) -> Result<u64>;
-    /// Counts for `status`.
+    /// Returns the counts for `status`.
     fn counts(&self) -> Result<Counts>;
-    /// How many candidate and active memories each scope and owner holds.
+    /// Returns the number of candidate and active memories of each scope and owner.
     fn held(&self) -> Result<Vec<(Scope, Option<String>, u64)>>;
 }

@@ -1,4 +1,4 @@
-//! Holds the vector and the token codes of a text, as they are kept.
+//! The vector and the token codes of a text, as they are stored.
 
 /// A vector to keep: unit length, little-endian IEEE half floats (an error of at most 2^-11 a component).
 #[derive(Clone, Debug, PartialEq)]
@@ -7,7 +7,7 @@ pub struct NewVector {
     pub model: String,
     /// Two bytes a dimension.
     pub half: Vec<u8>,
-    /// What late interaction needs, made in the same pass; `None` where the model gives no token states.
+    /// Tokens for late interaction, computed in the same pass; `None` if the model returns no token states.
     pub tokens: Option<NewTokens>,
 }
 
@@ -16,6 +16,6 @@ pub struct NewVector {
 pub struct NewTokens {
     /// The scheme's identity, its model included.
     pub model: String,
-    /// An item: eight bytes a token. A question: as `tokens::to_bytes` gives them.
+    /// For an item, eight bytes a token. For a question, the bytes of `tokens::to_bytes`.
     pub bytes: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! Contract tests of the changes that a store tells to those who follow them.
+//! Contract tests of the list of changes that followers of a store read.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn each_change_is_told_once_with_what_it_did_and_to_whom() {
     with_store(|store, fixture| {
         assert_eq!(store.changes(&Visibility::everything(), Change(0), 10).unwrap().0, []);
         put(store, &memory("one"), stamp(1)).unwrap();
-        // Another process's handle: who asks need not be who wrote.
+        // Another process's handle: the reader need not be the writer.
         let other = fixture.open(at(9)).unwrap();
         put(&*other, &memory("one"), stamp(2)).unwrap();
         store.put_documents(&[document("/a.md", &["run it", "stop it"])], stamp(3)).unwrap();
@@ -20,14 +20,14 @@ fn each_change_is_told_once_with_what_it_did_and_to_whom() {
             told.iter().map(|change| change.actions.keys().map(String::as_str).collect()).collect();
         assert_eq!(actions, [["curate"], ["confirm"], ["index"]]);
         assert_eq!(told[0].subjects, [memory("one").id]);
-        // From any of them on, as many as are wanted.
+        // After any of them, with a limit.
         let rest = store.changes(&Visibility::everything(), Change(told[0].change), 1).unwrap().0;
         assert_eq!(rest, told[1..2]);
         assert_eq!(store.changes(&Visibility::everything(), Change(last), 10).unwrap().0, []);
     });
 }
 
-/// Neither ids nor counts of what is not visible.
+/// Neither ids nor counts of invisible items are returned.
 #[test]
 fn a_caller_is_told_of_what_it_may_see_alone() {
     with_store(|store, _| {
@@ -50,7 +50,7 @@ fn a_caller_is_told_of_what_it_may_see_alone() {
         assert_eq!(anns[1].actions["index"], 1, "another's document in the same change is not counted");
         let attic = Visibility { collections: Some(["attic".to_owned()].into()), ..Visibility::everything() };
         assert_eq!(told(&attic), (vec![], last));
-        // What is looked at goes on where it ended, whoever may see it.
+        // Reading continues after the last examined change, whether it was visible or not.
         let (first, upto) = store.changes(&attic, Change(0), 2).unwrap();
         assert_eq!((first, upto), (vec![], Change(all[1].change)));
     });

@@ -54,7 +54,7 @@ fn what_a_wrong_clock_wrote_is_dated_just_before_it_was_set_right() {
         let [first_item, second_item, third_item, old_item] =
             items.into_iter().map(Option::unwrap).collect::<Vec<_>>().try_into().unwrap();
         let before = |micros: i64| at(10) - jiff::SignedDuration::from_micros(micros);
-        // Two times were wrong: of the second memory and of the old one first, then that of the third.
+        // Two times were wrong: first that of the second memory and the old one, then that of the third.
         assert_eq!(first_item.create_time, at(1));
         assert_eq!((second_item.create_time, third_item.create_time), (before(2), before(1)));
         assert_eq!(second_item.valid_from, Some(at(9 * YEARS)), "a text said so");
@@ -64,7 +64,7 @@ fn what_a_wrong_clock_wrote_is_dated_just_before_it_was_set_right() {
         let then = Clocks { as_of: Some(at(9)), valid_at: None };
         assert_eq!(store.hidden(then).unwrap().iter().collect::<Vec<_>>(), [second, third]);
 
-        // Events keep what they said, and are taken back all the same.
+        // Events keep their times, and can be undone all the same.
         let event = store.events(&third_item.id).unwrap();
         assert_eq!(event[0].time, at(-YEARS));
         let undone = store.undo(event[0].event, stamp(11)).unwrap().unwrap();
@@ -85,7 +85,7 @@ fn a_wrong_clock_ends_nothing_that_sessions_were_given_and_fills_no_cache() {
         store.expose(&[(row, at(YEARS))]).unwrap();
         store.expose(&[(row, at(3))]).unwrap();
         assert!(store.exposed(at(4), 9).unwrap().is_empty(), "the last time counts, not the largest");
-        // One query more than there is room for: what is dated later than now goes.
+        // One query more than fits: the one dated later than now is dropped.
         store.cache_vectors(&[("ahead".into(), vector(1))], 2, stamp(YEARS)).unwrap();
         for (text, second) in [("two", 5), ("three", 6), ("four", 7)] {
             store.cache_vectors(&[(text.into(), vector(2))], 2, stamp(second)).unwrap();

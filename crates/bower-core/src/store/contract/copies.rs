@@ -5,7 +5,7 @@ use super::*;
 use crate::item::{Relation, Ruling, Visibility};
 use crate::store::copies::{EventCopy, ExportPiece, ItemCopy, NewItem, NewPiece, PieceOutcome, ReviewCopy};
 
-/// Everything in a store, its header left out.
+/// Returns everything in a store, without the header.
 pub(super) fn all(store: &dyn Store) -> Vec<ExportPiece> {
     let select = Selection { statuses: Status::ALL.to_vec(), ..Selection::default() };
     let rows = store.page(&select, 1_000, 0).unwrap().0;
@@ -26,7 +26,7 @@ pub(super) fn coming(piece: &ExportPiece) -> Option<NewPiece> {
         ExportPiece::Header(_) => return None,
         ExportPiece::Document(document) => NewPiece::Document(document),
         ExportPiece::Item(mut item) => {
-            // Made of bytes that say which model they are of.
+            // Made of bytes that show which model they belong to.
             let vector = item.vector.take().map(|vector| NewVector {
                 model: vector.model,
                 half: (0..vector.half_floats.len() / 2)
@@ -48,7 +48,7 @@ pub(super) fn coming(piece: &ExportPiece) -> Option<NewPiece> {
     })
 }
 
-/// A store in which a life has been lived.
+/// Fills a store with memories in all stages of their life.
 fn lived(store: &dyn StoreAndDesk) {
     store.put_documents(&[document("/notes/v2/a.md", &["one", "two"])], stamp(0)).unwrap();
     let first = put(store, &memory("port 8080"), stamp(1)).unwrap().row;
@@ -83,7 +83,7 @@ fn what_left_a_store_comes_in_as_it_was() {
         assert_eq!(sorts(|piece| matches!(piece, ExportPiece::Document(_))), 1);
         assert_eq!(sorts(|piece| matches!(piece, ExportPiece::Relation(_))), 3);
         assert_eq!(sorts(|piece| matches!(piece, ExportPiece::Review(_))), 2);
-        // As it is written, and read again.
+        // As written to JSON and parsed again.
         let lines: Vec<String> = pieces.iter().map(|piece| serde_json::to_string(piece).unwrap()).collect();
         let read: Vec<ExportPiece> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(read, pieces);
@@ -96,7 +96,7 @@ fn what_left_a_store_comes_in_as_it_was() {
             assert!(fates.iter().all(|fate| *fate == PieceOutcome::Added), "{fates:?}");
             assert_eq!(all(other), pieces);
             assert_eq!(other.counts().unwrap(), store.counts().unwrap());
-            // The same again is no change at all.
+            // Importing the same again is no change.
             let change = other.coverage().unwrap();
             let fates = other.take_pieces(&coming, false, stamp(60)).unwrap();
             assert!(fates.iter().all(|fate| *fate == PieceOutcome::Same), "{fates:?}");
@@ -139,7 +139,7 @@ fn what_is_there_is_not_overwritten() {
         refuse(ItemCopy { content: "port 7070".into(), ..there.clone() }, "another text");
         refuse(ItemCopy { owner: Some("eve".into()), ..there.clone() }, "another collection, scope or owner");
         refuse(ItemCopy { importance: 0.9, tags: vec!["x".into()], ..there.clone() }, "importance, tags");
-        // A chain stays one line of one place, and never becomes a circle.
+        // A chain stays a single line in one namespace, and never becomes a circle.
         let new = ItemCopy {
             id: derive_id(&["new"]),
             content: "port 7070".into(),
@@ -155,7 +155,7 @@ fn what_is_there_is_not_overwritten() {
         let back = ItemCopy { status: Status::Active, update_time: at(40), ..old };
         refuse(back, "replaced it here");
         assert_eq!(all(store), before);
-        // Older than what is here: it stays. Newer: it gives its fields.
+        // An older form leaves the existing item as it is. A newer form replaces its fields.
         assert_eq!(
             take(store, ItemCopy { update_time: at(1), tags: Vec::new(), ..there.clone() }),
             PieceOutcome::Newer
@@ -209,7 +209,7 @@ fn what_hangs_on_nothing_is_left_out() {
         let fates = store.take_pieces(&pieces, false, stamp(3)).unwrap();
         assert!(fates.iter().all(|fate| matches!(fate, PieceOutcome::Conflict(_))), "{fates:?}");
         assert_eq!(store.reviews(true).unwrap(), []);
-        // A document that is here in another version keeps its chunks to itself.
+        // A document that exists here in another version keeps out the imported chunks.
         store.put_documents(&[document("/a.md", &["one"])], stamp(4)).unwrap();
         let there = all(store);
         let Some(ExportPiece::Document(known)) =

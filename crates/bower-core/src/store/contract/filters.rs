@@ -1,5 +1,5 @@
 //! Contract tests of filters: lookups in indexes find what a scan finds.
-//! This holds whatever is written, changed and removed, and whatever is asked.
+//! This holds for all sequences of writes, changes and removals, and for all filters.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::item::{Kind, MemoryType, RowSet, Scope, Status, derive_id};
 use crate::request::Selection;
 use crate::store::{NewDocument, NewMemory, Store};
 
-/// Seeded: a run that fails fails again.
+/// Seeded random numbers: a failing run fails again.
 pub(in crate::store) struct Dice(pub u64);
 
 impl Dice {
@@ -33,7 +33,7 @@ const COLUMNS: [&str; 5] = ["collection", "chunk_size", "type", "path", "file_na
 const TAGS: [&str; 2] = ["alpha", "beta"];
 const COLLECTIONS: [&str; 2] = ["memories", "shop"];
 
-/// Values that databases, JSON and bytes could take for each other; texts around the length that an index keeps.
+/// Values that databases, JSON or bytes could confuse, and texts around the length that an index keeps.
 fn values() -> Vec<Value> {
     let mut values = vec![
         json!(null),
@@ -144,7 +144,7 @@ pub(in crate::store) fn write(store: &dyn Store, dice: &mut Dice, second: i64) {
                 metadata: metadata(dice),
                 ..memory(&format!("memory {n}"))
             };
-            // Nothing is kept where the same text is superseded.
+            // Nothing is written if the same text is superseded.
             store
                 .put_memory(&kept, &super::decided(crate::store::WriteAction::Alone), stamp(second))
                 .unwrap();
@@ -172,7 +172,7 @@ fn a_selection_finds_what_a_scan_finds() {
     with_store(|store, fixture| {
         let other = fixture.open(at(0)).unwrap();
         let (mut dice, mut found) = (Dice(7), 0);
-        // Asked again while others write: what is kept of them must not be stale. `other` never writes.
+        // Repeated while others write: cached rows must not be stale. `other` never writes.
         let lasting: Vec<Selection> = (0..12).map(|_| selection(&mut dice)).collect();
         for second in 0..40 {
             for _ in 0..4 {

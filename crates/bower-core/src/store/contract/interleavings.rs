@@ -1,5 +1,5 @@
-//! Contract tests of random orders of everything that can happen to memories.
-//! Each chain has one head, nothing is an orphan, what is counted is what is there, and the events alone tell the state of every
+//! Contract tests of random sequences of all operations on memories.
+//! Each chain has one head, no row is an orphan, and counts match the rows. The events alone determine the state of every
 //! memory.
 
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use crate::item::{Origin, Relation, Ruling, Visibility};
 use crate::store::copies::{ExportPiece, NewItem, NewPiece};
 use crate::store::{ExpectedState, NewPattern, OWN, Transition};
 
-/// One thing that happens; numbers choose among what is there.
+/// One operation; numbers choose among the existing rows or events.
 #[derive(Clone, Debug)]
 enum Step {
     Tell {
@@ -54,10 +54,10 @@ enum Step {
     Use {
         row: usize,
     },
-    /// Notes all that is there, as an export would.
+    /// Remembers everything, as an export would.
     Export,
-    /// Takes in what was noted last, or what is there now; one item of it with other fields, changed so many seconds later or
-    /// earlier.
+    /// Imports what was last remembered, or the present contents. One item has other fields, and was changed so many
+    /// seconds later or earlier.
     Import {
         other: Option<(usize, u8, u8, i64)>,
         dry_run: bool,
@@ -103,7 +103,7 @@ impl World<'_> {
         self.store.text_rows(Change(0), self.store.coverage().unwrap().change).unwrap()
     }
 
-    /// A row that is there, or one that never was.
+    /// Returns an existing row, or one that never existed.
     fn pick(&self, number: usize) -> RowId {
         let rows = self.rows();
         if rows.is_empty() { RowId(9_999) } else { rows[number % rows.len()] }
@@ -114,7 +114,7 @@ impl World<'_> {
         stamp(self.second)
     }
 
-    /// A memory under an id that no superseded one has, as the engine finds it.
+    /// Returns a memory with an id that no superseded one has, as the engine would.
     fn memory(&self, text: u8) -> NewMemory {
         let mut content = format!("text {text}");
         loop {
@@ -168,7 +168,7 @@ impl World<'_> {
                 let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();
                 rows.dedup();
                 let items: Vec<_> = self.store.items(&rows).unwrap().into_iter().flatten().collect();
-                // A run looks at candidates and active ones; feedback leaves what is superseded.
+                // A run only uses candidate and active memories; feedback leaves superseded ones alone.
                 let turns: Vec<Transition> = items
                     .iter()
                     .filter(|item| item.status != Status::Superseded)
@@ -229,7 +229,7 @@ impl World<'_> {
         let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();
         rows.sort_unstable();
         rows.dedup();
-        // Two of one transaction, which may want the same members.
+        // Two patterns in one transaction, which may have common members.
         let patterns: Vec<NewPattern> = [&rows[..], &rows[rows.len() / 2..]]
             .into_iter()
             .zip(["pattern", "wider pattern"])
@@ -273,8 +273,8 @@ impl World<'_> {
         assert_eq!(fates.len(), pieces.len());
     }
 
-    /// What the events say of each item that they leave. What an import brought of an item's past is older than what it made of
-    /// the item.
+    /// Rebuilds the state of each remaining item from the events. Imported events of an item's past sort before the
+    /// import itself.
     fn replayed(&self) -> BTreeMap<String, Map<String, Value>> {
         let mut events = self.fixture.rows("events");
         events.sort_by_key(|row| (row["time"].as_i64(), row["event"].as_u64()));
@@ -313,7 +313,7 @@ impl World<'_> {
         let state = |row: &Map<String, Value>| -> Map<String, Value> {
             let there = columns.into_iter().filter(|column| !row[*column].is_null());
             let value = |column: &str| match row[column].as_i64() {
-                // Where it is no number, it is a truth value already.
+                // A value that is not a number is already a boolean.
                 Some(number) if column == "reviewed" => json!(number != 0),
                 Some(_) | None => row[column].clone(),
             };
@@ -324,7 +324,7 @@ impl World<'_> {
     }
 }
 
-/// Numbers as they are printed, to the ninth digit.
+/// Formats numbers with nine decimals.
 fn rounded(states: BTreeMap<String, Map<String, Value>>) -> Vec<(String, Vec<String>)> {
     let show = |(key, value): (String, Value)| match value.as_f64() {
         Some(number) if value.is_f64() => format!("{key}={number:.9}"),

@@ -1,5 +1,5 @@
 //! Contract tests of the life of a memory: chains, decisions, reviews and forgetting.
-//! Chains have one head, decisions are void when the store moved on, and nothing is left of what was forgotten.
+//! Chains have one head, decisions are void after a newer write, and nothing remains of a forgotten text.
 
 use super::*;
 use crate::item::{Relation, Ruling};
@@ -41,7 +41,7 @@ fn what_replaces_a_memory_follows_it_in_one_chain() {
         assert_eq!(actions(store, "port 9090"), ["curate", "supersede", "superseded"]);
         assert_eq!(store.counts().unwrap().memories, 1);
 
-        // Whoever forgets a link leaves a chain.
+        // Forgetting a link joins its neighbours.
         store.forget(&[second], false, stamp(4)).unwrap();
         assert_eq!(store.chain(third).unwrap(), [first, third]);
     });
@@ -77,16 +77,16 @@ fn a_decision_is_void_when_the_place_or_the_other_side_moved_on() {
             let decided = Decided { seen, ..decided(standing) };
             store.put_memory(&memory(content), &decided, stamp(second)).unwrap()
         };
-        // Documents and other owners have nothing to do with it.
+        // Documents and other owners are unrelated.
         store.put_documents(&[document("/notes/a.md", &["x"])], stamp(2)).unwrap();
         let elsewhere = NewMemory { owner: None, id: derive_id(&["other"]), ..memory("other") };
         super::put(store, &elsewhere, stamp(2)).unwrap();
         let second = put("port 9090", WriteAction::Replaces(first), 3).unwrap().row;
-        // Somebody else was first.
+        // Another writer was first.
         assert_eq!(put("port 7070", WriteAction::Alone, 4), None);
         let void = store.put_memory(&memory("port 7070"), &decided(WriteAction::Replaces(first)), stamp(4));
         assert_eq!(void.unwrap(), None, "a chain does not fork");
-        // What was said before the present head is said again: not a confirmation of what is superseded.
+        // A text from before the present head is stated again: this does not confirm the superseded memory.
         assert_eq!(put("port 8080", WriteAction::Replaces(second), 5), None);
         assert_eq!(store.chain(first).unwrap(), [first, second]);
     });
@@ -156,7 +156,7 @@ fn both_sides_of_a_contradiction_stay_until_somebody_says_which_is_right() {
     }
 }
 
-/// Somebody decides late: the older side was replaced meanwhile, or the newer was.
+/// A late decision: the older side was replaced meanwhile, or the newer was.
 #[test]
 fn a_review_of_what_was_replaced_meanwhile_forks_no_chain() {
     for ruling in Ruling::ALL {
@@ -273,7 +273,7 @@ fn what_answers_gave_is_known_for_a_while() {
 #[test]
 fn the_past_is_what_the_store_knew_and_what_was_so() {
     with_store(|store, _| {
-        // Learned at 10 and replaced at 20, by what has been true since 15.
+        // Learned at 10 and replaced at 20, by a text that has been valid since 15.
         let old = told(store, "port 8080", WriteAction::Alone, 10);
         let since = NewMemory { valid_from: Some(at(15)), ..memory("port 9090 since then") };
         let decided = decided(WriteAction::Replaces(old));
@@ -297,12 +297,12 @@ fn the_past_is_what_the_store_knew_and_what_was_so() {
         check(Some(19), None, &[old]);
         check(Some(20), None, &[new]);
         check(Some(99), None, &[new]);
-        // Of the world: nothing tells since when the first was so.
+        // By validity: the first has no stated start.
         check(None, Some(1), &[old]);
         check(None, Some(14), &[old]);
         check(None, Some(15), &[new]);
         check(None, Some(99), &[new]);
-        // At 19 the store did not know that it had changed at 15.
+        // At 19 the store did not yet know of the change at 15.
         check(Some(19), Some(17), &[old]);
         check(Some(20), Some(17), &[new]);
         check(Some(20), Some(14), &[old]);
@@ -339,7 +339,7 @@ fn what_was_archived_and_brought_back_was_out_of_sight_between() {
     });
 }
 
-/// What is hidden is found by indexes, what is seen by a condition on each item.
+/// Indexes find hidden items; a condition on each item finds visible ones.
 #[test]
 fn what_is_hidden_is_what_is_not_seen() {
     with_store(|store, fixture| {
@@ -366,7 +366,7 @@ fn what_is_hidden_is_what_is_not_seen() {
                 store.put_memory(&kept, &decided(standing), stamp(second)).unwrap().map(|kept| kept.row),
             );
             if dice(4) == 0 {
-                // Hides what was told, or brings back what was hidden so.
+                // Hides a stated memory, or restores one that was hidden this way.
                 store.undo(dice(3 * second).unsigned_abs() + 1, stamp(second)).unwrap();
             }
         }

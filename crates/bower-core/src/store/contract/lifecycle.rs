@@ -1,5 +1,5 @@
 //! Contract tests of memory maintenance: state changes of a run, undo, patterns, uses, and counts of each scope.
-//! It concerns memories that nobody tells anything about; a change is void when the memory moved on.
+//! These changes are automatic; a change is void if the memory changed since its decision.
 
 use super::*;
 use crate::item::Ruling;
@@ -58,13 +58,13 @@ fn a_run_turns_what_is_still_as_it_was_seen_and_is_undone_as_a_whole() {
         assert_eq!(state(store, rows[1]), (Status::Active, Tier::Fading));
         assert_eq!(state(store, rows[2]), (Status::Active, Tier::Active));
         assert_eq!(store.hidden(Clocks::default()).unwrap().iter().collect::<Vec<_>>(), [rows[0]]);
-        // The past is as it was.
+        // The past is unchanged.
         let then = Clocks { as_of: Some(at(2)), valid_at: None };
         assert!(store.hidden(then).unwrap().is_empty());
         assert_eq!(held(store), [(Scope::Project, Some("ann".to_owned()), 2)]);
         assert_eq!(store.last_runs().unwrap().get("sweep"), Some(&at(3)));
 
-        // One of them is pinned since: the rest goes back.
+        // One of them was pinned since: the others are restored.
         let pin = Transition {
             tier: Tier::Pinned,
             action: "pin",
@@ -77,10 +77,10 @@ fn a_run_turns_what_is_still_as_it_was_seen_and_is_undone_as_a_whole() {
         assert_eq!(state(store, rows[0]), (Status::Active, Tier::Active));
         assert_eq!(state(store, rows[1]), (Status::Active, Tier::Pinned));
         assert!(store.hidden(Clocks::default()).unwrap().is_empty());
-        // There is nothing left of it.
+        // Nothing is left to undo.
         let again = store.undo(turned.event, stamp(6)).unwrap().unwrap();
         assert_eq!((again.event, again.items.len()), (0, 0));
-        // And that too is taken back.
+        // The undo can be undone too.
         let redone = store.undo(undone.event, stamp(7)).unwrap().unwrap();
         assert_eq!(redone.items, [memory("one").id]);
         assert_eq!(state(store, rows[0]), (Status::Archived, Tier::Active));
@@ -124,7 +124,8 @@ fn what_replaced_a_memory_is_undone_wholly_or_not_at_all() {
     });
 }
 
-/// An undone undo would tie the newer one to what is gone; told again, that one would be replaced and stay in sight.
+/// Otherwise undoing the undo would link the newer memory to a removed one. Stated again, that one would be replaced and
+/// stay visible.
 #[test]
 fn no_undo_ties_a_memory_to_what_was_forgotten() {
     with_store(|store, _| {
@@ -135,7 +136,7 @@ fn no_undo_ties_a_memory_to_what_was_forgotten() {
         let undone = store.undo(event.event, stamp(3)).unwrap().unwrap();
         store.forget(&[first], false, stamp(4)).unwrap();
 
-        // Back in sight, for itself.
+        // Visible again, without its link.
         let again = store.undo(undone.event, stamp(5)).unwrap().unwrap();
         assert_eq!(again.items, std::slice::from_ref(&second.id));
         assert_eq!(again.unmoved.last().map(|unmoved| &unmoved.id), Some(&second.id), "its link: {again:?}");
@@ -167,7 +168,7 @@ fn a_confirmation_and_a_contradiction_are_undone() {
     });
 }
 
-/// In one transaction: a candidate whose review is closed would wait for nobody's word.
+/// In one transaction: a candidate with a closed review would wait for a decision that never comes.
 #[test]
 fn a_review_that_is_settled_for_a_candidate_promotes_it_and_both_are_undone() {
     with_store(|store, _| {
@@ -210,7 +211,7 @@ fn a_pattern_stands_for_its_examples_until_that_is_undone() {
     });
 }
 
-/// Written together, each is there or not for itself, and is taken back for itself.
+/// Patterns written together exist independently, and are undone independently.
 #[test]
 fn patterns_of_one_transaction_stand_alone() {
     with_store(|store, _| {

@@ -1,4 +1,4 @@
-//! Contract tests of provenance, and of taking back all that one origin wrote.
+//! Contract tests of provenance, and of undoing everything that one origin wrote.
 
 use super::*;
 use crate::item::{Origin, TakenHow, Visibility};
@@ -46,7 +46,7 @@ fn what_nobody_reviewed_takes_nothing_from_what_somebody_did() {
         let item = store.items(&[row]).unwrap().remove(0).unwrap();
         assert!((item.confidence - 0.65).abs() < 1e-6, "a page confirms nothing");
 
-        // The other way round: whoever tells what was only picked makes a memory of it.
+        // The reverse: stating an extracted candidate makes it an active memory.
         let picked = NewMemory { provenance: web.provenance, ..web };
         let row = put(
             store,
@@ -63,7 +63,7 @@ fn what_nobody_reviewed_takes_nothing_from_what_somebody_did() {
         };
         put(store, &told, stamp(5)).unwrap();
         assert_eq!((status(store, row), provenance(store, row)), (Status::Active, told.provenance));
-        // And that is undone with its event.
+        // That is undone with its event.
         let events = store.events(&told.id).unwrap();
         store.undo(events.last().unwrap().event, stamp(6)).unwrap().unwrap();
         assert_eq!(status(store, row), Status::Candidate);
@@ -87,7 +87,7 @@ fn all_of_an_origin_is_taken_back_the_last_first() {
         let third = replaces("port 3", second, 3);
         let kept = put(store, &memory("kept"), stamp(4)).unwrap().row;
         store.put_memory(&by("s1", memory("kept")), &decided(WriteAction::Confirms(kept)), stamp(5)).unwrap();
-        // Somebody else confirms it since: that stays.
+        // A later confirmation by another origin stays.
         store.put_memory(&memory("kept"), &decided(WriteAction::Confirms(kept)), stamp(6)).unwrap();
         let other = put(store, &by("s2", memory("other")), stamp(7)).unwrap().row;
         let theirs = NewMemory { owner: Some("bob".into()), ..by("s1", memory("bob's")) };

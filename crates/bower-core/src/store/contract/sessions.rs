@@ -1,4 +1,4 @@
-//! Contract tests of what sessions were given: once, gone with the item, forgotten after a while.
+//! Contract tests of the items given to sessions: given once, removed with the item, dropped after a while.
 
 use super::{at, chunk, chunk_rows, document, memory, stamp, with_store};
 use crate::item::{RowId, derive_id};
@@ -22,13 +22,13 @@ fn a_session_knows_what_it_was_given() {
         assert_eq!(again.given("s").unwrap(), [given(one, 1), given(two, -7)]);
         assert_eq!(again.given("other").unwrap(), [given(one, 1)]);
         assert_eq!(again.given("unknown").unwrap(), []);
-        // The same item with another text takes the place of the first.
+        // Another text of the same item replaces the first.
         store.give("s", &[given(one, 2)], at(13), at(0)).unwrap();
         assert_eq!(store.given("s").unwrap(), [given(one, 2), given(two, -7)]);
         store.lose_given("s").unwrap();
         assert_eq!(store.given("s").unwrap(), [given(one, Given::LOST), given(two, Given::LOST)]);
         assert_eq!(store.given("other").unwrap(), [given(one, 1)]);
-        // Given again, it has it again.
+        // An item that is given again is no longer lost.
         store.give("s", &[given(two, 7)], at(14), at(0)).unwrap();
         assert_eq!(store.given("s").unwrap(), [given(one, Given::LOST), given(two, 7)]);
     });
@@ -41,7 +41,7 @@ fn what_is_forgotten_was_never_given() {
         store.give("s", &[given(one, 1), given(two, 2)], at(10), at(0)).unwrap();
         store.forget(&[one], false, stamp(11)).unwrap();
         assert_eq!(store.given("s").unwrap(), [given(two, 2)]);
-        // A write that comes after the deletion does not bring it back.
+        // A write after the deletion does not bring it back.
         store.give("s", &[given(one, 1)], at(12), at(0)).unwrap();
         assert_eq!(store.given("s").unwrap(), [given(two, 2)]);
         let before = store.coverage().unwrap();

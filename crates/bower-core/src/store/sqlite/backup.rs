@@ -1,5 +1,5 @@
 //! Copies the whole store into one file while others write, and restores it from such a copy.
-//! A copy is verified before anything is replaced by it, and what it replaces is kept beside it.
+//! A copy is verified before it replaces anything, and what it replaces is kept beside it.
 
 use jiff::Timestamp;
 use rusqlite::backup::{Backup, StepResult};
@@ -15,22 +15,23 @@ use crate::files;
 use crate::request::StoreCopy;
 use crate::store::{Selections, Store, Upkeep};
 
-/// Between two tries for a lock that another process has.
+/// Pause between two tries for a lock that another process holds.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What a copy is called while it is made.
+/// Suffix of a copy while it is made.
 pub(super) const PARTIAL: &str = ".partial";
 
 impl SqliteStore {
     pub(super) fn copy_through(&self, partial: &Path, to: &Path) -> Result<StoreCopy> {
         let reader = self.reader()?;
-        // SQLite would make it as the umask says; into an empty file it copies too.
+        // SQLite would create the file with the mode of the umask; it also copies into an empty file.
         files::create_new(partial).map_err(|source| Error::io("create", partial, source))?;
         reader
             .execute("VACUUM INTO ?1", [partial.to_string_lossy()])
             .map_err(|source| self.failed("copy the store", source))?;
         if self.schema >= KEEPS_CHECKSUMS {
-            // Put in the place of its store it is older, and nothing of it is missing.
+            // A copy that replaces its store is older, and nothing is missing from it: its new number makes the old head
+            // irrelevant.
             Connection::open(partial)
                 .and_then(|copy| copy.execute("UPDATE store SET copy = random()", []))
                 .map_err(|source| self.failed("copy the store", source))?;
@@ -44,7 +45,7 @@ impl SqliteStore {
         Ok(copied)
     }
 
-    /// Opens a copy for reading, and makes sure that it is a whole store.
+    /// Opens a copy for reading, and verifies that it is a whole store.
     fn open_copy(path: &Path, settings: &Settings) -> Result<Self> {
         if !path.is_file() {
             return Err(Error::NotFound { what: Missing::Path("file"), id: path.display().to_string() });
@@ -69,8 +70,8 @@ impl SqliteStore {
         })
     }
 
-    /// Puts a copy in the place of the store at `path`, in one transaction that other processes see whole. What was there is
-    /// copied beside it first, where it held anything.
+    /// Replaces the store at `path` by a copy, in one transaction that other processes see whole. If the old store is not
+    /// empty, it is copied beside it first.
     pub fn restore(path: &Path, from: &Path, settings: &Settings, now: Timestamp) -> Result<StoreCopy> {
         let copy = Self::open_copy(from, settings)?;
         let mut copied = copy.describe()?;
@@ -98,7 +99,8 @@ impl SqliteStore {
         Ok(copied)
     }
 
-    /// Gives the files of a store that cannot be read another name. Its head goes with it: what replaces it lacks nothing.
+    /// Renames the files of an unreadable store. Its head is renamed too, because nothing is missing from the store that
+    /// replaces it.
     fn move_aside(path: &Path, aside: &Path) -> Result<()> {
         for end in ["", "-wal", "-head"] {
             let (from, to) = (with_end(path, end), with_end(aside, end));
@@ -123,7 +125,7 @@ impl SqliteStore {
         self.copy_over(from, connection)
     }
 
-    /// Puts a file in the store's place, in one transaction.
+    /// Overwrites the store with a file, in one transaction.
     pub(super) fn copy_over(&self, from: &Path, connection: &mut Connection) -> Result<()> {
         let failed = |source| self.failed("restore the store", source);
         let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
@@ -144,7 +146,7 @@ impl SqliteStore {
     }
 }
 
-/// The copies that restores kept beside a store, by path.
+/// Returns the paths of the copies that restores kept beside a store.
 pub(super) fn replaced(path: &Path) -> Result<Vec<PathBuf>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let start = with_end(path, ".replaced-").file_name().map(|name| name.to_string_lossy().into_owned());

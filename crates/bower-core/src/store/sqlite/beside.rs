@@ -1,4 +1,4 @@
-//! Writes what stands beside an item: its vector, its token codes, its tags and its terms.
+//! Writes the data of an item in other tables: its vector, token codes, tags and terms.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
@@ -46,7 +46,7 @@ pub(super) fn put_codes(
     Ok(())
 }
 
-/// Adds tags; those that were not there.
+/// Adds tags, and returns those that are new.
 pub(super) fn put_tags<'a>(
     connection: &Connection,
     row: RowId,

@@ -1,9 +1,9 @@
 //! Checksums of the store's rows: a CRC-32 over the values of each row.
-//! Its number is among them, so that a changed bit and two rows that changed places are both seen. `SQLite` itself checks how
-//! pages hang together, never what stands in them.
+//! The row number is one of the values, so that a flipped bit and two swapped rows are both detected. `SQLite` itself
+//! only checks the structure of pages, never their contents.
 //!
-//! Those of items, texts and vectors stand in a table of their own: to give 100,000 old rows theirs, three megabytes are written
-//! instead of all texts and vectors anew, and damage to a page hits only one of the two.
+//! The checksums of items, texts and vectors are in a table of their own. Adding them to 100,000 old rows writes three
+//! megabytes instead of all texts and vectors. Damage to a page hits only one of the two.
 
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
@@ -12,28 +12,28 @@ use std::collections::BTreeMap;
 use super::columns::first;
 use crate::item::RowId;
 
-/// The columns of an item that its checksum covers.
+/// Columns of an item that its checksum covers.
 const ITEM: &str = "i.row, i.id, i.kind, i.collection, i.type, i.importance, i.confidence, i.decay_rate, i.access_count,
  i.observations, i.create_time, i.access_time, i.update_time, i.valid_from, i.valid_to, i.scope, i.owner, i.status, i.tier,
  i.metadata, i.source, i.source_conv_id, i.supersedes_id, i.document, i.position, i.first_line, i.last_line, i.text_change,
  i.slot, i.hidden_time, i.said_by, i.least_trusted, i.reviewed, i.host";
-/// How many those are.
+/// Number of those columns.
 const ITEM_COLUMNS: usize = 34;
-/// Those of its text.
+/// Columns of its text.
 const TEXT: &str = "i.row, i.id, t.summary, t.section, t.key, t.content, t.keywords";
 const TEXT_COLUMNS: usize = 7;
-/// Those of its vector.
+/// Columns of its vector.
 const VECTOR: &str = "v.row, v.model, v.vector";
 const VECTOR_COLUMNS: usize = 3;
-/// Those of a document.
+/// Columns of a document.
 const DOCUMENT: &str = "row, id, collection, path, file_name, title, version, hash, recipe, bytes, metadata, create_time, update_time";
 const DOCUMENT_COLUMNS: usize = 13;
-/// Those of an event.
+/// Columns of an event.
 const EVENT: &str = "change, time, action, subject, actor, detail";
 const EVENT_COLUMNS: usize = 6;
 
-/// The CRC-32 (IEEE 802.3, as `zlib` has it) of some values. Each value is a byte for its sort, then 8 little-endian bytes of a number,
-/// or the length as such a number and the bytes of a text or blob.
+/// A CRC-32 (IEEE 802.3, as in `zlib`) over values. Each value is one byte for its type, then 8 little-endian bytes of a
+/// number. For a text or blob these 8 bytes are its length, and its bytes follow.
 #[derive(Clone, Default)]
 pub(super) struct Sum(crc32fast::Hasher);
 
@@ -68,7 +68,7 @@ impl Sum {
         self.0.finalize()
     }
 
-    /// Of values that are at hand.
+    /// Computes the checksum of given values.
     pub fn of(values: &[ValueRef<'_>]) -> u32 {
         let mut sum = Self::default();
         for value in values {
@@ -77,7 +77,7 @@ impl Sum {
         sum.end()
     }
 
-    /// Of columns of a row, from one on.
+    /// Computes the checksum of `count` columns of a row, starting at `from`.
     fn of_columns(row: &Row<'_>, from: usize, count: usize) -> Result<u32> {
         let mut sum = Self::default();
         for at in from..from + count {
@@ -87,7 +87,7 @@ impl Sum {
     }
 }
 
-/// The checksum of a text, of which these are the columns of row, id, summary, section, key, content and keywords.
+/// Computes the checksum of a text from its columns row, id, summary, section, key, content and keywords.
 pub(super) fn of_text(row: &Row<'_>, columns: [usize; TEXT_COLUMNS]) -> Result<u32> {
     let mut sum = Sum::default();
     for at in columns {
@@ -96,23 +96,23 @@ pub(super) fn of_text(row: &Row<'_>, columns: [usize; TEXT_COLUMNS]) -> Result<u
     Ok(sum.end())
 }
 
-/// The checksum of a vector as it is kept.
+/// Computes the checksum of a vector in its stored form.
 pub(super) fn of_vector(row: RowId, model: i64, kept: &[u8]) -> u32 {
     Sum::of(&[ValueRef::Integer(row.0.into()), ValueRef::Integer(model), ValueRef::Blob(kept)])
 }
 
-/// The checksum of terms or token codes that wait to be compacted.
+/// Computes the checksum of terms or token codes that wait for compaction.
 pub(super) fn of_waiting(row: RowId, bytes: &[u8]) -> u32 {
     Sum::of(&[ValueRef::Integer(row.0.into()), ValueRef::Blob(bytes)])
 }
 
-/// The checksum of a cached question.
+/// Computes the checksum of a cached question.
 pub(super) fn of_cached(key: &[u8], vector: &[u8], tokens: Option<&[u8]>) -> u32 {
     let tokens = tokens.map_or(ValueRef::Null, ValueRef::Blob);
     Sum::of(&[ValueRef::Blob(key), ValueRef::Blob(vector), tokens])
 }
 
-/// The checksum of an event.
+/// Computes the checksum of an event.
 pub(super) fn of_event(change: u64, time: i64, words: (&str, Option<&str>, &str), detail: &str) -> u32 {
     let (action, subject, actor) = words;
     let subject = subject.map_or(ValueRef::Null, |subject| ValueRef::Text(subject.as_bytes()));
@@ -126,12 +126,12 @@ pub(super) fn of_event(change: u64, time: i64, words: (&str, Option<&str>, &str)
     ])
 }
 
-/// Whether what is kept is as it was written. What has no checksum was written by an older program.
+/// Whether stored data is as it was written. Data without a checksum was written by an older program.
 pub(super) fn fits(kept: Option<i64>, is: impl FnOnce() -> u32) -> bool {
     kept.is_none_or(|kept| kept == i64::from(is()))
 }
 
-/// All checksums of an item that stand in their table.
+/// Computes all checksums of an item that are in their table: item, text and vector.
 fn sums(row: &Row<'_>) -> Result<(u32, u32, Option<u32>)> {
     let vector = ITEM_COLUMNS + TEXT_COLUMNS;
     let item = Sum::of_columns(row, 0, ITEM_COLUMNS)?;
@@ -147,7 +147,7 @@ fn select_all() -> String {
     )
 }
 
-/// Gives an item the checksums of what it is now.
+/// Writes the checksums of an item in its present state.
 pub(super) fn seal(connection: &Connection, row: RowId) -> Result<()> {
     let sql = format!("{} WHERE i.row = ?1", select_all());
     let (item, text, vector) = connection.prepare_cached(&sql)?.query_row([row.0], sums)?;
@@ -161,7 +161,7 @@ fn put(connection: &Connection, row: RowId, item: u32, text: u32, vector: Option
     Ok(())
 }
 
-/// The same where only its fields changed.
+/// Writes the checksum of an item's fields only.
 pub(super) fn seal_fields(connection: &Connection, row: RowId) -> Result<()> {
     let sql = format!("SELECT {ITEM} FROM items i WHERE i.row = ?1");
     let item = connection
@@ -175,7 +175,7 @@ pub(super) fn seal_fields(connection: &Connection, row: RowId) -> Result<()> {
     Ok(())
 }
 
-/// The same where only its vector did.
+/// Writes the checksum of an item's vector only.
 pub(super) fn seal_vector(connection: &Connection, row: RowId) -> Result<()> {
     let sql = format!("SELECT {VECTOR} FROM vectors v WHERE v.row = ?1");
     let vector = connection
@@ -188,7 +188,7 @@ pub(super) fn seal_vector(connection: &Connection, row: RowId) -> Result<()> {
     Ok(())
 }
 
-/// Gives a document the checksum of what it is now.
+/// Writes the checksum of a document in its present state.
 pub(super) fn seal_document(connection: &Connection, row: i64) -> Result<()> {
     let sql = format!("SELECT {DOCUMENT} FROM documents WHERE row = ?1");
     let sum = connection
@@ -200,7 +200,7 @@ pub(super) fn seal_document(connection: &Connection, row: i64) -> Result<()> {
     Ok(())
 }
 
-/// Gives an event the checksum of what it says now.
+/// Writes the checksum of an event in its present state.
 pub(super) fn seal_event(connection: &Connection, event: i64) -> Result<()> {
     let sql = format!("SELECT {EVENT} FROM events WHERE event = ?1");
     let sum = connection
@@ -212,8 +212,8 @@ pub(super) fn seal_event(connection: &Connection, event: i64) -> Result<()> {
     Ok(())
 }
 
-/// Gives everything its checksum, as it is: a store that was written before there were any, or one that was put together from parts.
-/// Events stay without: so many would be written anew, and answers hang on none of them.
+/// Writes all checksums as the rows are now, for a store from before checksums, or one put together from parts. Events
+/// remain without: there are too many to rewrite, and no answer depends on them.
 pub(super) fn seal_all(connection: &Connection) -> Result<()> {
     connection.execute("DELETE FROM checksums", [])?;
     let mut all = connection.prepare(&format!("{} ORDER BY i.row", select_all()))?;
@@ -233,10 +233,10 @@ fn seal_documents(connection: &Connection) -> Result<()> {
     documents.into_iter().try_for_each(|row| seal_document(connection, row))
 }
 
-/// The most findings of one sort that are named one by one.
+/// Largest number of findings of one kind that are listed one by one.
 const MOST_NAMED: usize = 20;
 
-/// A sentence for each thing that is not as it was written, for `doctor`.
+/// Returns a sentence for each row that is not as it was written, for `doctor`.
 pub(super) fn findings(connection: &Connection) -> Result<Vec<String>> {
     let mut found = Findings::default();
     let sql = format!(
@@ -314,7 +314,7 @@ pub(super) fn is_damaged(connection: &Connection, row: RowId) -> Result<bool> {
     Ok(fits == Some(false))
 }
 
-/// The checksum of a text by its values: summary, section, key, content and keywords.
+/// Computes the checksum of a text from its values: summary, section, key, content and keywords.
 pub(super) fn of_text_values(row: i64, id: &str, values: [&Value; 5]) -> u32 {
     let mut sum = Sum::default();
     sum.add(ValueRef::Integer(row));
@@ -325,14 +325,14 @@ pub(super) fn of_text_values(row: i64, id: &str, values: [&Value; 5]) -> u32 {
     sum.end()
 }
 
-/// What is kept until it is compacted, or may be made anew at any time: the columns that its checksum covers, and what it is.
+/// Tables of data that waits for compaction or can be computed again: the columns that the checksum covers, and a name.
 const WAITING: &[(&str, &str, &str)] = &[
     ("tail", "row, terms", "lists of terms that wait for the text index"),
     ("token_tail", "row, codes", "token codes that wait for their index"),
     ("embedding_cache", "key, vector, tokens", "cached questions"),
 ];
 
-/// Sentences by what they speak of.
+/// Sentences by table, with the number of findings.
 #[derive(Default)]
 struct Findings(BTreeMap<&'static str, (usize, Vec<String>)>);
 

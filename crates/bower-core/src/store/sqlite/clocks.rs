@@ -1,5 +1,5 @@
-//! Point-in-time queries: what the store knew at a time, and what was so at a time.
-//! They are one condition over all items, or lookups of the few that are not seen, each found by an index.
+//! Point-in-time queries: the state of the store at a past time, and facts that were valid at a time.
+//! A query is one condition over all items, or lookups of the few hidden items, each by an index.
 
 use jiff::Timestamp;
 use rusqlite::Connection;
@@ -12,12 +12,13 @@ use crate::error::{Error, Result};
 use crate::item::RowSet;
 use crate::request::Clocks;
 
-/// When a memory became true: when it says so, or when it replaced another. The first of a chain that says nothing has been
-/// true for ever, as far as is known.
+/// Start of a memory's validity: the stated one, or the time when it replaced another. The first of a chain without a
+/// stated start counts as always valid.
 const FROM: &str = "coalesce(i.valid_from, CASE WHEN i.supersedes_id IS NOT NULL THEN i.create_time END)";
 
-/// Ids of what was out of sight at a time and was brought back by an undo since: its row no longer tells. Undoings are found
-/// by their one event without a subject, which an index holds. What came back because it was told again is not found.
+/// Selects the ids of items that were hidden at a time and restored by an undo since: their rows no longer show it. Undos
+/// are found by their one event without a subject, which an index holds. Items restored because they were stated again
+/// are not found.
 fn back_since(then: &str, statuses: &str) -> String {
     format!(
         "SELECT e.subject FROM events h JOIN events e ON e.change = h.change
@@ -27,7 +28,7 @@ fn back_since(then: &str, statuses: &str) -> String {
     )
 }
 
-/// What is seen by these clocks, over `items i`.
+/// Returns the condition on `items i` for being visible with these clocks.
 pub(super) fn visible(clocks: Clocks) -> Condition {
     let mut all = Vec::new();
     let mut and = |sql: &str, times: &[Timestamp]| {
@@ -59,7 +60,7 @@ pub(super) fn visible(clocks: Clocks) -> Condition {
 }
 
 impl SqliteStore {
-    /// Fails where a store that cannot be written is older than its clocks.
+    /// Fails for a past time if the store has an old schema without a past and cannot be migrated.
     pub(super) fn check_clocks(&self, clocks: Clocks) -> Result<()> {
         if clocks == Clocks::default() || self.schema >= schema::KEEPS_LIFE {
             return Ok(());
@@ -72,7 +73,7 @@ impl SqliteStore {
     }
 }
 
-/// Rows that are not seen by these clocks.
+/// Returns the rows that are hidden with these clocks.
 pub(super) fn hidden(connection: &Connection, clocks: Clocks) -> rusqlite::Result<RowSet> {
     let mut rows = RowSet::new();
     let mut add = |sql: &str, values: &[i64]| -> rusqlite::Result<()> {
@@ -91,7 +92,7 @@ pub(super) fn hidden(connection: &Connection, clocks: Clocks) -> rusqlite::Resul
             &[then],
         )?,
         (then, Some(at)) => {
-            // Whatever was hidden after the first clock was as it had been.
+            // An item that was hidden after the first clock counts in its state before that.
             let then = then.unwrap_or(i64::MAX);
             let unless = "(hidden_time <= ?1 OR hidden_time IS NULL)";
             add(

@@ -1,4 +1,4 @@
-//! Turns values into columns of a row, and columns into what they stand for.
+//! Converts values to columns of a row, and columns to values.
 
 use jiff::Timestamp;
 use rusqlite::{Result, Row};
@@ -10,7 +10,7 @@ pub(super) fn first(row: &Row<'_>) -> Result<RowId> {
     row_id(row.get(0)?)
 }
 
-/// A row number for the indexes. The store would hold four billion inserts before this fails.
+/// Converts a row number to the type of the indexes. Fails only after four billion inserts.
 pub(super) fn row_id(row: i64) -> Result<RowId> {
     u32::try_from(row).map(RowId).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, row))
 }
@@ -41,7 +41,7 @@ pub(super) fn json_text(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|source| rusqlite::Error::ToSqlConversionFailure(source.into()))
 }
 
-/// An author as its column has it: nothing stands for a file's.
+/// Returns an author in its stored form: NULL stands for `document`.
 pub(super) fn author(author: Author) -> Option<&'static str> {
     (author != Author::Document).then(|| author.word())
 }

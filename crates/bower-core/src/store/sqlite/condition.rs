@@ -1,4 +1,4 @@
-//! Holds conditions in SQL with the values that they bind, and joins them.
+//! SQL conditions with the values that they bind, and functions that join them.
 
 use rusqlite::types::Value as Sql;
 
@@ -14,7 +14,7 @@ impl Condition {
         Self { sql: sql.to_owned(), values: vec![value.into()] }
     }
 
-    /// A column's value is one of some words; no condition where there are none.
+    /// Returns the condition that a column's value is one of some words; no condition for an empty list.
     pub(super) fn within<T: ToString>(column: &str, words: &[T]) -> Self {
         if words.is_empty() {
             return Self::default();
@@ -25,13 +25,13 @@ impl Condition {
         }
     }
 
-    /// The whole statement that gives the rows of a condition.
+    /// Returns the whole statement that selects the rows of a condition.
     pub(super) fn rows_of(&self, table: &str) -> Self {
         Self { sql: format!("SELECT i.row FROM {table} WHERE {}", self.sql), values: self.values.clone() }
     }
 }
 
-/// Several conditions as one.
+/// Joins conditions with `AND`.
 pub(super) fn every(conditions: impl Iterator<Item = Condition>) -> Condition {
     let mut all = Condition::default();
     for part in conditions {
@@ -44,7 +44,7 @@ pub(super) fn every(conditions: impl Iterator<Item = Condition>) -> Condition {
     all
 }
 
-/// `n` parameter marks.
+/// Returns `n` parameter marks.
 fn marks(n: usize) -> String {
     vec!["?"; n].join(", ")
 }

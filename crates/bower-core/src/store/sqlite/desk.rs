@@ -1,5 +1,5 @@
-//! Keeps what only this machine needs: vectors of questions, what sessions were given, and what answers gave.
-//! One row an item, gone with the item. Nothing here is needed to answer a question.
+//! Stores data of this machine only: vectors of questions, items given to sessions, and exposures.
+//! Rows that refer to an item are removed with the item. No answer depends on this data.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
@@ -27,7 +27,7 @@ impl Desk for SqliteStore {
                     let (half, named): (Vec<u8>, Option<String>) = (row.get(0)?, row.get(1)?);
                     let bytes: Option<Vec<u8>> = row.get(2)?;
                     if !fits(row.get(3)?, || of_cached(&key, &half, bytes.as_deref())) {
-                        // It is made again.
+                        // It is computed again.
                         return Ok(None);
                     }
                     let tokens = named.zip(bytes).map(|(model, bytes)| NewTokens { model, bytes });
@@ -71,7 +71,8 @@ impl Desk for SqliteStore {
                 .prepare_cached("SELECT count(*) FROM embedding_cache")?
                 .query_row([], |row| row.get(0))?;
             let mut over = held.saturating_sub(most);
-            // What a wrong clock dated later than this use goes first, or nothing new would be kept until then.
+            // Entries that a wrong clock dated later than this use are dropped first; otherwise nothing new would be kept
+            // until then.
             for which in ["WHERE used_time > ?2 ORDER BY used_time DESC", "WHERE ?2 NOT NULL ORDER BY used_time"] {
                 if over > 0 {
                     over -= connection
@@ -111,7 +112,7 @@ impl Desk for SqliteStore {
             for Given { row: RowId(row), text_hash } in given {
                 insert.execute(params![session, row, text_hash, now.as_microsecond()])?;
             }
-            // By a clock that jumped ahead all of them would be old.
+            // With a clock that jumped ahead, all of them would seem old.
             if outlasts(connection, now)? {
                 connection
                     .prepare_cached("DELETE FROM injections WHERE time < ?1")?
@@ -167,7 +168,7 @@ impl Desk for SqliteStore {
     }
 }
 
-/// The cache's key: the model is in it, so vectors of different models never meet.
+/// Returns the cache's key. It includes the model, so vectors of different models never mix.
 pub(super) fn cache_key(model: &str, text: &str) -> Vec<u8> {
     let mut hash = Sha256::new();
     hash.update(model.as_bytes());

@@ -1,4 +1,4 @@
-//! Writes documents with their chunks, reads them, and lists those of a selection a page at a time.
+//! Writes documents with their chunks, reads them, and lists those of a selection by page.
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params, params_from_iter};
 use serde_json::json;
@@ -52,7 +52,8 @@ impl DocumentStore for SqliteStore {
 
     fn document_page(&self, selection: &Selection, limit: usize, offset: usize) -> crate::Result<Documents> {
         let condition = select::condition(selection);
-        // Few chunks have a tag, say, and an index leads to them; else each document is looked at until a chunk of it passes.
+        // A tag, for example, has few chunks, which an index finds. Otherwise each document is examined until one of its
+        // chunks passes.
         let is_narrow = !selection.tags.is_empty()
             || !selection.sources.is_empty()
             || selection.owner.is_some()
@@ -62,14 +63,14 @@ impl DocumentStore for SqliteStore {
         } else {
             format!("EXISTS (SELECT 1 FROM items i WHERE i.document = d.row AND {})", condition.sql)
         };
-        // Chunks are of the collection of their document, which an index finds.
+        // Chunks are in the collection of their document, which an index finds.
         let of_collections = Condition::within("d.collection", &selection.collections);
         let has_one = match of_collections.sql.as_str() {
             "" => has_one,
             within => format!("{within} AND {has_one}"),
         };
-        // Chunks are counted of the page's documents alone: counted of all 10,000 documents of 100,000 chunks, a page took eight times
-        // as long.
+        // Chunks are counted only for the documents of the page. Counting for all 10,000 documents of 100,000 chunks made
+        // a page eight times as slow.
         let page = format!(
             "SELECT d.path, d.id, d.collection, d.title, d.version, count(*), d.bytes, i.scope, i.owner, d.metadata,
              d.create_time, d.update_time
@@ -140,7 +141,7 @@ impl DocumentStore for SqliteStore {
             if !are_few_since(connection, after)? {
                 return Ok(None);
             }
-            // Of a document that is gone no event names the row.
+            // No event names the row of a removed document.
             let has_gone = connection
                 .prepare_cached("SELECT 1 FROM events WHERE change > ?1 AND action IN ('remove', 'forget')")?
                 .exists([after.0])?;
@@ -275,7 +276,7 @@ fn write_document(
     Ok(written)
 }
 
-/// Adds a chunk; false where another process added the same one first.
+/// Adds a chunk; returns false if another process added the same one first.
 fn insert_chunk(
     connection: &Connection,
     document: &NewDocument,

@@ -1,4 +1,4 @@
-//! Takes the number of a change, and records the events of it.
+//! Takes change numbers, and records the events of a change.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::checksums::of_event;
 use crate::item::{Change, derive_id};
 use crate::store::Stamp;
 
-/// The next change number. Taken inside the transaction, so numbers appear in the order of commits.
+/// Takes the next change number. This happens inside the transaction, so numbers follow the order of commits.
 pub(super) fn next_change(connection: &Connection) -> Result<Change> {
     connection
         .prepare_cached("UPDATE store SET change = change + 1 RETURNING change")?
@@ -15,10 +15,10 @@ pub(super) fn next_change(connection: &Connection) -> Result<Change> {
         .map(Change)
 }
 
-/// More events than this after a change, and what they changed is read as a whole.
+/// Largest number of events after a change for which their effects are looked up one by one.
 const MOST_SINCE: usize = 4_096;
 
-/// Whether there are so few events after a change that what they changed is looked up by them.
+/// Whether there are few enough events after a change to look up their effects one by one.
 pub(super) fn are_few_since(connection: &Connection, after: Change) -> Result<bool> {
     let number: usize = connection
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM events WHERE change > ?1 LIMIT ?2)")?
@@ -45,7 +45,8 @@ pub(super) fn record(
     Ok(connection.last_insert_rowid().unsigned_abs())
 }
 
-/// The fingerprint of a change: its first event, which no other history shares (its time is in microseconds).
+/// Returns the fingerprint of a change: a hash of its first event, which no other history shares (its time is in
+/// microseconds).
 pub(super) fn mark(connection: &Connection, change: Change) -> Result<Option<u64>> {
     connection
         .prepare_cached(

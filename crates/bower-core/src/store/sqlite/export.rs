@@ -1,5 +1,5 @@
-//! Exports rows with everything that hangs on them, in one snapshot and one order.
-//! A store that took it in gives the same again.
+//! Exports rows with everything that belongs to them, in one snapshot and one order.
+//! A store that imported the result exports the same again.
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use std::collections::HashMap;
@@ -14,8 +14,8 @@ use crate::store::copies::{
     RelationCopy, ReviewCopy, VectorCopy,
 };
 
-/// The columns of `items` that a copy carries, or makes anew (`row`, `document`, `text_change`): a test holds this against the
-/// table, so that no new column is left behind.
+/// Columns of `items` that a copy contains, or that are set anew (`row`, `document`, `text_change`). A test compares this
+/// with the table, so that no new column is left out.
 #[cfg(test)]
 const CARRIED: &[&str] = &[
     "row",
@@ -119,11 +119,12 @@ impl Exporter for SqliteStore {
     }
 }
 
-/// What an export holds, by row.
+/// The contents of an export, by row.
 struct Chosen {
-    /// Ascending.
+    /// Memories, ascending.
     memories: Vec<RowId>,
-    /// Rows of documents, ascending: a document goes whole or not at all, for its hash says that all of it is there.
+    /// Rows of documents, ascending. A document is exported whole or not at all, because its hash promises that all of it
+    /// is there.
     documents: Vec<i64>,
     ids: HashMap<RowId, String>,
 }
@@ -171,7 +172,7 @@ pub(super) fn document_at(connection: &Connection, document: i64) -> Result<Docu
     connection.prepare_cached(&format!("{DOCUMENT} row = ?1"))?.query_row([document], read_document)
 }
 
-/// A document by its id, with its row.
+/// Returns a document by its id, with its row.
 pub(super) fn document_of(connection: &Connection, id: &str) -> Result<Option<(i64, DocumentCopy)>> {
     let row: Option<i64> = connection
         .prepare_cached("SELECT row FROM documents WHERE id = ?1")?
@@ -197,11 +198,11 @@ fn read_document(row: &Row<'_>) -> Result<DocumentCopy> {
     })
 }
 
-/// An item by its row; the error is `QueryReturnedNoRows` where there is none.
+/// Returns an item by its row; fails with `QueryReturnedNoRows` if there is none.
 pub(super) fn item_at(connection: &Connection, row: RowId, vectors: bool) -> Result<ItemCopy> {
     let mut item = connection.prepare_cached(COPY)?.query_row([row.0], read_copy)?;
     if is_damaged(connection, row)? {
-        // Taken in elsewhere it would pass for what was written.
+        // After an import elsewhere it would count as sound.
         let reason =
             format!("the text of item {} is not as it was written: forget it, or salvage the store", item.id);
         return Err(rusqlite::Error::FromSqlConversionFailure(
@@ -279,7 +280,7 @@ fn read_copy(row: &Row<'_>) -> Result<ItemCopy> {
         tags: Vec::new(),
         exposed,
         part,
-        // Of a file it goes without saying.
+        // For a file it is left out as the default.
         provenance: Some(Provenance {
             said_by: parse_word(&row.get::<_, String>(35)?)?,
             least_trusted: parse_word(&row.get::<_, String>(36)?)?,
@@ -291,7 +292,7 @@ fn read_copy(row: &Row<'_>) -> Result<ItemCopy> {
     })
 }
 
-/// Relations between what is chosen, in an order that no row has a part in.
+/// Returns the relations between the chosen items, in an order that does not depend on row numbers.
 fn relations(connection: &Connection, chosen: &Chosen) -> Result<Vec<RelationCopy>> {
     let mut find = connection
         .prepare_cached("SELECT relation, other, strength, create_time FROM relations WHERE row = ?1")?;
@@ -334,7 +335,8 @@ fn reviews(connection: &Connection, chosen: &Chosen) -> Result<Vec<ReviewCopy>> 
     Ok(found)
 }
 
-/// The numbers of what happened to what is chosen. How it came into this store is no part of its life elsewhere.
+/// Returns the numbers of the events of the chosen items and documents. Their import into this store is left out: it is
+/// not part of their history elsewhere.
 fn events(connection: &Connection, chosen: &Chosen) -> Result<Vec<i64>> {
     let mut find =
         connection.prepare_cached("SELECT event FROM events WHERE subject = ?1 AND action <> 'import'")?;
@@ -355,7 +357,7 @@ fn events(connection: &Connection, chosen: &Chosen) -> Result<Vec<i64>> {
     Ok(numbers)
 }
 
-/// An event with the number of its change.
+/// Returns an event with the number of its change.
 fn event_at(connection: &Connection, event: i64) -> Result<(i64, EventCopy)> {
     connection
         .prepare_cached("SELECT subject, action, time, actor, detail, change FROM events WHERE event = ?1")?
@@ -377,7 +379,7 @@ mod tests {
     use super::*;
     use crate::config::Settings;
 
-    /// A column that is new in the table and unknown here would be left behind by every export.
+    /// A new column of the table that is not listed would be left out of every export.
     #[test]
     fn no_column_is_left_behind() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Feeds the indexes: texts, terms, vectors and token codes, and what is gone.
-//! What has a checksum is checked; what fails is not given.
+//! Feeds the indexes: texts, terms, vectors, token codes and removed rows.
+//! Data with a checksum is verified; data that fails is left out.
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::json;
@@ -22,8 +22,8 @@ fn read_indexed(row: &Row<'_>) -> Result<String> {
     Ok(indexed_text(title.as_deref(), section.as_deref(), &content))
 }
 
-/// The number that the rows of one parent share: that of the document, or a hash of the session with the highest bit set, so
-/// that the two never meet. Folded into the text index, hence fixed for ever.
+/// Returns the number that all rows of one parent share: the document's row, or a hash of the session. The hash has the
+/// highest bit set, so the two never collide. The text index stores it, so the formula must never change.
 fn parent(document: Option<i64>, session: Option<&str>, collection: &str) -> u64 {
     const SESSION: u64 = 1 << 63;
     match session {
@@ -40,7 +40,8 @@ fn read_parent(row: &Row<'_>) -> Result<u64> {
     Ok(parent(row.get("document")?, session.as_deref(), &row.get::<_, String>("collection")?))
 }
 
-/// Gives what a model made to the rows that still stand with the text of `upto` or older, as one change with its event; how many.
+/// Writes model outputs for those rows that still exist with the text of `upto` or older, as one change with its event.
+/// Returns their number.
 fn embed<T>(
     connection: &Connection,
     what: &str,
@@ -209,8 +210,8 @@ impl IndexFeed for SqliteStore {
 
     fn unembedded(&self, model: &str, most: usize) -> crate::Result<Vec<RowId>> {
         self.read("look for items without a vector", |connection| {
-            // Each item has one vector at most, so as many vectors as items, all of one model, leave none without. Looking
-            // at each item instead takes 50 ms for 100,000.
+            // Each item has at most one vector. If there are as many vectors as items and all are of one model, no item
+            // lacks one. Checking each item instead takes 50 ms for 100,000.
             let all_have_one: bool = connection
                 .prepare_cached(
                     "SELECT (SELECT count(*) FROM items) = (SELECT count(*) FROM vectors)
@@ -323,7 +324,7 @@ fn row_ids(rows: rusqlite::MappedRows<'_, impl FnMut(&Row<'_>) -> Result<RowId>>
     Ok(rows)
 }
 
-/// Whether a row is still there with the text of a change or an older one.
+/// Whether a row still exists with the text of `upto` or older.
 fn stands(connection: &Connection, row: RowId, upto: Change) -> Result<bool> {
     connection
         .prepare_cached("SELECT 1 FROM items WHERE row = ?1 AND text_change <= ?2")?
@@ -331,7 +332,8 @@ fn stands(connection: &Connection, row: RowId, upto: Change) -> Result<bool> {
 }
 
 impl SqliteStore {
-    /// A statement with the columns of checksums that stand in braces; a store that is older and cannot be written has none.
+    /// Replaces the braces of a statement by the checksum column inside them. An old store that cannot be written has no
+    /// such column, and gets `NULL`.
     pub(super) fn with_checksum(&self, sql: &str) -> String {
         let Some((before, rest)) = sql.split_once('{') else { return sql.to_owned() };
         let Some((column, after)) = rest.split_once('}') else { return sql.to_owned() };
@@ -339,7 +341,8 @@ impl SqliteStore {
         format!("{before}{column}{after}")
     }
 
-    /// The half floats of a vector, of which a row has row, model, vector and checksum; none where it is damaged.
+    /// Returns the half floats of a vector; `row` has the columns row, model, vector and checksum. `None` if it is
+    /// damaged.
     pub(super) fn sound_half<'a>(
         &self,
         row: &'a Row<'_>,
@@ -355,13 +358,14 @@ impl SqliteStore {
         half(row, 2, buffer)
     }
 
-    /// Remembers that something was not as it was written, so that answers and `doctor` say so.
+    /// Records that data of a row is not as it was written, so that answers and `doctor` report it.
     pub(super) fn note_damage(&self, what: &'static str, row: RowId) {
         lock(&self.damaged).insert((what, row.0));
     }
 }
 
-/// What waits to be compacted, in a column before that of its checksum; none where it is not there, or damaged and to be made anew.
+/// Returns data that waits for compaction from a column that its checksum column follows. `None` if it is missing, or
+/// damaged and to be computed again.
 pub(super) fn waiting<'a>(id: RowId, row: &'a Row<'_>, column: usize) -> Result<Option<&'a [u8]>> {
     let bytes = row.get_ref(column)?.as_blob_or_null()?;
     let checksum = row.get(column + 1)?;

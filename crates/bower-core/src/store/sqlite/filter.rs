@@ -86,7 +86,7 @@ fn field_condition(name: &str, test: &Test) -> Condition {
     condition
 }
 
-/// A test on `f.value`; the flag says that the field must hold no value that passes.
+/// Returns a test on `f.value`. If the flag is set, the field must hold no value that passes.
 fn test_condition(test: &Test) -> (bool, String, Vec<Sql>) {
     match test {
         Test::Equal(value) => one("=", value, false),
@@ -125,7 +125,7 @@ fn comparison(operator: &str, value: &Value) -> (String, Vec<Sql>) {
         Value::String(text) => {
             (format!("f.type = 'text' AND f.value {operator} ?"), vec![Sql::Text(text.clone())])
         }
-        // Parsing a filter lets neither through.
+        // Parsing a filter rejects both.
         Value::Array(_) | Value::Object(_) => ("0".into(), Vec::new()),
     }
 }

@@ -1,6 +1,6 @@
 //! Forgets items: deletes them from every table and cleans their events.
-//! The questions that said the same leave the cache, and of an item's events only rules, figures and ids remain. The same
-//! transaction leaves the mark that files are to be purged.
+//! Cached questions that said the same are dropped, and an item's events keep only rules, numbers and ids. The same
+//! transaction marks that files are to be purged.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Map, Value, json};
@@ -21,12 +21,12 @@ use crate::request::{Erased, Receipt};
 use crate::store::{Items, Stamp};
 use crate::vector::{ExactQuery, floats};
 
-/// A question whose vector is this close to a forgotten text's said the same: from here on one text replaces another
+/// Cosine from which a cached question says the same as a forgotten text. From this value on one text replaces another
 /// (systems.md, section 1: .95 and more supersedes).
 const SAME: f32 = 0.95;
 
-/// Fields of events that hold one of our own words, or an id: they outlive what they describe. Every other word was written by
-/// somebody (tags, paths) and goes with the item.
+/// Fields of events with the program's own words, or an id: they outlive their subject. Every other word came from a user
+/// (tags, paths) and is removed with the item.
 const OUR_WORDS: &[&str] = &[
     "rule",
     "other",
@@ -43,7 +43,7 @@ const OUR_WORDS: &[&str] = &[
     "least_trusted",
 ];
 
-/// The row of the mark that a purge is due, in the list of removed rows; no item has it.
+/// Row of the mark that a purge is due, in the list of removed rows; no item has it.
 pub(super) const MARK: i64 = 0;
 
 impl SqliteStore {
@@ -96,7 +96,7 @@ impl SqliteStore {
         if !dry_run {
             return self.write("forget the items", |transaction| forget(transaction));
         }
-        // A dry run does everything and takes it back: what it reports is what would happen.
+        // A dry run does everything and is rolled back: it reports what would happen.
         let mut receipt = None;
         let undone = self.write::<()>("forget the items", |transaction| {
             receipt = Some(forget(transaction)?);
@@ -114,14 +114,14 @@ impl SqliteStore {
             return Ok(false);
         }
         let reader = self.reader()?;
-        // Waits for readers of older pages as long as for any lock, and tells where they stayed.
+        // Waits for readers of older pages as long as for any lock, and reports whether any remained.
         let busy: bool = reader
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
             .map_err(|source| self.failed("empty the log", source))?;
         Ok(!busy)
     }
 
-    /// Removes what was forgotten from the copies that a restore kept beside the store: nobody asked for those.
+    /// Removes what was forgotten from the copies that a restore kept beside the store, which no user requested.
     pub(super) fn forget_in_copies(&self, erased: &mut Erased, stamp: Stamp<'_>) -> crate::Result<()> {
         let copies = replaced(&self.path)?;
         if copies.is_empty() {
@@ -146,7 +146,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Removes items by id from another store's file, a copy of this one, and leaves it one whole file; how many it had.
+    /// Removes items by id from another store's file, a copy of this one, and leaves it as one whole file. Returns the
+    /// number removed.
     fn forget_in_copy(&self, copy: &Path, ids: &[String], stamp: Stamp<'_>) -> crate::Result<usize> {
         let copy = Self::open(copy, &self.settings, stamp.now)?;
         let mut rows = Vec::new();
@@ -154,7 +155,7 @@ impl SqliteStore {
             rows.extend(copy.rows_by_id(id, &Visibility::everything(), 1)?.into_iter().map(|(row, _)| row));
         }
         if rows.is_empty() {
-            // Opening it may have made it a newer store; nothing else was done to it.
+            // Opening it may have migrated its schema; nothing else was done to it.
             copy.one_file()?;
             return Ok(0);
         }
@@ -182,7 +183,7 @@ impl SqliteStore {
         }
         let _turn = lock(&self.writing);
         let mut reader = self.reader()?;
-        // Beside the log it needs as much again: on the disk, for the store may be larger than the memory.
+        // `VACUUM` needs as much space again as the log: on disk, because the store may be larger than memory.
         let written = reader
             .execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY")
             .map_err(|source| self.failed("write the store anew", source));
@@ -193,7 +194,7 @@ impl SqliteStore {
     }
 }
 
-/// An item that is about to go.
+/// An item that is about to be removed.
 struct Gone {
     id: String,
     kind: String,
@@ -223,7 +224,7 @@ impl Gone {
             .optional()
     }
 
-    /// Adds what goes with it.
+    /// Adds the data that is removed with it to a receipt.
     fn count(&self, connection: &Connection, row: RowId, receipt: &mut Receipt) -> Result<()> {
         let count = |sql: &str| -> Result<usize> {
             connection.prepare_cached(sql)?.query_row([row.0], |row| row.get(0))
@@ -245,7 +246,7 @@ impl Gone {
         Ok(())
     }
 
-    /// Texts that a question may have been, word for word.
+    /// Returns texts that a question may have had, word for word.
     fn asked(&self) -> BTreeSet<&str> {
         let content = self.content.trim();
         let bare = |text: &'static [char]| content.trim_end_matches(text);
@@ -256,7 +257,7 @@ impl Gone {
     }
 }
 
-/// The cached questions with their vectors. Their keys are hashes, so what they asked is told by where they are.
+/// The cached questions with their vectors. Their keys are hashes, so a question's meaning is only known from its vector.
 struct Questions {
     models: Vec<(i64, String)>,
     cached: Vec<(Vec<u8>, i64, Vec<u8>)>,
@@ -276,7 +277,7 @@ impl Questions {
         Ok(Self { models, cached, going: BTreeSet::new() })
     }
 
-    /// Notes the questions that were an item's text, or said the same.
+    /// Marks the questions that were an item's text, or said the same.
     fn leave(&mut self, connection: &Connection, row: RowId, gone: &Gone) -> Result<()> {
         if self.cached.is_empty() {
             return Ok(());
@@ -299,14 +300,14 @@ impl Questions {
         Ok(())
     }
 
-    /// Drops them; how many there were.
+    /// Drops the marked questions, and returns their number.
     fn drop(self, connection: &Connection) -> Result<usize> {
         let mut delete = connection.prepare_cached("DELETE FROM embedding_cache WHERE key = ?1")?;
         self.going.iter().map(|key| delete.execute([key])).sum()
     }
 }
 
-/// Takes what somebody wrote out of the events of a subject; how many held something.
+/// Removes user-written words from the events of a subject. Returns the number of events that contained any.
 fn clean_events(connection: &Connection, subject: &str) -> Result<usize> {
     let events: Vec<(i64, String)> = connection
         .prepare_cached("SELECT event, detail FROM events WHERE subject = ?1 AND detail <> '{}'")?
@@ -327,7 +328,7 @@ fn clean_events(connection: &Connection, subject: &str) -> Result<usize> {
     Ok(cleaned)
 }
 
-/// A value without words of others; `None` where it is nothing but one.
+/// Returns a value without user-written words; `None` if it is nothing but one.
 fn without_words(value: Value, key: &str) -> Option<Value> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Some(value),
@@ -347,7 +348,7 @@ fn without_words(value: Value, key: &str) -> Option<Value> {
     }
 }
 
-/// An id, or the hash of something.
+/// Whether a text is an id, or a hash.
 fn is_hash(text: &str) -> bool {
     matches!(text.len(), 16 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

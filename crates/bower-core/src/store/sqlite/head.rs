@@ -1,8 +1,8 @@
 //! The store's head: its last change and that change's fingerprint, kept in a file beside the database.
 //!
-//! `SQLite` takes a log only as far as its checksums hold, and is silent about the rest. The head is what tells that something is
-//! missing: a head that is ahead of the database names a change that was acknowledged and is not there. A head that is behind says
-//! nothing: its writer was killed between the commit and the head.
+//! `SQLite` reads a log only as far as its checksums hold, and does not report the rest. The head shows that something is
+//! missing: if it is ahead of the database, it names an acknowledged change that is not there. A head that is behind
+//! proves nothing: its writer may have been killed between the commit and the write of the head.
 
 use std::cmp::Reverse;
 use std::fs::{File, TryLockError};
@@ -12,38 +12,38 @@ use std::time::Duration;
 
 use crate::item::Change;
 
-/// What is added to the name of the store's file.
+/// Suffix of the head's file, after the name of the store's file.
 const SUFFIX: &str = "-head";
 const MAGIC: &[u8; 8] = b"BOWRHD01";
 /// A record, its checksum included, in bytes.
 const RECORD: usize = 64;
-/// The two records stand so far apart, in bytes: a write that is torn at a sector of the disk leaves the other whole.
+/// Distance between the two records, in bytes: a write that is torn at a disk sector leaves the other record whole.
 const APART: usize = 512;
-/// The whole file, in bytes.
+/// Length of the whole file, in bytes.
 const LENGTH: usize = APART + RECORD;
-/// Digits of a store's identity.
+/// Number of digits of a store's identity.
 const IDENTITY: usize = 16;
 
-/// How often a writer tries for the lock of the head, and how long it waits between. Whoever has it needs microseconds; a head that
-/// is not written is behind, which is allowed.
+/// Number of tries for the lock of the head, and the pause between them. Its holder needs microseconds; a head that is
+/// not written is behind, which is allowed.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// One state of a store.
+/// A state of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     /// The store's identity.
     pub identity: String,
-    /// The number of this copy of the store: a backup gets another.
+    /// Random number of this copy of the store; a backup draws another.
     pub copy: i64,
     /// The last change.
     pub change: Change,
-    /// Its fingerprint; 0 where it left no event.
+    /// The fingerprint of the last change; 0 if it left no event.
     pub mark: u64,
 }
 
 impl Head {
-    /// Whether it speaks of the same copy of the same store.
+    /// Whether both heads belong to the same copy of the same store.
     pub fn is_of(&self, other: &Self) -> bool {
         (&self.identity, self.copy) == (&other.identity, other.copy)
     }
@@ -62,7 +62,7 @@ impl Head {
         Some(record)
     }
 
-    /// A record with its sequence number; `None` where it is damaged or was never written.
+    /// Parses a record and its sequence number; `None` if it is damaged or was never written.
     fn of_record(record: &[u8]) -> Option<(u64, Self)> {
         let number = |at: usize| record[at..at + 8].try_into().map(u64::from_le_bytes).ok();
         let sound = &record[..8] == MAGIC && record[56..60] == crc32fast::hash(&record[..56]).to_le_bytes();
@@ -77,18 +77,18 @@ impl Head {
     }
 }
 
-/// What a head file says: its whole records, the newest first.
+/// The whole records of a head file, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Heads([Option<Head>; 2]);
 
 impl Heads {
-    /// The record that was written last.
+    /// Returns the record that was written last.
     pub fn newest(&self) -> Option<&Head> {
         self.0[0].as_ref()
     }
 
-    /// The newest record of the same copy of the same store. It is not always the last one written: a restore writes that of the
-    /// copy, and a disk that loses the restored store leaves the one before.
+    /// Returns the newest record of the same copy of the same store. It is not always the last one written. A restore
+    /// writes the record of the copy; if the disk loses the restored store, the record before it counts.
     pub fn of(&self, store: &Head) -> Option<&Head> {
         self.0.iter().flatten().find(|head| head.is_of(store))
     }
@@ -101,7 +101,7 @@ pub(super) struct HeadFile {
     file: Option<File>,
 }
 
-/// The right to settle what is missing; it ends when dropped, or with its process.
+/// The exclusive right to settle losses. It ends when dropped, or with its process.
 pub(super) struct HeadLock(File);
 
 impl Drop for HeadLock {
@@ -112,7 +112,7 @@ impl Drop for HeadLock {
 }
 
 impl HeadFile {
-    /// The head of the store at `store`.
+    /// Returns the head file of the store at `store`.
     pub fn of(store: &Path) -> Self {
         let mut path = store.as_os_str().to_owned();
         path.push(SUFFIX);
@@ -123,7 +123,7 @@ impl HeadFile {
         &self.path
     }
 
-    /// The records that are whole; none where there is no file.
+    /// Reads the whole records; empty if there is no file.
     pub fn read(&mut self) -> io::Result<Heads> {
         let read = match &mut self.file {
             Some(file) => records(file),
@@ -136,8 +136,8 @@ impl HeadFile {
         }
     }
 
-    /// Writes a head, unless that of a later change of the same copy is there. Overwrites in place, and waits for the disk only where
-    /// `synced` says so.
+    /// Writes a head, unless the file has one of a later change of the same copy. Overwrites in place, and waits for the
+    /// disk only if `synced`.
     pub fn write(&mut self, head: &Head, synced: bool) -> io::Result<()> {
         let file = self.opened()?;
         if !try_lock(file)? {
@@ -148,21 +148,21 @@ impl HeadFile {
         written
     }
 
-    /// The same for whoever has the lock.
+    /// Writes a head while the caller holds the lock.
     pub fn write_locked(&mut self, head: &Head, synced: bool) -> io::Result<()> {
         put(self.opened()?, head, synced)
     }
 
-    /// Waits for the right to settle what is missing.
+    /// Waits for the exclusive right to settle losses.
     pub fn lock(&mut self) -> io::Result<HeadLock> {
         self.opened()?;
-        // A handle of its own: the lock goes with it.
+        // The lock belongs to this separate file handle.
         let file = crate::files::open_or_create(&self.path)?;
         file.lock()?;
         Ok(HeadLock(file))
     }
 
-    /// Removes the file: a copy that stands for itself has none.
+    /// Removes the file: an independent copy has none.
     pub fn remove(&mut self) -> io::Result<()> {
         self.file = None;
         match std::fs::remove_file(&self.path) {
@@ -190,7 +190,7 @@ fn try_lock(file: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// The whole records, the newest first: where each stands, its sequence number, and what it says.
+/// Reads the whole records, newest first: the position of each, its sequence number, and its head.
 fn records(file: &mut File) -> io::Result<[Option<(usize, u64, Head)>; 2]> {
     let mut bytes = [0; LENGTH];
     file.seek(SeekFrom::Start(0))?;
@@ -242,21 +242,21 @@ mod tests {
         assert_eq!(file.read().unwrap(), Heads::default());
         file.write(&head(4), false).unwrap();
         file.write(&head(6), true).unwrap();
-        // A slower writer comes later.
+        // A slower writer comes later: its older change is not written.
         file.write(&head(5), false).unwrap();
         assert_eq!(HeadFile::of(&path).read().unwrap().newest(), Some(&head(6)));
-        // Another copy of the store begins anew, though its change is older.
+        // Another copy of the store starts again, even with an older change.
         let other = Head { copy: 8, ..head(2) };
         file.write(&other, false).unwrap();
         let heads = file.read().unwrap();
         assert_eq!(heads.newest(), Some(&other));
-        // The disk may lose the copy: what is said of the store before it counts still.
+        // The disk may lose the copy: the record of the store before it still counts.
         assert_eq!((heads.of(&head(1)), heads.of(&other)), (Some(&head(6)), Some(&other)));
         assert_eq!(heads.of(&Head { copy: 9, ..head(1) }), None);
         assert_eq!(std::fs::metadata(file.path()).unwrap().len(), LENGTH as u64);
     }
 
-    /// One record is damaged at a time: the other is there, and says an older change or the same.
+    /// Damages one byte at a time: the other record is still read.
     #[test]
     fn a_damaged_record_is_none() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 //! Imports items into the store as they were elsewhere: with their times, counts, chain and history.
-//! A batch is one transaction; a piece that cannot stand beside what is there writes nothing and says why.
+//! A batch is one transaction; a piece that conflicts with the store writes nothing and returns the reason.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params};
@@ -38,7 +38,7 @@ impl Importer for SqliteStore {
                 together: Cell::new(None),
             };
             fates = Some(pieces.iter().map(|piece| batch.take(piece)).collect::<Result<Vec<_>>>()?);
-            // A dry run does everything and takes it back: what it reports is what would happen.
+            // A dry run does everything and is rolled back: it reports what would happen.
             if dry_run { Err(rusqlite::Error::StatementChangedRows(0)) } else { Ok(()) }
         });
         match (written, fates) {
@@ -50,19 +50,20 @@ impl Importer for SqliteStore {
     }
 }
 
-/// One transaction.
+/// One import transaction.
 struct Batch<'a> {
     connection: &'a Connection,
     stamp: Stamp<'a>,
     change: Cell<Option<Change>>,
-    /// Documents that were not taken: their chunks are not either.
+    /// Documents that were not imported; their chunks are left out too.
     refused: RefCell<HashSet<String>>,
-    /// The events that are being written, by the number that they had together.
+    /// The transaction number of the events that are being written.
     together: Cell<Option<u64>>,
 }
 
 impl Batch<'_> {
-    /// The number of this change; taken when the first piece is written, so that a batch of nothing new is no change.
+    /// Returns the number of this change. It is taken when the first piece is written, so a batch without news is no
+    /// change.
     fn change(&self) -> Result<Change> {
         if let Some(change) = self.change.get() {
             return Ok(change);
@@ -160,11 +161,11 @@ impl Batch<'_> {
         })
     }
 
-    /// Why the chains would not hold with this item, if they would not: each memory has one successor at most, of its own place,
-    /// and who has one is superseded.
+    /// Returns why this item would break a chain, if it would. Each memory has at most one successor, in its own
+    /// namespace. A memory with a successor is superseded.
     fn breaks_a_chain(&self, item: &ItemCopy) -> Result<Option<String>> {
         let stands = |status: Status| matches!(status, Status::Candidate | Status::Active);
-        // Archived it would come back beside its successor when it is told again.
+        // An archived memory would come back beside its successor when it is stated again.
         if item.status != Status::Superseded {
             let successor: Option<String> = self
                 .connection
@@ -287,7 +288,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Gives an item other fields; its text, place and row stay.
+    /// Replaces the fields of an item; its text, namespace and row stay.
     fn update(&self, row: RowId, new: &NewItem, there: &ItemCopy, item: &ItemCopy) -> Result<()> {
         let (connection, change, provenance) = (self.connection, self.change()?, item.provenance());
         connection
@@ -381,7 +382,7 @@ impl Batch<'_> {
                 .execute(params![number, ended, closed])?;
             return Ok(PieceOutcome::Updated);
         }
-        // People know a review by its number: it keeps it where it can.
+        // People refer to a review by its number, so it keeps the number if possible.
         let number = review.review.cast_signed();
         let taken = number < 1
             || self.connection.prepare_cached("SELECT 1 FROM reviews WHERE review = ?1")?.exists([number])?;
@@ -423,7 +424,7 @@ impl Batch<'_> {
         if there {
             return Ok(PieceOutcome::Same);
         }
-        // What was one transaction there is one change here, and nothing else is.
+        // One transaction of the source is exactly one change here.
         if self.together.replace(Some(event.together)) != Some(event.together) {
             self.change.set(None);
         }
@@ -432,7 +433,7 @@ impl Batch<'_> {
         Ok(PieceOutcome::Added)
     }
 
-    /// The rows of two items of one place, or why there are none.
+    /// Returns the rows of two items of one namespace, or the reason why there are none.
     fn both(&self, one: &str, other: &str) -> Result<Result<(RowId, RowId), String>> {
         let rows = (row_of(self.connection, one)?, row_of(self.connection, other)?);
         let (Some(one), Some(other)) = rows else { return Ok(Err("one side is not here".to_owned())) };
@@ -445,7 +446,7 @@ impl Batch<'_> {
     }
 }
 
-/// An item as the store writes it: tags in order, and a time since when it is hidden exactly where it is.
+/// Returns an item in the store's form: tags sorted, and `hidden_time` set if and only if it is hidden.
 fn normal(item: &ItemCopy) -> ItemCopy {
     let mut item = item.clone();
     item.tags.sort_unstable();
@@ -463,7 +464,7 @@ fn is_same_place(one: &ItemCopy, other: &ItemCopy) -> bool {
     (&one.collection, one.scope, &one.owner) == (&other.collection, other.scope, &other.owner)
 }
 
-/// Why an item is not the one that has its id here.
+/// Returns why an item is not the one that has its id here, if it is not.
 fn stranger(there: &ItemCopy, item: &ItemCopy) -> Option<&'static str> {
     if there.kind != item.kind || there.content != item.content {
         Some("another text has this id here")
@@ -477,7 +478,7 @@ fn stranger(there: &ItemCopy, item: &ItemCopy) -> Option<&'static str> {
     }
 }
 
-/// The fields in which two forms of an item differ.
+/// Returns the names of the fields in which two forms of an item differ.
 fn differences(one: &ItemCopy, other: &ItemCopy) -> Vec<&'static str> {
     let bits = |item: &ItemCopy| [item.importance, item.confidence, item.decay_rate].map(f32::to_bits);
     [

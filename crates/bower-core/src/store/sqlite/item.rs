@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::item::{Kind, Provenance, Tier};
 use crate::request::Item;
 
-/// The columns of an item, in the order in which [`read_item`] takes them.
+/// Selects the columns of an item, in the order in which [`read_item`] reads them.
 macro_rules! item {
     ($successor:literal, $checksum:literal, $provenance:literal) => {
         concat!(
@@ -28,7 +28,7 @@ macro_rules! item {
     };
 }
 
-/// An item as it stands.
+/// Selects an item of a store with the newest schema.
 const ITEM: &str = item!(
     "CASE i.status WHEN 'superseded' THEN (SELECT n.id FROM items n WHERE n.supersedes_id = i.id
  UNION ALL SELECT n.id FROM relations r JOIN items n ON n.row = r.row WHERE r.other = i.row AND r.relation = 'supersedes') END",
@@ -36,7 +36,8 @@ const ITEM: &str = item!(
     "coalesce(i.said_by, 'document'), coalesce(i.least_trusted, 'document'), i.reviewed, i.host"
 );
 
-/// An item of a store without checksums and provenance that cannot be brought up to date: it is trusted as little as may be.
+/// Selects an item of a store without checksums and provenance that cannot be migrated. Its provenance is the least
+/// trusted.
 const ITEM_UNCHECKED: &str = item!(
     "CASE i.status WHEN 'superseded' THEN (SELECT n.id FROM items n WHERE n.supersedes_id = i.id
  UNION ALL SELECT n.id FROM relations r JOIN items n ON n.row = r.row WHERE r.other = i.row AND r.relation = 'supersedes') END",
@@ -44,10 +45,10 @@ const ITEM_UNCHECKED: &str = item!(
     "'import', 'import', 0, NULL"
 );
 
-/// An item of a store that is older than chains and cannot be brought up to date.
+/// Selects an item of a store from before chains that cannot be migrated.
 const ITEM_ALONE: &str = item!("NULL", "NULL", "'import', 'import', 0, NULL");
 
-/// The statement that reads an item of a store of this schema.
+/// Returns the statement that selects an item of a store with this schema.
 pub(super) fn statement(schema: u32) -> &'static str {
     match schema {
         KEEPS_PROVENANCE.. => ITEM,
@@ -56,12 +57,12 @@ pub(super) fn statement(schema: u32) -> &'static str {
     }
 }
 
-/// The columns of row, id, summary, section, key, content and keywords, and the text's checksum.
+/// Positions of the columns row, id, summary, section, key, content and keywords, and of the text's checksum.
 const TEXT: [usize; 7] = [0, 1, 26, 29, 38, 27, 28];
 const CHECKSUM: usize = 39;
 
-/// Takes the columns of a row one after the other. By its name a column is looked for among all names, letter by letter:
-/// for ten items that took as long as reading them.
+/// Reads the columns of a row one after the other. Access by name compares it with all names, letter by letter: for ten
+/// items that took as long as reading them.
 struct Columns<'a> {
     row: &'a Row<'a>,
     next: usize,
@@ -130,7 +131,7 @@ pub(super) fn read_item(connection: &Connection, row: &Row<'_>) -> rusqlite::Res
     Ok(item)
 }
 
-/// Gives a chunk what its document knows: `columns` stands before its section.
+/// Adds the data of its document to a chunk; the next of `columns` is its section.
 fn complete_chunk(chunk: &mut Item, columns: &mut Columns<'_>) -> rusqlite::Result<()> {
     let section: Option<String> = columns.take()?;
     let lines: [Option<u32>; 2] = [columns.take()?, columns.take()?];

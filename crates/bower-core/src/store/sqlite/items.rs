@@ -1,5 +1,6 @@
-//! Reads items by row, id and tag, and what ranking knows of them.
-//! Each method costs by what it finds, never by the store's whole size, but for the scan of all texts.
+//! Reads items by row, id and tag, and the facts that ranking uses.
+//! The cost of each method depends on the rows that it finds, never on the store's whole size, except for the scan of all
+//! texts.
 
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};

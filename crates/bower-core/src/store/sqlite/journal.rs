@@ -1,4 +1,4 @@
-//! The journal: what happened, by subject and by change; marks; and the undoing of what an event or an origin did.
+//! The journal: events by subject and by change, marks, and undo of an event or an origin.
 
 mod origin;
 
@@ -42,7 +42,7 @@ impl Journal for SqliteStore {
         most: usize,
     ) -> crate::Result<(Vec<StoreChange>, Change)> {
         let visible = select::visible(visibility);
-        // An event without a subject is of the whole store.
+        // An event without a subject concerns the whole store.
         let is_visible = if visibility.is_everything() {
             "1".to_owned()
         } else {
@@ -113,7 +113,7 @@ impl Journal for SqliteStore {
             let Some(change) = found.map(Change) else { return Ok(None) };
             let undone = undo(connection, change, event, stamp)?;
             if undone.items.is_empty() {
-                // Nothing is written for nothing.
+                // Nothing was undone, so nothing is written.
                 refused = Some(Undone { event: 0, ..undone });
                 return Err(rusqlite::Error::StatementChangedRows(0));
             }
@@ -136,7 +136,7 @@ impl Journal for SqliteStore {
     }
 }
 
-/// Takes back what one transaction did: of a run over many memories what still stands, of anything else all or nothing.
+/// Undoes a transaction: in a run over many memories whatever is unchanged since, otherwise all or nothing.
 fn undo(connection: &Connection, change: Change, event: u64, stamp: Stamp<'_>) -> Result<Undone> {
     let entries = entries(connection, change)?;
     let head = entries.iter().find(|entry| entry.subject.is_none());

@@ -1,5 +1,5 @@
-//! Reads memories for the runs that maintain them, and applies what was decided.
-//! Such runs are the sweep, pruning and consolidation. What they decide is written in one transaction with its events.
+//! Reads memories for the runs that maintain them, and applies the decisions.
+//! Such runs are the sweep, pruning and consolidation. Each writes its decisions in one transaction with its events.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params};
@@ -26,7 +26,8 @@ fn tier(word: i64) -> Tier {
 impl Lifecycle for SqliteStore {
     fn lives(&self, each: &mut dyn FnMut(LifecycleRow<'_>)) -> crate::Result<()> {
         self.read("read the lives of memories", |connection| {
-            // Row by row through an index takes twice as long as reading them all, where most of them are memories.
+            // If most rows are memories, reading them one by one through an index takes twice as long as reading all
+            // rows.
             let memories: i64 = connection
                 .prepare_cached("SELECT coalesce(sum(number), 0) FROM counts WHERE kind = 'memory'")?
                 .query_row([], |row| row.get(0))?;
@@ -131,7 +132,7 @@ impl Lifecycle for SqliteStore {
     }
 }
 
-/// Writes one pattern as a change of its own, so that it can be taken back alone.
+/// Writes one pattern as a separate change, so that it can be undone alone.
 fn put_pattern(connection: &Connection, pattern: &NewPattern, stamp: Stamp<'_>) -> Result<Option<u64>> {
     let NewPattern { memory, members } = pattern;
     let is_there = row_of(connection, &memory.id)?.is_some();
@@ -164,7 +165,7 @@ fn put_pattern(connection: &Connection, pattern: &NewPattern, stamp: Stamp<'_>) 
     record(connection, change, stamp, "consolidate", None, &detail).map(Some)
 }
 
-/// Turns one memory, unless it changed since it was looked at; the event's number.
+/// Changes one memory, unless it changed since the decision. Returns the event's number.
 fn apply(connection: &Connection, one: &Transition, change: Change, stamp: Stamp<'_>) -> Result<Option<u64>> {
     let Some(before) = State::of(connection, one.row)? else { return Ok(None) };
     let seen = &one.seen;

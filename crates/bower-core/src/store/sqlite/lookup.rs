@@ -1,6 +1,6 @@
 //! Finds the rows of a selection by indexes, as operations on sets of rows.
-//! So a selection costs by the rows it keeps. What no index knows is asked of the rows that are left, or of all by a scan: the
-//! answer is the scan's in every case.
+//! The cost depends on the number of rows that the selection keeps. Conditions without an index are checked on the rows
+//! that remain, or by a scan of all. The result always equals that of a scan.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params_from_iter};
@@ -13,54 +13,53 @@ use super::schema::LONG_TEXT;
 use crate::filter::{Filter, Test};
 use crate::item::{Kind, MemoryType, RowSet, Status};
 
-/// Rows that indexes find.
+/// A way to find rows by indexes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Lookup {
-    /// Those of each of these statements.
+    /// The rows of each of these statements.
     Rows(Vec<Condition>),
     /// The chunks of the documents of each of these statements.
     Documents(Vec<Condition>),
-    /// Those of collections.
+    /// The rows of these collections.
     Collections(Vec<String>),
-    /// All but these.
+    /// All rows but these.
     Not(Box<Lookup>),
-    /// Those that are in each.
+    /// Rows in each of these.
     All(Vec<Lookup>),
-    /// Those that are in one.
+    /// Rows in any of these.
     Any(Vec<Lookup>),
 }
 
-/// One of the conditions of a selection, all of which must hold, and how an index finds its rows, where one can.
+/// A condition of a selection, all of which must hold, with the lookup of its rows by an index, if possible.
 #[derive(Debug, PartialEq)]
 pub(super) struct Conjunct {
     pub(super) condition: Condition,
     pub(super) lookup: Option<Lookup>,
 }
 
-/// Rows that are known, or all but those.
+/// Rows that were found, or all but those.
 enum Known {
     Rows(RowSet),
     AllBut(RowSet),
 }
 
-/// A condition that leaves no more rows than these is narrow: where there is one, what the wide ones say is asked of its rows.
-/// Asking costs about fifteen times as much a row as reading the next one of an index.
+/// Largest number of rows of a narrow condition. If there is one, wide conditions are checked on its rows. Checking a row
+/// costs about fifteen times as much as reading the next one of an index.
 pub(super) const NARROW: usize = 4_096;
 
-/// Rows that are asked one by one cost about this many rows of a scan.
+/// Cost of checking a row by itself, in rows of a scan.
 const ASKING: usize = 4;
 
-/// To find a document's chunks by themselves takes as long as to read those of about this many documents that stand beside
-/// each other.
+/// Number of adjacent documents whose chunks are read in the time that it takes to look up one document's chunks.
 const SEEKING: u64 = 12;
 
-/// All documents that have chunks, in the order of an index that holds nothing else.
+/// Selects all chunks in a range of documents, by an index that holds only chunks.
 const CHUNKS: &str =
     "SELECT document, row FROM items WHERE document BETWEEN ? AND ? ORDER BY document, position";
 
 pub(super) fn statuses(statuses: &[Status]) -> Option<Lookup> {
     let others: Vec<_> = Status::ALL.iter().filter(|status| !statuses.contains(status)).collect();
-    // The index holds these two alone.
+    // The index only holds these two.
     let is_indexed = |status: &&Status| matches!(status, Status::Superseded | Status::Archived);
     let rows = |status: &Status| {
         Condition::of(
@@ -102,7 +101,7 @@ fn each(sql: &str, values: impl Iterator<Item = String>) -> Lookup {
     Lookup::Rows(values.into_iter().map(|value| Condition::of(sql, value)).collect())
 }
 
-/// How indexes find what passes a filter; `None` where they cannot.
+/// Returns how indexes find the rows that pass a filter; `None` if they cannot.
 pub(super) fn filter(filter: &Filter) -> Option<Lookup> {
     match filter {
         Filter::All(parts) => Some(Lookup::All(parts.iter().map(self::filter).collect::<Option<_>>()?)),
@@ -133,12 +132,12 @@ fn not(lookup: Lookup) -> Lookup {
     Lookup::Not(Box::new(lookup))
 }
 
-/// Rows with a field that stands so to one of some values: an item's own field, or its document's.
+/// Looks up rows with a field that compares with one of some values: an item's own field, or its document's.
 fn field(name: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
     let (mut items, mut documents) = (Vec::new(), Vec::new());
     for value in values {
         let (sql, value) = match value {
-            // As the scan has it: nothing but null stands in any relation to null, and truths are equal or they are not.
+            // As in the scan: null only compares with null, and booleans only compare for equality.
             Value::Null => ("= x''".to_owned(), None),
             Value::Bool(_) if operator != "=" => continue,
             Value::Bool(true) => ("= x'01'".to_owned(), None),
@@ -147,13 +146,13 @@ fn field(name: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
                 let bound = number
                     .as_i64()
                     .map_or_else(|| Sql::Real(number.as_f64().unwrap_or(f64::NAN)), Sql::Integer);
-                // Numbers stand before every text, the least of which is the empty one.
+                // Numbers sort before every text, the least of which is the empty one.
                 let end = if operator.starts_with('>') { " AND f.value < ''" } else { "" };
                 (format!("{operator} ?{end}"), Some(bound))
             }
             Value::String(text) if text.len() >= LONG_TEXT => return None,
             Value::String(text) => {
-                // Texts stand between the numbers and what stands for truths and nothing.
+                // Texts sort between the numbers and the blobs that stand for booleans and null.
                 let end = match operator {
                     "=" => "",
                     _ if operator.starts_with('>') => " AND f.value < x''",
@@ -174,9 +173,9 @@ fn field(name: &str, operator: &str, values: &[Value]) -> Option<Lookup> {
     Some(Lookup::Any(vec![Lookup::Rows(items), Lookup::Documents(documents)]))
 }
 
-/// Chunks whose document's path stands so to one of some values; only texts stand in any relation to a path.
+/// Looks up chunks whose document's path compares with one of some values; only texts compare with a path.
 fn paths(operator: &str, values: &[Value]) -> Lookup {
-    // The index has the collection first.
+    // The collection is the first column of the index.
     let sql = format!(
         "SELECT d.row AS document FROM documents d
          WHERE d.collection IN (SELECT collection FROM counts WHERE kind = 'document') AND d.path {operator} ?"
@@ -185,13 +184,13 @@ fn paths(operator: &str, values: &[Value]) -> Lookup {
     Lookup::Documents(texts.map(|text| Condition::of(&sql, text.to_owned())).collect())
 }
 
-/// Rows whose collection is one of some values.
+/// Looks up rows whose collection is one of some values.
 fn collection(operator: &str, values: &[Value]) -> Option<Lookup> {
     let names = values.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
     (operator == "=").then_some(Lookup::Collections(names))
 }
 
-/// The rows of all conditions; `None` where a scan is quicker, or the only way.
+/// Returns the rows that meet all conditions; `None` if a scan is quicker, or the only way.
 pub(super) fn rows(
     connection: &Connection,
     conjuncts: Vec<Conjunct>,
@@ -203,7 +202,7 @@ pub(super) fn rows(
     let last = if keeping.len() == 1 { keeping.pop() } else { None };
     first.append(&mut keeping);
     for (conjunct, is_last) in first.into_iter().zip(std::iter::repeat(false)).chain(last.zip(Some(true))) {
-        // Where all else is known, this has to be read in full, however wide it is.
+        // If all other conditions are resolved, this one must be read in full, however wide it is.
         let most = if is_last && open.is_empty() { usize::MAX } else { narrow };
         let found = conjunct.lookup.as_ref().map(|lookup| find(connection, lookup, most)).transpose()?;
         match found.flatten() {
@@ -212,7 +211,7 @@ pub(super) fn rows(
         }
     }
     if !known.iter().any(|found| matches!(found, Known::Rows(_))) {
-        // All are wide: what indexes know of them is read in full.
+        // All conditions are wide: those that indexes can find are read in full.
         let (wide, rest): (Vec<_>, Vec<_>) = open.into_iter().partition(|conjunct| conjunct.lookup.is_some());
         if !rest.is_empty() && wide.iter().all(|conjunct| matches!(conjunct.lookup, Some(Lookup::Not(_)))) {
             return Ok(None);
@@ -249,7 +248,7 @@ pub(super) fn rows(
     ask(connection, &rows, open).map(Some)
 }
 
-/// Those of some rows that pass the rest of the conditions.
+/// Returns those rows that meet the remaining conditions.
 fn ask(connection: &Connection, rows: &RowSet, conjuncts: Vec<Conjunct>) -> rusqlite::Result<RowSet> {
     let list: Vec<String> = rows.iter().map(|row| row.0.to_string()).collect();
     let rest = every(conjuncts.into_iter().map(|conjunct| conjunct.condition));
@@ -262,7 +261,7 @@ fn ask(connection: &Connection, rows: &RowSet, conjuncts: Vec<Conjunct>) -> rusq
         .collect()
 }
 
-/// What a look-up finds, `None` where that is more than `most` rows.
+/// Returns the rows that a lookup finds; `None` if they are more than `most`.
 fn find(connection: &Connection, lookup: &Lookup, most: usize) -> rusqlite::Result<Option<Known>> {
     match lookup {
         Lookup::Rows(statements) => {
@@ -294,7 +293,7 @@ fn find(connection: &Connection, lookup: &Lookup, most: usize) -> rusqlite::Resu
     }
 }
 
-/// The collections that have items and are not among `names`, and whether they have fewer than those together.
+/// Returns the collections that have items and are not among `names`, and whether they have fewer items together.
 fn other_collections(connection: &Connection, names: &[String]) -> rusqlite::Result<(Vec<String>, bool)> {
     let mut prepared = connection.prepare_cached(
         "SELECT collection, sum(number) FROM counts WHERE kind <> 'document' GROUP BY 1 HAVING sum(number) > 0",
@@ -313,7 +312,7 @@ fn other_collections(connection: &Connection, names: &[String]) -> rusqlite::Res
     Ok((others, there < here))
 }
 
-/// The chunks of the documents of some statements; `None` where those are more than `most`.
+/// Returns the chunks of the documents that some statements select; `None` if they are more than `most`.
 fn chunks(
     connection: &Connection,
     statements: &[Condition],
@@ -381,7 +380,7 @@ fn fold(
     Ok(Some(all))
 }
 
-/// Adds the rows of a statement; false where there are more than `most` then.
+/// Adds the rows of a statement; returns false if there are then more than `most`.
 fn read(
     connection: &Connection,
     statement: &Condition,

@@ -1,7 +1,7 @@
-//! Notices acknowledged changes that are missing, and restores or reports them.
-//! They are noticed by the head when a store is opened and before it is written to; what the files still hold is kept aside
-//! before anything overwrites it. Where the log proves what it held, all of it is put back; otherwise the loss is written down,
-//! and told until somebody accepts it.
+//! Detects acknowledged changes that are missing, and restores or reports them.
+//! The head reveals them when a store is opened, and before each write. The data that the files still hold is copied
+//! aside before anything overwrites it. If the log proves its contents, all of it is restored. Otherwise the loss is
+//! recorded, and reported until it is accepted.
 
 use rusqlite::{Connection, OpenFlags, Result, TransactionBehavior, params};
 use serde_json::json;
@@ -17,22 +17,23 @@ use crate::item::Change;
 use crate::request::Loss;
 use crate::store::{Stamp, Upkeep};
 
-/// What is added to the name of the store's file for the folder in which damaged files are kept.
+/// Suffix of the folder that keeps damaged files, after the name of the store's file.
 const ASIDE: &str = "-damaged";
-/// The log, as it was found. Not `memory.db-wal`: SQLite would read it with the image beside it, and undo what was repaired.
+/// Copy of the log as it was found. It is not named `memory.db-wal`: SQLite would apply it to the image beside it, and
+/// undo the repair.
 const LOG: &str = "damaged-wal";
 /// The database with all of the log that could be read.
 pub(super) const IMAGE: &str = "memory.db";
 
-/// Who writes down what is missing, in events.
+/// Author of the events about losses.
 const ACTOR: &str = "bower";
 
-/// The folder in which a store's damaged files are kept.
+/// Returns the folder that keeps a store's damaged files.
 pub(super) fn aside_folder(store: &Path) -> PathBuf {
     with_end(store, ASIDE)
 }
 
-/// What the row of a store says, with the number of losses that nobody accepted.
+/// Reads the one row of the table `store`: its head without fingerprint, and the number of losses that are not accepted.
 pub(super) fn state(connection: &Connection) -> Result<(Head, u64)> {
     let (identity, copy, change, losses) = connection
         .prepare_cached("SELECT identity, copy, change, open_losses FROM store")?
@@ -40,14 +41,15 @@ pub(super) fn state(connection: &Connection) -> Result<(Head, u64)> {
     Ok((Head { identity, copy, change, mark: 0 }, losses))
 }
 
-/// The state of a store with the fingerprint of its last change.
+/// Reads the state of a store with the fingerprint of its last change.
 fn marked(connection: &Connection) -> Result<Head> {
     let (head, _) = state(connection)?;
     let mark = mark(connection, head.change)?.unwrap_or(0);
     Ok(Head { mark, ..head })
 }
 
-/// The head that names a change of the store which is not in it as it was then; `None` where nothing is missing.
+/// Returns the head if it names a change that the store lacks, or has with another fingerprint; `None` if nothing is
+/// missing.
 fn ahead(connection: &Connection, heads: &Heads, store: &Head) -> Result<Option<Head>> {
     let Some(head) = heads.of(store).filter(|head| head.change > Change(0)) else { return Ok(None) };
     let is_ahead =
@@ -55,25 +57,26 @@ fn ahead(connection: &Connection, heads: &Heads, store: &Head) -> Result<Option<
     Ok(is_ahead.then(|| head.clone()))
 }
 
-/// The first change that a head speaks of and the store lacks. Where the store has another one of the head's number, that one.
+/// Returns the first change that a head names and the store lacks. If the store has another change of the head's number,
+/// that number.
 fn first_missing(store: &Head, head: &Head) -> u64 {
     (store.change.0 + 1).min(head.change.0)
 }
 
 impl SqliteStore {
-    /// The records of the head's file. A file that cannot be read says nothing; `doctor` names it.
+    /// Reads the records of the head's file. An unreadable file counts as empty; `doctor` reports it.
     pub(super) fn read_heads(&self) -> Heads {
         lock(&self.head).read().unwrap_or_default()
     }
 
-    /// Notes the store's last change outside of it, after a commit. The write stands whether this succeeds or not.
+    /// Writes the head after a commit. The commit stands even if this fails.
     pub(super) fn keep_head(&self, head: &Head) {
         let synced = self.settings.sync == crate::config::Sync::Full;
-        // A head that is behind says nothing wrong; `doctor` names one that cannot be written.
+        // A head that is behind is harmless; `doctor` reports one that cannot be written.
         let _ = lock(&self.head).write(head, synced);
     }
 
-    /// The head that belongs to what a transaction has done, where that was a change.
+    /// Returns the head after a transaction, or `None` if it was not a change.
     pub(super) fn next_head(connection: &Connection, before: &Head) -> Result<Option<Head>> {
         let (after, _) = state(connection)?;
         if after.change == before.change {
@@ -82,14 +85,15 @@ impl SqliteStore {
         marked(connection).map(Some)
     }
 
-    /// The present state, within a transaction; `None` where acknowledged changes are missing, which is to be settled first.
+    /// Returns the present state, within a transaction; `None` if acknowledged changes are missing, which must be settled
+    /// first.
     pub(super) fn complete_state(&self, connection: &Connection) -> Result<Option<Head>> {
         let (store, _) = state(connection)?;
         Ok(ahead(connection, &self.read_heads(), &store)?.is_none().then_some(store))
     }
 
-    /// Looks for missing changes when the store is opened. `heads` were read before the store was: a change that is made meanwhile is
-    /// not missing.
+    /// Looks for missing changes when the store is opened. `heads` were read before the store: a change that is committed
+    /// in between is not missing.
     pub(super) fn look_for_losses(
         &mut self,
         connection: &mut Connection,
@@ -113,8 +117,8 @@ impl SqliteStore {
         self.settle_losses(connection)
     }
 
-    /// Keeps what the files hold, puts back what can be proven, or writes down what is missing. Nobody writes meanwhile: each writer
-    /// looks at the head within his transaction, and comes here.
+    /// Copies the files' contents aside, then restores the missing changes if they can be proven, or else records the
+    /// loss. No process writes meanwhile: each writer checks the head within its transaction, and ends up here.
     pub(super) fn settle_losses(&self, connection: &mut Connection) -> crate::Result<()> {
         let mut head_file = lock(&self.head);
         let path = head_file.path().to_path_buf();
@@ -125,7 +129,7 @@ impl SqliteStore {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let (store, _) = state(&transaction).map_err(failed)?;
         let Some(head) = ahead(&transaction, &heads, &store).map_err(failed)? else {
-            // Somebody else has settled it.
+            // Another process has settled it.
             return Ok(());
         };
         let aside = self.keep_aside(&head)?;
@@ -135,7 +139,7 @@ impl SqliteStore {
             is_mended = self.mend(connection, &folder.join(IMAGE), &head)?;
             if is_mended {
                 remove_folder(folder)?;
-                // It holds nothing more, unless something else was kept.
+                // The folder is empty now, unless something else was kept.
                 let _ = std::fs::remove_dir(aside_folder(&self.path));
             }
         }
@@ -154,7 +158,7 @@ impl SqliteStore {
                     "INSERT INTO losses (first_change, last_change, time, aside) VALUES (?1, ?2, ?3, ?4)",
                     params![first, head.change.0, stamp.now.as_microsecond(), name],
                 )?;
-                // No number that was acknowledged ever means another change.
+                // No acknowledged number is ever used for another change.
                 transaction.execute(
                     "UPDATE store SET change = max(change, ?1), open_losses = open_losses + 1",
                     [head.change.0],
@@ -170,8 +174,8 @@ impl SqliteStore {
         head_file.write_locked(&written, true).map_err(|source| Error::io("write", &path, source))
     }
 
-    /// Copies what the store's files hold into a folder beside them, the log read beyond its damage; the folder. `None` where there is
-    /// nothing that the store does not say itself.
+    /// Copies the contents of the store's files, with the log read beyond its damage, into a folder beside them. Returns
+    /// the folder, or `None` if the files hold no more than the store shows.
     pub(super) fn keep_aside(&self, head: &Head) -> crate::Result<Option<PathBuf>> {
         let all = aside_folder(&self.path);
         let folder = all.join(format!("{}-{:016x}", head.change.0, head.mark));
@@ -201,7 +205,7 @@ impl SqliteStore {
         }
         image.write(&to).map_err(|source| Error::io("write", &to, source))?;
         if image.is_exact() {
-            // An image of which every page is proven may be put back.
+            // An image may be restored only if every page of it is proven.
             let proof = partial.join("exact");
             write_private(&proof, &[]).map_err(|source| Error::io("write", &proof, source))?;
         }
@@ -209,8 +213,8 @@ impl SqliteStore {
         Ok(Some(folder))
     }
 
-    /// Looks for the one way to repair a frame that makes a store which is sound in every row and ends with the change that the head
-    /// names. The other ways leave the damage where it is and damage something else.
+    /// Looks for the only repair of a frame whose store is sound in every row and ends with the head's change. The other
+    /// repairs leave the damage where it is and damage something else.
     fn repaired(
         &self,
         log: &[u8],
@@ -229,7 +233,7 @@ impl SqliteStore {
                 let ends = store.read("read the last change", marked)? == *head;
                 Ok(ends && store.verify()?.is_empty())
             });
-            // What cannot even be read is not it.
+            // An unreadable store is not the one.
             if is_sound.unwrap_or(false) {
                 found.push(choice);
             }
@@ -238,8 +242,8 @@ impl SqliteStore {
         if let [choice] = found[..] { open(choice).map(Some) } else { Ok(None) }
     }
 
-    /// Puts an image in the store's place, where every page of it is proven, it is sound, and it ends with the change that the head
-    /// names; false where it is not so.
+    /// Replaces the store by an image if every page of it is proven, it is sound, and it ends with the head's change.
+    /// Returns false otherwise.
     fn mend(&self, connection: &mut Connection, image: &Path, head: &Head) -> crate::Result<bool> {
         if !image.with_file_name("exact").exists() {
             return Ok(false);
@@ -249,7 +253,7 @@ impl SqliteStore {
             let sound: String = source.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
             Ok(sound == "ok" && marked(&source)? == *head)
         };
-        // What cannot even be read proves nothing.
+        // An unreadable image proves nothing.
         if !check().unwrap_or(false) {
             return Ok(false);
         }
@@ -257,14 +261,14 @@ impl SqliteStore {
         Ok(true)
     }
 
-    /// Notes the store's last change outside of it, whatever is noted there of another copy.
+    /// Writes the head with the store's last change, whatever it holds of another copy.
     pub(super) fn note_head(&self) -> crate::Result<()> {
         let head = self.read("read the last change", marked)?;
         self.keep_head(&head);
         Ok(())
     }
 
-    /// What is wrong with the head, in words.
+    /// Returns sentences about what is wrong with the head.
     pub(super) fn head_findings(&self) -> Vec<String> {
         let mut head = lock(&self.head);
         let path = head.path().to_path_buf();
@@ -293,8 +297,8 @@ pub(super) fn remove_folder(folder: &Path) -> crate::Result<()> {
     }
 }
 
-/// Whether the head beside a store names a change that its row, as it was read from its pages, does not have: identity, number of the
-/// copy and change. Where there is no such row, everything is missing.
+/// Whether the head beside a store names a change that the store lacks. `row` is the identity, copy number and change
+/// read from the store's pages; without it everything is missing.
 pub(super) fn is_behind_head(store: &Path, row: Option<(&str, i64, u64)>) -> bool {
     let Some((identity, copy, change)) = row else { return true };
     let here = Head { identity: identity.to_owned(), copy, change: Change(change), mark: 0 };
@@ -302,7 +306,7 @@ pub(super) fn is_behind_head(store: &Path, row: Option<(&str, i64, u64)>) -> boo
     heads.of(&here).is_some_and(|head| head.change > here.change)
 }
 
-/// The databases that were kept aside of a store, the newest first.
+/// Returns the databases that were copied aside for a store, newest first.
 pub(super) fn kept_aside(store: &Path) -> crate::Result<Vec<PathBuf>> {
     let folder = aside_folder(store);
     let entries = match std::fs::read_dir(&folder) {
@@ -324,7 +328,7 @@ pub(super) fn kept_aside(store: &Path) -> crate::Result<Vec<PathBuf>> {
 }
 
 impl SqliteStore {
-    /// Fills a new store with rows of another, in one transaction, and gives them their checksums.
+    /// Fills a new store with rows of another, in one transaction, and computes their checksums.
     pub(super) fn fill(
         &self,
         stamp: Stamp<'_>,

@@ -1,5 +1,5 @@
-//! Writes memories, each with what was decided about it, in one transaction with its events.
-//! No event holds a text: what changed is read from both sides of a chain.
+//! Writes memories, each as decided, in one transaction with its events.
+//! Events contain no text: both texts of a replacement are read from its chain.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
@@ -14,10 +14,10 @@ use super::states::{State, start, turn};
 use crate::item::{Change, Kind, Origin, Relation, RowId, Ruling, Scope, Status, Turn};
 use crate::store::{Decided, Kept, Memories, Namespace, NewMemory, OWN, ReviewRow, Stamp, WriteAction};
 
-/// What one more observation adds to a memory's confidence (systems.md, section 2: a merge raises it by .05).
+/// Confidence that one more observation adds (systems.md, section 2: a merge raises it by .05).
 const OBSERVED: f64 = 0.05;
 
-/// A longer chain than this is a circle; no real one is near it.
+/// Longest chain that is followed. A longer one is a circle; real chains are far shorter.
 pub(super) const LONGEST_CHAIN: usize = 10_000;
 
 impl Memories for SqliteStore {
@@ -77,7 +77,8 @@ impl Memories for SqliteStore {
     }
 
     fn memories_of(&self, place: &Namespace, after: Change) -> crate::Result<Vec<RowId>> {
-        // All are found by the index of places, few newer ones by that of changes; the signs keep SQLite from taking the other.
+        // All memories of a namespace are found by its index, and the few newer ones by the index of changes. The unary
+        // `+` keeps SQLite from using the other one.
         let of_place = match after {
             Change(0) => {
                 "+text_change > ?4 AND kind = 'memory' AND collection = ?1 AND scope = ?2 AND owner IS ?3"
@@ -113,7 +114,7 @@ impl Memories for SqliteStore {
         self.read("look for newer memories", |connection| {
             connection
                 .prepare_cached(
-                    // Few rows are newer; without the signs SQLite goes through all memories.
+                    // Few rows are newer; without the unary `+` SQLite goes through all memories.
                     "SELECT 1 FROM items WHERE text_change > ?1 AND +kind = 'memory' AND +scope = ?2 AND +owner IS ?3
                      AND source <> ?4",
                 )?
@@ -158,7 +159,7 @@ impl Memories for SqliteStore {
     }
 }
 
-/// Somebody's word makes a memory of what was only picked out of a session.
+/// Makes an extracted candidate an active, reviewed memory, because a person decided so.
 fn promote(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
     let Some(before) = State::of(connection, row)? else { return Ok(()) };
     if before.status != Status::Candidate.word() && before.reviewed {
@@ -197,11 +198,11 @@ pub(super) fn id_of(connection: &Connection, row: RowId) -> Result<String> {
     connection.prepare_cached("SELECT id FROM items WHERE row = ?1")?.query_row([row.0], |row| row.get(0))
 }
 
-/// Whether what was decided no longer holds.
+/// Whether a decision is void.
 fn is_void(connection: &Connection, memory: &NewMemory, decided: &Decided) -> Result<bool> {
     let newer = connection
         .prepare_cached(
-            // Few rows are newer; without the signs SQLite goes through all of the place.
+            // Few rows are newer; without the unary `+` SQLite goes through the whole namespace.
             "SELECT 1 FROM items WHERE text_change > ?1 AND kind = 'memory' AND +collection = ?2 AND +scope = ?3
              AND +owner IS ?4",
         )?
@@ -213,7 +214,7 @@ fn is_void(connection: &Connection, memory: &NewMemory, decided: &Decided) -> Re
     Ok(newer || !stands)
 }
 
-/// Writes a memory that is not there yet, with what follows for the one that it was compared with.
+/// Writes a new memory, with the effects on the one that it was compared with.
 fn place(
     connection: &Connection,
     memory: &NewMemory,
@@ -264,7 +265,7 @@ fn place(
     Ok(kept)
 }
 
-/// Leaves an event that names the other side.
+/// Records an event that names the other memory.
 fn tell(
     connection: &Connection,
     id: &str,
@@ -295,8 +296,9 @@ pub(super) fn relate(
     Ok(())
 }
 
-/// Takes a memory out of sight, and puts `by` at the end of its chain, where something replaces it. It keeps its text; the
-/// successor keeps its pin and its tags. One that is out of sight already has its place in a chain and stays as it is.
+/// Supersedes a memory, and links `by` to it as the end of its chain, if something replaces it. The memory keeps its
+/// text; the successor takes over its pin and its tags. A memory that is already hidden has its place in a chain and
+/// stays as it is.
 fn supersede(
     connection: &Connection,
     row: RowId,
@@ -328,8 +330,8 @@ fn supersede(
     Ok(())
 }
 
-/// Takes a memory out of sight that says the same as the one that `by` replaces. A chain has one line: this one is tied to it by
-/// a relation.
+/// Supersedes a memory that says the same as the one that `by` replaces. A chain is a single line, so this one is linked
+/// by a relation.
 fn supersede_too(
     connection: &Connection,
     row: RowId,
@@ -344,7 +346,7 @@ fn supersede_too(
     Ok(())
 }
 
-/// Marks a memory as superseded, with its event; false where it is not to be seen already, or gone.
+/// Marks a memory as superseded, with its event. Returns false if it is already hidden, or was removed.
 fn hide(
     connection: &Connection,
     row: RowId,
@@ -358,14 +360,14 @@ fn hide(
     let mut after = before.clone().with_status(Status::Superseded, now);
     let mut detail = why.clone();
     if let Some(by) = by {
-        // What the successor says became true then, if it tells; the store learned of it now.
+        // The successor became valid at its stated time, if any, otherwise when it was written.
         let since: i64 = connection
             .prepare_cached("SELECT coalesce(valid_from, create_time) FROM items WHERE row = ?1")?
             .query_row([by.0], |row| row.get(0))?;
         after.valid_to = after.valid_to.or(Some(since));
         detail.insert("by".to_owned(), json!(id_of(connection, by)?));
     } else {
-        // It never was true.
+        // It was never valid.
         let written: i64 = connection
             .prepare_cached("SELECT create_time FROM items WHERE row = ?1")?
             .query_row([row.0], |row| row.get(0))?;
@@ -376,7 +378,7 @@ fn hide(
     Ok(true)
 }
 
-/// Removes one item from every table and remembers the row, so that indexes mask it.
+/// Removes one item from every table, and records its row as removed, so that indexes mask it.
 pub(super) fn remove_row(
     connection: &Connection,
     row: RowId,
@@ -396,7 +398,8 @@ pub(super) fn remove_row(
     Ok(removed)
 }
 
-/// Takes a memory that is about to go out of what speaks of it: its relations, its reviews, and its chain, whose ends meet.
+/// Removes the references to a memory that is about to be removed: relations, reviews, and its link in a chain. The
+/// neighbours in the chain are joined.
 fn unlink(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
     for table in ["relations", "reviews"] {
         connection
@@ -416,7 +419,7 @@ fn unlink(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>)
     Ok(())
 }
 
-/// What is wrong with the chains: each memory has one successor at most, and who has one is superseded.
+/// Returns findings about chains: each memory has at most one successor, and a memory with a successor is superseded.
 pub(super) fn broken_chains(connection: &Connection) -> Result<Vec<String>> {
     let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, u64>(0));
     let forks = count(
@@ -443,7 +446,7 @@ pub(super) fn insert_memory(
     stamp: Stamp<'_>,
 ) -> Result<RowId> {
     let now = stamp.now.as_microsecond();
-    // By a clock that is behind, a new memory would be one that nobody has used for years.
+    // With a clock that is behind, a new memory would seem unused for years.
     connection
         .prepare_cached(
             "INSERT INTO items (id, kind, collection, type, importance, confidence, decay_rate, create_time, access_time,
@@ -500,7 +503,7 @@ pub(super) fn insert_memory(
     Ok(row)
 }
 
-/// Where a telling came from, in its event: by this all that one origin told is found again.
+/// Adds the origin to an event, by which everything that one origin wrote is found again.
 fn note_writer(memory: &NewMemory, detail: &mut Map<String, Value>) {
     if memory.source_conv_id.is_none() && memory.host.is_none() {
         return;
@@ -513,8 +516,8 @@ fn note_writer(memory: &NewMemory, detail: &mut Map<String, Value>) {
     detail.insert("origin".to_owned(), json!(origin));
 }
 
-/// The same again: one more observation, and a little more confidence. Tags and metadata are merged, an archived memory comes
-/// back; the text stays.
+/// Confirms a memory: one more observation, and a little more confidence. Tags and metadata are merged, and an archived
+/// memory comes back; the text stays.
 fn observe(
     connection: &Connection,
     row: RowId,
@@ -528,7 +531,7 @@ fn observe(
         .query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some(before) = State::of(connection, row)? else { return Err(rusqlite::Error::QueryReturnedNoRows) };
     let (kept, told) = (before.provenance()?, memory.provenance);
-    // What nobody reviewed gives its fields to nothing that somebody did, and what came from outside confirms nothing.
+    // Unreviewed memories do not change the fields of reviewed ones, and memories from outside confirm nothing.
     let is_heard = told.reviewed || !kept.reviewed;
     let mut after = before.clone();
     if is_heard {
@@ -536,10 +539,10 @@ fn observe(
     }
     if before.status == Status::Archived.word() {
         after = after.with_status(memory.status, stamp.now.as_microsecond());
-        // It is so again.
+        // It is valid again.
         after.valid_to = memory.valid_to.map(Timestamp::as_microsecond);
     } else if before.status == Status::Candidate.word() && told.reviewed && memory.id == id {
-        // Somebody tells the very words that were only picked so far.
+        // The exact words that were only extracted so far are now stated.
         after = after.with_status(Status::Active, stamp.now.as_microsecond());
     }
     if memory.id == id {
@@ -553,13 +556,13 @@ fn observe(
     if is_heard {
         merged.extend(memory.metadata.clone());
     }
-    // Told again it is in use, though nobody asked for it.
+    // A restated memory is in use, though nobody asked for it.
     connection
         .prepare_cached("UPDATE items SET metadata = ?2, access_time = max(access_time, ?3) WHERE row = ?1")?
         .execute(params![row.0, json_text(&merged)?, stamp.now.as_microsecond()])?;
     let tags: &[String] = if is_heard { &memory.tags } else { &[] };
     let added = put_tags(connection, row, tags)?;
-    // The vector is of this text alone: another text that says the same has its own.
+    // The vector belongs to this exact text: another text that says the same has its own.
     if let Some(vector) = memory.vector.as_ref().filter(|_| memory.id == id) {
         let same: Option<String> = connection
             .prepare_cached("SELECT m.name FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1")?
@@ -570,7 +573,7 @@ fn observe(
             seal_vector(connection, row)?;
         }
     }
-    // The same id confirms whatever was decided; why something else was is no reason for it.
+    // An equal id confirms whatever was decided, so the reasons for another decision are left out.
     let is_decided = matches!(decided.standing, WriteAction::Confirms(_));
     let mut detail = if is_decided { decided.why.clone() } else { Map::new() };
     detail.insert("tags".to_owned(), json!(tags));

@@ -1,5 +1,5 @@
 //! The embedded store: one SQLite file in WAL mode.
-//! A reader never waits; a writer waits its turn; nobody sees a lock.
+//! A reader never waits, a writer waits for its turn, and no caller sees a lock.
 
 mod backup;
 mod beside;
@@ -53,25 +53,26 @@ use crate::request::Loss;
 use crate::store::Store;
 use events::mark;
 
-/// The log's length before a commit copies it into the file, in pages of 4 KiB: the next process reads at most this much
-/// to find its way in the log (about a millisecond).
+/// Length of the log in pages of 4 KiB at which a commit copies it into the file. The next process reads at most this
+/// much to index the log (about a millisecond).
 const LOG_PAGES: u32 = 400;
-/// The file of a log of that length: a page has a header of 24 bytes there.
+/// Size of the log file at that length: each page has a header of 24 bytes there.
 const LOG_BYTES: u64 = LOG_PAGES as u64 * (4_096 + 24);
 
-/// A transaction of so many chunks is one of a load, in which more are to follow …
+/// Number of chunks from which a transaction is part of a bulk load, with more to follow.
 const BULK: usize = 512;
-/// … and the log may become this long, 16 MB: ids are spread over all of their index, so most of its pages are changed again
-/// before the next copy. The pipeline empties the log when it ends.
+/// Length of the log in pages (16 MB) during a bulk load. Ids are spread over their whole index, so most of its pages
+/// change again before the next copy. The indexing run empties the log when it ends.
 const BULK_LOG_PAGES: u32 = 4_000;
 
-/// What a connection may keep of the file while it writes, in KiB, if the settings do not say more.
+/// Page cache of a writing connection in KiB, unless the settings allow more.
 const WRITING_KIB: u64 = 8 << 10;
-/// Connections at rest: a question takes two or three, so this is enough for some at once. Each keeps its share of the pages
-/// that may be kept.
+/// Number of idle connections that are kept. A question uses two or three, so this serves several at once. Each has an
+/// equal share of the page cache.
 const AT_REST: usize = 8;
-/// How long a reader waits for a connection on loan before it opens another. Opening one takes about as long (SQLite reads the schema
-/// anew, 2.7 million instructions), so waiting costs at most twice the better of the two; most loans are shorter by far.
+/// Time that a reader waits for a borrowed connection before it opens another. Opening takes about as long (SQLite reads
+/// the schema again, 2.7 million instructions), so waiting costs at most twice the better choice. Most loans are far
+/// shorter.
 const LOAN_WAIT: Duration = Duration::from_micros(600);
 
 /// An opened store file.
@@ -79,41 +80,41 @@ const LOAN_WAIT: Duration = Duration::from_micros(600);
 pub struct SqliteStore {
     path: PathBuf,
     identity: String,
-    /// The file's, which is the newest unless it cannot be written.
+    /// The file's schema; the newest, unless the file cannot be written.
     schema: u32,
     settings: Settings,
     read_only: Option<ReadOnly>,
-    /// Connections at rest: a reader takes one, waits a little for one, or opens another, so channels can read side by side.
+    /// Idle connections. A reader takes one, waits briefly for one, or opens another, so channels can read in parallel.
     idle: Mutex<Vec<Connection>>,
-    /// Told when a connection comes back to rest.
+    /// Notified when a connection becomes idle.
     returned: Condvar,
-    /// The rows of the last selections.
+    /// Cached rows of the last selections.
     selected: selection_cache::SelectionCache,
-    /// One writer at a time in this process; other processes are waited for in SQLite.
+    /// Lock for the one writer of this process. SQLite waits for other processes.
     writing: Mutex<()>,
-    /// The last change, outside of the file.
+    /// The head: the last change, stored beside the file.
     head: Mutex<head::HeadFile>,
-    /// What is missing from a store that cannot be written, and so cannot say so itself.
+    /// The loss of a store that cannot be written, and so cannot record it itself.
     missing: Option<Loss>,
-    /// When it was opened.
+    /// Time when it was opened.
     opened: Timestamp,
-    /// What was read and was not as it was written.
+    /// Rows whose text or vector was read and is not as it was written.
     damaged: Mutex<BTreeSet<(&'static str, u32)>>,
 }
 
-/// Why a store was opened for reading only.
+/// The reason why a store was opened for reading only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadOnly {
-    /// The file cannot be written, its folder can.
+    /// The file cannot be written, but its folder can.
     File,
-    /// Nothing in the folder can be written and there is no log: the file cannot change while it is read.
+    /// Nothing in the folder can be written and there is no log, so the file cannot change while it is read.
     Immutable,
-    /// The disk is full: not even the log's index can be made, so no other process has the log open either. A question
-    /// is answered all the same; whoever stays longer than that opens the store again.
+    /// The disk is full. Not even the log's index can be created, so no other process has the log open either. One
+    /// question can still be answered; a caller that stays longer opens the store again.
     Full,
 }
 
-/// A connection on loan; it goes back to rest when dropped.
+/// A borrowed connection; it becomes idle again when dropped.
 struct Reader<'a> {
     store: &'a SqliteStore,
     connection: Option<Connection>,
@@ -140,23 +141,24 @@ impl Drop for Reader<'_> {
 }
 
 impl SqliteStore {
-    /// The store's file in a home.
+    /// Returns the path of the store's file in a home.
     pub fn file_in(home: &Path) -> PathBuf {
         home.join("memory.db")
     }
 
-    /// Opens the store at `path`, making it (and its folder) where there is none, and bringing an older schema up to date.
+    /// Opens the store at `path`. Creates it and its folder if needed, and migrates an older schema.
     ///
     /// A store that cannot be written is opened for reading; its writes then fail with [`Error::ReadOnly`].
     pub fn open(path: &Path, settings: &Settings, now: Timestamp) -> Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("."));
         if !path.exists() {
             files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
-            // SQLite makes files as the umask says, and its log after the database file. Where none can be made it says why.
+            // SQLite would create the file, and later the log, with the mode of the umask. If creation fails here, SQLite
+            // reports why.
             let _ = files::create_new(path);
         }
         let mut store = Self::unopened(path, settings, now);
-        // Before the store is read: a change that comes meanwhile is not missing.
+        // The head is read before the store: a change that is committed in between is not missing.
         let heads = store.read_heads();
         if let Some(head) = heads.newest().filter(|head| head.change.0 > 0)
             && std::fs::metadata(path).map_or(0, |file| file.len()) == 0
@@ -174,7 +176,7 @@ impl SqliteStore {
             Err(Error::DiskFull { .. }) if store.is_settled() => {
                 store.read_only = Some(ReadOnly::Full);
                 let connection = store.connect()?;
-                // What was cut short before it had its tables has nothing to read.
+                // A store whose creation was cut short has no tables to read.
                 store.schema = store.check_schema(&connection)?;
                 if store.schema == 0 {
                     return Err(Error::DiskFull { at: store.path.into() });
@@ -189,7 +191,7 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Opens a store that lies anywhere for reading alone: nothing is made beside it.
+    /// Opens a store anywhere for reading only: no file is created beside it.
     fn reading(path: &Path, settings: &Settings) -> Result<Self> {
         let mut store = Self::unopened(path, settings, Timestamp::UNIX_EPOCH);
         store.read_only = Some(store.read_only_mode());
@@ -231,7 +233,7 @@ impl SqliteStore {
         self.read_only.is_some()
     }
 
-    /// The store's file.
+    /// Returns the path of the store's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -240,33 +242,34 @@ impl SqliteStore {
         if self.has_log() { ReadOnly::File } else { ReadOnly::Immutable }
     }
 
-    /// Whether the log beside the file holds anything.
+    /// Whether the log beside the file is not empty.
     fn has_log(&self) -> bool {
         std::fs::metadata(self.path.with_extension("db-wal")).is_ok_and(|log| log.len() > 0)
     }
 
-    /// Whether everything is in the file itself, and there is something in it.
+    /// Whether the file is not empty and there is no log: all data is in the file itself.
     fn is_settled(&self) -> bool {
         !self.has_log() && std::fs::metadata(&self.path).is_ok_and(|file| file.len() > 0)
     }
 
-    /// How long a statement waits for another process's lock.
+    /// Returns how long a statement waits for another process's lock.
     fn busy_timeout(&self) -> Duration {
         Duration::from_millis(self.settings.busy_timeout_ms)
     }
 
-    /// What all connections at rest may keep of the file, in KiB.
+    /// Returns the page cache of all idle connections together, in KiB.
     fn cache_kib(&self) -> u64 {
         self.settings.cache_mb * 1_024
     }
 
-    /// A new connection with this store's pragmas. Touches the file's header only.
+    /// Opens a connection with this store's pragmas. Reads only the file's header.
     ///
-    /// What is deleted is overwritten with zeros by whoever deletes it: a text that is forgotten later has left its terms and
-    /// its older chunks in pages that nobody touches any more, and only here is it known where.
+    /// Deleted content is overwritten with zeros at once (`secure_delete`). A text that is forgotten later has left its
+    /// terms and older chunks in pages that nothing writes any more. Their place is only known at deletion.
     ///
-    /// The file is read, not mapped: each connection maps it anew, with 64 KiB around each page that it touches, and after a
-    /// thousand questions all of it is resident once for each. A question reads about 110 pages, .1 ms in all.
+    /// The file is read, not memory-mapped. Each connection would map it again, with 64 KiB around each page that it
+    /// touches. After a thousand questions all of the file would be resident once per connection. A question reads about
+    /// 110 pages, .1 ms in all.
     fn connect(&self) -> Result<Connection> {
         let failed = |source| self.failed("open the store", source);
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -286,10 +289,11 @@ impl SqliteStore {
         .map_err(failed)?;
         connection.busy_timeout(self.busy_timeout()).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(64);
-        // Closing the last connection would copy the log into the file and wait for the disk four times (45 ms of a
-        // 60 ms process on a busy disk). The log stays instead; `checkpoint` empties it when somebody has the time.
+        // By default, closing the last connection copies the log into the file and waits for the disk four times. That
+        // took 45 ms of a 60 ms process on a busy disk. Here the log stays, and `Upkeep::tidy` empties it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
-        // Else SQLite plans a statement anew whenever a value that its plan could depend on is bound: at every question.
+        // Otherwise SQLite plans a statement again whenever a value is bound that its plan could depend on: at every
+        // question.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
         let synchronous = match self.settings.sync {
             Sync::Normal => "NORMAL",
@@ -306,7 +310,7 @@ impl SqliteStore {
         Ok(connection)
     }
 
-    /// Makes sure that the file is a store of the newest schema.
+    /// Creates the tables, or migrates an older schema.
     fn prepare(&self, mut connection: Connection, now: Timestamp) -> Result<Connection> {
         if self.check_schema(&connection)? == schema::NEWEST {
             return Ok(connection);
@@ -315,12 +319,12 @@ impl SqliteStore {
         self.enter_wal(&connection)?;
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        // Another process may have been here while this one waited: read the number again inside the transaction.
+        // Another process may have migrated the store meanwhile: read the number again inside the transaction.
         let from = self.check_schema(&transaction)?;
         let heads = self.read_heads();
         let lost = heads.newest().filter(|head| from == 0 && head.change.0 > 0);
         if let Some(head) = lost {
-            // What follows overwrites the log of a store that was here.
+            // The migration overwrites the log of the store that was here.
             self.keep_aside(head)?;
         }
         for step in &schema::MIGRATIONS[from as usize..] {
@@ -341,7 +345,7 @@ impl SqliteStore {
                 .map_err(failed)?;
             transaction.pragma_update(None, "application_id", schema::APPLICATION_ID).map_err(failed)?;
         } else if from < schema::KEEPS_PROVENANCE {
-            // Whose words an item is must not change unseen either.
+            // Provenance must not change unnoticed either, so it is covered by the checksums.
             checksums::seal_all(&transaction).map_err(failed)?;
             if from < schema::KEEPS_CHECKSUMS {
                 transaction.execute("UPDATE store SET copy = random()", []).map_err(failed)?;
@@ -350,13 +354,13 @@ impl SqliteStore {
         transaction.pragma_update(None, "user_version", schema::NEWEST).map_err(failed)?;
         transaction.commit().map_err(failed)?;
         if from == 0 {
-            // What every log builds on is in the file before there is one: a damaged log never takes the tables along.
+            // The base of every later log is now in the file itself, so a damaged log never takes the tables with it.
             empty_log(&connection).map_err(failed)?;
         }
         Ok(connection)
     }
 
-    /// Turning WAL on needs the file for itself and does not wait by itself, so this does, like any other write.
+    /// Turns WAL on. This needs the file exclusively and SQLite does not wait for it, so this waits like any other write.
     fn enter_wal(&self, connection: &Connection) -> Result<()> {
         let start = Instant::now();
         loop {
@@ -369,7 +373,7 @@ impl SqliteStore {
         }
     }
 
-    /// The file's schema number; 0 is a file with nothing in it. Anything but a store is an error.
+    /// Returns the file's schema number; 0 for an empty file. Fails if the file is not a store.
     fn check_schema(&self, connection: &Connection) -> Result<u32> {
         let failed = |source| self.failed("open the store", source);
         let pragma =
@@ -391,7 +395,7 @@ impl SqliteStore {
         Ok(found)
     }
 
-    /// A connection for reading.
+    /// Borrows a connection for reading.
     fn reader(&self) -> Result<Reader<'_>> {
         let (mut idle, _) = self
             .returned
@@ -406,7 +410,7 @@ impl SqliteStore {
         Ok(Reader { store: self, connection: Some(connection) })
     }
 
-    /// Runs a read on a connection of its own, in one snapshot: its statements agree, and the file is locked once.
+    /// Runs a read in one snapshot on a borrowed connection: its statements agree, and the file is locked once.
     fn read<T>(
         &self,
         doing: &'static str,
@@ -417,7 +421,7 @@ impl SqliteStore {
         body(&snapshot).map_err(|source| self.failed(doing, source))
     }
 
-    /// Runs one write transaction: everything in `body` is kept, or nothing.
+    /// Runs `body` as one write transaction: all of it is stored, or nothing.
     fn write<T>(
         &self,
         doing: &'static str,
@@ -426,7 +430,7 @@ impl SqliteStore {
         self.write_with(LOG_PAGES, doing, body)
     }
 
-    /// The same where the log may become so many pages long.
+    /// Runs a write transaction after which the log may have up to `log_pages` pages.
     fn write_with<T>(
         &self,
         log_pages: u32,
@@ -448,7 +452,7 @@ impl SqliteStore {
         };
         let mut body = Some(body);
         let mut attempt = |connection: &mut Connection| -> rusqlite::Result<Option<(T, Option<head::Head>)>> {
-            // A large write that has no room for its pages writes them twice.
+            // With a small cache, a large write would write its pages twice.
             keep_pages(connection, self.cache_kib().max(WRITING_KIB))?;
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let Some(before) = self.complete_state(&transaction)? else { return Ok(None) };
@@ -467,7 +471,7 @@ impl SqliteStore {
         };
         let mut result = attempt(connection);
         if let Ok(None) = result {
-            // Acknowledged changes are missing: nothing is written over what still holds them.
+            // Acknowledged changes are missing. Settle that first: nothing may overwrite the files that still hold them.
             self.settle_losses(connection)?;
             result = attempt(connection);
         }
@@ -479,7 +483,7 @@ impl SqliteStore {
             Ok(value)
         });
         if result.is_err() {
-            // A connection that failed half way is not trusted with the next write.
+            // A connection whose write failed is not reused.
             reader.connection = None;
         }
         result.map_err(|source| self.failed(doing, source))
@@ -493,10 +497,10 @@ impl SqliteStore {
         start.elapsed() > Duration::from_millis(self.settings.busy_timeout_ms)
     }
 
-    /// A SQLite error as ours.
+    /// Converts a SQLite error.
     fn failed(&self, doing: &'static str, source: rusqlite::Error) -> Error {
         let at = self.location();
-        // The log's index is made by the operating system's means, so SQLite cannot tell why it could not grow.
+        // The log's index is created with system calls, so SQLite cannot report why it could not grow.
         if source
             .sqlite_error()
             .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
@@ -509,7 +513,8 @@ impl SqliteStore {
             }
             Some(ErrorCode::DiskFull) => Error::DiskFull { at },
             Some(ErrorCode::ReadOnly) => Error::ReadOnly { at },
-            // A folder that cannot be written makes SQLite fail to open its log; a path that cannot exist fails likewise.
+            // In a folder that cannot be written SQLite fails to open its log. A path that cannot exist fails in the same
+            // way.
             Some(ErrorCode::CannotOpen) if self.read_only.is_none() && self.path.exists() => {
                 Error::ReadOnly { at }
             }
@@ -564,7 +569,7 @@ impl Store for SqliteStore {
     }
 }
 
-/// Takes a lock whose holder cannot leave anything half done, so a panic elsewhere does not poison it for us.
+/// Locks a mutex whose holder cannot leave its data half changed, so a poisoned one is used all the same.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -573,30 +578,30 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// An identity that no other store has: SQLite's randomness (seeded by the system) with the path and the time.
+/// Makes an identity that no other store has, from SQLite's randomness (seeded by the system), the path and the time.
 fn fresh_identity(connection: &Connection, path: &Path, now: Timestamp) -> rusqlite::Result<String> {
     let random: String = connection.query_row("SELECT hex(randomblob(16))", [], |row| row.get(0))?;
     Ok(derive_id(&[&random, &path.to_string_lossy(), &now.to_string()]))
 }
 
-/// Copies the log into the file and cuts it off, as far as other readers allow.
+/// Copies the log into the file and truncates it, as far as other readers allow.
 fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
-/// The log of a store's file.
+/// Returns the path of the log of a store's file.
 fn log_of(path: &Path) -> PathBuf {
     with_end(path, "-wal")
 }
 
-/// A path that goes on after its end: what lies beside a file and belongs to it.
+/// Appends `end` to a path: the name of a file that belongs to it and lies beside it.
 fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
 }
 
-/// A path inside a `file:` URI.
+/// Encodes a path for a `file:` URI.
 fn percent_encode(path: &Path) -> String {
     use std::fmt::Write;
     path.to_string_lossy().bytes().fold(String::new(), |mut uri, byte| {

@@ -1,25 +1,24 @@
 //! Reads the free space of the pages of a store's file, as bytes.
-//! A page that was divided or filled anew may still have in its free space what stood there before, even where deleted cells are
-//! zeroed; only whoever looks finds out.
+//! A page that was split or refilled may keep former content in its free space, even where deleted cells are zeroed. Only
+//! reading the pages finds it.
 //!
-//! Nothing here writes. What it says of a file that somebody writes meanwhile is what it was at some time.
+//! Nothing here writes. For a file that is written meanwhile, the result shows some moment of it.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The file's header: the page's size, the first page of the list of free pages and how many there are.
+/// Length of the file's header: it holds the page size, and the first page and length of the list of free pages.
 const HEADER: usize = 100;
 
-/// Bytes read at once.
+/// Number of bytes read at once.
 const BUFFER: usize = 1 << 20;
 
-/// Feeds the free space of each page in which it is not all zeros: the gap between a page's cell pointers and its cells, the
-/// holes between cells, and pages on the free list.
+/// Feeds the free space of each page, unless it is all zeros. Free space is the gap between a page's cell pointers and
+/// its cells, the holes between cells, and pages on the free list.
 ///
-/// What stands behind the end of a long text, in the last page that it takes, is not looked at: those pages were zeroed when
-/// they became free.
+/// The unused end of the last page of a long text is skipped: those pages were zeroed when they became free.
 pub(super) fn free_space(path: &Path, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
     let mut file = File::open(path)?;
     let mut header = [0; HEADER];
@@ -68,7 +67,7 @@ fn u32_at(page: &[u8], at: usize) -> u32 {
     page.get(at..at + 4).map_or(0, |bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }
 
-/// The pages of the free list: trunks, each with the next and the leaves that it names.
+/// Returns the pages of the free list: trunks, each with its next trunk and its leaves.
 fn free_pages(file: &mut File, size: usize, first: u32) -> io::Result<HashSet<u32>> {
     let mut free = HashSet::new();
     let mut page = vec![0; size];
@@ -86,8 +85,8 @@ fn free_pages(file: &mut File, size: usize, first: u32) -> io::Result<HashSet<u3
     Ok(free)
 }
 
-/// The free space of a page of a tree; nothing for a page of another sort. A page whose header makes no sense is all free, so
-/// that nothing in it is overlooked.
+/// Feeds the free space of a tree page; nothing for other kinds of pages. A page with an invalid header counts as all
+/// free, so that nothing in it is missed.
 fn holes(page: &[u8], start: usize, each: &mut dyn FnMut(&[u8])) {
     let pointers = match page[start] {
         2 | 5 => start + 12,
@@ -110,7 +109,7 @@ fn holes(page: &[u8], start: usize, each: &mut dyn FnMut(&[u8])) {
             Some(bytes) => each(bytes),
             None => return each(page),
         }
-        // Holes ascend.
+        // Holes are in ascending order.
         if next <= hole {
             break;
         }
@@ -142,7 +141,7 @@ mod tests {
         }
         let long = format!("longest! {}", "sentence ".repeat(2_000));
         file.execute("INSERT INTO t VALUES (1000, ?1)", [&long]).unwrap();
-        // What is kept may have left a copy where its page was divided; the long text had pages of its own.
+        // Kept rows may have left a copy where their page was split; the long text had pages of its own.
         assert!(!freed(&path, b"sentence"));
         file.execute("DELETE FROM t WHERE n IN (7, 1000) OR n BETWEEN 100 AND 300", []).unwrap();
         // In a hole between cells, in pages on the free list, and in those of the long text.

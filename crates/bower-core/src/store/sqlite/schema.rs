@@ -9,34 +9,34 @@ pub const MIGRATIONS: &[&str] = &[
     SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS, CLOCK, CHECKSUMS, PROVENANCE,
 ];
 
-/// The schema from which on numbers are kept.
+/// First schema that keeps counts of items and documents.
 pub const KEEPS_COUNTS: u32 = 4;
 
-/// The schema from which on fields are found by their values.
+/// First schema that finds metadata by value.
 pub const KEEPS_FIELDS: u32 = 5;
 
-/// The schema from which on the life of a memory is kept.
+/// First schema that keeps the life of a memory.
 pub const KEEPS_LIFE: u32 = 7;
 
-/// The schema from which on holders are counted.
+/// First schema that counts the memories of each scope and owner.
 pub const KEEPS_HOLDERS: u32 = 8;
 
-/// The schema from which on the newest memories and the pinned ones have indexes.
+/// First schema with indexes of the newest and the pinned memories.
 pub const KEEPS_NEWS: u32 = 9;
 
-/// The schema from which on a store remembers the time that it trusts.
+/// First schema that stores the time that the store trusts.
 pub const KEEPS_CLOCK: u32 = 10;
-/// The schema from which on rows have checksums, and what was lost is written down.
+/// First schema with checksums of rows and a record of losses.
 pub const KEEPS_CHECKSUMS: u32 = 11;
-/// The schema from which on provenance is kept.
+/// First schema that keeps provenance.
 pub const KEEPS_PROVENANCE: u32 = 12;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
 
-/// Items are narrow and their texts apart, so that a filter over a million rows reads megabytes, not gigabytes.
-/// Times are microseconds since 1970. `AUTOINCREMENT` keeps a row number from ever being used again, which is what
-/// lets an index mask a removed row. Events have no foreign key: history outlives what it describes.
+/// Rows of `items` are narrow and their texts are in another table: a filter over a million rows reads megabytes, not
+/// gigabytes. Times are microseconds since 1970. `AUTOINCREMENT` keeps a row number from being used again, so an index
+/// can mask a removed row. Events have no foreign key, because they outlive their subjects.
 const SCHEMA_1: &str = "
 CREATE TABLE store (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -161,8 +161,8 @@ CREATE INDEX events_change ON events (change);
 CREATE INDEX events_subject ON events (subject) WHERE subject IS NOT NULL;
 ";
 
-/// Token codes wait here until the token index holds them; unlike vectors they are kept nowhere else afterwards, being made
-/// anew from the text where the index is lost. The cache keeps a question's tokens beside its vector.
+/// Token codes are kept here until the token index holds them. Unlike vectors they are not kept in the store afterwards:
+/// if the index is lost, they are computed again from the text. The cache keeps a question's tokens beside its vector.
 const SCHEMA_2: &str = "
 CREATE TABLE token_tail (
   row INTEGER PRIMARY KEY REFERENCES items (row),
@@ -176,7 +176,7 @@ ALTER TABLE embedding_cache ADD COLUMN tokens_model INTEGER REFERENCES models (r
 ALTER TABLE embedding_cache ADD COLUMN tokens BLOB;
 ";
 
-/// What each session was given. The text is there as a hash alone, and goes with its item.
+/// Items that each session was given. The text is stored only as a hash, which is removed with the item.
 const INJECTIONS: &str = "
 CREATE TABLE injections (
   session TEXT NOT NULL,
@@ -189,7 +189,7 @@ CREATE INDEX injections_row ON injections (row);
 CREATE INDEX injections_time ON injections (time);
 ";
 
-/// What `counts` must hold, but for what it holds 0 of.
+/// Selects the contents of `counts`, except for its rows with 0.
 macro_rules! counted {
     () => {
         "SELECT kind, collection, coalesce(type, '') AS type, status, count(*) AS number,
@@ -198,12 +198,12 @@ UNION ALL SELECT 'document', collection, '', '', count(*), 0 FROM documents GROU
     };
 }
 
-/// Counts everything anew.
+/// Counts all items and documents.
 pub const COUNTED: &str = counted!();
 
-/// How many items and documents there are of each sort, kept by the transactions that change them, so that nobody has to
-/// count a million rows to tell. `importance` is a sum in steps of 2^-40, of which every `f32` from 2^-17 to 1 is a whole
-/// number: sums of integers do not drift. A sort that has no items any more stays, with 0.
+/// Numbers of items and documents of each kind, kept up to date by triggers, so that no query has to count a million
+/// rows. `importance` is a sum in steps of 2^-40, in which every `f32` from 2^-17 to 1 is a whole number. Sums of
+/// integers do not drift. A kind that has no items any more keeps its row, with 0.
 const COUNTS: &str = concat!(
     "
 CREATE TABLE counts (
@@ -254,8 +254,9 @@ END;
 "
 );
 
-/// The fields of a metadata column: name, value and row. JSON has no blobs, so they stand for what SQLite would take for
-/// numbers or for nothing. Of a long text its beginning is enough to tell it from every shorter one; see [`LONG_TEXT`].
+/// Selects the fields of a metadata column: name, value and row. JSON has no blobs, so blobs stand for the values that
+/// SQLite would take for numbers or NULL: true, false and null. Only the beginning of a long text is kept, enough to tell
+/// it from every shorter one; see [`LONG_TEXT`].
 macro_rules! fields {
     ($row:literal, $from:literal) => {
         concat!(
@@ -271,18 +272,18 @@ macro_rules! fields {
     };
 }
 
-/// Bytes of a text that fields keep. One of fewer bytes equals, and stands before or after, a kept beginning exactly where
-/// it does the whole text.
+/// Number of bytes of a text that fields keep. A shorter text compares with the kept beginning exactly as it does with
+/// the whole text.
 pub const LONG_TEXT: usize = 200;
 
-/// What each table of fields must hold.
+/// Tables of fields, each with the query that selects its correct contents.
 pub const ALL_FIELDS: &[(&str, &str)] = &[
     ("item_fields", fields!("i.row", "items i, json_each(i.metadata) j")),
     ("document_fields", fields!("d.row", "documents d, json_each(d.metadata) j")),
 ];
 
-/// Metadata by value, so that a filter costs by the rows it keeps. A chunk's are those of its document, once for all its
-/// chunks. Most items have none: a comparison of two characters is all that they pay.
+/// Metadata by value, so that the cost of a filter depends on the rows that it keeps. A chunk's metadata is that of its
+/// document, stored once for all its chunks. Most items have none, for which the triggers only compare two characters.
 const FIELDS: &str = concat!(
     "
 CREATE TABLE item_fields (
@@ -346,13 +347,15 @@ END;
 "
 );
 
-/// No table changes. From here on a vector may be packed, which older programs would read as one of another dimension.
+/// No table changes. From this schema on a vector may be packed; older programs would read it as one of another
+/// dimension.
 const PACKED: &str = "";
 
-/// The life of a memory. `slot` is the subject and attribute of a memory that says one thing, in a normal form; `hidden_time`
-/// is since when an item is superseded or archived. An item's successor is the one whose `supersedes_id` names it.
-/// A review keeps the two sides by row and goes with either of them. `exposures` is when and how often answers gave an item, which
-/// is not use; what was given lately is known again when somebody tells it back.
+/// The life of a memory. `slot` is its fact key (subject and attribute in normal form), if it states one fact.
+/// `hidden_time` is the time at which an item was superseded or archived. An item's successor is the one whose
+/// `supersedes_id` names it. A review refers to its two sides by row and is removed with either of them. `exposures`
+/// holds the last time and number of an item's exposures, which are not uses; a text that repeats a recent exposure is
+/// recognised.
 const LIFE: &str = "
 ALTER TABLE items ADD COLUMN slot TEXT;
 ALTER TABLE items ADD COLUMN hidden_time INTEGER;
@@ -394,7 +397,7 @@ CREATE TABLE exposures (
 CREATE INDEX exposures_time ON exposures (time);
 ";
 
-/// What `holders` must hold, but for what it holds 0 of.
+/// Selects the contents of `holders`, except for its rows with 0.
 macro_rules! held {
     () => {
         "SELECT scope, ifnull('=' || owner, '') AS owner, count(*) AS number FROM items
@@ -402,12 +405,12 @@ macro_rules! held {
     };
 }
 
-/// Counts everything anew.
+/// Counts the candidate and active memories of each scope and owner.
 pub const HELD: &str = held!();
 
-/// How many candidate and active memories each scope and owner holds, kept by the transactions that change them: a limit is
-/// compared with it at each `status`. An owner stands behind a `=`, so that none differs from an empty one. Runs over many
-/// memories are found by their events, which have no subject.
+/// Numbers of candidate and active memories of each scope and owner, kept up to date by triggers: every `status` compares
+/// them with a limit. An owner is stored after a `=`, so that a missing owner differs from an empty one. Runs over many memories
+/// are found by their events, which have no subject.
 const HOLDERS: &str = concat!(
     "
 CREATE TABLE holders (
@@ -444,16 +447,17 @@ CREATE INDEX events_runs ON events (action, event) WHERE subject IS NULL;
 "
 );
 
-/// A briefing reads the newest memories of some types and the pinned ones, and counts candidates: over 100,000 memories that took
-/// 140 ms without these. Scope and owner are in the index, so that whose a memory is costs no look at its row.
+/// A briefing reads the newest memories of some types and the pinned ones, and counts candidates. Without these indexes
+/// that took 140 ms over 100,000 memories. Scope and owner are in the index, so that visibility needs no access to the
+/// row.
 const NEWS: &str = "
 CREATE INDEX items_newest ON items (status, type, create_time, scope, owner) WHERE kind = 'memory';
 CREATE INDEX items_pinned ON items (status) WHERE kind = 'memory' AND tier = 1;
 ";
 
-/// The last time that the store trusted, with its last change then, and where the clock has been since it jumped away from there;
-/// an older store trusts its last event. `clock_repairs` is what a wrong clock wrote and what stands in its place, so that events,
-/// which keep what they said, can still be taken back.
+/// The last time that the store trusted, with its last change then, and the clock's readings since it jumped. An older
+/// store trusts the time of its last event. `clock_repairs` maps times of a wrong clock to their replacements: events
+/// keep their times, and can still be undone.
 const CLOCK: &str = "
 CREATE TABLE clock (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -474,10 +478,10 @@ CREATE TABLE clock_repairs (
 ) STRICT;
 ";
 
-/// Checksums of rows; whoever brings a store here gives old rows theirs. `copy` is a random number that each backup gets anew, so that
-/// the head beside the file is never compared with another copy of the same store. A loss is a range of changes that were acknowledged
-/// and are not there; `open_losses` counts those that nobody has accepted, so that a question learns of them from the row that it reads
-/// anyway. `aside` names the folder beside the file that keeps what could be read.
+/// Checksums of rows; the migration computes those of existing rows. `copy` is a random number that each backup draws
+/// again, so that a head is never compared with another copy of the same store. A loss is a range of changes that were
+/// acknowledged and are missing. `open_losses` counts the losses that are not accepted, so that a question finds out from
+/// a row that it reads anyway. `aside` names the folder beside the file that keeps the readable part.
 const CHECKSUMS: &str = "
 CREATE TABLE checksums (
   row INTEGER PRIMARY KEY REFERENCES items (row),
@@ -503,12 +507,14 @@ CREATE TABLE losses (
 ) STRICT;
 ";
 
-/// Whose words an item is. The words of the columns are those of `Author`; nothing stands for `document`, for most items are
-/// chunks of files, and a filter reads all of their rows. What is there already is told by its source, with as little trust as fits
-/// (`Provenance::of_source` says the same): nobody knows whether a person told it or an agent, what was picked from a session is
-/// reviewed where somebody kept it, and a pattern where nothing that was picked is among its examples.
+/// Provenance of an item. The columns hold the words of `Author`. NULL stands for `document`: most items are chunks of
+/// files, and a filter reads all of their rows. The provenance of existing items is derived from their source
+/// (`Provenance::of_source` does the same). It has as little trust as fits, because it is unknown whether a person or an
+/// agent stated them. A memory extracted from a session counts as reviewed if a person kept it. A pattern counts as
+/// reviewed if none of its examples was extracted without review.
 ///
-/// A briefing reads the newest memories that somebody reviewed or that came from nowhere else: both are in its index.
+/// A briefing reads the newest memories that a person reviewed or that have no outside source: both columns are in its
+/// index.
 const PROVENANCE: &str = "
 ALTER TABLE items ADD COLUMN said_by TEXT;
 ALTER TABLE items ADD COLUMN least_trusted TEXT;

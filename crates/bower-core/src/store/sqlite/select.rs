@@ -12,12 +12,12 @@ use crate::item::{Scope, Status, Visibility};
 use crate::request::{Clocks, Selection};
 use crate::store::Audience;
 
-/// Whether a selection leaves out nothing but what its clocks hide.
+/// Whether a selection only excludes what its clocks hide.
 pub(super) fn is_everything(select: &Selection) -> bool {
     *select == Selection { clocks: select.clocks, ..Selection::default() }
 }
 
-/// The conditions of a selection, its statuses included.
+/// Returns the conditions of a selection, including its statuses.
 pub(super) fn conjuncts(select: &Selection) -> Vec<Conjunct> {
     let mut all = Vec::new();
     let mut and = |condition: Condition, lookup| {
@@ -68,7 +68,7 @@ pub(super) fn conjuncts(select: &Selection) -> Vec<Conjunct> {
         and(from_sources(&select.sources), None);
     }
     match &select.filter {
-        // Each part by itself: one that few rows pass spares the others' rows.
+        // Each part is a condition of its own: a narrow part saves reading the rows of the others.
         Some(Filter::All(parts)) => {
             for part in parts {
                 and(filter_condition(part), lookup::filter(part));
@@ -80,7 +80,7 @@ pub(super) fn conjuncts(select: &Selection) -> Vec<Conjunct> {
     all
 }
 
-/// The condition of what a caller may see; none where that is everything.
+/// Returns the condition for items that a caller may see; empty if that is everything.
 pub(super) fn visible(visibility: &Visibility) -> Condition {
     let Visibility { scope, owner, collections } = visibility;
     let none = || Condition { sql: "0".to_owned(), values: Vec::new() };
@@ -93,7 +93,7 @@ pub(super) fn visible(visibility: &Visibility) -> Condition {
     every([collections, scope, owner].into_iter().flatten())
 }
 
-/// The condition of what an audience may know of: [`Visibility::is_known_at`] as SQL.
+/// Returns the condition for items that an audience may learn of: [`Visibility::is_known_at`] as SQL.
 pub(super) fn known_to(to: &Audience<'_>) -> Condition {
     let visible = visible(to.visibility);
     let known = match &to.place.owner {
@@ -108,16 +108,16 @@ pub(super) fn known_to(to: &Audience<'_>) -> Condition {
     every([visible, known].into_iter().filter(|part| !part.sql.is_empty()))
 }
 
-/// The condition of a selection, its statuses included.
+/// Returns the condition of a selection, including its statuses.
 pub(super) fn condition(select: &Selection) -> Condition {
     every(conjuncts(select).into_iter().map(|conjunct| conjunct.condition))
 }
 
-/// Chunks of documents at or below some paths, and memories of some sources or conversations.
+/// Returns the condition for chunks of documents at or below some paths, and memories of some sources or conversations.
 fn from_sources(sources: &[String]) -> Condition {
     let mut all = Condition::default();
     for source in sources {
-        // Below a folder is what goes on with a separator: everything between that and the character behind it.
+        // Paths below a folder continue with a separator: they sort between that and the next character.
         let folder = source.trim_end_matches(['/', '\\']);
         if !all.sql.is_empty() {
             all.sql.push_str(" OR ");

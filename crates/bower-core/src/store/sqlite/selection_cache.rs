@@ -1,6 +1,6 @@
 //! A cache of the rows of the last selections, kept until the store changes.
-//! Every transaction that changes what a selection finds takes the next number from the store's counter, so rows are kept under
-//! the number at which they were read, and are never stale.
+//! Every transaction that changes the result of a selection takes the next change number. Rows are stored under the
+//! number at which they were read, so they are never stale.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,10 +8,10 @@ use crate::filter::{Filter, Test};
 use crate::item::RowSet;
 use crate::request::Selection;
 
-/// Selections that are kept; each question compares its own with them.
+/// Number of selections that are kept; each question compares its own with them.
 const MOST: usize = 64;
 
-/// What they and their rows may take together: 32 selections in a store of a million rows.
+/// Size that they and their rows may have together: 32 selections in a store of a million rows.
 const MOST_BYTES: usize = 4 << 20;
 
 /// The store and its last change.
@@ -19,11 +19,11 @@ const MOST_BYTES: usize = 4 << 20;
 pub(super) struct Moment {
     pub(super) identity: String,
     pub(super) change: u64,
-    /// The fingerprint of that change: another backup's may have the same number.
+    /// The fingerprint of that change: another backup may have the same number.
     pub(super) mark: u64,
 }
 
-/// The last selections of one moment, the last used at the end.
+/// The last selections of one moment, the most recently used at the end.
 #[derive(Debug, Default)]
 struct Kept {
     at: Moment,
@@ -39,7 +39,7 @@ impl SelectionCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The rows of a selection at a moment, if they are kept.
+    /// Returns the rows of a selection at a moment, if they are cached.
     pub(super) fn get(&self, at: &Moment, select: &Selection) -> Option<Arc<RowSet>> {
         let mut kept = self.kept();
         if kept.at != *at {
@@ -52,7 +52,7 @@ impl SelectionCache {
         Some(rows)
     }
 
-    /// Keeps the rows of a selection as they are at a moment.
+    /// Caches the rows of a selection at a moment.
     pub(super) fn put(&self, at: Moment, select: &Selection, rows: &Arc<RowSet>) {
         let bytes = bytes(select, rows);
         let mut kept = self.kept();
@@ -72,7 +72,7 @@ impl SelectionCache {
     }
 }
 
-/// What a selection and its rows take, about.
+/// Returns the approximate size of a selection and its rows.
 fn bytes(select: &Selection, rows: &RowSet) -> usize {
     let words = select
         .collections
@@ -137,9 +137,9 @@ mod tests {
         assert_eq!(known.get(&moment("b", 5), &of("x")), None);
         known.put(next.clone(), &of("y"), &one(2));
         assert_eq!((known.get(&now, &of("x")), known.get(&next, &of("y"))), (None, Some(one(2))));
-        // A backup in its place has the same number and another history.
+        // A restored backup has the same number but another history.
         assert_eq!(known.get(&Moment { mark: 1, ..next }, &of("y")), None);
-        // A backup in its place: its numbers may be smaller.
+        // A restored backup may have a smaller number.
         known.put(moment("b", 1), &of("x"), &one(3));
         assert_eq!(known.get(&moment("b", 1), &of("x")), Some(one(3)));
     }
@@ -154,7 +154,7 @@ mod tests {
         }
         assert_eq!(known.get(&now, &of("1")), None);
         assert_eq!(known.get(&now, &of("2")), Some(one(2)));
-        // A bit a row: each takes a quarter of what there is, and a little more.
+        // One bit for each row: each set takes a little more than a quarter of the limit.
         let quarter = MOST_BYTES as u32 / 4 * 8;
         for n in 0..4 {
             known.put(now.clone(), &of(&format!("large {n}")), &one(quarter));

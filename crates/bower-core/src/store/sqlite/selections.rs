@@ -1,4 +1,4 @@
-//! Finds and counts the rows of a selection: those that are known, or what indexes or a scan find.
+//! Finds and counts the rows of a selection: cached ones, or those that indexes or a scan find.
 
 use rusqlite::{Connection, Result, params, params_from_iter};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Selections for SqliteStore {
             if let Some(rows) = self.selected.get(&moment, selection) {
                 return Ok(Some(rows));
             }
-            // A store that cannot be written keeps the schema that it has.
+            // A store that cannot be written keeps its old schema.
             let found = if self.schema >= schema::KEEPS_FIELDS {
                 lookup::rows(connection, select::conjuncts(selection), lookup::NARROW)?
             } else {
@@ -48,7 +48,7 @@ impl Selections for SqliteStore {
             if !are_few_since(connection, after)? {
                 return Ok(None);
             }
-            // Whatever changes the status of an item leaves an event of it.
+            // Every change of an item's status has an event with the item as its subject.
             let mut changed = connection.prepare_cached(
                 "SELECT i.row, i.status IN ('superseded', 'archived') FROM events e JOIN items i ON i.id = e.subject
                  WHERE e.change > ?1
@@ -132,7 +132,7 @@ impl Selections for SqliteStore {
     }
 
     fn counts(&self) -> crate::Result<Counts> {
-        // A store that cannot be written keeps the schema that it has.
+        // A store that cannot be written keeps its old schema.
         let from = if self.schema >= schema::KEEPS_COUNTS { "SELECT * FROM counts" } else { schema::COUNTED };
         self.read("count the items", |connection| read_counts(connection, from))
     }
@@ -159,15 +159,16 @@ impl Selections for SqliteStore {
 }
 
 impl SqliteStore {
-    /// From where memories with a status are read, and which of them are visible: `?1` is the owner, `?2` the names of the
+    /// Returns the `FROM` clause for visible memories with a status: `?1` is the owner, `?2` the names of the
     /// collections.
     fn memories_within(&self, status: Status, visibility: &Visibility) -> String {
-        // Memories are few beside chunks, so an index of theirs is the way to them.
+        // There are few memories compared with chunks, so their own index is the best way to find them.
         let index = if self.schema >= schema::KEEPS_NEWS { "items_newest" } else { OF_MEMORIES };
-        // These words are ours; who owns something is not.
+        // These words are the program's own; the name of an owner is not, so it is bound.
         let of_scope =
             visibility.scope.map_or_else(String::new, |scope| format!("AND scope = '{}'", scope.word()));
-        // Not asked where all collections are visible: the index has no collections, so that it would cost a look at each row.
+        // Left out if all collections are visible: the index has no collections, so the condition would need access to
+        // each row.
         let of_collections = if visibility.collections.is_some() {
             "AND collection IN (SELECT value FROM json_each(?2))"
         } else {
@@ -181,18 +182,18 @@ impl SqliteStore {
     }
 }
 
-/// The names of the collections that are visible, as a JSON list; none where all are.
+/// Returns the names of the visible collections as a JSON list; `None` if all are visible.
 fn names_of(visibility: &Visibility) -> Option<String> {
     visibility.collections.as_ref().map(|names| serde_json::json!(names).to_string())
 }
 
-/// The index of all memories, which older stores have too.
+/// The index of all memories, which older schemas have too.
 const OF_MEMORIES: &str = "items_memory";
 
-/// The importances' unit in `counts`, where their sum is kept in whole numbers.
+/// Number of units of importance in `counts`, where sums are whole numbers.
 const IMPORTANCE_STEPS: f64 = (1u64 << 40) as f64;
 
-/// Adds up what `from` says of each sort of items.
+/// Adds up the counts that `from` selects.
 pub(super) fn read_counts(connection: &Connection, from: &str) -> rusqlite::Result<Counts> {
     let mut statement = connection.prepare(&format!(
         "SELECT kind, collection, type, status, number, importance FROM ({from}) WHERE number > 0"
@@ -224,7 +225,7 @@ pub(super) fn read_counts(connection: &Connection, from: &str) -> rusqlite::Resu
     Ok(counts)
 }
 
-/// Whether what is kept of each scope and owner differs from what they hold.
+/// Whether `holders` differs from the actual counts of each scope and owner.
 pub(super) fn is_miscounted(connection: &Connection) -> Result<bool> {
     connection.query_row(
         &format!(
@@ -237,7 +238,7 @@ pub(super) fn is_miscounted(connection: &Connection) -> Result<bool> {
     )
 }
 
-/// The rows of a selection, from all rows: what indexes find must be the same.
+/// Returns the rows of a selection by reading all rows: indexes must find the same.
 fn scan(connection: &Connection, selection: &Selection) -> rusqlite::Result<RowSet> {
     let condition = select::condition(selection);
     let sql = format!("SELECT i.row FROM items i WHERE {}", condition.sql);
@@ -246,7 +247,7 @@ fn scan(connection: &Connection, selection: &Selection) -> rusqlite::Result<RowS
 
 #[cfg(test)]
 impl SqliteStore {
-    /// The rows of a selection as indexes find them, where a condition with more than `narrow` rows is a wide one.
+    /// Returns the rows of a selection that indexes find, where a condition with more than `narrow` rows is wide.
     pub(crate) fn select_by_index(
         &self,
         selection: &Selection,
@@ -256,7 +257,7 @@ impl SqliteStore {
         self.read("select the items", |connection| lookup::rows(connection, conjuncts, narrow))
     }
 
-    /// The rows of a selection as a scan finds them.
+    /// Returns the rows of a selection that a scan finds.
     pub(crate) fn select_by_scan(&self, selection: &Selection) -> crate::Result<RowSet> {
         self.read("select the items", |connection| scan(connection, selection))
     }

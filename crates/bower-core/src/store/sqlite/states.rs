@@ -1,5 +1,5 @@
-//! The states of an item's life: what each change made of it, and what it was before.
-//! From `is` alone the state of every memory can be made again; by `was` a change is taken back. Neither holds a word of a text.
+//! The states of an item's life: each event stores the fields that it changed, with their old values.
+//! From `is` alone the state of every memory can be rebuilt; with `was` a change can be undone. Neither contains text.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use super::trust::repaired;
 use crate::item::{Author, Change, Provenance, Relation, RowId, Status};
 use crate::store::Stamp;
 
-/// What changes in a memory's life beside its uses, as the store keeps it: times in microseconds since 1970.
+/// The fields of a memory's life that change other than by use, as stored: times in microseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
     pub status: String,
@@ -36,7 +36,7 @@ fn anybody() -> String {
 }
 
 impl State {
-    /// The present state of an item; none where it is gone.
+    /// Reads the present state of an item; `None` if it was removed.
     pub(super) fn of(connection: &Connection, row: RowId) -> Result<Option<Self>> {
         connection
             .prepare_cached(
@@ -61,12 +61,12 @@ impl State {
             .optional()
     }
 
-    /// Whether answers show it.
+    /// Whether answers may show it.
     pub(super) fn is_seen(&self) -> bool {
         self.status == Status::Candidate.word() || self.status == Status::Active.word()
     }
 
-    /// Takes it out of sight, or back into it.
+    /// Returns the state with another status, which may hide the item or show it again.
     pub(super) fn with_status(self, status: Status, now: i64) -> Self {
         let hidden_time = match status {
             Status::Candidate | Status::Active => None,
@@ -75,7 +75,7 @@ impl State {
         Self { status: status.word().to_owned(), hidden_time, ..self }
     }
 
-    /// Whose words it is.
+    /// Returns the provenance.
     pub(super) fn provenance(&self) -> Result<Provenance> {
         Ok(Provenance {
             said_by: parse_word(&self.said_by)?,
@@ -84,7 +84,7 @@ impl State {
         })
     }
 
-    /// Says whose words it is from now on.
+    /// Returns the state with another provenance.
     pub(super) fn with_provenance(self, provenance: Provenance) -> Self {
         Self {
             said_by: provenance.said_by.word().to_owned(),
@@ -102,7 +102,7 @@ impl State {
     }
 }
 
-/// Writes a new state, and adds what it was and is to the detail of its event.
+/// Writes a new state, and adds the old and new values of the changed fields to the event's detail.
 pub(super) fn turn(
     connection: &Connection,
     row: RowId,
@@ -141,7 +141,7 @@ pub(super) fn turn(
     Ok(())
 }
 
-/// What the event of a new memory says of it.
+/// Adds the state of a new memory to the detail of its event.
 pub(super) fn start(connection: &Connection, row: RowId, detail: &mut Map<String, Value>) -> Result<()> {
     if let Some(state) = State::of(connection, row)? {
         let mut is = state.fields();
@@ -151,8 +151,8 @@ pub(super) fn start(connection: &Connection, row: RowId, detail: &mut Map<String
     Ok(())
 }
 
-/// What the event of a memory that got other fields says of it: all of its state, what it lacks too. What it was is not kept,
-/// for more than that changed.
+/// Adds the whole state of a memory to the detail of an event that replaced its fields, empty fields included. The old
+/// values are left out, because more than the state changed.
 pub(super) fn restart(connection: &Connection, row: RowId, detail: &mut Map<String, Value>) -> Result<()> {
     if let Some(state) = State::of(connection, row)? {
         detail.insert("is".to_owned(), Value::Object(state.fields()));
@@ -160,7 +160,7 @@ pub(super) fn restart(connection: &Connection, row: RowId, detail: &mut Map<Stri
     Ok(())
 }
 
-/// One event of a change.
+/// An event of a change.
 pub(super) struct Entry {
     pub(super) event: i64,
     pub(super) action: String,
@@ -168,7 +168,7 @@ pub(super) struct Entry {
     pub(super) detail: Map<String, Value>,
 }
 
-/// Whether the item still is as an event left it. Numbers are compared as printed and read again.
+/// Whether an item is still as an event left it. Numbers are compared as printed and parsed.
 fn stands(now: &Map<String, Value>, is: &Map<String, Value>) -> bool {
     is.iter().all(|(key, left)| match (now.get(key), left) {
         (Some(Value::Number(a)), Value::Number(b)) => {
@@ -179,15 +179,15 @@ fn stands(now: &Map<String, Value>, is: &Map<String, Value>) -> bool {
     })
 }
 
-/// Figures that each confirmation adds to.
+/// Numbers that each confirmation adds to.
 const COUNTED: [&str; 2] = ["observations", "confidence"];
 
-/// Whether nothing changed but what is counted.
+/// Whether only those numbers changed.
 fn counts_alone(was: &Map<String, Value>) -> bool {
     !was.is_empty() && was.keys().all(|key| COUNTED.contains(&key.as_str()))
 }
 
-/// Takes from each figure what a confirmation had added to it.
+/// Subtracts from each number the part that a confirmation added.
 fn uncount(fields: &mut Map<String, Value>, was: &Map<String, Value>, is: &Map<String, Value>) {
     let number = |of: &Map<String, Value>, key: &str| of.get(key).and_then(Value::as_f64);
     if let (Some(now), Some(was), Some(is)) =
@@ -211,8 +211,9 @@ fn has_successor(connection: &Connection, id: &str) -> Result<bool> {
     connection.prepare_cached("SELECT 1 FROM items WHERE supersedes_id = ?1")?.exists([id])
 }
 
-/// Why a state would leave a chain that is none: a link to what is gone, to be seen, or replaced by another; a link that comes back
-/// to sight before its successor. Of a run each part is taken back for itself, so that the other part may have stayed.
+/// Returns why a state would break a chain, if it would. A link to a removed memory, to a visible one, or to one replaced
+/// by another breaks it. So does a memory that becomes visible before its successor is undone. In a run each part is
+/// undone by itself, so the other part may have stayed.
 fn breaks_chain(
     connection: &Connection,
     id: &str,
@@ -240,19 +241,19 @@ pub(super) fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>>
     connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
 }
 
-/// What runs over many memories call themselves, in the one event of theirs that has no subject.
+/// Actions of runs over many memories, in their one event without a subject.
 pub(super) const HEADS: &[&str] = &["sweep", "prune", "consolidate", "import", "undo"];
 
-/// Events that change no state, but what ties memories together.
+/// Actions of events that change relations or reviews of memories, not a state.
 const TIES: &[&str] = &["link", "contradict", "review"];
 
-/// Why one event of a change cannot be taken back.
+/// Reasons why an event cannot be undone.
 const GONE: &str = "it was forgotten";
 const MOVED: &str = "it changed since";
 const UNLINKED: &str = "what it replaced is not there to be replaced again";
 const REPLACED: &str = "something else has its place since";
 
-/// The events of a change, the last first.
+/// Reads the events of a change, the last first.
 pub(super) fn entries(connection: &Connection, change: Change) -> Result<Vec<Entry>> {
     connection
         .prepare_cached(
@@ -270,7 +271,7 @@ pub(super) fn entries(connection: &Connection, change: Change) -> Result<Vec<Ent
         .collect()
 }
 
-/// Takes back what one event did to its item; why it cannot, where it cannot.
+/// Undoes the effect of one event on its item. Returns the reason if it cannot.
 pub(super) fn back(
     connection: &Connection,
     entry: &Entry,
@@ -307,19 +308,19 @@ pub(super) fn back(
             let text = serde_json::to_string(&fields).map_err(|_| rusqlite::Error::InvalidQuery)?;
             let mut after = json_field::<State>(&text)?;
             if present.is_seen() && !after.is_seen() {
-                // It goes out of sight now; until now it was seen.
+                // It becomes hidden now; until now it was visible.
                 after.hidden_time = Some(stamp.now.as_microsecond());
             }
             after
         }
-        // A new memory: it stays, out of sight. What replaced an older one has let go of it by now.
+        // A new memory is archived. If it had replaced an older one, that event was undone before this one.
         (None, Some(is)) => {
             let told = is.get("status").and_then(Value::as_str);
             if !present.is_seen() && told != Some(present.status.as_str()) {
                 return Ok(Some(MOVED));
             }
             if present.status == Status::Superseded.word() && has_successor(connection, id)? {
-                // It came as a link of a chain, and is out of sight already.
+                // It came as a link of a chain, and is already hidden.
                 return Ok(None);
             }
             present.clone().with_status(Status::Archived, stamp.now.as_microsecond())
@@ -339,7 +340,7 @@ pub(super) fn back(
     Ok(None)
 }
 
-/// Takes back the relations, tags and reviews that came with an event.
+/// Undoes the relations, tags and reviews that came with an event.
 fn untie(connection: &Connection, entry: &Entry, row: RowId) -> Result<()> {
     let named = |key: &str| entry.detail.get(key).and_then(Value::as_str);
     let relation = match entry.action.as_str() {
@@ -373,7 +374,7 @@ fn untie(connection: &Connection, entry: &Entry, row: RowId) -> Result<()> {
     }
     for (key, relation) in [("by", Relation::Supersedes), ("pattern", Relation::ExampleOf)] {
         if let Some(by) = named(key).map(|id| row_of(connection, id)).transpose()?.flatten() {
-            // Either way round: who replaced points at what it replaced, an example at its pattern.
+            // Both directions: a successor points at the memory that it replaced, an example at its pattern.
             connection
                 .prepare_cached(
                     "DELETE FROM relations WHERE relation = ?3 AND ((row = ?1 AND other = ?2) OR (row = ?2 AND other = ?1))",

@@ -1,4 +1,4 @@
-//! Tests of what is SQLite's alone: its connections and log, its files, its plans, and stores of older schemas.
+//! Tests of what is specific to SQLite: connections, log, files, query plans, and stores of older schemas.
 
 mod files;
 pub mod fixture;
@@ -59,7 +59,7 @@ fn connections_at_rest_keep_no_more_than_the_settings_say() {
     }
 }
 
-/// A process that ends leaves the log behind, and the next one cannot know what of it was copied already.
+/// A process that ends leaves the log behind, and the next one cannot know which part of it was copied already.
 #[test]
 fn the_log_stays_short_when_each_write_is_a_process_of_its_own() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Keeps the time that the store trusts, and repairs the times that a wrong clock gave.
+//! Stores the time that the store trusts, and repairs the times of a wrong clock.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params, params_from_iter};
@@ -13,7 +13,7 @@ use crate::item::Change;
 use crate::store::Stamp;
 use crate::store::clock::{ClockReading, ClockTrust, ClockVerdict, Jump, MOST_GAP, TrustedTime};
 
-/// Columns with times that a write takes from the clock, beside `items.access_time`, which later uses move.
+/// Columns with times that a write takes from the clock. `items.access_time` is not among them: later uses change it.
 const STAMPED: &[(&str, &[&str])] = &[
     ("items", &["create_time", "update_time", "hidden_time", "valid_from", "valid_to"]),
     ("documents", &["create_time", "update_time"]),
@@ -21,7 +21,7 @@ const STAMPED: &[(&str, &[&str])] = &[
     ("reviews", &["create_time", "close_time"]),
 ];
 
-/// Columns with times of uses, which leave no event.
+/// Columns with times of uses, which have no event.
 const USES: &[(&str, &str)] = &[
     ("items", "access_time"),
     ("exposures", "time"),
@@ -59,7 +59,7 @@ impl TrustedTime for SqliteStore {
     }
 }
 
-/// Whether what is too old by a time may be dropped, inside a transaction.
+/// Whether entries that are too old at `now` may be dropped, inside a transaction.
 pub(super) fn outlasts(connection: &Connection, now: Timestamp) -> Result<bool> {
     Ok(trust(connection)?.outlasts(now))
 }
@@ -109,10 +109,10 @@ fn put(connection: &Connection, trust: &ClockTrust) -> Result<()> {
     Ok(())
 }
 
-/// Replaces what a wrong clock wrote after a reading; the change, where it wrote anything.
+/// Replaces the times that a wrong clock gave after a reading. Returns the change, or `None` if no event has such a time.
 ///
-/// A transaction has one time, which no other has by chance: what stands in a column with that time was read off the clock, and
-/// what a text or an import said of itself stays.
+/// Each transaction has one time, which no other has by chance. So a column with that time was set from the clock, and
+/// times that a text or an import stated are kept.
 fn repair(connection: &Connection, steady: ClockReading, stamp: Stamp<'_>) -> Result<Option<Change>> {
     let micros = |time: Option<Timestamp>, otherwise: Timestamp| time.unwrap_or(otherwise).as_microsecond();
     let (now, earliest, latest) = (
@@ -161,7 +161,7 @@ fn repair(connection: &Connection, steady: ClockReading, stamp: Stamp<'_>) -> Re
     Ok(Some(change))
 }
 
-/// Updates a table, and notes the rows of those whose checksums cover times; how many rows it changed.
+/// Updates a table, and records the changed rows if its checksums cover times. Returns the number of changed rows.
 fn update(
     connection: &Connection,
     table: &'static str,
@@ -180,7 +180,7 @@ fn update(
     Ok(rows.len())
 }
 
-/// Gives what was repaired the checksums of what it is now, or it would be taken for damaged.
+/// Writes the checksums of repaired rows, which would otherwise count as damaged.
 fn reseal(connection: &Connection, touched: &BTreeSet<(&'static str, i64)>) -> Result<()> {
     touched.iter().try_for_each(|&(table, row)| {
         if table == "documents" {
@@ -191,7 +191,7 @@ fn reseal(connection: &Connection, touched: &BTreeSet<(&'static str, i64)>) -> R
     })
 }
 
-/// Puts the times of an event's state as they stand since they were repaired.
+/// Replaces the times in an event's state by their repaired values.
 pub(super) fn repaired(connection: &Connection, state: &mut Map<String, Value>) -> Result<()> {
     let mut find = connection.prepare_cached("SELECT time FROM clock_repairs WHERE wrong = ?1")?;
     for name in ["hidden_time", "valid_from", "valid_to"] {

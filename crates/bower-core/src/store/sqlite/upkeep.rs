@@ -1,4 +1,4 @@
-//! Erases, compacts, copies and examines the store.
+//! Erases, compacts, copies and verifies the store.
 
 use rusqlite::params;
 use serde_json::json;
@@ -24,7 +24,7 @@ impl Upkeep for SqliteStore {
     fn forget(&self, rows: &[RowId], dry_run: bool, stamp: Stamp<'_>) -> Result<Receipt> {
         let receipt = self.remove_items(rows, dry_run, stamp)?;
         if !dry_run {
-            // The log still holds the pages as they were; whoever ends the purge makes sure that it went.
+            // The log still holds the old pages. The end of the purge makes sure that they are gone.
             self.tidy(CompactWhen::Always)?;
         }
         Ok(receipt)
@@ -72,10 +72,10 @@ impl Upkeep for SqliteStore {
             return Ok(());
         }
         match when {
-            // Readers of older pages make this do less than it could; the next one does the rest.
+            // If readers still use older pages, less is emptied; the next call does the rest.
             CompactWhen::Always => self.empty_log().map(drop),
-            // Waits for nobody. A log that is never emptied makes each new process read all of it, and copy all of it into the file when
-            // it writes.
+            // Waits for nothing. A log that is never emptied makes each new process read all of it, and copy all of it
+            // into the file when it writes.
             CompactWhen::Due => {
                 let reader = self.reader()?;
                 let trimmed = reader.busy_timeout(Duration::ZERO).and_then(|()| empty_log(&reader));
@@ -103,7 +103,7 @@ impl Upkeep for SqliteStore {
         }
         let copied = self.copy_through(&partial, to);
         if copied.is_err() {
-            // What failed half way is nobody's backup; the error says why.
+            // An incomplete copy is no backup; the error says why.
             let _ = std::fs::remove_file(&partial);
         }
         copied
@@ -114,7 +114,7 @@ impl Upkeep for SqliteStore {
     }
 
     fn size_bytes(&self) -> Result<u64> {
-        // The last one is the log's index in shared memory.
+        // The last file is the log's index in shared memory.
         let kept = self.files().into_iter().take(2);
         Ok(kept.filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum())
     }

@@ -1,5 +1,5 @@
-//! Takes back all that one origin wrote: change by change, the last first, in one run.
-//! The run is undone as a whole. What somebody else did to the same memories since stays.
+//! Undoes everything that one origin wrote: change by change, the last first, in one run.
+//! The run is undone as a whole. Later changes by others to the same memories stay.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Result, params_from_iter};
@@ -16,7 +16,7 @@ use crate::store::sqlite::events::{next_change, record};
 use crate::store::sqlite::select::visible;
 use crate::store::sqlite::states::{Entry, State, back, entries, row_of, turn};
 
-/// What an origin wrote.
+/// An item that an origin wrote.
 struct Written {
     row: RowId,
     kind: Kind,
@@ -35,7 +35,7 @@ pub(super) fn undo_origin(
             return Ok(None);
         };
         if dry_run || undone.items.is_empty() {
-            // Nothing is written for nothing, and by who only looks.
+            // Nothing is written if nothing was undone, or in a dry run.
             undone.event = 0;
             looked = Some(Undone { dry_run, ..undone });
             return Err(rusqlite::Error::StatementChangedRows(0));
@@ -48,7 +48,8 @@ pub(super) fn undo_origin(
     }
 }
 
-/// The condition of items that an origin wrote: memories, and turns of conversations; a file is no one's telling.
+/// Returns the condition for items that an origin wrote: memories, and turns of conversations. Chunks of files are left
+/// out.
 fn wrote(origin: &Origin) -> Condition {
     let named = [
         ("i.source_conv_id = ?", &origin.session),
@@ -118,7 +119,7 @@ fn undo(
     Ok(Some(undone))
 }
 
-/// What an origin wrote, by id.
+/// Reads the items that an origin wrote, by id.
 fn written(connection: &Connection, origin: &Origin, within: &Condition) -> Result<HashMap<String, Written>> {
     let condition = every([wrote(origin), within.clone()].into_iter().filter(|one| !one.sql.is_empty()));
     connection
@@ -130,16 +131,16 @@ fn written(connection: &Connection, origin: &Origin, within: &Condition) -> Resu
         .collect()
 }
 
-/// What of a change is taken back.
+/// The part of a change to undo.
 #[derive(Default)]
 struct Part {
-    /// All of it: one memory was told in it, or one pattern made.
+    /// Whether all of the change is undone: it wrote one memory, or one pattern.
     is_whole: bool,
-    /// Else these of its events: others were written in the same transaction.
+    /// Otherwise these of its events: the same transaction wrote others too.
     events: BTreeSet<i64>,
 }
 
-/// The changes in which some memories were written, and those in which patterns were made of them.
+/// Returns the changes that wrote some memories, and those that made patterns of them.
 fn changes_of(connection: &Connection, written: &HashMap<String, Written>) -> Result<BTreeMap<Change, Part>> {
     let mut find = connection.prepare_cached(
         "SELECT change, event, action FROM events WHERE subject = ?1 AND action IN ('curate', 'import', 'stand_for')",
@@ -162,7 +163,7 @@ fn changes_of(connection: &Connection, written: &HashMap<String, Written>) -> Re
                 part.is_whole = true;
             }
         }
-        // A pattern says what its examples say.
+        // A pattern repeats its examples.
         let mut above = patterns.query([row.0])?;
         while let Some(pattern) = above.next()? {
             let (row, id) = (first(pattern)?, pattern.get(1)?);
@@ -174,7 +175,7 @@ fn changes_of(connection: &Connection, written: &HashMap<String, Written>) -> Re
     Ok(changes)
 }
 
-/// The events by which an origin said again what others had told.
+/// Returns the events by which an origin confirmed memories of others.
 fn confirmations(connection: &Connection, origin: &Origin, within: &Condition) -> Result<Vec<(Change, i64)>> {
     let named = [
         ("json_extract(e.detail, '$.origin.session') = ?", &origin.session),
@@ -199,7 +200,7 @@ fn confirmations(connection: &Connection, origin: &Origin, within: &Condition) -
 }
 
 impl Part {
-    /// Takes the part of a change back; of which item and why not, where something stands in the way.
+    /// Undoes this part of a change. If something prevents it, returns the item and the reason.
     fn back(
         &self,
         connection: &Connection,
@@ -216,7 +217,7 @@ impl Part {
             if let Some(own) = is_own.filter(|_| is_beginning(entry))
                 && State::of(connection, own.row)?.is_some_and(|now| now.status == Status::Archived.word())
             {
-                // It is out of sight already.
+                // It is already hidden.
                 continue;
             }
             if let Some(why) = back(connection, entry, id, now, stamp)? {
@@ -234,12 +235,12 @@ impl Part {
     }
 }
 
-/// Whether an item began with an event.
+/// Whether an event is the first of an item.
 fn is_beginning(entry: &Entry) -> bool {
     matches!(entry.action.as_str(), "curate" | "import")
 }
 
-/// Whether an event was taken back before.
+/// Whether an event was undone before.
 fn was_taken_back(connection: &Connection, entry: &Entry, id: &str) -> Result<bool> {
     connection
         .prepare_cached(
@@ -248,7 +249,7 @@ fn was_taken_back(connection: &Connection, entry: &Entry, id: &str) -> Result<bo
         .exists(rusqlite::params![id, entry.event])
 }
 
-/// Takes a turn of a conversation out of sight; false where it is.
+/// Archives a turn of a conversation; returns false if it is already hidden.
 fn archive(connection: &Connection, id: &str, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<bool> {
     let Some(before) = State::of(connection, row)?.filter(State::is_seen) else { return Ok(false) };
     let after = before.clone().with_status(Status::Archived, stamp.now.as_microsecond());
@@ -258,7 +259,7 @@ fn archive(connection: &Connection, id: &str, row: RowId, change: Change, stamp:
     Ok(true)
 }
 
-/// What an item says, in a line.
+/// Returns an item's text in one line.
 fn summary(connection: &Connection, id: &str) -> Result<String> {
     let Some(row) = row_of(connection, id)? else { return Ok(String::new()) };
     let summary: Option<String> = connection

@@ -7,51 +7,52 @@ use std::path::Path;
 
 use super::log::{FrameTrust, Log, LogFrame};
 
-/// The first bytes of a database's file.
+/// First bytes of a database file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Where the header tells which versions of the file format read and write it: 1 is without a log, 2 with one.
+/// Position in the header of the file format's write and read versions: 1 is without a log, 2 with one.
 const FORMAT: std::ops::Range<usize> = 18..20;
-/// Where the header tells the database's length in pages.
+/// Position in the header of the database's length in pages.
 const PAGES: std::ops::Range<usize> = 28..32;
-/// The size of a page where nothing tells it: what this program's stores have.
+/// Page size if neither file nor log has a valid one: that of this program's stores.
 const USUAL_PAGE: usize = 4_096;
 
-/// What becomes of frames that stand behind the damage of a log.
+/// Treatment of frames beyond the damage of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
-    /// They are taken: something is missing.
+    /// They are used: something is missing.
     Take,
-    /// They are left: nothing is missing, and what stands there was given up before.
+    /// They are left out: nothing is missing, and they were given up before.
     Leave,
 }
 
-/// Pages of a database.
+/// The pages of a database.
 #[derive(Debug)]
 pub struct Image {
     file: Option<File>,
     /// The size of a page, in bytes.
     pub page_size: usize,
-    /// How many pages there are.
+    /// Number of pages.
     pub pages: u32,
     over: BTreeMap<u32, LogFrame>,
-    /// Whether the log says more than a reader of `SQLite` would see.
+    /// Whether the log holds more than `SQLite` would read.
     pub holds_more: bool,
-    /// In how many ways one frame of the log may be repaired, where there is one of which several words explain the damage.
+    /// Number of ways in which one frame of the log may be repaired, if there is one frame whose damage several words
+    /// explain.
     pub alternatives: usize,
 }
 
-/// Whether there is a log whose database is gone: `SQLite` removes it.
+/// Whether there is a log without its database: `SQLite` would remove the log.
 fn is_all_there_is(length: u64, log: &Log) -> bool {
     length == 0 && !log.frames.is_empty()
 }
 
 impl Image {
-    /// Of a database's file and the bytes of its log, as far as they are there.
+    /// Reads a database's file with the bytes of its log, as far as they exist.
     pub fn open(database: &Path, log: &[u8], beyond: Beyond) -> io::Result<Self> {
         Self::choosing(database, log, beyond, None)
     }
 
-    /// The same with one of the [`Image::alternatives`].
+    /// Reads an image with one of the [`Image::alternatives`].
     pub fn choosing(database: &Path, log: &[u8], beyond: Beyond, choice: Option<usize>) -> io::Result<Self> {
         let mut file = match File::open(database) {
             Ok(file) => Some(file),
@@ -93,7 +94,7 @@ impl Image {
         Ok(Self { file, page_size, pages, over, holds_more, alternatives })
     }
 
-    /// A page by its number, from 1; `None` where the file ends before it. What is cut short ends with zeros.
+    /// Returns a page by its number, from 1; `None` if the file ends before it. A truncated page is padded with zeros.
     pub fn page(&mut self, number: u32) -> io::Result<Option<Vec<u8>>> {
         if let Some(frame) = self.over.get(&number) {
             return Ok(Some(frame.bytes.clone()));
@@ -109,7 +110,7 @@ impl Image {
         Ok(Some(page))
     }
 
-    /// Whether every page of the log that counts is as it was written.
+    /// Whether every page from the log is as it was written.
     pub fn is_exact(&self) -> bool {
         self.over.values().all(|frame| matches!(frame.trust, FrameTrust::Whole | FrameTrust::Mended))
     }
@@ -129,7 +130,7 @@ impl Image {
     }
 }
 
-/// The size of a page by the file's header.
+/// Returns the page size from the file's header.
 fn page_size(head: &[u8]) -> Option<usize> {
     let two: [u8; 2] = head.get(16..18).filter(|_| head.starts_with(MAGIC))?.try_into().ok()?;
     match u16::from_be_bytes(two) {
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
     use rusqlite::Connection;
 
-    /// What `SQLite` drops at a damaged frame is in the image, and `SQLite` finds it sound.
+    /// Pages that `SQLite` drops after a damaged frame are in the image, and `SQLite` finds it sound.
     #[test]
     fn an_image_holds_what_the_log_says_behind_its_damage() {
         let folder = tempfile::tempdir().unwrap();
@@ -173,7 +174,7 @@ mod tests {
         let mut damaged = log.clone();
         damaged[5_000] ^= 0xFF;
         check(&damaged, true);
-        // A later frame has the page anew.
+        // A later frame holds the page again.
         damaged[32 + 24 + 100..32 + 24 + 400].fill(0);
         check(&damaged, true);
     }

@@ -1,67 +1,67 @@
 //! Reads a write-ahead log beyond its damage.
-//! `SQLite` stops at the first frame whose checksum fails; here each frame is judged by itself, and damage within one word of
-//! four bytes is undone.
+//! `SQLite` stops at the first frame whose checksum fails. Here each frame is judged by itself, and damage within one
+//! word of four bytes is repaired.
 //!
-//! The format is that of <https://www.sqlite.org/fileformat.html>, section 4. A frame's checksum goes on from that of the frame before
-//! it, which stands in that frame's header: so a whole frame behind a damaged one still proves itself.
+//! The format is that of <https://www.sqlite.org/fileformat.html>, section 4. A frame's checksum continues that of the
+//! frame before it, which is in that frame's header. So a whole frame after a damaged one can still be verified.
 
-/// The log's header, in bytes.
+/// Length of the log's header, in bytes.
 const HEADER: usize = 32;
-/// A frame's header, in bytes; a page follows it.
+/// Length of a frame's header, in bytes; a page follows it.
 const FRAME_HEADER: usize = 24;
-/// The first bytes of a log; the last bit tells the byte order of the checksums.
+/// First bytes of a log; the last bit is the byte order of the checksums.
 const MAGIC: u32 = 0x377F_0682;
-/// Sizes that a page may have, in bytes.
+/// Valid page sizes, in bytes.
 const PAGE_SIZES: std::ops::RangeInclusive<usize> = 512..=65_536;
 
-/// How far a frame can be trusted.
+/// Degree to which a frame can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameTrust {
     /// Its checksum holds.
     Whole,
-    /// One word was damaged, and is as it was.
+    /// One word was damaged, and is repaired.
     Mended,
-    /// One word was damaged, and several words explain it.
+    /// One word was damaged, and several values of words explain it.
     Open,
-    /// Something in it is wrong.
+    /// It is damaged and cannot be repaired.
     Damaged,
 }
 
-/// A page as one frame has it.
+/// The content of a page in one frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFrame {
     /// The page's number, from 1.
     pub page: u32,
     /// The database's length in pages after the transaction that this frame ends; 0 within one.
     pub commit: u32,
-    /// How far it can be trusted.
+    /// Degree to which it can be trusted.
     pub trust: FrameTrust,
     /// The page.
     pub bytes: Vec<u8>,
-    /// Where several words explain the damage: the frame as each of them has it.
+    /// For several explanations of the damage, the frame according to each.
     pub alternatives: Vec<LogFrame>,
 }
 
 impl LogFrame {
-    /// Whether its page lies within the database that it speaks of.
+    /// Whether its page number lies within the database's length.
     fn is_plausible(&self) -> bool {
         (1..=self.commit).contains(&self.page) && self.commit < u32::MAX >> 1
     }
 }
 
-/// The frames of one generation of a log, as far as a transaction ends.
+/// The frames of one generation of a log, up to the end of the last complete transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     /// The size of a page, in bytes.
     pub page_size: usize,
-    /// In the order in which they were written.
+    /// The frames in the order in which they were written.
     pub frames: Vec<LogFrame>,
-    /// How many of them `SQLite` reads: those of whole transactions before the first damage.
+    /// Number of frames that `SQLite` reads: those of whole transactions before the first damage.
     pub read: usize,
 }
 
 impl Log {
-    /// Reads a log; one without a frame where there is nothing to read. `page_size` is that of the database, where it is known.
+    /// Reads a log; without frames if there is nothing to read. `page_size` is that of the database, if known.
     pub fn of(bytes: &[u8], page_size: Option<usize>) -> Self {
         let Some(header) = Header::of(bytes, page_size) else { return Self::default() };
         let mut log = Self { page_size: header.page_size, ..Self::default() };
@@ -80,13 +80,13 @@ impl Log {
                     || seed.is_some_and(|seed| frame.checksum(seed) == frame.stored())
             };
             if !is_ours && !goes_on() {
-                // What an older generation of the log left behind it.
+                // These are remains of an older generation of the log.
                 break;
             }
             let (judged, after) = judge(frame, seed, next);
             is_read &= is_ours && judged.trust == FrameTrust::Whole;
             seed = Some(after);
-            // Of a damaged frame the mark may be what is damaged.
+            // In a damaged frame the commit mark itself may be damaged.
             let is_sure = matches!(judged.trust, FrameTrust::Whole | FrameTrust::Mended);
             let ends_here = judged.commit > 0 && (is_sure || judged.is_plausible());
             log.frames.push(judged);
@@ -95,23 +95,23 @@ impl Log {
                 log.read = if is_read { ends } else { log.read };
             }
         }
-        // Frames of a transaction that never ended were never acknowledged.
+        // Frames of an incomplete transaction were never acknowledged.
         log.frames.truncate(ends);
         log
     }
 
-    /// Whether frames behind the damage hold whole transactions.
+    /// Whether there are whole transactions beyond the damage.
     pub fn holds_more(&self) -> bool {
         self.frames.len() > self.read
     }
 }
 
-/// What a log says of itself.
+/// The header of a log.
 struct Header {
     page_size: usize,
     order: Order,
     salts: [u8; 8],
-    /// The checksum from which the first frame's goes on, where it is known.
+    /// The checksum that the first frame continues, if known.
     seed: Option<[u32; 2]>,
     is_whole: bool,
 }
@@ -123,7 +123,8 @@ impl Header {
             let mut fields = head[..24].to_vec();
             let stored = pair(&head[24..32]);
             let is_whole = order.sum([0; 2], &fields) == stored;
-            // Damage in the last word that is summed, half of the salts, looks like damage in the sum: the first frame has the salts.
+            // Damage in the last summed word, half of the salts, looks like damage in the sum. The first frame repeats
+            // the salts.
             let has_salts = bytes.get(HEADER + 8..HEADER + 16) == Some(&fields[16..24]);
             let is_sound = is_whole
                 || (has_salts
@@ -137,7 +138,7 @@ impl Header {
                 let seed = Some(order.sum([0; 2], &fields));
                 return Some(Self { page_size: size, order, salts, seed, is_whole });
             }
-            // Its frames tell what it was.
+            // Its frames show what it was.
             let size = page_size.unwrap_or(size);
             if !PAGE_SIZES.contains(&size) || !size.is_power_of_two() {
                 return None;
@@ -150,7 +151,7 @@ impl Header {
     }
 }
 
-/// A frame as it lies in the file.
+/// A frame as stored in the file.
 struct Raw<'a> {
     bytes: &'a [u8],
     order: Order,
@@ -165,7 +166,7 @@ impl Raw<'_> {
         pair(&self.bytes[16..24])
     }
 
-    /// What its checksum covers: the page's number and the commit mark, then the page.
+    /// Returns the bytes that its checksum covers: the page number and the commit mark, then the page.
     fn covered(&self) -> Vec<u8> {
         [&self.bytes[..8], &self.bytes[FRAME_HEADER..]].concat()
     }
@@ -176,7 +177,7 @@ impl Raw<'_> {
     }
 }
 
-/// The frame whose covered bytes (page, commit size, contents) are these.
+/// Makes the frame from its covered bytes (page, commit size, contents).
 fn frame_of(covered: &[u8], trust: FrameTrust) -> LogFrame {
     let number = |at: usize| u32::from_be_bytes(covered[at..at + 4].try_into().expect("eight bytes"));
     LogFrame {
@@ -188,12 +189,12 @@ fn frame_of(covered: &[u8], trust: FrameTrust) -> LogFrame {
     }
 }
 
-/// Judges a frame by the checksum of the one before it, and gives the checksum from which the next goes on.
+/// Judges a frame by the checksum of the one before it. Returns also the checksum that the next frame continues.
 fn judge(frame: &Raw<'_>, seed: Option<[u32; 2]>, next: Option<&Raw<'_>>) -> (LogFrame, [u32; 2]) {
     let mut covered = frame.covered();
     let stored = frame.stored();
     let Some(seed) = seed else {
-        // The next one proves that its checksum at least is as it was written.
+        // The next frame proves at least that this one's checksum is as it was written.
         let trust = if proves(next, stored) { FrameTrust::Whole } else { FrameTrust::Damaged };
         return (frame_of(&covered, trust), stored);
     };
@@ -202,10 +203,10 @@ fn judge(frame: &Raw<'_>, seed: Option<[u32; 2]>, next: Option<&Raw<'_>>) -> (Lo
         return (frame_of(&covered, FrameTrust::Whole), stored);
     }
     if proves(next, sum) {
-        // The checksum itself is what was damaged.
+        // Only the checksum itself was damaged.
         return (frame_of(&covered, FrameTrust::Mended), sum);
     }
-    // Damage in the last word and damage in the checksum look alike where no frame follows.
+    // Without a following frame, damage in the last word looks like damage in the checksum.
     let is_open = next.is_none() && sum[0] == stored[0];
     let found = if is_open { Vec::new() } else { frame.order.mend(seed, &mut covered, stored) };
     let judged = match &found[..] {
@@ -220,7 +221,7 @@ fn judge(frame: &Raw<'_>, seed: Option<[u32; 2]>, next: Option<&Raw<'_>>) -> (Lo
     (judged, stored)
 }
 
-/// A word that explains the damage, and where it stands.
+/// A word that explains the damage, with its position.
 #[derive(Clone, Copy)]
 struct Repair {
     at: usize,
@@ -235,7 +236,7 @@ impl Repair {
     }
 }
 
-/// Whether a frame is whole if the one before it has this checksum.
+/// Whether the next frame is whole, given this checksum of the frame before it.
 fn proves(next: Option<&Raw<'_>>, checksum: [u32; 2]) -> bool {
     next.is_some_and(|next| next.checksum(checksum) == next.stored())
 }
@@ -249,7 +250,7 @@ fn pair(bytes: &[u8]) -> [u32; 2] {
     [number(0), number(4)]
 }
 
-/// The byte order in which a checksum takes its words.
+/// The byte order in which a checksum reads its words.
 #[derive(Clone, Copy)]
 enum Order {
     Little,
@@ -279,7 +280,7 @@ impl Order {
         }
     }
 
-    /// The checksum of section 4.2, over pairs of words.
+    /// Computes the checksum of section 4.2, over pairs of words.
     fn sum(self, [mut one, mut two]: [u32; 2], bytes: &[u8]) -> [u32; 2] {
         for words in bytes.chunks_exact(8) {
             one = one.wrapping_add(self.word(&words[..4])).wrapping_add(two);
@@ -288,15 +289,15 @@ impl Order {
         [one, two]
     }
 
-    /// Looks for damage within one word, and undoes it where there is exactly one word that explains it; gives all that do.
+    /// Finds all single words that explain the damage, and repairs it if there is exactly one.
     ///
-    /// The sum is linear modulo 2^32: a word that is larger by `d` makes it larger by `d` times two factors that hang on its place
-    /// alone. Where only the word's highest byte is damaged, the factors count modulo 256 and come back every 192 pairs: then two or
-    /// three words explain it.
+    /// The sum is linear modulo 2^32. A word that is larger by `d` makes it larger by `d` times two factors that depend
+    /// only on the word's position. If only a word's highest byte is damaged, the factors count modulo 256 and repeat
+    /// every 192 pairs. Then two or three words explain it.
     fn mend(self, seed: [u32; 2], bytes: &mut [u8], stored: [u32; 2]) -> Vec<Repair> {
         let sum = self.sum(seed, bytes);
         let missing = [stored[0].wrapping_sub(sum[0]), stored[1].wrapping_sub(sum[1])];
-        // From the end on, where nothing follows.
+        // From the end, where nothing follows.
         let (mut first, mut second) = ([1_u32, 1], [0_u32, 1]);
         let mut found = Vec::new();
         for pair in (0..bytes.len() / 8).rev() {
@@ -318,7 +319,7 @@ impl Order {
     }
 }
 
-/// The number that gives both of `missing` by its products with `factors`, one of which is odd.
+/// Returns the number whose products with `factors` are both of `missing`. One of the factors is odd.
 fn solve(factors: [u32; 2], missing: [u32; 2]) -> Option<u32> {
     let odd = usize::from(factors[0].is_multiple_of(2));
     let difference = missing[odd].wrapping_mul(inverse(factors[odd]));
@@ -326,8 +327,8 @@ fn solve(factors: [u32; 2], missing: [u32; 2]) -> Option<u32> {
     (fits && difference != 0).then_some(difference)
 }
 
-/// The inverse of an odd number modulo 2^32, by Newton's iteration: each step doubles the bits that are right, of which an odd number
-/// by itself has three.
+/// Computes the inverse of an odd number modulo 2^32, by Newton's iteration. Each step doubles the number of correct
+/// bits; an odd number itself has three.
 fn inverse(odd: u32) -> u32 {
     (0..4).fold(odd, |found, _| found.wrapping_mul(2_u32.wrapping_sub(odd.wrapping_mul(found))))
 }
@@ -337,7 +338,7 @@ mod tests {
     use super::*;
     use rusqlite::Connection;
 
-    /// A log of `SQLite`'s own, and the database's page size.
+    /// Returns a log that `SQLite` wrote.
     fn sample() -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
@@ -359,7 +360,7 @@ mod tests {
         );
     }
 
-    /// Each byte of the log in turn, by some steps: whatever `SQLite` would have dropped is there again, as it was.
+    /// Changes each byte of the log in turn, by some steps: every frame that `SQLite` would drop is read as it was.
     #[test]
     fn one_changed_byte_anywhere_is_undone() {
         let bytes = sample();
@@ -371,10 +372,10 @@ mod tests {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= flip;
                 let log = Log::of(&damaged, Some(4_096));
-                // The end of the last page and the last checksum cannot be told apart.
+                // The end of the last page and the last checksum cannot be distinguished.
                 let is_open = (last..last + 8).contains(&at) || at >= bytes.len() - 4;
                 for (frame, was) in log.frames.iter().zip(&whole.frames).filter(|_| !is_open) {
-                    // Where several words explain the damage, one of them is the right one.
+                    // If several words explain the damage, one of them is the right one.
                     let same = |one: &LogFrame| {
                         (one.page, one.commit, &one.bytes) == (was.page, was.commit, &was.bytes)
                     };
@@ -415,7 +416,7 @@ mod tests {
         }
     }
 
-    /// What an older generation left behind the present one, and what a transaction that never ended wrote, is not taken.
+    /// Remains of an older generation after the present one, and frames of an incomplete transaction, are not used.
     #[test]
     fn what_was_never_committed_is_not_read() {
         let bytes = sample();
@@ -439,7 +440,7 @@ mod tests {
         assert_eq!(Log::of(&[0x5A; 9_000], None).frames, []);
     }
 
-    /// `zlib` and others know no such sum; by hand: words 1, 2, 3, 4 from (0, 0) give 1, 3, then 7, 14.
+    /// `zlib` has no such sum; by hand: words 1, 2, 3, 4 from (0, 0) give 1, 3, then 7, 14.
     #[test]
     fn the_checksum_is_that_of_the_format() {
         let words: Vec<u8> = [1_u32, 2, 3, 4].iter().flat_map(|word| word.to_le_bytes()).collect();

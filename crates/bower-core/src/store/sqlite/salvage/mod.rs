@@ -1,6 +1,6 @@
-//! Salvage: reads what it can of a store whose files are damaged, and writes it into a new store.
-//! Nothing here trusts `SQLite` to open the files: pages and the log are read as they lie, and what makes no sense is passed over
-//! and named.
+//! Salvage: reads the readable part of a store with damaged files, and writes it into a new store.
+//! It does not let `SQLite` open the files. Pages and the log are read directly, and invalid data is skipped and
+//! reported.
 
 mod image;
 mod log;
@@ -22,14 +22,15 @@ use crate::error::{Error, Missing, Result};
 use crate::request::Salvaged;
 use crate::store::{Selections, Stamp, Upkeep};
 
-/// The file of texts that belong to no item any more.
+/// File of texts whose item is lost.
 const UNPLACED: &str = "unplaced.jsonl";
 
 impl SqliteStore {
-    /// Writes what can be read of the store at `path`, and of what was kept of it when changes were found missing, into a new store in the
-    /// folder `into`. Nothing of the old files is changed.
+    /// Writes the readable part of a store into a new store in the folder `into`. It reads the store at `path`, and the
+    /// files copied aside when changes were missing. The old files are not changed.
     ///
-    /// Fails with [`Error::Invalid`] where there is a store in that folder already, with [`Error::NotFound`] where there is nothing to read.
+    /// Fails with [`Error::Invalid`] if the folder has a store already, and with [`Error::NotFound`] if there is nothing
+    /// to read.
     pub fn salvage(path: &Path, into: &Path, settings: &Settings, now: Timestamp) -> Result<Salvaged> {
         let target = into.join("memory.db");
         if target.exists() {
@@ -86,7 +87,7 @@ impl SqliteStore {
     }
 }
 
-/// What the one row of the table `store` says: identity, number of the copy and last change.
+/// Reads the one row of the table `store`: identity, copy number and last change.
 fn store_row(image: &mut Image) -> io::Result<Option<(String, i64, u64)>> {
     let mut reader = tree::TableReader::new(image)?;
     let tables = reader.tables()?;

@@ -1,4 +1,4 @@
-//! Writes rows that were read from damaged files into a new store.
+//! Writes rows read from damaged files into a new store.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Result, params, params_from_iter};
@@ -10,15 +10,15 @@ use super::tree::{Raw, Table, TableReader};
 use crate::item::{Kind, MemoryType, Scope, Status, derive_id};
 use crate::store::sqlite::checksums::of_text_values;
 
-/// Tables whose rows are saved after those of items, in this order. What is not among them is counted or cached, or is made anew from
-/// the texts, as terms and token codes are.
+/// Tables whose rows are salvaged after items, in this order. All others are counts, caches, or computed from the texts,
+/// such as terms and token codes.
 const TABLES: &[&str] =
     &["checksums", "texts", "tags", "vectors", "relations", "reviews", "exposures", "injections", "events"];
 
-/// Tables whose rows are told by their shape, where no tree leads to their page any more.
+/// Tables whose rows are recognised by their shape if no tree leads to their page any more.
 const TOLD_BY_SHAPE: &[&str] = &["items", "documents", "texts", "events"];
 
-/// The most rows that are named one by one.
+/// Largest number of rows that are listed one by one.
 const MOST_NAMED: usize = 100;
 
 /// A column of the new store.
@@ -26,9 +26,9 @@ struct Column {
     name: String,
     kind: String,
     required: bool,
-    /// Every row has it: it was there when the table was made.
+    /// Whether every row has it, because the table was created with it.
     is_old: bool,
-    /// It is another name for the row's number.
+    /// Whether it is an alias of the row number.
     is_number: bool,
 }
 
@@ -61,7 +61,7 @@ impl Shape {
         Ok(Self { name, columns })
     }
 
-    /// The values of a row as this table takes them; `None` where they are of something else.
+    /// Returns the values of a row for this table; `None` if they do not fit its columns.
     fn take(&self, raw: &Raw) -> Option<Vec<Value>> {
         if raw.values.len() > self.columns.len() || raw.values.is_empty() {
             return None;
@@ -88,7 +88,7 @@ impl Shape {
         self.columns.iter().position(|column| column.name == name).expect("a column of our own schema")
     }
 
-    /// Inserts values for as many of the columns, the first ones.
+    /// Inserts values for the first columns, as many as there are values.
     fn insert(&self, connection: &Connection, values: &[Value]) -> Result<()> {
         let names: Vec<&str> =
             self.columns[..values.len()].iter().map(|column| column.name.as_str()).collect();
@@ -99,16 +99,16 @@ impl Shape {
     }
 }
 
-/// What could be saved and what could not.
+/// The result of a salvage.
 #[derive(Debug, Default)]
 pub struct Saved {
     /// Texts whose item could not be read: row, summary, heading, text.
     pub unplaced: Vec<[String; 4]>,
-    /// What could not be read or put anywhere, in words.
+    /// Sentences about data that could not be read or placed.
     pub unreadable: Vec<String>,
     /// Ids of items whose text is not as it was written.
     pub damaged: Vec<String>,
-    /// Rows whose text is a part, or is not as it was written.
+    /// Rows whose text is incomplete, or is not as it was written.
     doubtful: HashSet<i64>,
 }
 
@@ -122,20 +122,20 @@ impl Saved {
     }
 }
 
-/// Where rows of one source stand in the new store.
+/// New row numbers of the rows of one source.
 #[derive(Default)]
 struct Places {
     items: HashMap<i64, i64>,
     documents: HashMap<i64, i64>,
     models: HashMap<i64, i64>,
-    /// By the row in the source.
+    /// Ids of items, by the row in the source.
     ids: HashMap<i64, String>,
-    /// The checksums of texts, by the row in the source.
+    /// Checksums of texts, by the row in the source.
     sums: HashMap<i64, i64>,
 }
 
-/// Fills a new store from what several images of an old one hold, the first of which counts most: of the others only items are taken
-/// that no earlier one has. Foreign keys must be off; at the end they hold.
+/// Fills a new store from several images of an old one. The first image takes precedence: from the others only items are
+/// taken that no earlier one has. Foreign keys must be off; at the end they hold.
 pub fn fill(connection: &Connection, images: &mut [Image], saved: &mut Saved) -> Result<()> {
     for (nth, image) in images.iter_mut().enumerate() {
         let mut places = Places::default();
@@ -189,7 +189,7 @@ pub fn fill(connection: &Connection, images: &mut [Image], saved: &mut Saved) ->
 
 type Each<'a> = dyn FnMut(&Connection, &Shape, Vec<Value>, &Raw, &mut Saved) -> Result<()> + 'a;
 
-/// Feeds the rows of one table of an image: those of its tree, then those that only their shape tells.
+/// Feeds the rows of one table of an image: those of its tree, then those recognised by their shape.
 fn each_row(
     connection: &Connection,
     image: &mut Image,
@@ -233,7 +233,7 @@ fn each_row(
     let mut lost = Vec::new();
     reader
         .orphans(&mut |raw| {
-            // The one table whose rows look so; what fits several is told by none.
+            // The one table whose rows have this shape; a row that fits several is skipped.
             let mut fitting = told.iter().filter(|shape| shape.take(&raw).is_some() && is_full(shape, &raw));
             if let (Some(only), None) = (fitting.next(), fitting.next())
                 && only.name == table
@@ -256,13 +256,13 @@ fn each_row(
     ended
 }
 
-/// A row that no tree leads to has at least the columns that every row of its table has.
+/// Whether a row outside of any tree has at least the columns that every row of its table has.
 fn is_full(shape: &Shape, raw: &Raw) -> bool {
     let required = shape.columns.iter().rposition(|column| column.required && column.is_old).unwrap_or(0);
     raw.values.len() > required
 }
 
-/// Whether the new store refuses the row, which is no reason to lose the others.
+/// Whether the new store refuses the row; the others are still salvaged.
 fn is_refused(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -278,7 +278,7 @@ fn number(value: &Value) -> i64 {
     if let Value::Integer(number) = value { *number } else { 0 }
 }
 
-/// Places a row that is known by a name; the one that has this name already stands for it.
+/// Places a row that has a unique name, and returns its new row number. An existing row with this name is used instead.
 fn place_named(connection: &Connection, shape: &Shape, mut values: Vec<Value>, name: &str) -> Result<i64> {
     let name_at = shape.at(name);
     let find = format!("SELECT row FROM {} WHERE {name} = ?1", shape.name);
@@ -292,7 +292,7 @@ fn place_named(connection: &Connection, shape: &Shape, mut values: Vec<Value>, n
     Ok(connection.last_insert_rowid())
 }
 
-/// Takes a number that another row has out of the values: a new one is given.
+/// Clears the row number if another row has it, so that a new one is assigned.
 fn free_number(connection: &Connection, shape: &Shape, values: &mut [Value]) -> Result<()> {
     let sql = format!("SELECT 1 FROM {} WHERE {} = ?1", shape.name, shape.columns[0].name);
     if connection.prepare_cached(&sql)?.exists([&values[0]])? {
@@ -301,7 +301,7 @@ fn free_number(connection: &Connection, shape: &Shape, values: &mut [Value]) -> 
     Ok(())
 }
 
-/// Places an item; none where its words are not ours, or it is there already, or was forgotten.
+/// Places an item. Returns `None` if its words are unknown, or it exists already, or it was forgotten.
 fn place_item(
     connection: &Connection,
     shape: &Shape,
@@ -399,7 +399,7 @@ fn place_other(
     shape.insert(connection, &values)
 }
 
-/// What else a store must have: each item a text, each chunk a document, each row its item.
+/// Establishes the store's invariants: each item has a text, each chunk a document, and each row its item.
 fn finish(connection: &Connection, saved: &mut Saved) -> Result<()> {
     let bare: Vec<(i64, String)> = connection
         .prepare("SELECT row, id FROM items WHERE row NOT IN (SELECT row FROM texts)")?
@@ -436,7 +436,7 @@ fn finish(connection: &Connection, saved: &mut Saved) -> Result<()> {
             params![row, derive_id(&["salvaged", &collection, &name]), collection, name],
         )?;
     }
-    // Nothing is newer than the last change.
+    // No row is newer than the last change.
     connection.execute(
         "UPDATE store SET change = max(change, (SELECT ifnull(max(change), 0) FROM events),
          (SELECT ifnull(max(text_change), 0) FROM items), (SELECT ifnull(max(change), 0) FROM vectors)) + 1",

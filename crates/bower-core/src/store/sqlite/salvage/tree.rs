@@ -1,6 +1,6 @@
 //! Reads the rows of a database from its pages alone, past any damage.
-//! Whatever a page says that makes sense is taken, whatever does not is passed over and named. Nothing here trusts a length, a
-//! pointer or a type that it reads.
+//! Every valid part of a page is used; the rest is skipped and reported. No length, pointer or type that it reads is
+//! trusted.
 //!
 //! The format is that of <https://www.sqlite.org/fileformat.html>, sections 1.6 and 2.
 
@@ -10,37 +10,38 @@ use std::io;
 
 use super::image::Image;
 
-/// The sorts of pages that hold rows.
+/// Kinds of pages that hold rows.
 const TABLE_LEAF: u8 = 13;
 const TABLE_INTERIOR: u8 = 5;
 const INDEX_LEAF: u8 = 10;
 const INDEX_INTERIOR: u8 = 2;
 
-/// The longest record that is read, in bytes: no text, vector or event of a store is near it, and a damaged length may be anything.
+/// Longest record that is read, in bytes. No text, vector or event of a store is nearly as long, and a damaged length may
+/// be anything.
 const LONGEST: u64 = 256 << 20;
 
-/// A row as it was read.
+/// A row as read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Raw {
-    /// Its number, for tables that have one.
+    /// The row number, for tables that have one.
     pub row: i64,
-    /// In the order of the columns.
+    /// The values, in the order of the columns.
     pub values: Vec<Value>,
-    /// Its end could not be read, or a text in it is no text: the last value may be a part.
+    /// Whether its end could not be read, or a text is not valid UTF-8: the last value may be incomplete.
     pub is_cut: bool,
 }
 
-/// A table, and the page at which it begins.
+/// A table, with its root page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     pub name: String,
     pub root: u32,
 }
 
-/// Reads rows, and remembers what it has read.
+/// Reads rows, and marks the pages that it has read.
 pub struct TableReader<'a> {
     image: &'a mut Image,
-    /// Bytes of a page that are used.
+    /// Number of usable bytes of a page.
     usable: usize,
     seen: BTreeSet<u32>,
     /// Pages that should have held rows and could not be read.
@@ -52,7 +53,7 @@ pub struct TableReader<'a> {
 impl<'a> TableReader<'a> {
     pub fn new(image: &'a mut Image) -> io::Result<Self> {
         let reserved = image.page(1)?.map_or(0, |page| usize::from(page[20]));
-        // No store reserves anything; a damaged header may say so.
+        // No store reserves bytes, but a damaged header may claim so.
         let usable =
             if reserved == 0 || reserved > 32 { image.page_size } else { image.page_size - reserved };
         let mut reader =
@@ -61,7 +62,7 @@ impl<'a> TableReader<'a> {
         Ok(reader)
     }
 
-    /// What is on the list of free pages was deleted.
+    /// Marks the pages of the free list as read: their rows were deleted.
     fn pass_over_free(&mut self) -> io::Result<()> {
         let Some(first) = self.image.page(1)? else { return Ok(()) };
         let mut trunk = u32_at(&first, 32).unwrap_or(0);
@@ -78,7 +79,7 @@ impl<'a> TableReader<'a> {
         Ok(())
     }
 
-    /// The tables, as the schema names them; none where it cannot be read.
+    /// Returns the tables that the schema names; none if it cannot be read.
     pub fn tables(&mut self) -> io::Result<Vec<Table>> {
         let mut tables = Vec::new();
         self.rows(1, &mut |raw| {
@@ -94,12 +95,12 @@ impl<'a> TableReader<'a> {
         Ok(tables)
     }
 
-    /// Feeds the rows of the tree that begins at a page, as far as its pages can be read.
+    /// Feeds the rows of the tree with this root page, as far as its pages can be read.
     pub fn rows(&mut self, root: u32, each: &mut dyn FnMut(Raw)) -> io::Result<()> {
         let mut ahead = vec![root];
         while let Some(number) = ahead.pop() {
             if number == 0 || number > self.image.pages || !self.seen.insert(number) {
-                // A pointer to where no page is, or to one that belongs to another.
+                // The pointer leads to no page, or to one that another tree has.
                 continue;
             }
             let Some(page) = self.image.page(number)? else {
@@ -119,7 +120,7 @@ impl<'a> TableReader<'a> {
         Ok(())
     }
 
-    /// Feeds the rows of tables on pages that no tree named: a page above them is damaged.
+    /// Feeds the rows on table pages that no tree led to, because a page above them is damaged.
     pub fn orphans(&mut self, each: &mut dyn FnMut(Raw)) -> io::Result<()> {
         for number in 2..=self.image.pages {
             if self.seen.contains(&number) {
@@ -174,7 +175,7 @@ impl<'a> TableReader<'a> {
         Ok(record(&payload, is_whole).map(|(values, is_cut)| Raw { row, values, is_cut }))
     }
 
-    /// A record's bytes, and whether they are all there.
+    /// Returns a record's bytes, and whether they are complete.
     fn payload(&mut self, page: &[u8], sort: u8, at: usize, length: usize) -> io::Result<(Vec<u8>, bool)> {
         let usable = self.usable;
         let most = if sort == TABLE_LEAF { usable - 35 } else { (usable - 12) * 64 / 255 - 23 };
@@ -201,7 +202,7 @@ impl<'a> TableReader<'a> {
     }
 }
 
-/// Where the cells of a page stand.
+/// Positions of the cells of a page.
 struct Cells {
     sort: u8,
     at: Vec<usize>,
@@ -217,7 +218,7 @@ impl Cells {
             _ => return None,
         };
         let count = usize::from(u16_at(page, start + 3)?);
-        // Each cell takes four bytes and its pointer two, at least.
+        // Each cell has at least four bytes, and its pointer two.
         if count * 6 > page.len() {
             return None;
         }
@@ -241,7 +242,7 @@ fn u32_at(page: &[u8], at: usize) -> Option<u32> {
     page.get(at..at + 4)?.try_into().map(u32::from_be_bytes).ok()
 }
 
-/// A number of one to nine bytes, and where it ends.
+/// Reads a number of one to nine bytes; returns it and its end.
 fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let mut number = 0;
     for nth in 0..8 {
@@ -254,7 +255,7 @@ fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     Some((number << 8 | u64::from(*bytes.get(at + 8)?), at + 9))
 }
 
-/// The values of a record, and whether something in it is not as it was written; `None` where its head makes no sense.
+/// Returns the values of a record, and whether any of them is not as it was written; `None` if its header is invalid.
 fn record(payload: &[u8], is_whole: bool) -> Option<(Vec<Value>, bool)> {
     let (head, mut at) = varint(payload, 0)?;
     let head = usize::try_from(head).ok().filter(|head| *head <= payload.len())?;
@@ -272,7 +273,7 @@ fn record(payload: &[u8], is_whole: bool) -> Option<(Vec<Value>, bool)> {
         };
         let end = body.checked_add(length)?;
         if end > payload.len() {
-            // All of it should be there: it is the head that is damaged.
+            // The record is complete, so its header is damaged.
             if is_whole {
                 return None;
             }
@@ -362,7 +363,7 @@ mod tests {
         while let Some(row) = expected.next().unwrap() {
             let values: Vec<Value> = (1..5).map(|at| row.get(at).unwrap()).collect();
             assert_eq!(rows[count].row, row.get::<_, i64>(0).unwrap());
-            // A real number that is whole is kept as an integer.
+            // A whole real number is stored as an integer.
             let read: Vec<Value> = rows[count].values[1..]
                 .iter()
                 .enumerate()
@@ -378,7 +379,7 @@ mod tests {
         assert_eq!((rows.len(), pairs.len()), (count, usize::try_from(ROWS).unwrap()));
     }
 
-    /// Random damage: no panic, no endless loop, and what is on sound pages is there.
+    /// Random damage: no panic, no endless loop, and the rows of sound pages are read.
     #[test]
     fn damage_takes_what_it_hits_and_no_more() {
         let folder = tempfile::tempdir().unwrap();

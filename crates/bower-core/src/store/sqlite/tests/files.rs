@@ -1,4 +1,4 @@
-//! Tests of the store's file: others' files are refused, and backups are whole and replace it.
+//! Tests of the store's file: other programs' files are refused, and backups are whole and replace it.
 
 use rusqlite::Connection;
 use std::path::Path;
@@ -72,14 +72,14 @@ fn a_backup_is_whole_while_others_write_and_replaces_what_came_after() {
         let settings = Settings::default();
         let restored = SqliteStore::restore(path, &file, &settings, at(10)).unwrap();
         assert_eq!((restored.items, restored.change), (copied.items, copied.change));
-        // Whoever had it open sees the copy, and the indexes of what came after are refused.
+        // An open handle sees the restored copy, and indexes of later changes are refused.
         assert_eq!(store.counts().unwrap().memories, copied.items);
         assert!(!store.confirms(&coverage).unwrap());
         put(store, &memory("goes on"), stamp(11)).unwrap();
         let aside: &dyn Store = &SqliteStore::open(&restored.replaced.unwrap(), &settings, at(12)).unwrap();
         assert_eq!(aside.counts().unwrap().memories, 52);
 
-        // What is no whole store replaces nothing.
+        // A file that is not a whole store replaces nothing.
         let before = store.coverage().unwrap();
         let broken = path.with_file_name("broken.db");
         std::fs::write(&broken, &bytes[..bytes.len() / 2]).unwrap();

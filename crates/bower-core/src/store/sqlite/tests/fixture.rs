@@ -1,4 +1,4 @@
-//! The fixture through which the contract's tests see a SQLite store: a file in a folder of its own.
+//! The fixture of the contract tests for SQLite: a store file in a temporary folder.
 
 use jiff::Timestamp;
 use rusqlite::Connection;
@@ -15,9 +15,9 @@ use crate::store::contract::at;
 use crate::store::contract::fixture::{Fixture, StoreAndDesk};
 use crate::store::{SqliteStore, Store};
 
-/// A file that is not there until it is opened.
+/// A store file that is created when it is first opened.
 pub struct SqliteFixture {
-    /// Reads only.
+    /// A handle that only reads.
     scanner: OnceLock<SqliteStore>,
     folder: tempfile::TempDir,
 }
@@ -27,23 +27,23 @@ impl SqliteFixture {
         Self { scanner: OnceLock::new(), folder: tempfile::tempdir().unwrap() }
     }
 
-    /// The store's file, in a folder that opening makes.
+    /// Returns the path of the store's file, in a folder that opening creates.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("deep/home/memory.db")
     }
 
-    /// Opens the store, for methods that no other store has.
+    /// Opens the store, for methods that only SQLite has.
     pub fn opened(&self) -> SqliteStore {
         SqliteStore::open(&self.path(), &Settings::default(), at(0)).unwrap()
     }
 
-    /// Opens the file behind the store's back.
+    /// Opens the database file directly.
     pub fn file(&self) -> Connection {
         Connection::open(self.path()).unwrap()
     }
 }
 
-/// Checks a store, opened and empty, and that it is sound afterwards.
+/// Runs a check on a store, opened and empty, and verifies it afterwards.
 pub fn with_sqlite(check: impl Fn(&dyn Store, &SqliteFixture)) {
     let fixture = SqliteFixture::new();
     let store: &dyn Store = &fixture.opened();
@@ -113,20 +113,20 @@ impl Fixture for SqliteFixture {
     }
 }
 
-/// Whether the bytes of a file hold a text.
+/// Whether the bytes of a file contain a text.
 pub fn has(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 impl SqliteStore {
-    /// The connection at rest fails after so many steps of SQLite's machine.
+    /// Makes the idle connection fail after so many steps of SQLite's machine.
     pub(super) fn interrupt_after(&self, steps: u32) {
         let mut reader = self.reader().unwrap();
         let connection = reader.connection.as_mut().unwrap();
         connection.progress_handler(steps.cast_signed(), Some(|| true)).unwrap();
     }
 
-    /// The file may not grow beyond its present size.
+    /// Limits the file to its present size.
     fn limit_pages(&self) {
         let connection = self.reader().unwrap();
         let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();

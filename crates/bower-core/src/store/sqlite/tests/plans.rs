@@ -1,4 +1,4 @@
-//! Tests of how rows are found: indexes find what a scan finds, in a fraction of its steps.
+//! Tests of query plans: indexes find the rows that a scan finds, in a fraction of its steps.
 
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ fn indexes_find_what_a_scan_finds() {
     });
 }
 
-/// A scan takes hundreds of steps of SQLite's machine for each row; a thousand rows in all.
+/// A scan takes hundreds of steps of SQLite's machine for each row; there are a thousand rows in all.
 #[test]
 fn a_filter_costs_by_the_rows_it_keeps() {
     with_sqlite(|store, fixture| {
@@ -71,7 +71,7 @@ fn a_filter_costs_by_the_rows_it_keeps() {
     });
 }
 
-/// Every question may ask it: looking at each of 500 rows would take thousands of steps of SQLite's machine.
+/// Every question may need this: examining each of 500 rows would take thousands of steps of SQLite's machine.
 #[test]
 fn that_nothing_waits_for_a_vector_is_known_by_counting() {
     with_sqlite(|store, fixture| {

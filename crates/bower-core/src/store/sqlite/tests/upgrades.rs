@@ -12,7 +12,7 @@ use crate::store::contract::fixture::{Fixture, StoreAndDesk};
 use crate::store::contract::{MODEL, SCHEME, at, codes, stamp, vector};
 use crate::store::{NewVector, SqliteStore};
 
-/// Takes a store back to before it kept the life of a memory.
+/// Reverts a store to the schema before the life of a memory was kept.
 const LIFELESS: &str =
     "DROP TABLE clock; DROP TABLE clock_repairs;
  DROP TABLE losses; DROP TABLE checksums; ALTER TABLE documents DROP COLUMN checksum; ALTER TABLE events DROP COLUMN checksum;
@@ -52,7 +52,7 @@ fn a_store_without_fields_gets_them_when_it_is_opened() {
         (0..60).for_each(|second| write(store, &mut dice, second));
         let triggers = ["added", "removed", "changed"]
             .map(|when| format!("DROP TRIGGER fields_item_{when}; DROP TRIGGER fields_document_{when};"));
-        // As the schema before it left it.
+        // Restores the state of the schema before it.
         let drop = "DROP TABLE item_fields; DROP TABLE document_fields;";
         fixture.file().execute_batch(&[&triggers.concat(), drop, LIFELESS].concat()).unwrap();
         fixture.set_schema(4);
