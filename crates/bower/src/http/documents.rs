@@ -1,6 +1,6 @@
-//! Adds documents that come with a request.
-//! Each scope and owner has names of its own for them: nobody takes another's by sending one of the same name, or learns that there is
-//! one.
+//! Adds documents whose text comes with the request.
+//! Document ids are separate for each scope and owner. So no caller can replace another's document by sending the same
+//! id, or learn that it exists.
 
 use bower_core::engine::DocumentInput;
 use bower_core::item::Scope;
@@ -15,9 +15,9 @@ use super::clock::now;
 use super::problem::Problem;
 use crate::service::Access;
 
-/// Documents in one request at most.
+/// Most documents in one request.
 const MOST_DOCUMENTS: usize = 1_000;
-/// A document's name at most, in bytes.
+/// Longest id of a document, in bytes.
 const LONGEST_ID: usize = 4_096;
 
 /// Documents to add.
@@ -58,7 +58,7 @@ pub struct DocumentBody {
     pub session: Option<String>,
 }
 
-/// Adds them, or replaces those of the same name.
+/// Adds documents, or replaces those with the same id.
 pub fn add(app: &App, caller: &Caller, body: DocumentsBody) -> Result<IndexReport, Problem> {
     caller.bounds.may(Access::Write)?;
     let place = caller.bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;
