@@ -18,7 +18,7 @@ use super::runs::Runs;
 use crate::failure::Result;
 use crate::service::Service;
 
-/// Most requests that wait for each kind of work: a few seconds of it.
+/// Maximum number of requests that wait for each kind of work: a few seconds of it.
 const MOST_WAITING: usize = 512;
 /// Memory for the bodies of all requests together, in KiB.
 pub(super) const BODIES_KIB: usize = 256 << 10;

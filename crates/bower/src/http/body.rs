@@ -17,7 +17,8 @@ use super::problem::Problem;
 
 /// Step in which a body reserves memory, in KiB.
 const ROOM_KIB: usize = 64;
-/// Most JSON values in a body: a thousand documents with two hundred fields each. In memory they take about 30 MB.
+/// Maximum number of JSON values in a body: a thousand documents with two hundred fields each. In memory they take
+/// about 30 MB.
 const MOST_VALUES: usize = 250_000;
 /// Longest response in bytes. Responses are held in memory whole, so longer ones are refused.
 const MOST_ANSWERED: usize = 64 << 20;

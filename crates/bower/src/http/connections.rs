@@ -21,10 +21,10 @@ const NEWCOMER_TIME: Duration = Duration::from_millis(250);
 /// Limits on the number of connections and their times.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Most connections at once.
+    /// Maximum number of connections at once.
     pub most: usize,
-    /// Most connections of one token, and most anonymous ones of one address. The address limit does not apply to the
-    /// loopback, which all local programs share.
+    /// Maximum number of connections of one token, and of anonymous ones of one address. The address limit does not
+    /// apply to the loopback, which all local programs share.
     pub most_of_one: usize,
     /// Time that a client may take to send the head of a request.
     pub head_time: Duration,
@@ -49,14 +49,14 @@ impl Rules {
         }
     }
 
-    /// Returns the most anonymous connections at once. Where tokens are needed it is half, so that a flood of them
-    /// leaves the other half free.
+    /// Returns the maximum number of anonymous connections at once. Where tokens are needed it is half, so that a flood
+    /// of them leaves the other half free.
     fn most_anonymous(&self, takes_tokens: bool) -> usize {
         if takes_tokens { (self.most / 2).max(1) } else { self.most }
     }
 
-    /// Returns the most connections with a token at once. A sixteenth stays free for connections that have not shown
-    /// theirs yet.
+    /// Returns the maximum number of connections with a token at once. A sixteenth stays free for connections that have
+    /// not shown theirs yet.
     fn most_known(&self) -> usize {
         self.most - (self.most / 16).max(1).min(self.most - 1)
     }

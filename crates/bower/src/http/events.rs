@@ -35,15 +35,15 @@ const RETRY_LATER_MS: u64 = 60_000;
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Time between two comments on a stream without changes. Writing one detects a broken connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Most changes that one read returns.
+/// Maximum number of changes that one read returns.
 const PAGE: usize = 100;
 
-/// Which changes.
+/// Start of the stream.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EventsQuery {
-    /// Only changes after this one: 0 is from the beginning; from now on unless told. A client that comes back says it in
-    /// Last-Event-ID.
+    /// Only changes after this one: 0 is from the beginning; default from now on. A client that reconnects sends its
+    /// last one as Last-Event-ID.
     pub after: Option<u64>,
 }
 

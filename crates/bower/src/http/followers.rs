@@ -16,9 +16,9 @@ use super::problem::Problem;
 /// Limits on the number of streams and their age.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Most streams at once.
+    /// Maximum number of streams at once.
     pub most: usize,
-    /// Most streams at once of one token, or of one address while there are no tokens.
+    /// Maximum number of streams at once of one token, or of one address while there are no tokens.
     pub most_of_one: usize,
     /// Time after which a stream ends.
     pub age: Duration,

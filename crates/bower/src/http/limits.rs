@@ -12,7 +12,8 @@ use tokio::sync::Semaphore;
 use super::auth::Key;
 use super::problem::Problem;
 
-/// Most callers that are remembered for each kind of key. Beyond it, those with no recent request are forgotten.
+/// Maximum number of callers that are remembered for each kind of key. Beyond it, those with no recent request are
+/// forgotten.
 const MOST_CALLERS: usize = 4_096;
 /// Rate at which an address regains tries after wrong tokens, per second. No person mistypes faster.
 const FAILURES_A_SECOND: f64 = 5.0;
@@ -57,11 +58,11 @@ struct Use {
 /// Limits for one caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Most requests per second; 0 is no limit.
+    /// Maximum number of requests per second; 0 is no limit.
     pub rate: u32,
-    /// Most requests at once.
+    /// Maximum number of requests at once.
     pub at_once: usize,
-    /// Most requests at once of all programs of this machine together, where they send no token.
+    /// Maximum number of requests at once of all programs of this machine together, where they send no token.
     pub at_once_of_all: usize,
 }
 

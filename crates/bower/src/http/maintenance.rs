@@ -16,7 +16,7 @@ use super::clock::now;
 use crate::failure::{Failure, Result};
 use crate::service::PRUNE_THRESHOLD;
 
-/// Most time that work waits which no response waited for.
+/// Longest time that background work waits after a request.
 const EVERY: Duration = Duration::from_secs(1);
 /// Time between two checks whether memories must be swept, pruned and consolidated.
 const LOOK_EVERY: Duration = Duration::from_mins(1);

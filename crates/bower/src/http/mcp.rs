@@ -34,9 +34,10 @@ pub const PATH: &str = "/mcp";
 
 /// Header with the id of a session.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// Most sessions of one caller at once.
+/// Maximum number of sessions of one caller at once.
 const MOST_OF_ONE: usize = 64;
-/// Most sessions at once. Each takes about 50 KB (measured) until its client ends it or sends nothing for five minutes.
+/// Maximum number of sessions at once. Each takes about 50 KB (measured) until its client ends it or sends nothing for
+/// five minutes.
 const MOST_SESSIONS: usize = 1_024;
 /// Age of a session's last request after which its caller's next session may replace it, once the caller has too many.
 /// So a program that begins a session for each call and ends none still works.

@@ -142,19 +142,19 @@ pub fn parse_query<Q: DeserializeOwned>(query: &str) -> Result<Q, Problem> {
     Ok(query)
 }
 
-/// Nothing.
+/// An empty body or query.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// A page of items, as a question mark can ask for it; POST /api/v1/list takes every filter.
+/// A page of items, by query parameters; POST /api/v1/list takes every filter.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ListQuery {
-    /// Items wanted, 1 to 500; 20 unless told.
+    /// Number of items, 1 to 500; default 20.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<u32>,
-    /// Items to leave out at the start.
+    /// Number of items to skip.
     offset: Option<u32>,
     /// Only this collection.
     collection: Option<String>,
@@ -165,17 +165,17 @@ pub struct ListQuery {
     tag: Option<String>,
     /// Only memories, or only chunks of documents.
     kind: Option<Kind>,
-    /// Only this status; candidate and active unless told.
+    /// Only items with this status; default candidate and active.
     status: Option<Status>,
     /// Only this scope.
     scope: Option<Scope>,
-    /// Only this owner's.
+    /// Only items of this owner.
     owner: Option<String>,
     /// Only documents at this path or below, and memories of this source or conversation.
     source: Option<String>,
-    /// Only items written at or after: a date, an RFC 3339 time, 7d, yesterday.
+    /// Only items written at or after this time: a date, an RFC 3339 time, 7d, yesterday.
     since: Option<String>,
-    /// Only items written before: the same forms.
+    /// Only items written before this time, in the same forms.
     until: Option<String>,
 }
 
@@ -201,14 +201,14 @@ impl From<ListQuery> for ListBody {
     }
 }
 
-/// A page of documents, as a question mark can ask for it.
+/// A page of documents, by query parameters.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DocumentsQuery {
-    /// Documents wanted, 1 to 500; 20 unless told.
+    /// Number of documents, 1 to 500; default 20.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<u32>,
-    /// Documents to leave out at the start.
+    /// Number of documents to skip.
     offset: Option<u32>,
     /// Only this collection.
     collection: Option<String>,
@@ -216,7 +216,7 @@ pub struct DocumentsQuery {
     version: Option<String>,
     /// Only this scope.
     scope: Option<Scope>,
-    /// Only this owner's.
+    /// Only documents of this owner.
     owner: Option<String>,
     /// Only documents at this path or below.
     source: Option<String>,
@@ -234,34 +234,34 @@ impl From<DocumentsQuery> for ListBody {
     }
 }
 
-/// Which reviews.
+/// Selection of reviews.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReviewsQuery {
-    /// Those that have ended too.
+    /// Include settled reviews.
     all: bool,
 }
 
-/// The domains of items.
+/// The collections.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Collections {
-    /// By name.
+    /// The collections, by name.
     collections: Vec<Collection>,
 }
 
-/// A domain of items.
+/// A collection.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Collection {
     /// Its name.
     name: String,
-    /// Items that whoever asks may see.
+    /// Number of items that the caller may see.
     items: u64,
 }
 
 /// Local models.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Models {
-    /// Those that there are, installed or not.
+    /// All known models, installed or not.
     models: Vec<model::Listed>,
 }
 

@@ -28,7 +28,7 @@ pub struct Problem {
     pub cause: Option<String>,
 }
 
-/// The body of every answer that is no success.
+/// Body of every response that is not a success.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub struct Wrong {
@@ -36,7 +36,7 @@ pub struct Wrong {
     error: String,
     /// Always `error`.
     status: &'static str,
-    /// What to do about it.
+    /// Advice on what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Most bytes that are read for the sake of the next request; the longest memory fits. For a longer rest a new
-/// connection costs less.
+/// Maximum number of bytes that are read for the sake of the next request; the longest memory fits. For a longer rest a
+/// new connection costs less.
 const MOST_DRAINED: u64 = 1 << 20;
 /// Time limit for reading the rest. Bytes that were already sent arrive within it.
 const DRAIN_TIME: Duration = Duration::from_secs(1);

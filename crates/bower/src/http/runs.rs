@@ -17,7 +17,7 @@ use super::problem::{Problem, Wrong};
 
 /// Path at which the state of a run is read.
 pub const PATH: &str = "/api/v1/runs/{id}";
-/// Most ended runs that are remembered.
+/// Maximum number of ended runs that are remembered.
 const MOST_KEPT: usize = 64;
 
 /// Result of a run.
@@ -40,7 +40,7 @@ struct Run {
     end: Option<(Timestamp, Result<Vec<u8>, Wrong>)>,
 }
 
-/// How a run stands.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Stage {
@@ -52,21 +52,21 @@ enum Stage {
 /// An operation that takes longer than a request may.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunState {
-    /// Its id: GET /api/v1/runs/{id} tells how it goes on.
+    /// Its id; GET /api/v1/runs/{id} returns its state.
     run: String,
-    /// The operation's name in this document.
+    /// The operation's id in this document.
     operation: &'static str,
     /// running, done or failed.
     state: Stage,
-    /// When its request was found to take too long.
+    /// Time at which its request had taken too long.
     begin_time: Timestamp,
-    /// When it ended.
+    /// Time of its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     end_time: Option<Timestamp>,
-    /// What the operation answers, where it is done.
+    /// Response of the operation, once it is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Value>,
-    /// Why it failed.
+    /// Reason why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<Wrong>,
 }

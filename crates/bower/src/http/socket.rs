@@ -16,9 +16,9 @@ use super::stream::MOST_STALLED;
 /// Bytes below which a client counts as reading nothing, if it read fewer within [`MOST_STALLED`] while more was
 /// waiting.
 const LEAST_READ: usize = 64 << 10;
-/// Most time that a client may still send after its last response, before it reads that and ends the connection.
+/// Longest time that a client may still send after its last response, before it reads that and ends the connection.
 const LINGER: Duration = Duration::from_secs(5);
-/// Most time that the client may be silent during that.
+/// Longest time that the client may be silent during that.
 const LINGER_SILENT: Duration = Duration::from_secs(1);
 
 /// A connection that records when bytes arrive, and fails when its client leaves too much unread for too long.

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Most time that a client may leave a piece unread.
+/// Longest time that a client may leave a piece unread.
 pub const MOST_STALLED: Duration = Duration::from_secs(30);
 
 /// A body that owns a value until it is sent or dropped.
