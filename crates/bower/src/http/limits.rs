@@ -91,7 +91,7 @@ impl Uses {
     }
 }
 
-/// How a request counts for its caller's limits.
+/// Cost of a request in its caller's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
     /// It counts for the rate and as one request at once.

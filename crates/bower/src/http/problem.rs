@@ -16,7 +16,7 @@ use crate::service::Refused;
 pub struct Problem {
     /// The HTTP status.
     pub status: StatusCode,
-    /// What failed, on what: one line.
+    /// One line that names the failure and its subject.
     pub message: String,
     /// Advice on what to do about it.
     pub hint: Option<String>,
@@ -32,7 +32,7 @@ pub struct Problem {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub struct Wrong {
-    /// What failed, on what: one line, lower case.
+    /// One line in lower case that names the failure and its subject.
     error: String,
     /// Always `error`.
     status: &'static str,

@@ -14,7 +14,7 @@ pub struct Plan {
     pub bounds: Bounds,
     /// Bounds of the others. Nothing within them is visible to the caller.
     pub others: Bounds,
-    /// Whose texts decide how rare a word is.
+    /// Setting `statistics`: whether word rarities come from the whole store or from visible items only.
     pub statistics: Statistics,
     /// Whether the store has vectors.
     pub vectors: bool,

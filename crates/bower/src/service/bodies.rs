@@ -161,7 +161,7 @@ pub struct QueryBody {
     pub fast: bool,
     /// The profile that ranks the candidates.
     pub profile: Option<Profile>,
-    /// What reorders the best hits.
+    /// Method that reorders the best hits.
     pub rerank: Option<Rerank>,
     /// Effect of the times in the question.
     pub when: Option<When>,
@@ -216,7 +216,7 @@ pub struct CurateBody {
     /// Conversation that it comes from.
     #[serde(default)]
     pub conversation: Option<String>,
-    /// How strict its admission is.
+    /// Strictness of its admission.
     #[serde(default)]
     pub gate: Option<Gate>,
     /// Its author; default agent. A memory from a tool, a document, an import or the web is a candidate until it is reviewed.
